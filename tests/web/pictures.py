@@ -15,6 +15,7 @@ from tests.display.played import Play, coups
 from tests.subscribers.real import RealTable, spins
 from tests.web.conftest import launch
 from tests.web.floor import Floor
+from tests.web.going import go
 from tests.web.pit import sign_in
 from tests.web.server import Teller, WebServer
 from tests.web.test_cards import OnBroker
@@ -40,7 +41,7 @@ def displays(page: Page, room: Path, folder: Path, ending: ExitStack) -> None:
     cards = Play("punto-banca", "ARA02", None, "b1", "punto-1", (OnBroker(teller, "punto-1"),))
     coups(cards, 42, chance)
     for table, shown in (("ruleta-1", "120"), ("punto-1", "42")):
-        page.goto(f"{server.address}/table/{table}?lang=es")
+        go(page, f"{server.address}/table/{table}?lang=es")
         expect(page.locator(".facts")).to_contain_text(f"jugada {shown}")
         page.locator(".frequencies, .ended").wait_for()
         # a gradient makes a large file

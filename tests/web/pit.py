@@ -20,6 +20,7 @@ from playwright.sync_api import Page, expect
 from controller.people.pin_key import make_pepper, seal, write_pin_key
 from controller.people.register import Person, enrolled, spelled, write_people
 from tests.controller.people.staff import HEAD, KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
+from tests.web.going import go
 
 PINS = {
     "m-lasa": "271828",
@@ -58,7 +59,7 @@ def console(folder: Path, site: str, people: Path | None = None, **more: Any) ->
 
 def sign_in(page: Page, address: str, who: str, language: str = "en") -> None:
     """By touching the page."""
-    page.goto(f"{address}/pit?lang={language}")
+    go(page, f"{address}/pit?lang={language}")
     page.locator("#who").fill(BADGES.get(who, who))
     touch_pin(page, PINS[who])
     page.locator("button.main").click()

@@ -18,6 +18,7 @@ from tests.display.played import Play, steps
 from tests.subscribers.real import spun
 from tests.web.conftest import Serve
 from tests.web.floor import Floor
+from tests.web.going import go, until_it_looks
 from tests.web.pit import sign_in
 from tests.web.raw import ask
 from tests.web.server import Teller
@@ -49,6 +50,7 @@ def examined(browser: Browser) -> Iterator[Page]:
 
 def faults(page: Page, *sizes: tuple[int, int]) -> list[tuple[Any, ...]]:
     """What axe finds at these sizes: rule, element, and why."""
+    until_it_looks(page)
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8") + "\n;0")
     # axe judges no text on a gradient: the lighter of its two colours is the worse one for it
@@ -71,7 +73,7 @@ def faults(page: Page, *sizes: tuple[int, int]) -> list[tuple[Any, ...]]:
 def test_axe_sees_what_is_wrong(serve: Serve, teller: Teller, examined: Page) -> None:
     retain(teller, spun([25]), "ruleta-1")
     server = serve([("ruleta-1", False)])
-    examined.goto(f"{server.address}/table/ruleta-1")
+    go(examined, f"{server.address}/table/ruleta-1")
     expect(examined.locator(".number")).to_be_visible()
     assert faults(examined, HD) == []
     examined.evaluate("document.querySelector('h1').style.color = '#12301d'")
@@ -91,16 +93,16 @@ def test_the_displays(serve: Serve, teller: Teller, examined: Page) -> None:
     found = []
     for number, table in enumerate(("ruleta", *PLAYED)):
         language = LANGUAGES[number % len(LANGUAGES)]
-        examined.goto(f"{server.address}/table/{table}?lang={language}")
+        go(examined, f"{server.address}/table/{table}?lang={language}")
         expect(examined.locator(".phase")).to_be_visible()
         examined.locator("summary").click()
         found += faults(examined, (HD, PHONE)[number % 2])
     for language in LANGUAGES:
-        examined.goto(f"{server.address}/table/punto?lang={language}")
+        go(examined, f"{server.address}/table/punto?lang={language}")
         expect(examined.locator(".road").first).to_be_visible()
         found += faults(examined, PHONE)
     for path in ("/floor", "/wall?rotate=600", "/table/bola/days?lang=ca"):
-        examined.goto(server.address + path)
+        go(examined, server.address + path)
         examined.locator("article .phase, li a").first.wait_for()
         found += faults(examined, HD, PHONE)
     examined.locator("li a").first.click()
@@ -108,7 +110,7 @@ def test_the_displays(serve: Serve, teller: Teller, examined: Page) -> None:
     found += faults(examined, HD)
     teller.node("status", {"status": "offline", "boot": "b1"})
     for table in ("ruleta", "black", "circulo", "dados"):
-        examined.goto(f"{server.address}/table/{table}?lang=gl")
+        go(examined, f"{server.address}/table/{table}?lang=gl")
         expect(examined.locator(".before .trouble")).to_be_visible()
         found += faults(examined, HD)
     assert found == [], "\n".join(map(str, found))
@@ -117,7 +119,7 @@ def test_the_displays(serve: Serve, teller: Teller, examined: Page) -> None:
 def test_the_console(tmp_path: Path, ending: ExitStack, examined: Page) -> None:
     floor = Floor(tmp_path, ending)
     floor.open()
-    examined.goto(f"{floor.web.address}/pit?lang=eu")
+    go(examined, f"{floor.web.address}/pit?lang=eu")
     expect(examined.locator("#who")).to_be_visible()
     found = faults(examined, HD, PHONE)
     sign_in(examined, floor.web.address, "m-lasa", "es")
@@ -135,7 +137,7 @@ def test_the_console(tmp_path: Path, ending: ExitStack, examined: Page) -> None:
 
 def test_the_keypad(tmp_path: Path, ending: ExitStack, examined: Page) -> None:
     floor = Floor(tmp_path, ending, settings=BY_HAND)
-    examined.goto(f"{floor.web.address}/keypad/r1?lang=ca")
+    go(examined, f"{floor.web.address}/keypad/r1?lang=ca")
     expect(examined.locator("#who")).to_be_visible()
     found = faults(examined, HD, PHONE)
     unlock(examined, floor, "eu")

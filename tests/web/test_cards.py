@@ -13,6 +13,7 @@ from controller.contract.messages.messages import LANGUAGES
 from tests.controller.games import scripts
 from tests.display.played import Play, coups, steps
 from tests.web.conftest import House
+from tests.web.going import go
 from tests.web.server import Teller, WebServer
 
 SIZES = ((390, 844), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920))
@@ -122,7 +123,7 @@ def test_every_game_at_every_size_in_every_language(
         width, height = SIZES[number % len(SIZES)]
         language = LANGUAGES[number % len(LANGUAGES)]
         page.set_viewport_size({"width": width, "height": height})
-        page.goto(f"{server.address}/table/{table}?lang={language}")
+        go(page, f"{server.address}/table/{table}?lang={language}")
         expect(page.locator(".phase, .trouble")).to_be_visible()
         cards = told(play, language)
         expect(page.locator(".card:not(.slot)")).to_have_count(len(cards))
@@ -133,7 +134,7 @@ def test_every_game_at_every_size_in_every_language(
 @pytest.fixture
 def shoe(server: WebServer, teller: Teller, page: Page) -> Play:
     """Thirty coups of punto y banca before the eyes of a browser."""
-    page.goto(f"{server.address}/table/punto-1?lang=es")
+    go(page, f"{server.address}/table/punto-1?lang=es")
     play = Play("punto-banca", "ARA02", boot="b1", others=(OnBroker(teller, "punto-1"),))
     coups(play, 30, random.Random(5))
     expect(page.locator(".ended .of")).to_have_text("jugada 30")
@@ -159,7 +160,7 @@ def test_a_hidden_card_is_a_back_and_says_so(
     told = (OnBroker(teller, "punto-2"),)
     play = Play("punto-banca", "ARA02", boot="b1", table="punto-2", others=told)
     take_two(play)
-    page.goto(f"{server.address}/table/punto-2?lang=es")
+    go(page, f"{server.address}/table/punto-2?lang=es")
     expect(page.locator(".card.down")).to_have_count(2)
     assert drawn(page) == ["boca abajo", "boca abajo"]
     backs = page.locator(".card.down").evaluate_all("cards => cards.map(card => card.outerHTML)")
@@ -183,7 +184,7 @@ def test_suits_differ_in_shape_and_a_theme_may_give_each_its_colour(
     told = (OnBroker(teller, "black-2"),)
     play = Play("blackjack", "EUS96", boot="b1", table="black-2", others=told)
     list(steps(play, scripts.read("blackjack/evening").inputs[:44]))
-    page.goto(f"{server.address}/table/black-2?lang=es")
+    go(page, f"{server.address}/table/black-2?lang=es")
     expect(page.locator("[data-hand]").first).to_be_visible()
     page.evaluate("document.documentElement.style.setProperty('--suit-c', 'rgb(1, 120, 50)')")
     found = page.locator(".card .pip").evaluate_all(

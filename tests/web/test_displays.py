@@ -16,6 +16,7 @@ from tests.controller.games import scripts
 from tests.daemon.mosquitto import until
 from tests.subscribers.real import RealTable, spins, spun
 from tests.web.conftest import Serve
+from tests.web.going import go
 from tests.web.raw import ask
 from tests.web.server import Teller, WebServer
 
@@ -41,7 +42,7 @@ def retain(teller: Teller, table: RealTable, name: str) -> None:
 def open_(page: Page, server: WebServer, path: str) -> None:
     """Open a page whose tables were heard."""
     until("the tables are heard", lambda: ask(server, "/health")[0] == 200)
-    page.goto(server.address + path)
+    go(page, server.address + path)
     expect(page.locator("article").first).to_be_visible()
 
 
@@ -123,7 +124,7 @@ def test_each_table_speaks_its_own_language(serve: Serve, teller: Teller, page: 
         expect(tile.locator(".phase")).to_have_text(catalogue(language)["phase.waiting"])
         expect(tile.locator(".limits")).to_contain_text(catalogue(language)["display.minimum"])
     for language in LANGUAGES:
-        page.goto(f"{server.address}/table/gl?lang={language}")
+        go(page, f"{server.address}/table/gl?lang={language}")
         expect(page.locator("article")).to_have_attribute("lang", language)
         expect(page.locator("html")).to_have_attribute("lang", language)
         expect(page.locator(".frequencies caption")).to_have_text(
@@ -147,7 +148,7 @@ def test_a_wall_fills_its_screen_and_a_table_fits_it(
     )
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        page.goto(f"{server.address}/table/ruleta-1")
+        go(page, f"{server.address}/table/ruleta-1")
         expect(page.locator(".number")).to_be_visible()
         down, across = page.evaluate(fits)
         assert across <= 0
@@ -155,7 +156,7 @@ def test_a_wall_fills_its_screen_and_a_table_fits_it(
     for width, height in ((1920, 1080), (1080, 1920)):
         page.set_viewport_size({"width": width, "height": height})
         for count in (1, 2, 5, 12, 24):
-            page.goto(f"{server.address}/wall?kiosk=1&rotate=600&tables={count}")
+            go(page, f"{server.address}/wall?kiosk=1&rotate=600&tables={count}")
             expect(page.locator(".number:visible")).to_have_count(count)
             assert page.evaluate(fits) == [0, 0]
             for number in page.locator(".number:visible").all()[:: max(1, count - 1)]:
@@ -194,7 +195,7 @@ def test_a_floor_is_walked_with_the_keyboard(serve: Serve, teller: Teller, page:
     expect(page.locator("a:focus .number")).to_have_text("8")
     page.keyboard.press("Enter")
     page.wait_for_url("**/table/ruleta-2?lang=eu")
-    page.goto(f"{server.address}/floor?kiosk=1")
+    go(page, f"{server.address}/floor?kiosk=1")
     expect(page.locator("article").first).to_be_visible()
     expect(page.locator("a")).to_have_count(0)
     assert page.evaluate("getComputedStyle(document.querySelector('article')).cursor") == "none"
@@ -232,11 +233,11 @@ def test_the_other_wheels_and_the_dice_are_drawn(serve: Serve, teller: Teller, p
     open_(page, server, "/table/bola")
     expect(page.locator(".number")).to_have_text(bodies["bola"].last.number)
     expect(page.locator(".bars li")).to_have_count(9)
-    page.goto(f"{server.address}/table/fortuna")
+    go(page, f"{server.address}/table/fortuna")
     last = bodies["fortuna"].last.number
     expect(page.locator(".number")).to_have_text(bodies["fortuna"].symbols[last])
     expect(page.locator(".place")).to_have_count(54)
-    page.goto(f"{server.address}/table/dados")
+    go(page, f"{server.address}/table/dados")
     expect(page.locator(".dice .die")).to_have_count(2)
     expect(page.locator(".total b")).to_have_text(str(bodies["dados"].last.total))
     expect(page.locator(".bars li")).to_have_count(11)

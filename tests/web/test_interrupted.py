@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.conftest import cases
 from tests.daemon.mosquitto import until
+from tests.web.going import go, until_it_looks
 from tests.web.pit import BADGES, PINS, touch_pin
 from tests.web.proxy import How, Proxy
 from tests.web.raw import ask
@@ -42,10 +43,6 @@ STREAMS = {
     "/surveillance": "/surveillance/stream",
 }
 HOWS: Sequence[How] = ("cut", "part", "refused")
-LOOKS = """[...document.querySelectorAll("link[rel=stylesheet]")].every(each => {
-  try { return each.sheet.cssRules.length >= 0 } catch { return false }
-})"""
-"""Whether all style sheets are there: one that failed cannot be read."""
 UNHEARD = re.compile("no display server|The server does not answer")
 
 
@@ -67,7 +64,7 @@ def person(browser: Browser, proxy: Proxy) -> Iterator[Page]:
     """The browser of somebody who has signed in, which keeps no file of a page before."""
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     page = context.new_page()
-    page.goto(f"{proxy.address}/pit?lang=en")
+    go(page, f"{proxy.address}/pit?lang=en")
     page.locator("#who").fill(BADGES["m-lasa"])
     touch_pin(page, PINS["m-lasa"])
     page.locator("button.main").click()
@@ -82,14 +79,14 @@ def lives(page: Page, path: str) -> None:
     what, count = SHOWN[path]
     expect(page.locator(what)).to_have_count(count)
     expect(page.locator(what).first).to_be_visible()
-    until("its look", lambda: page.evaluate(LOOKS))
+    until_it_looks(page)
     expect(page.get_by_text(UNHEARD).filter(visible=True)).to_have_count(0)
 
 
 def requests(proxy: Proxy, page: Page, path: str) -> list[str]:
     """What a page asks for, in order, after itself."""
     proxy.asked.clear()
-    page.goto(f"{proxy.address}{path}?lang=en")
+    go(page, f"{proxy.address}{path}?lang=en")
     lives(page, path)
     return [each for each in dict.fromkeys(proxy.asked) if each != path]
 
@@ -107,7 +104,7 @@ def test_any_request_may_fail_once(proxy: Proxy, person: Page, path: str) -> Non
     few = zip({kind(each): each for each in asked}.values(), cycle(HOWS), strict=False)
     for each, how in [*few] if cases(1, 0) else product(asked, HOWS):
         proxy.fail(how, each)
-        person.goto(f"{proxy.address}{path}?lang=en")
+        go(person, f"{proxy.address}{path}?lang=en")
         until(f"{each} has failed", lambda: proxy.failed)
         lives(person, path)
 
@@ -117,7 +114,7 @@ def test_each_request_may_fail_once(proxy: Proxy, person: Page, path: str) -> No
     """As where an address of the machine comes or goes: the browser ends all its connections."""
     asked = requests(proxy, person, path)
     proxy.fail("cut", *asked)
-    person.goto(f"{proxy.address}{path}?lang=en")
+    go(person, f"{proxy.address}{path}?lang=en")
     until("they have failed", lambda: proxy.failed)
     lives(person, path)
 
@@ -128,7 +125,7 @@ def test_a_server_that_goes_away_meanwhile(proxy: Proxy, person: Page, path: str
     """The page stays: in its place the browser would show one of its own, for ever."""
     proxy.asked.clear()
     proxy.fail("away", (SCRIPTS if of == "script" else STREAMS)[path])
-    person.goto(f"{proxy.address}{path}?lang=en")
+    go(person, f"{proxy.address}{path}?lang=en")
     expect(person.get_by_text(UNHEARD).filter(visible=True).first).to_be_visible()
     again = path if of == "script" else STREAMS[path]
     until("it asks again", lambda: proxy.asked.count(again) > 2)
@@ -140,7 +137,7 @@ def test_a_server_that_goes_away_meanwhile(proxy: Proxy, person: Page, path: str
 @pytest.mark.parametrize("path", SCRIPTS)
 def test_a_stream_without_an_answer(proxy: Proxy, person: Page, path: str) -> None:
     proxy.fail("silent", STREAMS[path])
-    person.goto(f"{proxy.address}{path}?lang=en")
+    go(person, f"{proxy.address}{path}?lang=en")
     lives(person, path)
 
 

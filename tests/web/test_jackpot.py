@@ -21,6 +21,7 @@ from tests.daemon.mosquitto import Mosquitto, until
 from tests.jackpot import AUTHORISED, award, statement, table
 from tests.subscribers.real import spun
 from tests.web.conftest import House, Serve
+from tests.web.going import go
 from tests.web.raw import ask
 from tests.web.server import SITE, Teller, WebServer
 from tests.web.test_accessible import HD, PHONE, faults
@@ -107,7 +108,7 @@ def test_the_value_is_shown_as_it_is_said_and_greyed_when_its_time_is_up(
 ) -> None:
     say(house.teller, statement(700, LONG), "menor")
     say(house.teller, statement(1_234_567, LONG))
-    page.goto(f"{meters.address}/jackpot/gran?lang=es")
+    go(page, f"{meters.address}/jackpot/gran?lang=es")
     amount = page.locator(".jackpot .amount")
     expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("12.345,67\u00a0€")
     expect(page.locator(".strip")).to_have_text("en juego")
@@ -146,7 +147,7 @@ def test_the_page_alone_greys_a_value_whose_server_has_stopped(
 ) -> None:
     """Before six seconds without the server are over, the statement itself has ended."""
     say(house.teller, statement(5, LONG))
-    page.goto(f"{meters.address}/jackpot/gran?lang=en")
+    go(page, f"{meters.address}/jackpot/gran?lang=en")
     expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("€0.05")
     say(house.teller, statement(500, 3.0))
     expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("€5.00")
@@ -164,7 +165,7 @@ def test_a_broker_that_is_gone_greys_it(
 ) -> None:
     server = serve([], jackpots=JACKPOTS[:1])
     say(teller, statement(500, LONG))
-    page.goto(f"{server.address}/jackpot/gran?lang=gl")
+    go(page, f"{server.address}/jackpot/gran?lang=gl")
     expect(page.locator(".jackpot:not(.before) .amount")).to_be_visible()
     broker.kill()
     expect(page.locator(".jackpot.before .trouble")).to_contain_text("sen conexión co broker")
@@ -176,7 +177,7 @@ def test_each_situation_in_each_language(
 ) -> None:
     own = catalogue(language)
     say(house.teller, statement(seconds=LONG, **SITUATIONS["out"]))
-    page.goto(f"{meters.address}/jackpot/gran?lang={language}")
+    go(page, f"{meters.address}/jackpot/gran?lang={language}")
     strip = page.locator(".jackpot.out .strip")
     expect(strip).to_contain_text(own["jackpot.not_in_play"])
     expect(strip).to_contain_text(own["jackpot.out_of_play.suspended"])
@@ -203,14 +204,14 @@ def test_the_meter_stands_on_the_floor_on_the_wall_and_at_its_tables(
     say(teller, statement(1_234_567, LONG))
     say(teller, statement(700, LONG, title={"es": "Menor"}, tables={}, authorisation=None), "menor")
     heard(server)
-    page.goto(f"{server.address}/floor?lang=es")
+    go(page, f"{server.address}/floor?lang=es")
     bar = page.locator(".meter-bar[data-jackpot=gran]")
     expect(bar).to_contain_text("12.345,67")
-    page.goto(f"{server.address}/wall?lang=es")
+    go(page, f"{server.address}/wall?lang=es")
     tile = page.locator(".tile .jackpot.compact[data-jackpot=gran]")
     expect(tile.locator(".amount")).to_contain_text("12.345")
     expect(page.locator(".tile")).to_have_count(4)
-    page.goto(f"{server.address}/table/poker-1?lang=es")
+    go(page, f"{server.address}/table/poker-1?lang=es")
     line = page.locator(".meter-line")
     expect(line).to_have_count(1)
     expect(line).to_contain_text("12.345,67")
@@ -220,10 +221,10 @@ def test_the_meter_stands_on_the_floor_on_the_wall_and_at_its_tables(
     expect(line).to_contain_text("no está en juego en esta mesa: faltan eventos de la mesa")
     say(teller, statement(1_234_667, 0.2))
     expect(page.locator(".meter-line.before")).to_contain_text("sin noticias del controlador")
-    page.goto(f"{server.address}/table/ruleta-1?lang=es")
+    go(page, f"{server.address}/table/ruleta-1?lang=es")
     expect(page.locator(".number")).to_be_visible()
     expect(line).to_have_count(0)
-    page.goto(f"{server.address}/floor?lang=es")
+    go(page, f"{server.address}/floor?lang=es")
     expect(page.locator(".meter-bar.before[data-jackpot=gran]")).to_be_visible()
     page.locator(".meters a").first.click()
     page.wait_for_url("**/jackpot/gran?lang=es")
@@ -246,7 +247,7 @@ def test_a_table_that_takes_no_bets_on_it_says_so_itself(
     server = serve([("poker-1", False)], jackpots=JACKPOTS)
     say(teller, statement(1_234_567, LONG))
     say(teller, statement(700, LONG), "menor")
-    page.goto(f"{server.address}/table/poker-1?lang=es")
+    go(page, f"{server.address}/table/poker-1?lang=es")
     line = page.locator(".meter-line[data-jackpot=gran]")
     expect(line).to_contain_text("en juego")
     standing(in_play=False, why="clock")
@@ -259,7 +260,7 @@ def test_a_table_that_takes_no_bets_on_it_says_so_itself(
 def test_jackpots_take_turns(meters: WebServer, house: House, page: Page) -> None:
     say(house.teller, statement(500, LONG))
     say(house.teller, statement(700, LONG, title={"es": "Menor"}), "menor")
-    page.goto(f"{meters.address}/jackpot/menor?rotate=1&lang=es")
+    go(page, f"{meters.address}/jackpot/menor?rotate=1&lang=es")
     expect(page.locator("h1")).to_have_text("Menor")
     expect(page.locator("h1")).to_have_text("Gran Carrusel de Póquer")
     expect(page.locator("h1")).to_have_text("Menor")
@@ -281,7 +282,7 @@ def test_every_situation_fits_every_screen(
             heard(meters)
             two = (SIZES[turn % len(SIZES)], SIZES[(turn + 2) % len(SIZES)])
             for path in ("/jackpot/gran", "/wall"):
-                still.goto(f"{meters.address}{path}?lang={language}")
+                go(still, f"{meters.address}{path}?lang={language}")
                 for width, height in SIZES if long else two:
                     still.set_viewport_size({"width": width, "height": height})
                     still.locator(".jackpot .amount").first.wait_for()
@@ -299,12 +300,12 @@ def test_axe_finds_nothing(serve: Serve, teller: Teller, still: Page) -> None:
         heard(server)
         language = LANGUAGES[number % len(LANGUAGES)]
         for path in ("/jackpot/gran", "/floor", "/wall", "/table/poker-1"):
-            still.goto(f"{server.address}{path}?lang={language}")
+            go(still, f"{server.address}{path}?lang={language}")
             still.locator(".amount").first.wait_for()
             found += [(name, *each) for each in faults(still, HD, PHONE)]
     say(teller, statement(seconds=0.1, won=award(), awards=(award(2),)))
     for path in ("/jackpot/gran", "/floor", "/wall", "/table/poker-1"):
-        still.goto(f"{server.address}{path}?lang=eu")
+        go(still, f"{server.address}{path}?lang=eu")
         still.locator(".before .amount").first.wait_for()
         found += faults(still, HD)
     assert found == [], "\n".join(map(str, found))

@@ -15,6 +15,7 @@ from subscribers.keypad.keys import SETTLED
 from tests.daemon.play import until_said
 from tests.daemon.signing import give
 from tests.web.floor import Floor
+from tests.web.going import go
 from tests.web.pit import BADGES, PINS, Client, touch_pin
 
 WHO = "a-riera"
@@ -24,7 +25,7 @@ BY_HAND = 'settings.phases = "person"\n'
 
 def unlock(page: Page, floor: Floor, language: str = "es") -> None:
     """The croupier signs in at the keypad, and unlocks it."""
-    page.goto(f"{floor.web.address}/keypad/r1?lang={language}")
+    go(page, f"{floor.web.address}/keypad/r1?lang={language}")
     page.locator("#who").fill(BADGES[WHO])
     touch_pin(page, PINS[WHO])
     page.locator("button.main").click()

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.daemon.mosquitto import until
 from tests.web.conftest import House, Serve
+from tests.web.going import go
 from tests.web.server import Teller, WebServer
 from tests.web.test_web import LEAF, state
 
@@ -71,7 +72,7 @@ def test_a_day_is_kept_over_a_restart_and_filled_from_the_history(
         [str(round_), str(round_ + 10)] for round_ in range(1, 7)
     ]
     assert "# 2 de estas jugadas se decidieron antes" in second.get(day + "?lang=es")
-    page.goto(f"{second.address}/table/ruleta-1/days?lang=gl")
+    go(page, f"{second.address}/table/ruleta-1/days?lang=gl")
     page.get_by_role("link", name="2026-03-20").click()
     expect(page.locator("tbody tr")).to_have_count(6)
     expect(page.get_by_role("heading", level=1)).to_contain_text("ruleta-1")

@@ -26,6 +26,7 @@ from subscribers.surveillance.cards import main as cards_main
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.search import main as search_main
 from tests.daemon.mosquitto import until
+from tests.web.going import go
 from tests.web.pit import PINS, Client
 from tests.web.server import WebServer
 from tests.web.surveillance import HIDDEN, LAST, Room
@@ -202,7 +203,7 @@ def test_another_key_opens_nothing(room: Room, tmp_path: Path) -> None:
 
 
 def enter(page: Page, address: str, who: str, language: str = "en") -> None:
-    page.goto(f"{address}/surveillance?lang={language}")
+    go(page, f"{address}/surveillance?lang={language}")
     page.locator("#who").fill(who)
     page.locator("#pin").fill(PINS[who])
     page.locator("button.main").click()

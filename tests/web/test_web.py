@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.subscribers.table import ENVELOPE
 from tests.web.conftest import Serve
+from tests.web.going import go
 from tests.web.server import Teller
 
 LEAF = {**ENVELOPE, "site": "casino-mayor", "simulated": False}
@@ -51,7 +52,7 @@ def test_a_number_is_shown_and_greyed_when_its_daemon_goes(
 ) -> None:
     teller.tell("ruleta-1", "state", state(25))
     server = serve([("ruleta-1", False)])
-    page.goto(f"{server.address}/table/ruleta-1?lang=es")
+    go(page, f"{server.address}/table/ruleta-1?lang=es")
     expect(page.locator(".number")).to_have_text("25")
     expect(page.locator(".trouble")).to_have_count(0)
     teller.node("status", {"status": "offline", "boot": "b1"})
@@ -71,6 +72,6 @@ def test_a_simulated_table_beside_real_ones_is_heard(
     practice = {**state(7), "table": "trial-1", "simulated": True}
     teller.say("novamas-sim/v1/casino-mayor/trial-1/state", practice)
     server = serve([("ruleta-1", False), ("trial-1", True)])
-    page.goto(f"{server.address}/table/trial-1?lang=es")
+    go(page, f"{server.address}/table/trial-1?lang=es")
     expect(page.locator(".number")).to_have_text("7")
     expect(page.locator(".trouble")).to_have_count(0)

@@ -20,6 +20,7 @@ from tests.controller.people.staff import HEAD, LASA, SITE_KEY, VIDAL
 from tests.subscribers.statistics.evenings import DEALERS, evenings
 from tests.web.conftest import House, Serve
 from tests.web.floor import Floor
+from tests.web.going import go
 from tests.web.pit import PINS, Client, console, sign_in
 from tests.web.raw import ask
 from tests.web.server import WebServer
@@ -62,7 +63,7 @@ def test_wheels_are_shown_in_five_languages_and_axe_finds_nothing(
     found = []
     for number, language in enumerate(LANGUAGES):
         size = (HD, PHONE)[number % 2]
-        examined.goto(f"{server.address}/wheels?lang={language}")
+        go(examined, f"{server.address}/wheels?lang={language}")
         expect(examined.locator("tbody tr")).to_have_count(2)
         expect(examined.locator(".alarm")).to_have_count(1)
         found += faults(examined, size)
@@ -76,7 +77,7 @@ def test_wheels_are_shown_in_five_languages_and_axe_finds_nothing(
     kept = open_archive(str(archive))
     kept.keep(evenings([5] * 10, table="ruleta-3"))
     kept.close()
-    examined.goto(f"{server.address}/wheels?lang=en")
+    go(examined, f"{server.address}/wheels?lang=en")
     expect(examined.locator("tbody tr")).to_have_count(3)
 
 
@@ -103,10 +104,10 @@ def test_where_people_sign_in_only_some_see_it(
     floor = Floor(tmp_path, ending)
     for person, said_to in (("m-lasa", "no tiene archivo"), ("a-riera", "Su función no ve")):
         examined.context.clear_cookies()
-        examined.goto(f"{floor.web.address}/wheels")
+        go(examined, f"{floor.web.address}/wheels")
         expect(examined.locator("#who")).to_be_visible()
         sign_in(examined, floor.web.address, person, "es")
-        examined.goto(f"{floor.web.address}/wheels")
+        go(examined, f"{floor.web.address}/wheels")
         expect(examined.locator("main")).to_contain_text(said_to)
 
 

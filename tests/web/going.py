@@ -1,0 +1,35 @@
+"""How tests open a page, and wait for its look."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Error, Page
+
+from tests.daemon.mosquitto import until
+
+ENDED = "net::ERR_NETWORK_CHANGED"
+"""Chromium ends all its connections when an address of its machine comes or goes."""
+INTERRUPTED = "is interrupted by another navigation"
+"""By the page that it then shows instead, or by ours, which loads itself again."""
+LOOKS = """[...document.querySelectorAll("link[rel=stylesheet]")].every(each => {
+  try { return each.sheet.cssRules.length >= 0 } catch { return false }
+})"""
+"""Whether all style sheets are there: one that failed cannot be read."""
+
+
+def go(page: Page, address: str) -> None:
+    """Open a page. Where the page itself is lost, nothing of ours runs, so it is opened again; what
+    it loses later, it asks for again by itself.
+    """
+    while True:
+        try:
+            page.goto(address)
+        except Error as error:
+            if ENDED not in error.message and INTERRUPTED not in error.message:
+                raise
+        else:
+            return
+
+
+def until_it_looks(page: Page) -> None:
+    """Wait until a page has its look."""
+    until("its style sheets", lambda: page.evaluate(LOOKS))
