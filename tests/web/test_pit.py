@@ -259,3 +259,13 @@ def test_a_table_that_changes_under_the_finger_is_touched_all_the_same(
     page.mouse.up()
     expect(page.locator(".panel h2")).to_be_visible()
     expect(tile).to_contain_text(f"round {shown['round']}")
+
+
+def test_amounts_are_written_as_spanish_where_the_browser_knows_no_basque(
+    tmp_path: Path, ending: ExitStack, page: Page
+) -> None:
+    floor = Floor(tmp_path, ending)
+    floor.open()
+    sign_in(page, floor.web.address, "m-lasa", "eu")
+    page.locator(".tile[data-table=r1]").click()
+    expect(page.locator(".panel")).to_contain_text("5,00\u00a0€")

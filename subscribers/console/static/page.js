@@ -2,6 +2,9 @@
 
 export const page = JSON.parse(document.getElementById("page").textContent);
 
+/** Where the browser writes numbers: some know no Basque or Galician, which write them as Spanish. */
+const locale = Intl.NumberFormat.supportedLocalesOf([page.language]).length > 0 ? page.language : "es";
+
 /** A text of the page's language, its fields filled in. */
 export function words(key, fields = {}) {
   const text = page.words[key] ?? key.slice(key.indexOf(".") + 1).replaceAll("_", " ");
@@ -10,13 +13,13 @@ export function words(key, fields = {}) {
 
 /** A moment as the clock of the page's reader shows it. */
 export function clock(time) {
-  return new Date(time).toLocaleTimeString(page.language, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+  return new Date(time).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 }
 
 /** An amount in minor units as people write it. */
 export function money(amount, currency) {
   const style = currency ? { style: "currency", currency } : { minimumFractionDigits: 2 };
-  return new Intl.NumberFormat(page.language, style).format(amount / 100);
+  return new Intl.NumberFormat(locale, style).format(amount / 100);
 }
 
 /** The answer to a POST: `{status, body}`. `status` 0: no answer came. */
