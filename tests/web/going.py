@@ -11,9 +11,12 @@ ENDED = "net::ERR_NETWORK_CHANGED"
 INTERRUPTED = "is interrupted by another navigation"
 """By the page that it then shows instead, or by ours, which loads itself again."""
 LOOKS = """[...document.querySelectorAll("link[rel=stylesheet]")].every(each => {
-  try { return each.sheet.cssRules.length >= 0 } catch { return false }
+  try { return each.sheet.cssRules.length > 0 || new URL(each.href).pathname === "/theme.css" }
+  catch { return false }
 })"""
-"""Whether all style sheets are there: one that failed cannot be read."""
+"""Whether all style sheets are there: one that failed is empty, as the site's may be, or cannot be
+read.
+"""
 
 
 def go(page: Page, address: str) -> None:

@@ -19,6 +19,9 @@ nothing comes, and the connection stays. ``away``: from now on every connection 
 answer.
 """
 
+LEFT_OUT = ("connection", "transfer-encoding", "cache-control", "etag", "last-modified")
+"""Headers that are not passed on: a browser keeps nothing, and each time is the first one."""
+
 
 class Proxy:
     """``address``: where browsers come. ``asked``: the paths that they asked for."""
@@ -83,8 +86,9 @@ class Proxy:
             with line.getresponse() as answer:
                 asked.send_response_only(answer.status)
                 for name, value in answer.getheaders():
-                    if name.lower() not in ("connection", "transfer-encoding"):
+                    if name.lower() not in LEFT_OUT:
                         asked.send_header(name, value)
+                asked.send_header("cache-control", "no-store")
                 asked.end_headers()
                 if how == "part":
                     _part(asked, answer)

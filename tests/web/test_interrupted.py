@@ -61,7 +61,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
 
 @pytest.fixture
 def person(browser: Browser, proxy: Proxy) -> Iterator[Page]:
-    """The browser of somebody who has signed in, which keeps no file of a page before."""
+    """The browser of somebody who has signed in."""
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     page = context.new_page()
     go(page, f"{proxy.address}/pit?lang=en")
