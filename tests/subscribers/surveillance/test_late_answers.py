@@ -76,6 +76,13 @@ class Floor:
     def say_state(self, table: str, boot: str = BOOT) -> None:
         self.say(f"{table}/state", {"boot": boot, "seq": EVENTS, "time": utc(BEGUN + EVENTS)})
 
+    def say_all(self) -> None:
+        """What each table tells, without a gap."""
+        for table in TABLES:
+            self.say_state(table)
+            for seq in range(1, EVENTS + 1):
+                self.say_event(table, seq)
+
     def _answer(self) -> None:
         table, asked = self.queue.popleft()
         boot, first, last = asked["boot"], asked["from"], asked.get("to")
@@ -153,10 +160,7 @@ def test_what_is_missing_at_many_tables_comes(
 def test_a_table_is_asked_alone(archive: SQLiteArchive, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is missing at one is no reason to ask the others."""
     floor = Floor(archive, 100.0, monkeypatch)
-    for table in TABLES:
-        floor.say_state(table)
-        for seq in range(1, EVENTS + 1):
-            floor.say_event(table, seq)
+    floor.say_all()
     list(floor.go_on(5.0))
     floor.asked.clear()
     floor.journal |= {("r7", BOOT, seq): event("r7", seq) for seq in (6, 7)}
@@ -171,10 +175,7 @@ def test_a_page_of_some_tables_is_compared_after_each_checkpoint(
 ) -> None:
     """In turn, so that a daemon of many tables has time for something else."""
     floor = Floor(archive, 100.0, monkeypatch)
-    for table in TABLES:
-        floor.say_state(table)
-        for seq in range(1, EVENTS + 1):
-            floor.say_event(table, seq)
+    floor.say_all()
     list(floor.go_on(5.0))
     compared: Counter[str] = Counter()
     for _ in range(2 * len(TABLES)):
