@@ -30,7 +30,7 @@ class Proxy:
         self._server = urlsplit(server.address).netloc
         self._fails: dict[str, How] = {}
         self._over = threading.Event()
-        self._away = False
+        self._away = self._leaves = False
         self.asked: list[str] = []
         proxy = self
 
@@ -56,9 +56,11 @@ class Proxy:
         ending.callback(self._over.set)
         self.address = f"http://127.0.0.1:{made.server_port}"
 
-    def fail(self, how: How, *paths: str) -> None:
-        """The next request for each of these fails, that one alone; ``away``: and all after it."""
-        self._fails = dict.fromkeys(paths, how)
+    def fail(self, how: How, *paths: str, leave: bool = False) -> None:
+        """The next request for each of these fails, that one alone; ``away``, or where it is to
+        ``leave``: and all after it, until it is :meth:`back`.
+        """
+        self._fails, self._leaves = dict.fromkeys(paths, how), leave
 
     def back(self) -> None:
         """The server is there again."""
@@ -72,13 +74,13 @@ class Proxy:
     def _answer(self, asked: BaseHTTPRequestHandler) -> None:
         path = urlsplit(asked.path).path
         self.asked.append(path)
-        how = self._fails.pop(path, None)
+        how, away = self._fails.pop(path, None), self._away
+        self._away = away or how == "away" or (how is not None and self._leaves)
         if how == "refused":
             asked.send_error(502)
         elif how == "silent":
             self._over.wait()
-        self._away = self._away or how == "away"
-        if self._away or how in ("cut", "refused", "silent"):
+        if away or how in ("cut", "refused", "silent", "away"):
             return
         body = asked.rfile.read(int(asked.headers.get("content-length", 0)))
         with closing(HTTPConnection(self._server, timeout=PATIENCE)) as line:

@@ -146,11 +146,13 @@ def test_a_stream_without_an_answer(proxy: Proxy, person: Page, path: str) -> No
 def test_a_script_that_never_comes_and_a_page_of_which_a_part_comes(
     proxy: Proxy, person: Page, path: str, how: How
 ) -> None:
+    """The server is away until the page has said so: it would be loaded anew before one looks."""
     person.clock.install()
-    proxy.fail(how, SCRIPTS[path] if how == "silent" else path)
+    proxy.fail(how, SCRIPTS[path] if how == "silent" else path, leave=True)
     person.goto(f"{proxy.address}{path}?lang=en", wait_until="commit")
     until("it has failed", lambda: proxy.failed)
     person.clock.fast_forward(6_000)
     expect(person.locator("#not-running")).to_have_text("no display server")
+    proxy.back()
     person.clock.fast_forward(30_000)
     lives(person, path)
