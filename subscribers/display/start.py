@@ -17,4 +17,4 @@ def start(said: str | None = None) -> str:
     does not run; None where it has none.
     """
     attribute = "" if said is None else f' data-said="{html.escape(said)}"'
-    return f"<script{attribute}>{_SCRIPT}</script>"
+    return f'<script id="start"{attribute}>{_SCRIPT}</script>'
