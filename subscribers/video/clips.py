@@ -231,8 +231,9 @@ def _write(out: Path, *words: str) -> None:
     """Write beside the place and rename, so that what is there is whole."""
     part = out.with_name(f".{out.stem}.part{out.suffix}")
     ended = program("ffmpeg", "-v", "error", "-y", *words, "-movflags", "+faststart", str(part))
-    if ended.returncode or not part.exists():
+    if ended.returncode or not part.exists() or not pictures(part):
         part.unlink(missing_ok=True)
         told = ended.stderr.decode(errors="replace").strip().splitlines()
-        raise ClipError(f"{out}: ffmpeg: {told[-1] if told else f'ended with {ended.returncode}'}")
+        why = told[-1] if told else f"ended with {ended.returncode} and wrote no picture"
+        raise ClipError(f"{out}: ffmpeg: {why}")
     part.replace(out)

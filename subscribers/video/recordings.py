@@ -51,7 +51,8 @@ class _Stream(msgspec.Struct, frozen=True):
 
 
 class _Format(msgspec.Struct, frozen=True):
-    start_time: str = "0"
+    start_time: str = ""
+    """Nothing, where there are too few pictures for ffprobe to know their order."""
     duration: str = ""
 
 
@@ -94,7 +95,8 @@ def look_at(path: Path, named: float) -> Recording | None:
     )
     try:
         probe = msgspec.json.decode(said, type=_Probe)
-        stream, start = probe.streams[0], float(probe.format.start_time)
+        stream, begins_at = probe.streams[0], probe.format.start_time
+        start = float(begins_at) if begins_at else pictures(path)[0][0]
         length = float(probe.format.duration) if probe.format.duration else 0.0
     except (msgspec.MsgspecError, ValueError, IndexError):
         return None

@@ -59,11 +59,13 @@ class Camera:
         time = r"%{pts\:gmtime\:0\:%H%M%S}%{eif\:mod(t*1000\,1000)\:d\:3}"
         drawn = f"{text}:x=10:textfile={self._shown}:reload=1,{text}:x=190:text='{time}'"
         source = f"color=c=white:s={SIZE}:r={rate},settb=1/1000,realtime"
-        draw = ["ffmpeg", "-v", "error", "-use_wallclock_as_timestamps", "1", "-f", "lavfi"]
+        soon = ["-fpsprobesize", "2", "-probesize", "32"]  # they would wait for thirty pictures
+        draw = ["ffmpeg", "-v", "error", "-use_wallclock_as_timestamps", "1", "-f", "lavfi", *soon]
         draw += ["-i", source, "-copyts", "-fps_mode", "passthrough", "-enc_time_base", "1:1000"]
         draw += ["-vf", drawn, "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency"]
-        draw += ["-threads", "1", "-g", str(rate), "-f", "nut", "-"]
-        cut = ["ffmpeg", "-v", "error", "-copyts", "-i", "pipe:0", "-c", "copy", "-f", "segment"]
+        draw += ["-threads", "1", "-g", str(rate), "-f", "nut", "-flush_packets", "1", "-"]
+        cut = ["ffmpeg", "-v", "error", "-f", "nut", *soon, "-copyts", "-i", "pipe:0"]
+        cut += ["-c", "copy", "-f", "segment"]
         cut += ["-segment_time", str(seconds), "-segment_atclocktime", "1", "-strftime", "1"]
         cut += ["-segment_format", "matroska", str(folder / "cam-1/%Y-%m-%d_%H-%M-%S.mkv")]
         self._drawing = subprocess.Popen(draw, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)

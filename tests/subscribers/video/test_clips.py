@@ -202,6 +202,29 @@ def test_timestamps_that_are_the_time_of_day_are_more_exact_than_a_name(tmp_path
     assert look_at(tmp_path / "y.mkv", BEGIN) is None
 
 
+def test_a_camera_of_one_picture_a_second_gives_clips_too(archive: Archive, tmp_path: Path) -> None:
+    """Of so few pictures ffprobe says no beginning."""
+    folder = tmp_path / "cam-1"
+    folder.mkdir()
+    whole: list[bytes] = []
+    for begin in range(BEGIN, BEGIN + 3 * LENGTH, LENGTH):
+        words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc=rate=1:duration={LENGTH}"]
+        words += ["-vf", f"settb=1/1000,setpts=PTS+{begin + 0.25}/TB", "-copyts"]
+        words += ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency"]
+        words += ["-threads", "1", "-g", "1", "-enc_time_base", "1:1000"]
+        path = folder / f"{begin}.mkv"
+        subprocess.run([*words, str(path)], check=True, stdin=subprocess.DEVNULL)
+        whole += frames(path)
+    settings = VideoSettings(
+        folder=str(tmp_path), pattern="{camera}/%s.mkv", cameras={"r1": "cam-1"}, margin=1.0
+    )
+    played(archive, 1, at=4.5, length=3.0)
+    made = clip_of(archive, settings, tmp_path / "clip.mp4", site="palma", table="r1", round=1)
+    assert made.begin == utc(BEGIN + 3.25)  # the last picture before 4.5 - 1.0
+    assert frames(tmp_path / "clip.mp4") == whole[3:9]
+    assert made.missing == ()
+
+
 @pytest.mark.parametrize(
     ("pattern", "name", "when"),
     [
