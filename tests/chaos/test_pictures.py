@@ -91,7 +91,7 @@ def test_the_picture_of_each_bookmark_shows_what_it_says(
     run.start()
     until_up(heard, run)
     assert command(heard, "session.open")["ok"]
-    camera = Camera(tmp_path / "recordings", rate)
+    camera = Camera(tmp_path / "recordings", rate, seconds=4 if long else 12)
     ending.callback(camera.close)
     croupier = Croupier(camera, wheel, hold=(4 if long else 2) / rate)
     archive = open_archive(place, read_only=True)
