@@ -195,19 +195,25 @@ FAMILIES = (
 )
 
 
-WAITING = ("novamas_info", "novamas_standby_waiting")
+WAITING = (
+    *("novamas_info", "novamas_standby_waiting"),
+    *("novamas_reload_refused", "novamas_reload_waiting_tables"),
+    "novamas_reload_timestamp_seconds",
+)
 """What a daemon tells that waits for the lease of its tables."""
 
 
-def waiting_page(site: str, node: str, version: str) -> Callable[[], Awaitable[Answer]]:
+def waiting_page(
+    site: str, node: str, version: str, reloaded: Callable[[], ReloadHealth | None]
+) -> Callable[[], Awaitable[Answer]]:
     """The page of a daemon of a pair while the other one serves."""
-    values: dict[str, Values] = {
-        "novamas_info": {(site, node, version): 1},
-        "novamas_standby_waiting": {(): 1},
-    }
     families = [family for family in FAMILIES if family.name in WAITING]
 
     async def page() -> Answer:
+        values: dict[str, Values] = {name: {} for name in WAITING}
+        values["novamas_info"] = {(site, node, version): 1}
+        for name, value in (("novamas_standby_waiting", 1), *_of_reload(reloaded())):
+            values[name] = {(): value}
         return Answer(await exposition(families, values), TEXT)
 
     return page

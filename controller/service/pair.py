@@ -220,7 +220,7 @@ class Pair:
 
         await asyncio.to_thread(import_module, "prometheus_client")
         site = self.configuration.site
-        page = waiting_page(site.id, site.node, version("novamas"))
+        page = waiting_page(site.id, site.node, version("novamas"), lambda: self.reloaded)
         await endpoint.serve(address(listen), {b"/metrics": page})
 
 

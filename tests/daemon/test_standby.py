@@ -125,7 +125,16 @@ def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     north, south, wheel, heard = floor[:4]
     assert wheel.readers == 1
     south.until_logged("metrics")
-    assert b"novamas_standby_waiting 1.0" in _page(floor.metrics)
+    page = _page(floor.metrics)
+    assert b"novamas_standby_waiting 1.0" in page
+    assert b"\nnovamas_reload_refused " not in page
+    good = south.file.read_text()
+    south.file.write_text(good.replace("cammegh-ss2", "camegh-ss2"))
+    south.signal(signal.SIGHUP)
+    until("1", lambda: b"novamas_reload_refused 1.0" in _page(floor.metrics), south.log)
+    south.file.write_text(good)
+    south.signal(signal.SIGHUP)
+    until("0", lambda: b"novamas_reload_refused 0.0" in _page(floor.metrics), south.log)
     assert setups(south) == []
     [said] = look(load(south.file))
     assert (said.level, "north has the tables" in said.what) == ("ok", True)
