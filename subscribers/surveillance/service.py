@@ -171,7 +171,6 @@ class Recorder:
     async def _keep(self, batches: Sequence[tuple[Site, list[Taken]]]) -> Kept:
         """Keep a batch, however long the archive takes nothing."""
         records = [record for _, batch in batches for each in batch for record in each.records]
-        proved = {site: site.proved() for site, _ in batches}
         kept: Kept | None = None
         while True:
             if self._archive is not None:
@@ -179,12 +178,12 @@ class Recorder:
                 try:
                     if kept is None:
                         kept = await self._ask(archive.keep, records)
-                    due = self._doubted or time.monotonic() >= self._remember
-                    for site, (name, value) in proved.items():
-                        if due and (self._doubted or site.remembered != value):
-                            await self._ask(archive.remember, name, value)
-                            site.remembered = value
-                    if due:
+                    if self._doubted or time.monotonic() >= self._remember:
+                        for site, _ in batches:
+                            name, value = site.proved()
+                            if self._doubted or site.remembered != value:
+                                await self._ask(archive.remember, name, value)
+                                site.remembered = value
                         self._remember = time.monotonic() + REMEMBERED
                     if self.health.trouble is not None:
                         await self._recover(archive)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import re
 import signal
 import sys
@@ -83,11 +84,7 @@ class Display:
             self._nodes.clear()
             return None
         try:
-            fields = (
-                msgspec.json.decode(message.body, type=dict[str, Any] | None)
-                if message.body
-                else None
-            )
+            fields = _fields(message.body)
         except (ValueError, RecursionError) as error:
             print(f"display: {message.what}: not a JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None
@@ -125,6 +122,12 @@ class Display:
             return Trouble("no_table")
         quiet = time.monotonic() - self.heard
         return Trouble("quiet", round(quiet)) if quiet > QUIET else Trouble()
+
+
+@functools.lru_cache(maxsize=1)
+def _fields(body: bytes) -> dict[str, Any] | None:
+    """What a message has. One of a node goes to every table, and is decoded once."""
+    return msgspec.json.decode(body, type=dict[str, Any] | None) if body else None
 
 
 class Meters:
@@ -188,6 +191,9 @@ async def _read(
     topics = Topics(arguments.site, arguments.simulated)
     wire = table_feed(_login(arguments), topics, arguments.table, arguments.jackpot)
     told = ""
+    of: dict[str, list[Display]] = {}
+    for display in displays:
+        of.setdefault(display.view.table, []).append(display)
     async with contextlib.aclosing(wire) as feed:
         async for message in feed:
             if isinstance(message, Linked) and message.up and arguments.ready:
@@ -198,14 +204,13 @@ async def _read(
                     print(f"display: no connection to {told}", file=sys.stderr, flush=True)  # noqa: T201
             if meters.take(message):
                 continue
-            for display in displays:
-                if isinstance(message, Said) and message.table not in (None, display.view.table):
-                    continue
+            table = message.table if isinstance(message, Said) else None
+            for display in displays if table is None else of[table]:
                 event = display.take(message)
                 if event is not None and printing:
                     sys.stdout.write(msgspec.json.format(event, indent=-1).decode("utf-8") + "\n")
                     sys.stdout.flush()
-            if any(display.done for display in displays):
+            if displays[0].done:  # rounds are counted there alone
                 return
 
 
