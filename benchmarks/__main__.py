@@ -95,6 +95,9 @@ def main() -> None:
     one.add_argument("--broker", nargs="+", choices=[*ENGINES], default=[*ENGINES])
     one.add_argument("--minutes", type=float, default=2.0, help="measured before the power cut")
     one.add_argument("--browsers", type=int, default=50, help="each with pictures of 20 tables")
+    one.add_argument(
+        "--games-per-hour", type=int, default=scale.GAMES_PER_HOUR, help="of each wheel"
+    )
     one.add_argument("--postgres", action="store_true", help="the archive in PostgreSQL")
     parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHERS)
     given = parser.parse_args()
@@ -125,7 +128,12 @@ MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
     "archive": lambda given: archive.main(given.records),
     "brokers": lambda given: brokers.main(given.messages, given.runs),
     "site": lambda given: site.main(
-        given.broker, given.tables, given.minutes, given.browsers, postgres=given.postgres
+        given.broker,
+        given.tables,
+        given.minutes,
+        given.browsers,
+        given.games_per_hour,
+        postgres=given.postgres,
     ),
 }
 """By name what is measured, with its options."""

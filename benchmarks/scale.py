@@ -73,9 +73,11 @@ def latencies(shown: Times, heard: Times, since: float, until: float) -> tuple[l
 
 
 @contextlib.contextmanager
-def playing(tables: int, shown: Times, slots: int = 0) -> Iterator[tuple[Process, list[str]]]:
+def playing(
+    tables: int, shown: Times, slots: int = 0, games_per_hour: int = GAMES_PER_HOUR
+) -> Iterator[tuple[Process, list[str]]]:
     """The process of so many wheels, and of coin slots, and the daemon's links to them."""
-    numbers = (str(each) for each in (tables, GAMES_PER_HOUR, slots))
+    numbers = (str(each) for each in (tables, games_per_hour, slots))
     wheels = (sys.executable, "-m", "benchmarks.wheels", *numbers)
     with running(*wheels, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

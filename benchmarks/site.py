@@ -2,8 +2,8 @@
 as a process. What each process takes, how late results are, and what follows when the power of all
 of it fails.
 
-As in :mod:`benchmarks.scale` each wheel sends two lines a second and gives a result every 45
-seconds. The devices go on through the power cut.
+As in :mod:`benchmarks.scale` each wheel sends two lines a second, and gives a result every 45
+seconds if nothing else is asked for. The devices go on through the power cut.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import NamedTuple
 from benchmarks.engines import ENGINES, Engine
 from benchmarks.figures import milliseconds, percentile, row
 from benchmarks.processes import running
-from benchmarks.scale import GAME, LONGEST, Times, latencies, playing, table_of
+from benchmarks.scale import LONGEST, Times, latencies, playing, table_of
 from benchmarks.site_programs import DAEMONS, Programs, Site, lay_out, shares
 from benchmarks.site_standing import (
     TOPICS,
@@ -128,15 +128,18 @@ class Measured(NamedTuple):
     """What the jackpot has, and what the coins in the journals come to."""
 
 
-def measure(kind: str, tables: int, seconds: float, browsers: int, *, postgres: bool) -> Measured:
-    """One site, from its first start to the power cut and after."""
+def measure(
+    kind: str, tables: int, seconds: float, browsers: int, pace: int, *, postgres: bool
+) -> Measured:
+    """One site, from its first start to the power cut and after. ``pace``: games an hour."""
+    joined = 3600 / pace + 5.0  # a game that is joined in its midst has no result
     shown: Times = defaultdict(list)
     wheels, slots = (sum(each) for each in zip(*shares(tables), strict=True))
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="novamas-site-")))
         database = stack.enter_context(server()) if postgres else None
         engine = ENGINES[kind](folder, stack)
-        devices, links = stack.enter_context(playing(wheels, shown, slots))
+        devices, links = stack.enter_context(playing(wheels, shown, slots, pace))
         where = None if database is None else database.database()
         site = lay_out(folder, engine.ports, engine.protocol, tables, links, where)
         programs = Programs(folder)
@@ -152,7 +155,7 @@ def measure(kind: str, tables: int, seconds: float, browsers: int, *, postgres: 
         looking = stack.enter_context(browsing(site, browsers))
         pids = {**engine.pids, **programs.pids, "devices": devices.pid, "browsers": looking,
                 "measuring": os.getpid()}  # fmt: skip
-        time.sleep(GAME + 5.0)  # a game that is joined in its midst has no result
+        time.sleep(joined)
         since, used = time.monotonic(), {name: cpu(pid) for name, pid in pids.items()}
         time.sleep(seconds)
         programs.check()
@@ -180,7 +183,7 @@ def measure(kind: str, tables: int, seconds: float, browsers: int, *, postgres: 
                 "recorder": lambda: kept.has(told.events),
             },
         )
-        time.sleep(GAME + 5.0)
+        time.sleep(joined)
         since = time.monotonic()
         time.sleep(AFTER)
         until = time.monotonic()
@@ -263,6 +266,7 @@ def open_linked(told: Subscriber, linked: Sequence[str]) -> None:
             lambda phase=phase: all(  # type: ignore[misc]
                 phase in told.latest.get(f"{ROOT}/{table}/state", b"") for table in linked
             ),
+            PATIENCE,
         )
 
 
@@ -298,7 +302,7 @@ def normal(begun: float, until: float, listening: Listening, usual: float) -> fl
 
 def complete(told: Told, kept: Kept) -> None:
     """Wait until the archive has what the journals have."""
-    end = time.monotonic() + LONGEST
+    end = time.monotonic() + PATIENCE
     while not kept.has(told.events) and time.monotonic() < end:
         time.sleep(1.0)
 
@@ -308,20 +312,21 @@ def main(
     tables: Sequence[int],
     minutes: float,
     browsers: int,
+    pace: int,
     *,
     postgres: bool,
 ) -> None:
     """Measure each number of tables at each broker, and print it."""
     print(
-        f"Tables over {DAEMONS} daemons, each two lines a second and a result every {GAME:.0f} s, "
-        f"{minutes:g} minutes each; archive in {'PostgreSQL' if postgres else 'SQLite'}; "
-        f"{browsers} browsers"
+        f"Tables over {DAEMONS} daemons, each two lines a second and a result every "
+        f"{3600 / pace:.0f} s, {minutes:g} minutes each; archive in "
+        f"{'PostgreSQL' if postgres else 'SQLite'}; {browsers} browsers"
     )
     for kind in kinds:
         for count in tables:
             print(f"\n{kind}, {count:,} tables", flush=True)
             try:
-                found = measure(kind, count, minutes * 60, browsers, postgres=postgres)
+                found = measure(kind, count, minutes * 60, browsers, pace, postgres=postgres)
             except TimeoutError as error:
                 print(f"  {error}", flush=True)
                 continue
