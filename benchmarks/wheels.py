@@ -5,15 +5,18 @@ ports; and coin slots of linked tables, on TCP ports.
 The wheels are those of :mod:`simulators.wheel.cammegh_ss2`, each at another moment of its game.
 Prints one JSON list of the daemon's links, the wheels' first, then for each result one line: the
 number of the table, and the time (``time.monotonic``) just before the status line with the number
-was written. A line is written at once, as a device server or a USB adapter delivers it. Ends with
+was written. A line is written at once, as a device server or a USB adapter delivers it. Where it
+may, it has the processor before everybody else, for no wheel waits for what hears it. Ends with
 SIGTERM.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
+from contextlib import suppress
 from heapq import heapify, heapreplace
 
 from simulators.pty import Pty
@@ -89,6 +92,8 @@ class CoinSlots:
 
 def serve(tables: int, games_per_hour: int, slots: int = 0) -> None:
     """Serve the wheels and the slots until the process is ended."""
+    with suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     game = 3600 / games_per_hour
     devices: list[Wheel | CoinSlots] = [
         Wheel(number, games_per_hour, game * number / tables) for number in range(1, tables + 1)
