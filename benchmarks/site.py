@@ -259,12 +259,12 @@ def open_linked(told: Subscriber, linked: Sequence[str]) -> None:
         ("session-open", money, b'"phase":"waiting"'),
         ("bets-open", OPENING, b'"phase":"bets_open"'),
     ):
-        for table in linked:
-            told.client.publish(f"{ROOT}/{table}/command/{command}", body, qos=1)
-        told.wait(
-            f"{command} at the linked tables",
-            lambda phase=phase: all(  # type: ignore[misc]
-                phase in told.latest.get(f"{ROOT}/{table}/state", b"") for table in linked
+        told.say(
+            command,
+            body,
+            linked,
+            lambda table, phase=phase: (  # type: ignore[misc]
+                phase in told.latest.get(f"{ROOT}/{table}/state", b"")
             ),
             PATIENCE,
         )
