@@ -19,16 +19,12 @@ from subscribers.surveillance.archive import Archive, Query, Record
 from subscribers.video import subtitles
 from subscribers.video.bookmarks import EVENTS, bookmark
 from subscribers.video.errors import ClipError
-from subscribers.video.recordings import Recording, pictures, program, recordings
+from subscribers.video.recordings import COARSE, FINE, Recording, pictures, program, recordings
 from subscribers.video.settings import VideoSettings
 
 ENDS = ("round.result", "round.void")
 HALF_FRAME = 0.0005
 """Seconds that a cut is moved by, so that a rounded timestamp does not leave out its picture."""
-COARSE, FINE = 1.5, 0.25
-"""Seconds between two recordings that are no gap: where names are whole seconds, and where the
-timestamps are the time of day.
-"""
 
 
 class Piece(msgspec.Struct, frozen=True):

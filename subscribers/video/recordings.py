@@ -17,6 +17,15 @@ CLOCK = 1e9
 DAY = 86_400.0
 LAG = 10.0
 """Seconds by which a name may be late: some recorders name a file when they begin to write it."""
+COARSE, FINE = 1.5, 0.25
+"""Seconds between two recordings that are no gap: where names are whole seconds, and where the
+timestamps are the time of day.
+"""
+SPARSE = 5.0
+"""Seconds between two pictures of a camera that takes few."""
+SILENT = 2.5
+"""A picture stands so many times as long as the one before it, at the most: a camera may miss one.
+"""
 PATIENCE = 120.0
 """Seconds for a look at one recording."""
 
@@ -75,15 +84,28 @@ def recordings(
             if begin is not None and begin < until + LAG:
                 named.append((begin, path))
     named.sort()
-    found = []
+    looked: list[Recording] = []
     for index, (begin, path) in enumerate(named):
         later = named[index + 1][0] if index + 1 < len(named) else begin + settings.longest
-        if later + LAG <= since:
-            continue
-        recording = look_at(path, begin)
-        if recording is not None and recording.begin < until and recording.end > since:
-            found.append(recording)
-    return tuple(found)
+        if later + LAG > since and (recording := look_at(path, begin)) is not None:
+            looked.append(recording)
+    found = map(_until, looked, [*looked[1:], None])
+    return tuple(each for each in found if each.begin < until and each.end > since)
+
+
+def _until(recording: Recording, later: Recording | None) -> Recording:
+    """It, until a ``later`` one begins, where its last picture stands about as long as the others:
+    of few pictures a second, many a file says too short a time for the last one.
+    """
+    if later is None or not (recording.exact and later.exact):
+        return recording
+    if not FINE < later.begin - recording.end < SPARSE:
+        return recording
+    times = [time for time, _ in pictures(recording.path)]
+    stands = later.begin - recording.begin - (times[-1] - recording.start) if times else 0.0
+    if len(times) < 2 or stands > SILENT * (times[-1] - times[-2]):
+        return recording
+    return msgspec.structs.replace(recording, length=later.begin - recording.begin)
 
 
 def look_at(path: Path, named: float) -> Recording | None:

@@ -202,8 +202,13 @@ def test_timestamps_that_are_the_time_of_day_are_more_exact_than_a_name(tmp_path
     assert look_at(tmp_path / "y.mkv", BEGIN) is None
 
 
-def test_a_camera_of_one_picture_a_second_gives_clips_too(archive: Archive, tmp_path: Path) -> None:
-    """Of so few pictures ffprobe says no beginning."""
+@pytest.mark.parametrize("last", [1000, 41])
+def test_a_camera_of_one_picture_a_second_gives_clips_too(
+    archive: Archive, tmp_path: Path, last: int
+) -> None:
+    """Of so few pictures ffprobe says no beginning. ``last``: how long each stands, in ms, as the
+    files say.
+    """
     folder = tmp_path / "cam-1"
     folder.mkdir()
     whole: list[bytes] = []
@@ -212,6 +217,7 @@ def test_a_camera_of_one_picture_a_second_gives_clips_too(archive: Archive, tmp_
         words += ["-vf", f"settb=1/1000,setpts=PTS+{begin + 0.25}/TB", "-copyts"]
         words += ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency"]
         words += ["-threads", "1", "-g", "1", "-enc_time_base", "1:1000"]
+        words += ["-bsf:v", f"setts=duration={last}"]
         path = folder / f"{begin}.mkv"
         subprocess.run([*words, str(path)], check=True, stdin=subprocess.DEVNULL)
         whole += frames(path)
