@@ -93,8 +93,8 @@ class Subscriber:
         """Say a command at each table, and again every while where it is not followed. Raises
         ``TimeoutError``.
 
-        With QoS 0: of some hundreds that were said at once, three nodes of NATS were seen not to
-        acknowledge the last ones, and the library then waits for ever.
+        With QoS 0: of some hundreds that were said at once with QoS 1 the last ones did not come
+        through three nodes of NATS. The library waits for acknowledgements, for ever.
         """
         end = time.monotonic() + seconds
         while left := [table for table in tables if not followed(table)]:
