@@ -18,6 +18,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -259,15 +260,12 @@ def open_linked(told: Subscriber, linked: Sequence[str]) -> None:
         ("session-open", money, b'"phase":"waiting"'),
         ("bets-open", OPENING, b'"phase":"bets_open"'),
     ):
-        told.say(
-            command,
-            body,
-            linked,
-            lambda table, phase=phase: (  # type: ignore[misc]
-                phase in told.latest.get(f"{ROOT}/{table}/state", b"")
-            ),
-            PATIENCE,
-        )
+        told.say(command, body, linked, partial(_shows, told, phase), PATIENCE)
+
+
+def _shows(told: Subscriber, phase: bytes, table: str) -> bool:
+    """Whether a table says that it is in this phase."""
+    return phase in told.latest.get(f"{ROOT}/{table}/state", b"")
 
 
 @contextlib.contextmanager
