@@ -75,7 +75,8 @@ class Proxy:
         path = urlsplit(asked.path).path
         self.asked.append(path)
         how, away = self._fails.pop(path, None), self._away
-        self._away = away or how == "away" or (how is not None and self._leaves)
+        if how == "away" or (how is not None and self._leaves):
+            self._away = True  # whoever asks at the same time does not bring it back
         if how == "refused":
             asked.send_error(502)
         elif how == "silent":
