@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from controller.contract.messages.messages import LANGUAGES
 from tests.controller.games import scripts
+from tests.daemon.mosquitto import until
 from tests.display.played import Play, coups, steps
 from tests.web.conftest import House
 from tests.web.going import go
@@ -54,13 +55,14 @@ class OnBroker:
 
 def drawn(page: Page) -> list[str]:
     """The cards on the page, in words."""
-    labels = page.locator(".card:not(.slot)").evaluate_all(
-        "cards => cards.map(card => card.getAttribute('aria-label'))"
+    labels = page.evaluate(
+        """() => [...document.querySelectorAll(".card:not(.slot)")]
+          .map(card => card.getAttribute("aria-label"))"""
     )
     return sorted(map(str, labels))
 
 
-def told(play: Play, language: str) -> list[str]:
+def cards_of(play: Play, language: str) -> list[str]:
     """The cards of the picture, in words."""
 
     def found(body: Any) -> list[str]:
@@ -76,6 +78,13 @@ def told(play: Play, language: str) -> list[str]:
         return [label for part in parts for label in found(part)]
 
     return sorted(found(play.screen.picture(language)["body"]))
+
+
+def until_drawn(page: Page, cards: list[str]) -> None:
+    """Wait until the page shows these cards and no others: what it was told before may still be on
+    it.
+    """
+    until(f"the cards {cards}", lambda: drawn(page) == cards, lambda: str(drawn(page)))
 
 
 def overflowing(page: Page) -> list[str]:
@@ -125,9 +134,7 @@ def test_every_game_at_every_size_in_every_language(
         page.set_viewport_size({"width": width, "height": height})
         go(page, f"{server.address}/table/{table}?lang={language}")
         expect(page.locator(".phase, .trouble")).to_be_visible()
-        cards = told(play, language)
-        expect(page.locator(".card:not(.slot)")).to_have_count(len(cards))
-        assert drawn(page) == cards, table
+        until_drawn(page, cards_of(play, language))
         assert overflowing(page) == [], (table, width)
 
 
@@ -161,9 +168,11 @@ def test_a_hidden_card_is_a_back_and_says_so(
     play = Play("punto-banca", "ARA02", boot="b1", table="punto-2", others=told)
     take_two(play)
     go(page, f"{server.address}/table/punto-2?lang=es")
-    expect(page.locator(".card.down")).to_have_count(2)
-    assert drawn(page) == ["boca abajo", "boca abajo"]
-    backs = page.locator(".card.down").evaluate_all("cards => cards.map(card => card.outerHTML)")
+    until_drawn(page, ["boca abajo", "boca abajo"])
+    backs = page.evaluate(
+        "() => [...document.querySelectorAll('.card.down')].map(card => card.outerHTML)"
+    )
+    assert len(backs) == 2
     assert backs[0] == backs[1]
 
 
@@ -185,11 +194,12 @@ def test_suits_differ_in_shape_and_a_theme_may_give_each_its_colour(
     play = Play("blackjack", "EUS96", boot="b1", table="black-2", others=told)
     list(steps(play, scripts.read("blackjack/evening").inputs[:44]))
     go(page, f"{server.address}/table/black-2?lang=es")
-    expect(page.locator("[data-hand]").first).to_be_visible()
+    until_drawn(page, cards_of(play, "es"))
     page.evaluate("document.documentElement.style.setProperty('--suit-c', 'rgb(1, 120, 50)')")
-    found = page.locator(".card .pip").evaluate_all(
-        """pips => pips.map(pip => [pip.closest("svg").getAttribute("class").match(/suit-(.)/)[1],
-          pip.getAttribute("d"), getComputedStyle(pip).fill])"""
+    found = page.evaluate(
+        """() => [...document.querySelectorAll(".card .pip")].map(pip =>
+          [pip.closest("svg").getAttribute("class").match(/suit-(.)/)[1],
+            pip.getAttribute("d"), getComputedStyle(pip).fill])"""
     )
     shapes = {suit: shape for suit, shape, _ in found}
     assert len(set(shapes.values())) == len(shapes) > 2
