@@ -111,8 +111,11 @@ class Surveillance:
         )
 
     async def _records(self, request: Request) -> Response:
-        """A page of records, the last one first."""
+        """A page of records, the last one first, and the newest one that there is: the stream goes
+        on after that.
+        """
         session = self._session(request)
+        whole = self._whole(session)
         asked = self._asked(request, session)
         beyond = request.query_params.get("beyond", "")
         until, _, last = beyond.rpartition(",")
@@ -123,19 +126,20 @@ class Surveillance:
                 raise HTTPException(400) from None
             asked = msgspec.structs.replace(asked, until=utc(at + 1e-6))
 
-        def ask(archive: Archive) -> tuple[list[Row], bool]:
+        def ask(archive: Archive) -> tuple[int, list[Row], bool]:
+            newest = _last(whole, archive)
             rows: list[Row] = []
             for row in found(archive, asked):
                 if beyond and (row.record.time, row.number) >= (until, number):
                     continue
                 if len(rows) == PAGE:
-                    return rows, True
+                    return newest, rows, True
                 rows.append(row)
-            return rows, False
+            return newest, rows, False
 
-        rows, more = await self._ask(session, ask)
+        newest, rows, more = await self._ask(session, ask)
         shown = [item(row, session.language) for row in rows]
-        return _json({"items": shown, "more": more})
+        return _json({"items": shown, "more": more, "newest": newest})
 
     async def _timeline(self, request: Request) -> Response:
         """The rounds between two times, and what is marked."""
@@ -223,14 +227,20 @@ class Surveillance:
         )
 
     async def _stream(self, request: Request) -> Response:
-        """Says that there is something new, and of which tables."""
+        """Says that there is something new, and of which tables: after the newest record that the
+        browser knows, so that it misses nothing while it is away; else after the one that there is,
+        which it says.
+        """
         session = self._session(request)
-        return StreamingResponse(self._new(session), headers=_headers())
+        known = request.headers.get("last-event-id") or request.query_params.get("after")
+        try:
+            last = int(known) if known else None
+        except ValueError:
+            raise HTTPException(400) from None
+        return StreamingResponse(self._new(session, last), headers=_headers())
 
-    async def _new(self, session: Session) -> AsyncIterator[str]:
-        tables = self._allowed(session.person)
-        newest = Query(sites=(self._settings.site,), tables=tables, order="number", limit=PAGE)
-        last: int | None = None
+    async def _new(self, session: Session, last: int | None) -> AsyncIterator[str]:
+        newest = self._whole(session)
         while self._alive() and self._pit.door.goes_on(session):
             find: Callable[[Archive], int | list[Row]] = (
                 partial(_last, newest) if last is None else _finding(newest, last)
@@ -246,10 +256,11 @@ class Surveillance:
             else:
                 if isinstance(found, int):
                     last = found
+                    yield f"event: begin\nid: {last}\ndata: {last}\n\n"
                 elif found:
                     last = found[-1].number
-                    told = {"count": len(found), "tables": _tables_of(found)}
-                    yield f"event: new\ndata: {json.dumps(told)}\n\n"
+                    told = {"count": len(found), "tables": _tables_of(found), "newest": last}
+                    yield f"event: new\nid: {last}\ndata: {json.dumps(told)}\n\n"
             finally:
                 asking.cancel()
             await asyncio.sleep(LOOK)
@@ -349,6 +360,11 @@ class Surveillance:
             return ()
         # one that there is not: nothing, for somebody who has no table here
         return self._tables(person) or ("/",)
+
+    def _whole(self, session: Session) -> Query:
+        """All records that the person may see, in the order in which they were kept."""
+        tables = self._allowed(session.person)
+        return Query(sites=(self._settings.site,), tables=tables, order="number", limit=PAGE)
 
     def _at(self, person: Person, table: str) -> None:
         if not self._pit.door.admission.may_be_at(table, person):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import io
 import json
 import os
@@ -9,7 +10,6 @@ import re
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.times import moment
@@ -25,7 +25,7 @@ from subscribers.surveillance.archive import Query
 from subscribers.surveillance.cards import main as cards_main
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.search import main as search_main
-from tests.daemon.mosquitto import until
+from tests.daemon.mosquitto import PATIENCE, until
 from tests.web.going import go
 from tests.web.pit import PINS, Client
 from tests.web.server import WebServer
@@ -271,20 +271,81 @@ def test_a_round_has_its_clip_as_a_link(room: Room, tmp_path: Path, page: Page) 
     assert Client(web.address).ask("GET", "/surveillance/clip?table=r1&session=1&round=2")[0] == 401
 
 
+def listed(page: Page) -> int:
+    """How many records the page lists, once it does."""
+    expect(page.locator("tbody tr").first).to_be_visible()
+    return page.locator("tbody tr").count()
+
+
 def test_what_is_new_is_told(room: Room, web: WebServer, page: Page) -> None:
+    page.add_init_script(
+        """window.EventSource = class extends EventSource {
+          constructor(address) {
+            super(address);
+            this.addEventListener("begin", () => (window.begun = true));
+          }
+        }"""
+    )
     enter(page, web.address, "t-vidal")
-    expect(page.locator("tbody tr").first).to_be_visible()
-    with page.expect_response("**/surveillance/stream"):
-        page.reload()
-    expect(page.locator("tbody tr").first).to_be_visible()
-    count = page.locator("tbody tr").count()
-    time.sleep(1.5)  # the first look of the stream begins at what is there
+    count = listed(page)
+    page.wait_for_function("window.begun")
     room.spin(4, "8")
     room.keep()
     fresh = page.locator(".head button")
     expect(fresh).to_contain_text("new: show")
+    expect(page.locator("tbody tr")).to_have_count(count)
     fresh.click()
     expect(page.locator("tbody tr")).not_to_have_count(count)
+
+
+def test_what_came_between_the_list_and_the_stream_is_listed(
+    room: Room, web: WebServer, page: Page
+) -> None:
+    held: list[Route] = []
+    page.route("**/surveillance/stream*", lambda route: held.append(route))
+    with page.expect_request("**/surveillance/stream*"):
+        enter(page, web.address, "t-vidal")
+    count = listed(page)
+    room.spin(5, "9")
+    room.keep()
+    held.pop().continue_()
+    expect(page.locator("tbody tr")).not_to_have_count(count)
+
+
+def test_what_came_while_a_browser_was_away_is_told(room: Room, web: WebServer) -> None:
+    vidal = Client(web.address)
+    vidal.sign_in("t-vidal", PINS["t-vidal"])
+    newest = vidal.ask("GET", "/surveillance/records")[1]["newest"]
+    room.spin(6, "10")
+    room.keep()
+    now = vidal.ask("GET", "/surveillance/records")[1]["newest"]
+    with closing(open_archive(str(room.archive), read_only=True)) as archive:
+        tables = [row.record.table for row in archive.find(Query(order="number", after=newest))]
+    assert "r1" in tables
+    told = {"count": len(tables), "tables": sorted(set(tables)), "newest": now}
+    for query, headers, kind, body in (
+        (f"?after={newest}", {}, "new", told),
+        ("?after=0", {"Last-Event-ID": str(newest)}, "new", told),
+        ("", {}, "begin", now),
+    ):
+        assert first_of(vidal, f"/surveillance/stream{query}", headers) == (kind, str(now), body)
+    for known in ("x", "1.5"):
+        assert vidal.ask("GET", f"/surveillance/stream?after={known}")[0] == 400
+
+
+def first_of(client: Client, path: str, headers: dict[str, str]) -> tuple[str, str, Any]:
+    """The first event of a stream that is no sign of life alone: its kind, number and data."""
+    with closing(http.client.HTTPConnection(client.host, timeout=PATIENCE)) as line:
+        line.request("GET", path, headers={"Cookie": client.cookie, **headers})
+        said: dict[str, str] = {}
+        for raw in line.getresponse():
+            name, _, value = raw.decode().strip().partition(": ")
+            said[name] = value
+            if not name:
+                if said["event"] != "beat":
+                    return said["event"], said["id"], json.loads(said["data"])
+                said = {}
+    raise AssertionError("the stream ended")
 
 
 def test_who_may_not_look_is_told_so(room: Room, web: WebServer) -> None:

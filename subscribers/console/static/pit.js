@@ -196,7 +196,7 @@ for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, h
 for (const kind of ["pointerup", "pointercancel"]) document.addEventListener(kind, () => setTimeout(draw));
 draw();
 connect(
-  "/pit/stream",
+  () => "/pit/stream",
   { picture: take, jackpot: take },
   (since) => {
     lost = since;

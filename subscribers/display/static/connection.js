@@ -7,8 +7,9 @@ const LOOK = 500;
 const AGAIN = 1000;
 
 /**
- * `events`: for each kind of event, what is done with its data. `onLost(since)` when the server is not heard; null when it is
- * again, and all that changed meanwhile was told. `onRefused()`: the server answers, but with no stream; it is asked again.
+ * `address()`: where the stream is, asked each time it is made. `events`: for each kind of event, what is done with its data.
+ * `onLost(since)` when the server is not heard; null when it is again, and all that changed meanwhile was told. `onRefused()`: the
+ * server answers, but with no stream; it is asked again.
  */
 export function connect(address, events, onLost, onRefused = () => {}) {
   let heard = Date.now();
@@ -18,7 +19,7 @@ export function connect(address, events, onLost, onRefused = () => {}) {
   let source = open();
 
   function open() {
-    const made = new EventSource(address);
+    const made = new EventSource(address());
     for (const [kind, take] of Object.entries({ ...events, beat }))
       made.addEventListener(kind, ({ data }) => {
         heard = Date.now();

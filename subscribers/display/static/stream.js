@@ -11,7 +11,7 @@ export function listen(onPicture, onLost, onJackpot = () => {}) {
   const query = new URLSearchParams([...page.tables.map((table) => ["table", table]), ...page.jackpots.map((jackpot) => ["jackpot", jackpot])]);
   const ends = new Map();
   if (page.language) query.set("lang", page.language);
-  connect(`/stream?${query}`, { picture: onPicture, jackpot: tell }, onLost);
+  connect(() => `/stream?${query}`, { picture: onPicture, jackpot: tell }, onLost);
 
   function tell(picture) {
     clearTimeout(ends.get(picture.jackpot));

@@ -145,4 +145,4 @@ function lose(since) {
   draw();
 }
 
-connect(`/keypad/${page.table}/stream`, { picture: take }, lose, loadAgain);
+connect(() => `/keypad/${page.table}/stream`, { picture: take }, lose, loadAgain);

@@ -15,6 +15,8 @@ let asked = 0;
 let chosen = null;
 let items = [];
 let news = 0;
+let newest = null; // the last record that was listed or told of
+let begun = 0; // the record after which the stream tells of all
 
 const given = new URLSearchParams(location.search);
 const option = (value, text) => h("option", { value }, text);
@@ -92,6 +94,7 @@ async function list(further_) {
     return answer;
   }
   status.textContent = "";
+  if (!further_) reach(body.newest);
   items = further_ ? [...items, ...body.items] : body.items;
   further.hidden = !body.more;
   none.hidden = items.length > 0;
@@ -180,7 +183,20 @@ function latest() {
   search();
 }
 
+/** All up to this record is listed, unless the stream began only behind it. */
+function reach(number) {
+  newest = number;
+  if (newest < begun) search();
+  begun = 0;
+}
+
+function begin(number) {
+  begun = number;
+  if (newest !== null) reach(newest);
+}
+
 function add(told) {
+  newest = told.newest;
   if (table.value && !told.tables.includes(table.value)) return;
   news += told.count;
   fresh.textContent = words("page.new", { count: news });
@@ -252,4 +268,5 @@ for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, h
 if (given.has("of_round")) open({ table: given.get("of_table"), session: Number(given.get("of_session")), round: Number(given.get("of_round")) });
 search();
 // where it is refused, the person may have signed out: the answer to a question tells
-connect("/surveillance/stream", { new: add, trouble: () => {} }, lose, () => get("/surveillance/records", query()));
+const stream = () => `/surveillance/stream${newest === null ? "" : `?after=${newest}`}`;
+connect(stream, { begin, new: add, trouble: () => {} }, lose, () => get("/surveillance/records", query()));
