@@ -79,51 +79,82 @@ function missed() {
   draw();
 }
 
+const keys = h("div");
+const made = new Map();
+
+/** The element of a thing, made anew only when the thing has changed: a key stays under its finger, else its touch would be lost. */
+function kept(name, thing, make) {
+  const text = JSON.stringify(thing);
+  if (made.get(name)?.text !== text) made.set(name, { text, element: make(thing) });
+  return made.get(name).element;
+}
+
+/** Only what is another one leaves its place. */
+function put(parent, children) {
+  children.forEach((child, index) => {
+    const there = parent.children[index];
+    if (!there) parent.append(child);
+    else if (there !== child) there.replaceWith(child);
+  });
+  while (parent.children.length > children.length) parent.lastElementChild.remove();
+}
+
 function draw() {
-  if (!told) return main.replaceChildren(...(deaf ? [h("output", { class: "told unknown", role: "status" }, words("trouble.no_server"))] : []));
-  const waits = mine !== null || told.sound === "unknown" || told.unknown;
+  if (!told) return put(main, deaf ? [output({ state: "unknown", said: words("trouble.no_server") })] : []);
   const said = deaf ? words("trouble.no_server") : (lost ?? told.told);
   const state = deaf || lost || told.sound === "unknown" ? "unknown" : told.sound;
-  main.replaceChildren(
-    h(
-      "header",
-      {},
-      h("h1", {}, page.table),
-      h("p", { class: told.current && !deaf ? "phase" : "phase before" }, told.phase),
-      h("p", { class: "person" }, page.name),
-      told.usb && h("p", { class: "usb" }, told.usb),
-    ),
-    h("output", { class: `told ${state}`, role: "status", "data-sound": state }, said || " "),
-    h("p", { class: "typed", "aria-live": "polite" }, told.typed || " "),
-    h(
-      "div",
-      { class: told.locked ? "keys locked" : "keys" },
-      LAYOUT.flat().map((key) => button(key, waits)),
-    ),
+  keys.className = told.locked ? "keys locked" : "keys";
+  put(keys, LAYOUT.flat().map((key) => kept(key, looks(key), (look) => button(key, look))));
+  put(main, [
+    kept("header", { phase: told.phase, current: told.current && !deaf, usb: told.usb }, header),
+    kept("told", { state, said }, output),
+    kept("typed", told.typed, (typed) => h("p", { class: "typed", "aria-live": "polite" }, typed || " ")),
+    keys,
+  ]);
+}
+
+function header({ phase, current, usb }) {
+  return h(
+    "header",
+    {},
+    h("h1", {}, page.table),
+    h("p", { class: current ? "phase" : "phase before" }, phase),
+    h("p", { class: "person" }, page.name),
+    usb && h("p", { class: "usb" }, usb),
   );
 }
 
-function button(key, waits) {
+function output({ state, said }) {
+  return h("output", { class: `told ${state}`, role: "status", "data-sound": state }, said || " ");
+}
+
+const isDigit = (key) => /^[0-9]$/.test(key);
+
+/** What of a key can change. */
+function looks(key) {
   const own = { lock: words(told.locked ? "keypad.unlock" : "keypad.lock"), clear: words("keypad.clear") };
-  const meaning = (key === "lock" ? null : told.keys[key]) ?? own[key];
-  const digit = /^[0-9]$/.test(key);
+  const meaning = (key === "lock" ? null : told.keys[key]) ?? own[key] ?? null;
+  return { meaning, disabled: deaf || (told.locked ? key !== "lock" : !isDigit(key) && !meaning), busy: mine?.key === key };
+}
+
+function button(key, { meaning, disabled, busy }) {
   return h(
     "button",
     {
       type: "button",
-      class: `${digit ? "digit" : "order"} key-${key}`,
+      class: `${isDigit(key) ? "digit" : "order"} key-${key}`,
       "data-key": key,
-      disabled: deaf || (told.locked ? key !== "lock" : !digit && !meaning),
-      "aria-busy": mine?.key === key ? "true" : null,
+      disabled,
+      "aria-busy": busy ? "true" : null,
       click: () => press(key),
     },
-    h("span", { class: "sign", "aria-hidden": meaning ? "true" : null }, digit ? key : (SIGNS[key] ?? "")),
+    h("span", { class: "sign", "aria-hidden": meaning ? "true" : null }, isDigit(key) ? key : (SIGNS[key] ?? "")),
     meaning && h("span", { class: "meaning" }, meaning),
   );
 }
 
 document.addEventListener("keydown", (event) => {
-  const key = /^[0-9]$/.test(event.key) ? event.key : KEYBOARD[event.key];
+  const key = isDigit(event.key) ? event.key : KEYBOARD[event.key];
   if (!key || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
   // a button that has the focus would be pressed by Enter too
   event.preventDefault();
