@@ -60,6 +60,7 @@ class PayingFloor(Floor):
             terms(*TABLES, **fields),
             people_file=str(people),
             people_key=spelled(SIGNER),
+            keepalive=20.0,  # else what a starved controller says has ended before it is shown
         )
         ending.callback(controller.kill)
         controller.start()
@@ -91,4 +92,7 @@ class PayingFloor(Floor):
 
     def sent(self, command: str) -> int:
         """How often an order came to the broker."""
+        mark = f"test/mark/{len(self.heard.heard)}"
+        self.heard.say(mark, {})  # whatever came before it is heard before it
+        until("the mark is heard", lambda: self.heard.on(mark))
         return len(self.heard.on(f"{JACKPOT}/command/{command.replace('.', '-')}"))

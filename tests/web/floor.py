@@ -33,12 +33,14 @@ class Floor:
         ending: ExitStack,
         cards: bool = False,
         settings: str = "",
-        keepalive: int = 2,
+        keepalive: int = 60,
         guarded: bool = False,
         others: Mapping[str, str] | None = None,
         **pit: Any,
     ) -> None:
-        """``others``: simulated tables, each an id and its part of the configuration."""
+        """``others``: simulated tables, each an id and its part of the configuration.
+        ``keepalive``: seconds; a broker that is starved for longer looks gone to the daemon.
+        """
         self.folder, self._ending = folder, ending
         rules = folder / "acl"
         rules.write_text(_rules() if guarded else "")
