@@ -10,6 +10,8 @@ ENDED = "net::ERR_NETWORK_CHANGED"
 """Chromium ends all its connections when an address of its machine comes or goes."""
 INTERRUPTED = "is interrupted by another navigation"
 """By the page that it then shows instead, or by ours, which loads itself again."""
+LEFT = "Execution context was destroyed"
+"""By a page that came in the place of the one that was asked."""
 LOOKS = """[...document.querySelectorAll("link[rel=stylesheet]")].every(each => {
   try { return each.sheet.cssRules.length > 0 || new URL(each.href).pathname === "/theme.css" }
   catch { return false }
@@ -34,5 +36,14 @@ def go(page: Page, address: str) -> None:
 
 
 def until_it_looks(page: Page) -> None:
-    """Wait until a page has its look."""
-    until("its style sheets", lambda: page.evaluate(LOOKS))
+    """Wait until a page has its look, also where it loads itself again meanwhile."""
+
+    def looks() -> bool:
+        try:
+            return bool(page.evaluate(LOOKS))
+        except Error as error:
+            if LEFT not in error.message:
+                raise
+            return False
+
+    until("its style sheets", looks)

@@ -41,7 +41,7 @@ class Line:
 
     def mend(self) -> None:
         """Connections can be made again. Those that have lost something are over."""
-        self._hang_up()
+        self.set("cut")
         self._how = "open"
 
     def close(self) -> None:
@@ -72,6 +72,8 @@ class Line:
                     continue
                 with self._lock:
                     self._ends |= {near, far}
+                if self._how == "cut":  # since we looked
+                    self._hang_up()
                 for way in ((near, far, False), (far, near, True)):
                     threading.Thread(target=self._pass, args=way, daemon=True).start()
 

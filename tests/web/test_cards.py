@@ -14,7 +14,7 @@ from tests.controller.games import scripts
 from tests.daemon.mosquitto import until
 from tests.display.played import Play, coups, steps
 from tests.web.conftest import House
-from tests.web.going import go
+from tests.web.going import go, until_it_looks
 from tests.web.server import Teller, WebServer
 
 SIZES = ((390, 844), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920))
@@ -89,6 +89,7 @@ def until_drawn(page: Page, cards: list[str]) -> None:
 
 def overflowing(page: Page) -> list[str]:
     """What stands further right than the screen goes."""
+    until_it_looks(page)
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll("main *")]
           .filter(each => !each.closest("svg svg"))
@@ -102,7 +103,9 @@ def overflowing(page: Page) -> list[str]:
 def server(house: House) -> WebServer:
     """Of the tables of all tests."""
     own = ("punto-1", "punto-2", "black-2")
-    return house.serve([(table, False) for table in (*SCRIPTS, *own)])
+    made = house.serve([(table, False) for table in (*SCRIPTS, *own)])
+    made.hears()
+    return made
 
 
 @pytest.fixture
@@ -133,7 +136,6 @@ def test_every_game_at_every_size_in_every_language(
         language = LANGUAGES[number % len(LANGUAGES)]
         page.set_viewport_size({"width": width, "height": height})
         go(page, f"{server.address}/table/{table}?lang={language}")
-        expect(page.locator(".phase, .trouble")).to_be_visible()
         until_drawn(page, cards_of(play, language))
         assert overflowing(page) == [], (table, width)
 

@@ -140,6 +140,7 @@ def test_a_server_that_goes_away_meanwhile(proxy: Proxy, person: Page, path: str
 def test_a_stream_without_an_answer(proxy: Proxy, person: Page, path: str) -> None:
     proxy.fail("silent", STREAMS[path])
     go(person, f"{proxy.address}{path}?lang=en")
+    until("it is silent", lambda: proxy.failed)
     lives(person, path)
 
 
