@@ -148,7 +148,7 @@ class PairFloor:
         stack.callback(self.wheel.close)
         self.machines = []
         # as fast as the wheel is: otherwise, all that follows a cut would be late for ever
-        tables = f"{table('r1', self.wheel)}[table.device.options]\nperiod = {Wheel.PERIOD}\n"
+        tables = table("r1", self.wheel, period=Wheel.PERIOD)
         for number, name in enumerate(NAMES):
             text = in_pair(
                 *(self.cluster.nats, name, self.cluster.mqtt[number], tables),

@@ -196,10 +196,12 @@ def table(
     simulated: bool = False,
     commands: bool = False,
     stale_after: float = 60.0,
+    period: float | None = 60.0,
     settings: str = "",
 ) -> str:
     """The ``[[table]]`` of a roulette with one Cammegh wheel. ``settings``: lines of TOML. A wheel
-    of ours that a busy machine keeps from speaking for some seconds is not stale.
+    of ours that a busy machine keeps from speaking for some seconds is not stale, nor late: one
+    that is plugged in again is, until it has spoken at the pace of its ``period``.
     """
     text = f'\n[[table]]\nid = "{id}"\ngame = "{game}"\ndecree = "{decree}"\n'
     if simulated:
@@ -208,6 +210,8 @@ def table(
     if wheel is not None:
         text += f'\n[[table.device]]\nid = "wheel"\ndriver = "cammegh-ss2"\nlink = "{wheel.url}"\n'
         text += f"commands = {str(commands).lower()}\nstale_after = {stale_after}\n"
+        if period is not None:
+            text += f"options = {{ period = {period} }}\n"
     return text
 
 
@@ -215,15 +219,22 @@ UNSIGNED = '[people]\nrequired = "accept-the-risk"\n'
 
 
 def configuration(
-    port: int, *tables: str, broker: str = "", scheme: str = "mqtt", people: str = UNSIGNED
+    port: int,
+    *tables: str,
+    broker: str = "",
+    scheme: str = "mqtt",
+    people: str = UNSIGNED,
+    keepalive: int = 60,
 ) -> str:
-    """A whole configuration file. Without ``people`` of its own, commands need no signature."""
+    """A whole configuration file. Without ``people`` of its own, commands need no signature. A
+    broker that is starved for longer than ``keepalive`` looks gone to the daemon.
+    """
     return f"""[site]
 id = "palma"
 node = "pit-1"
 
 [broker]
 url = "{scheme}://127.0.0.1:{port}"
-keepalive = 2
+keepalive = {keepalive}
 {broker}
 {people}""" + "".join(tables)

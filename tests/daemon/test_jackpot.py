@@ -178,7 +178,7 @@ def test_bets_are_taken_while_the_controller_says_so(table: Callable[..., Table]
     assert play.bet(1)["ok"]
     assert play.coin(2)["amount"] == 100
     until("it is shown", lambda: play.shown() == {"jackpot": "carrousel-1", "in_play": True})
-    play.state(statement(0.7))
+    play.state(statement(5.0))
     play.until_standing(UNHEARD, IN_PLAY, UNHEARD)  # nobody said so: its time was over
     assert play.coin(3)["what"] == "jackpot_not_in_play"
     assert play.heard.latest(f"{TABLE}/info")["about"]["jackpot"] == "carrousel-1"
@@ -275,7 +275,7 @@ def test_a_restart_hears_anew_and_a_table_may_be_unlinked(
     play.run.kill()
     play.run.start()
     play.until_standing(IN_PLAY, UNHEARD, IN_PLAY)  # the broker held it, and its time is to come
-    play.state(statement(0.7))
+    play.state(statement(5.0))
     play.until_standing(IN_PLAY, UNHEARD)
     play.run.kill()
     play.run.start()

@@ -271,14 +271,14 @@ def test_a_table_with_an_open_session_waits(
 def test_what_needs_a_restart_is_said_and_a_device_is_removed(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bare = table("r4", floor.wheels["r4"])
+    bare = table("r4", floor.wheels["r4"], period=None)
     second = bare.replace('id = "wheel"', 'id = "board"').partition("[[table.device]]")[2]
     second = second.replace("cammegh-ss2", "angel-eye").replace("wheel-r4", "wheel-other")
     other = second.replace('"board"', '"other"').replace("wheel-other", "wheel-r5")
     game = 'game = "punto-banca"'
     hidden = f'\n[[table]]\nid = "r6"\n{game}\ndecree = "ARA02"\n'
     hidden += f"\n[[table.device]]{second}"
-    text = floor.text("r1", "r2", "r3", "r4").replace("keepalive = 2", "keepalive = 3") + hidden
+    text = floor.text("r1", "r2", "r3", "r4").replace("keepalive = 60", "keepalive = 59") + hidden
     floor.daemon.file.write_text(text)
     assert main(["reload", str(floor.daemon.file)]) == 1
     assert "surveillance.public_key" in capsys.readouterr().err, "there is no key"

@@ -143,7 +143,7 @@ def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
     heard = subscribe(mosquitto.port)
-    made = daemon(configuration(mosquitto.port, table("r1", wheel, stale_after=1.0)))
+    made = daemon(configuration(mosquitto.port, table("r1", wheel, stale_after=3.0, period=0.5)))
     made.start()
     until_up(heard, made)
     command(heard, "session.open")
@@ -153,13 +153,15 @@ def test_spins_of_which_only_late_lines_were_heard_are_told_as_unresolved(
     until(
         "the table is stale", lambda: heard.latest(f"{TABLE}/state")["status"] == "stale", made.log
     )
-    for count in (3, 4, 5, 6):  # what had waited in a buffer
-        for state in (3, 4):
-            wheel.show(state, count, "17")
-    wheel.line = b""
-    until(
-        "the burst was heard", lambda: heard.latest(f"{TABLE}/state")["status"] != "stale", made.log
-    )
+    cleared = len(heard.events("alert.cleared"))
+    lines = [  # what had waited in a buffer, in one write
+        f"*X;{state};{count:03d};17;0;200;0"
+        for count in (3, 4, 5, 6)
+        for state in (3, 4)
+        for _ in (1, 2)
+    ]
+    wheel.send("\r\n".join(lines).encode())
+    until_more(heard, "alert.cleared", cleared)
     wheel.unplug()
     until_more(heard, "alert.raised", 1)
     wheel.plug()

@@ -32,11 +32,11 @@ ROUND = (*[2] * 10, *[3] * 8, *[4] * 4, *[5] * 10)
 WHEELS = 8
 ROOT = "novamas/v1/palma"
 SHOES = "novamas-sim/v1/palma"
-STOPS = (0.1, 0.3, 1.0, 2.5, 4.5)
+STOPS = (0.1, 0.3, 1.0, 2.5, 3.5)
 """Seconds. What is longer than five is judged as if the wire had been silent."""
 BETWEEN = 0.7
 SPEED = 4
-COUP_STOPS = (0.15, 0.3, 0.6, 1.2, 1.2)
+COUP_STOPS = (0.15, 0.3, 0.6, 0.9, 0.9)
 """Seconds, in which a shoe deals four times as fast."""
 PAUSE = 0.1
 """Seconds in which a shoe draws no two cards."""

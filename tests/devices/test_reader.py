@@ -26,7 +26,7 @@ from devices.looks import looks
 from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkGarbage
 from devices.recording import RecordingWriter
-from tests.devices.parts import Lines, Pty, TcpPeer, until
+from tests.devices.parts import PATIENCE, Lines, Pty, TcpPeer, until
 from tests.devices.test_device import running
 
 
@@ -253,7 +253,10 @@ async def _run(url: str) -> None:
     await Device(id="wheel", url=url, codec=Lines(), take=lambda _: None, note=note).run()
 
 
-async def test_a_write_in_portions_is_whole_and_in_order(peer: TcpPeer) -> None:
+async def test_a_write_in_portions_is_whole_and_in_order(
+    peer: TcpPeer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("devices.reader.WRITE_TIMEOUT", PATIENCE)  # both ends are of this process
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
     reader = Reader(link, lambda _, __: None, None)
     data = random.Random(1).randbytes(20_000_000)

@@ -50,7 +50,7 @@ class Floor:
         self.broker.start()
         self.wheel = Wheel(folder / "wheel")
         ending.callback(self.wheel.close)
-        tables = [table("r1", self.wheel, simulated=cards, settings=settings)]
+        tables = [table("r1", self.wheel, simulated=cards, period=0.5, settings=settings)]
         if cards:
             (folder / "scanner").mkdir()
             self.scanner = Pty(folder / "scanner")
@@ -59,8 +59,9 @@ class Floor:
         others = others or {}
         tables += others.values()
         login = 'username = "novamas"' if guarded else ""
-        given = configuration(self.broker.port, *tables, broker=login, people=SIGNED)
-        given = given.replace("keepalive = 2", f"keepalive = {keepalive}")
+        given = configuration(
+            self.broker.port, *tables, broker=login, people=SIGNED, keepalive=keepalive
+        )
         self.daemon = Daemon(folder, given)
         ending.callback(self.daemon.kill)
         self.people = enrol(folder)

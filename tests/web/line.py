@@ -51,6 +51,9 @@ class Line:
         self._door.close()
         self._hang_up()
 
+    def _cut(self) -> bool:
+        return self._how == "cut"
+
     def _hang_up(self) -> None:
         with self._lock:
             ends, self._ends = self._ends, set()
@@ -63,7 +66,7 @@ class Line:
             while True:
                 near = self._door.accept()[0]
                 try:
-                    if self._how == "cut":
+                    if self._cut():
                         near.close()
                         continue
                     far = socket.create_connection(("127.0.0.1", self._broker))
@@ -72,7 +75,7 @@ class Line:
                     continue
                 with self._lock:
                     self._ends |= {near, far}
-                if self._how == "cut":  # since we looked
+                if self._cut():  # since we looked
                     self._hang_up()
                 for way in ((near, far, False), (far, near, True)):
                     threading.Thread(target=self._pass, args=way, daemon=True).start()

@@ -52,7 +52,7 @@ class Room:
         write_key_file(self.key, made.encode())
         given = configuration(
             self.broker.port, table("r1", self.wheel), _poker(self.reader.url), people=SIGNED
-        ).replace("keepalive = 2", "keepalive = 60")
+        )
         given += f'\n[surveillance]\npublic_key = "{spelled(made.public_key)}"\n'
         self.daemon = Daemon(folder, given)
         ending.callback(self.daemon.kill)

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from subscribers.surveillance.archive import Query, Removal
-from subscribers.surveillance.archive_postgres import CONNECTION, PostgresArchive
+from subscribers.surveillance.archive_postgres import ANSWER, CONNECTION, PostgresArchive
 from subscribers.surveillance.bounded_connection import SLOW
 from subscribers.surveillance.errors import ArchiveError
 from tests.daemon.mosquitto import until
@@ -89,11 +89,12 @@ def test_a_server_that_hangs_and_goes_on(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch, records: int
 ) -> None:
     """It is waited for so long and no longer, and what was given is there once afterwards."""
-    monkeypatch.setattr("subscribers.surveillance.archive_postgres.ANSWER", 0.5)
     monkeypatch.setitem(CONNECTION, "connect_timeout", 2)
     archive = PostgresArchive(postgres.database(), recorder=True)
     archive.keep([event(1)])
     given = [event(seq, body=b"x" * 1000) for seq in range(2, 2 + records)]
+    assert archive._connection is not None
+    archive._connection.patience = 0.5
     postgres.hang()
     try:
         with pytest.raises(ArchiveError, match=r"not answered for 0\.5 s: it hangs, or its disk"):
@@ -115,14 +116,13 @@ def test_a_server_that_hangs_and_goes_on(
     archive.close()
 
 
-def test_a_server_that_takes_long_where_it_may(
-    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_takes_long_where_it_may(postgres: Postgres) -> None:
     where = postgres.database()
-    monkeypatch.setattr("subscribers.surveillance.archive_postgres.ANSWER", 0.2)
     archive = PostgresArchive(where)
     connection = archive._connection
     assert connection is not None
+    assert connection.patience == ANSWER
+    connection.patience = 0.2
     with connection.within(SLOW):
         assert connection.execute("SELECT 7 FROM pg_sleep(0.5)").fetchone() == (7,)
     with pytest.raises(psycopg.OperationalError, match="not answered"):

@@ -29,7 +29,7 @@ def test_both_journals_are_kept_and_neither_is_a_finding(
     nats.start()
     url = f"mqtt://127.0.0.1:{mosquitto.port}"
     files = [
-        in_pair([nats.url], name, url, table("r1", wheel), replicas=1, lease=3) for name in NAMES
+        in_pair([nats.url], name, url, table("r1", wheel), replicas=1, lease=10) for name in NAMES
     ]
     north, south = daemons(tmp_path, ending, iter(files))
     journals = [one.folder / "journal.sqlite3" for one in (north, south)]

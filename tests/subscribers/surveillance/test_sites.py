@@ -117,7 +117,6 @@ def test_what_is_of_one_site_is_of_no_other(
     assert recorder.found(sites=("palma-2",)) == []
     assert recorder.findings() == []
     assert {each["site"] for each in exported(recorder, tmp_path / "a")[0]} == {"palma"}
-    asked = len(one.recalls())
 
     two.heard.subscribed.clear()
     recorder.signal(signal.SIGSTOP)  # the broker has forgotten who listens: we are back first
@@ -125,8 +124,8 @@ def test_what_is_of_one_site_is_of_no_other(
     assert two.heard.subscribed.wait(PATIENCE)
     recorder.signal(signal.SIGCONT)
     until("all of the other", lambda: kept(recorder, "palma-2") == two.told(), recorder.log)
-    assert two.recalls()
-    assert len(one.recalls()) == asked
+    until("it was asked", two.recalls)
+    assert {each["boot"] for each in one.recalls()} == {one.daemon.boot()}
     assert recorder.findings() == []
 
     # somebody says there what was said here, of the same table and run, and less of it
