@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from subscribers.surveillance.archive import Query, Removal
-from subscribers.surveillance.archive_postgres import ANSWER, CONNECTION, PostgresArchive
-from subscribers.surveillance.bounded_connection import SLOW
+from subscribers.surveillance.archive_postgres import CONNECTION, PostgresArchive
+from subscribers.surveillance.bounded_connection import ANSWER, SLOW
 from subscribers.surveillance.errors import ArchiveError
 from tests.daemon.mosquitto import until
 from tests.subscribers.surveillance import test_archive as every
