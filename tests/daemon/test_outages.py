@@ -29,7 +29,7 @@ def test_a_broker_that_was_killed_and_has_forgotten_everything(
 ) -> None:
     heard = subscribe(mosquitto.port)
     made = daemon(
-        configuration(mosquitto.port, table("r1", wheel, stale_after=60.0))
+        configuration(mosquitto.port, table("r1", wheel, period=0.5, stale_after=60.0))
     )  # longer than it will be stopped
     made.start()
     until_up(heard, made)
