@@ -49,6 +49,8 @@ PAGE = 100
 """Records of one answer."""
 DRAWN = 6000
 """Events of which a timeline is made; above that, only what is notable is drawn."""
+DIGITS = 18
+"""Of the number of a record, at the most: what every database can compare."""
 WORD = 128
 """Characters of a word that is looked for."""
 LOOK = 1.0
@@ -233,10 +235,9 @@ class Surveillance:
         """
         session = self._session(request)
         known = request.headers.get("last-event-id") or request.query_params.get("after")
-        try:
-            last = int(known) if known else None
-        except ValueError:
-            raise HTTPException(400) from None
+        if known and not (known.isascii() and known.isdigit() and len(known) <= DIGITS):
+            raise HTTPException(400)
+        last = int(known) if known else None
         return StreamingResponse(self._new(session, last), headers=_headers())
 
     async def _new(self, session: Session, last: int | None) -> AsyncIterator[str]:

@@ -42,6 +42,18 @@ DRAWN = """() => new Promise(
   done => requestAnimationFrame(() => requestAnimationFrame(done))
 )"""
 """After that the page is drawn in its new size."""
+WATCH = """what => {
+  window.texts = [];
+  const look = () => {
+    const said = document.querySelector(what)?.textContent;
+    if (said && said !== texts.at(-1)) texts.push(said);
+  };
+  new MutationObserver(look).observe(document.getElementById("main"), {
+    childList: true, subtree: true, characterData: true,
+  });
+  look();
+}"""
+"""Keeps each text that it has from now on, in order."""
 ALL_TOLD = """address => new Promise(done => {
   const stream = new EventSource(address);
   stream.addEventListener("beat", () => done(stream.close()));
@@ -123,19 +135,7 @@ def test_the_value_is_shown_as_it_is_said_and_greyed_when_its_time_is_up(
     expect(page.locator(".strip")).to_have_text("en juego")
     expect(page).to_have_title("Gran Carrusel de Póquer")
     page.evaluate("window.same = true")
-    page.evaluate(
-        """() => {
-          window.drawn = [];
-          const look = () => {
-            const said = document.querySelector(".amount")?.textContent;
-            if (said && said !== drawn.at(-1)) drawn.push(said);
-          };
-          new MutationObserver(look).observe(document.getElementById("main"), {
-            childList: true, subtree: true, characterData: true,
-          });
-          look();
-        }"""
-    )
+    page.evaluate(WATCH, ".amount")
     say(house.teller, statement(1_999_900, LONG))
     expect(amount).to_have_text("19.999,00\u00a0€")
     say(house.teller, statement(2_000_000, 2.0))
@@ -146,8 +146,8 @@ def test_the_value_is_shown_as_it_is_said_and_greyed_when_its_time_is_up(
     assert ask(meters, "/health")[1].endswith(b"jackpot/gran\n")
     say(house.teller, statement(2_000_100, LONG))
     expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("20.001,00\u00a0€")
-    page.wait_for_function("drawn.at(-1) === document.querySelector('.amount').textContent")
-    drawn = page.evaluate("window.drawn")
+    page.wait_for_function("texts.at(-1) === document.querySelector('.amount').textContent")
+    drawn = page.evaluate("window.texts")
     said = (1_234_567, 1_999_900, 2_000_000, 2_000_100)
     assert drawn == [money(each, "EUR", "es") for each in said]
     assert page.evaluate("window.same")
@@ -161,25 +161,14 @@ def test_the_page_alone_greys_a_value_whose_server_has_stopped(
     go(page, f"{meters.address}/jackpot/gran?lang=en")
     expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("€0.05")
     troubles = ["the jackpot's controller is not heard", "no display server"]
-    page.evaluate(
-        """() => {
-          window.troubles = [];
-          const look = () => {
-            const said = document.querySelector(".trouble")?.textContent;
-            if (said && said !== troubles.at(-1)) troubles.push(said);
-          };
-          new MutationObserver(look).observe(document.getElementById("main"), {
-            childList: true, subtree: true, characterData: true,
-          });
-        }"""
-    )
+    page.evaluate(WATCH, ".trouble")
     say(house.teller, statement(500, 5.0))
     expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("€5.00")
     meters.signal(signal.SIGSTOP)
     try:
         expect(page.locator(".trouble")).to_contain_text(troubles[1])
         expect(page.locator(".jackpot.before .amount")).to_have_text("€5.00")
-        said = page.evaluate("window.troubles")
+        said = page.evaluate("window.texts")
     finally:
         meters.signal(signal.SIGCONT)
     assert [each for text in said for each in troubles if each in text] == troubles

@@ -329,7 +329,7 @@ def test_what_came_while_a_browser_was_away_is_told(room: Room, web: WebServer) 
         ("", {}, "begin", now),
     ):
         assert first_of(vidal, f"/surveillance/stream{query}", headers) == (kind, str(now), body)
-    for known in ("x", "1.5"):
+    for known in ("x", "1.5", "-1", "9" * 30):
         assert vidal.ask("GET", f"/surveillance/stream?after={known}")[0] == 400
 
 

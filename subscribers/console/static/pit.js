@@ -1,13 +1,12 @@
 // The console: what waits, the tables, and what may be done at the one that is chosen.
 
 import { connect } from "/static/connection.js";
-import { h } from "/static/drawing.js";
+import { h, kept } from "/static/drawing.js";
 import { ask, asking, gone } from "./dialog.js";
 import { clock, money, page, post, words } from "./page.js";
 import { forget, forgotten, remember, settled } from "./touches.js";
 
 const places = new Map();
-const made = new Map();
 let chosen = location.hash.slice(1) || null;
 let lost = null; // since when the server is not heard
 let ends = Date.now() + page.left * 1000;
@@ -19,13 +18,6 @@ const notices = h("section", { class: "notices" });
 const work = h("section", { class: "work", "aria-label": words("pit.work") });
 const tables = h("nav", { class: "tables", "aria-label": words("pit.tables") });
 const panel = h("section", { class: "panel" });
-
-/** The element of a thing, made anew only when the thing has changed: a finger on it stays on it. */
-function kept(key, thing, make) {
-  const text = JSON.stringify(thing);
-  if (made.get(key)?.text !== text) made.set(key, { text, element: make(thing) });
-  return made.get(key).element;
-}
 
 function put(parent, children) {
   if (children.length === parent.children.length && children.every((child, index) => child === parent.children[index])) return;

@@ -22,3 +22,12 @@ function fill(element, attributes, children) {
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
+
+const made = new Map();
+
+/** The element of a thing, made anew only when the thing has changed: a finger on it stays on it, else its touch would be lost. */
+export function kept(key, thing, make) {
+  const text = JSON.stringify(thing);
+  if (made.get(key)?.text !== text) made.set(key, { text, element: make(thing) });
+  return made.get(key).element;
+}

@@ -2,7 +2,7 @@
 // until the person has seen it; nothing is sent again by itself.
 
 import { connect } from "/static/connection.js";
-import { h } from "/static/drawing.js";
+import { h, kept } from "/static/drawing.js";
 
 const page = JSON.parse(document.getElementById("page").textContent);
 const main = document.getElementById("main");
@@ -80,14 +80,6 @@ function missed() {
 }
 
 const keys = h("div");
-const made = new Map();
-
-/** The element of a thing, made anew only when the thing has changed: a key stays under its finger, else its touch would be lost. */
-function kept(name, thing, make) {
-  const text = JSON.stringify(thing);
-  if (made.get(name)?.text !== text) made.set(name, { text, element: make(thing) });
-  return made.get(name).element;
-}
 
 /** Only what is another one leaves its place. */
 function put(parent, children) {

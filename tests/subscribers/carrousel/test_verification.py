@@ -265,6 +265,7 @@ def test_a_ledger_in_use_holds_whenever_it_is_judged(tmp_path: Path) -> None:
     finally:
         writer.kill()
         writer.wait()
+    assert entries[-1] > entries[0]
 
 
 def test_what_cannot_be_read_is_not_judged(tmp_path: Path) -> None:
