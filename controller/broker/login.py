@@ -204,7 +204,7 @@ def _of_tls(error: Exception, login: Login) -> str | None:
     host = urlsplit(addresses(login.url)[0]).hostname
     if words := of_certificate(cause, host, login.ca_file, "the broker", "url"):
         return words
-    if isinstance(cause, ssl.SSLError | ConnectionResetError):
+    if isinstance(cause, ssl.SSLError | ConnectionResetError | BrokenPipeError):
         return f"no TLS connection to {host}: {cause}: does this port speak TLS?"
     return None
 

@@ -71,7 +71,7 @@ class Connection(Client):
         if words := of_certificate(cause, host, settings.ca_file, SERVER, "servers"):
             return words
         by_tls = not self._let_in and self._server_info.get("tls_required")
-        if by_tls and isinstance(cause, ssl.SSLError | ConnectionResetError):
+        if by_tls and isinstance(cause, ssl.SSLError | ConnectionResetError | BrokenPipeError):
             dated = settings.cert_file and out_of_date(settings.cert_file, time.time())
             also = f"; our own certificate {dated}" if dated else ""
             return f"{ended(cause, SERVER)}{also}"
