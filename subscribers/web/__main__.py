@@ -32,8 +32,8 @@ from subscribers.web.settings import WebSettings, on_loopback
 from subscribers.web.surveillance import Surveillance
 from subscribers.web.tables import Pictures
 
-ENDING = 3
-"""Seconds for which requests may go on once the server ends."""
+ENDING = 5
+"""Seconds for which requests may go on once the server ends; the unit gives it ten."""
 GONE = 30
 """Seconds after which a browser that takes nothing is gone."""
 WAITING = 1 << 16
@@ -156,6 +156,7 @@ class _Server(uvicorn.Server):
 
     def _end(self) -> None:
         self._web.alive = False
+        self._web.floor.wake()
         self.should_exit = True
 
 

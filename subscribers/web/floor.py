@@ -154,9 +154,14 @@ class Floor:
         """Something else about a table changed that its picture shows."""
         self._count(table)
 
+    def wake(self) -> None:
+        """Wake all who wait for a change, for it is time to look at something else."""
+        self._next.set()
+        self._next = asyncio.Event()
+
     async def wait(self, after: int, seconds: float) -> None:
-        """Return when there is a change with a number above ``after``, at most ``seconds``
-        later.
+        """Return when there is a change with a number above ``after``, or somebody wakes all who
+        wait; at most ``seconds`` later.
         """
         if self.change > after:
             return
@@ -199,8 +204,7 @@ class Floor:
     def _count(self, table: str) -> None:
         self.change += 1
         self.changed[table] = self.change
-        self._next.set()
-        self._next = asyncio.Event()
+        self.wake()
 
 
 def event_id(floor: Floor, change: int) -> str:

@@ -4,6 +4,7 @@ a page.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import re
@@ -15,7 +16,8 @@ from functools import partial
 import pytest
 
 from controller.contract.messages.messages import LANGUAGES, text
-from tests.daemon.mosquitto import Mosquitto, until
+from subscribers.web.floor import Floor
+from tests.daemon.mosquitto import PATIENCE, Mosquitto, until
 from tests.subscribers.real import spun
 from tests.web.conftest import House, Serve
 from tests.web.raw import Reader, ask, read_all, stream
@@ -262,6 +264,18 @@ def test_two_hundred_browsers_all_get_the_last_picture(
     own.signal(signal.SIGTERM)
     assert read_all(streams, lambda told: told.endswith(b"0\r\n\r\n")) == 0
     assert own.stop() == 0
+
+
+async def test_a_stream_that_waits_for_a_change_is_woken_without_one() -> None:
+    """As when the server ends: who waits must not have to wait for the next beat."""
+    floor = Floor({"ruleta-1": False}, lambda: "2026-01-01T00:00:00Z")
+    waiting = asyncio.create_task(floor.wait(floor.change, PATIENCE))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    floor.wake()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert waiting.done()
 
 
 def test_who_was_cut_off_gets_every_table_that_he_has_not(serve: Serve, teller: Teller) -> None:
