@@ -11,13 +11,19 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long an example takes on a busy machine, or its making, proves nothing.
-settings.register_profile("novamas", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("novamas")
-
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 LONG = "NOVAMAS_LONG"
 """Whether the environment has this: tests take their long form."""
+
+# How long an example takes on a busy machine, or its making, proves nothing. The short form judges
+# a commit, and the same commit alike each time; the long form looks for examples nobody has seen.
+settings.register_profile(
+    "novamas",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=LONG not in os.environ,
+)
+settings.load_profile("novamas")
 
 
 def cases(short: int, whole: int) -> int:
