@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +31,17 @@ LOWEST = 19
 """The niceness of the daemon."""
 
 
-def starve(daemon: Daemon) -> None:
-    """Anybody who wants to run does so before it, with all of its threads."""
+def nice(daemon: Daemon, niceness: int) -> None:
+    """Give it that, with all of its threads."""
     assert daemon.process is not None
     for thread in Path(f"/proc/{daemon.process.pid}/task").iterdir():
-        os.setpriority(os.PRIO_PROCESS, int(thread.name), LOWEST)
+        os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness)
 
 
 @contextmanager
-def busy(programs: int) -> Iterator[None]:
-    """Programs that want all of the machine."""
+def starved(daemon: Daemon, programs: int) -> Iterator[None]:
+    """Anybody who wants to run does so before it, and so many programs want all of the machine."""
+    nice(daemon, LOWEST)
     running = [
         subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(programs)
     ]
@@ -50,6 +51,8 @@ def busy(programs: int) -> Iterator[None]:
         for program in running:
             program.kill()
             program.wait()
+    with suppress(PermissionError):  # root alone may take it back
+        nice(daemon, 0)
 
 
 @pytest.mark.parametrize("programs", [2, 6])
@@ -84,8 +87,7 @@ def play(made: Daemon, heard: Subscriber, tables: list[str], programs: int, seco
     made.until_logged("broker connected", 1)  # before that nobody hears a command
     for table in tables:
         assert command(heard, "session.open", f"{ROOT}/{table}")["ok"]
-    starve(made)
-    with busy(programs):
+    with starved(made, programs):
         time.sleep(seconds)
 
     def results() -> list[dict[str, Any]]:
@@ -107,8 +109,7 @@ def test_a_starved_daemon_gives_no_wrong_number(
     made = floor(tables=2, speed=SPEED, stale_after=600.0)
     made.start()
     made.until_results(1)
-    starve(made.daemon)
-    with busy(programs):
+    with starved(made.daemon, programs):
         for _ in range(60 if long else 6):
             time.sleep(chance.uniform(0.05, 1.0))
             made.daemon.signal(signal.SIGSTOP)

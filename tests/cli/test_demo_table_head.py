@@ -31,7 +31,7 @@ from devices.readings import CardDrawn
 from tests.cli.test_demo_people import OPENING, PACKETS, AtTable
 from tests.daemon.mosquitto import Mosquitto
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 LATER = 0.2
 """Seconds after which what is told later comes: by far enough for an answer in between."""
 SITE, BOOT = "demo", "b1"

@@ -39,9 +39,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @contextlib.asynccontextmanager
 async def client(cluster: Cluster, number: int) -> AsyncIterator[JetStreamContext]:
     """A client of that node alone."""
-    made = await nats.connect(cluster.nodes[number].nats, connect_timeout=10)
+    made = await nats.connect(cluster.nodes[number].nats, connect_timeout=60)
     try:
-        yield made.jetstream(timeout=10)
+        yield made.jetstream(timeout=60)
     finally:
         with contextlib.suppress(nats.errors.Error):
             await made.close()

@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (file, journal, store):
-        monkeypatch.setattr(module, "UNREAD", 0.3)
+        monkeypatch.setattr(module, "UNREAD", 2.0)
     monkeypatch.setattr(file, "AGAIN", 0.02)
     monkeypatch.setattr(salvage, "PATIENCE", 0.5)
     monkeypatch.setattr(salvage, "PAUSE", 0.02)

@@ -37,7 +37,7 @@ TEXT = f"""
 public_key = "{bytes(KEY.public_key).hex()}"
 
 [carrousel]
-keepalive = 1.0
+keepalive = 20.0
 
 [[table]]
 id = "b1"

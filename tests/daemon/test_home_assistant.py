@@ -108,7 +108,7 @@ def test_every_entity_says_what_the_daemon_says(
     subscribe: Callable[..., Subscriber],
     discovery: Callable[..., subprocess.Popen[str]],
 ) -> None:
-    made = daemon(configuration(guarded.port, table("r1", wheel, stale_after=3.0)))
+    made = daemon(configuration(guarded.port, table("r1", wheel, stale_after=15.0)))
     floor, seen = subscribe(guarded.port), subscribe(guarded.port, username="home-assistant")
     made.start()
     until_up(floor, made)

@@ -116,12 +116,16 @@ def table(
 ) -> Callable[..., Table]:
     """``table(setting...)``"""
 
-    def begin(jackpot: str = 'jackpot = "carrousel-1"', settings: str = "{}") -> Table:
+    def begin(
+        jackpot: str = 'jackpot = "carrousel-1"',
+        settings: str = "{}",
+        broker: Mosquitto = mosquitto,
+    ) -> Table:
         link = tmp_path / "slots"
         slots = Written(link, "slot")
         ending.callback(slots.close)
-        heard = subscribe(mosquitto.port)
-        run = daemon(configuration(mosquitto.port, setup(link, jackpot, settings)))
+        heard = subscribe(broker.port)
+        run = daemon(configuration(broker.port, setup(link, jackpot, settings)))
         run.start()
         until("the table", lambda: heard.latest("/status"), run.log)
         until_open(heard, run, "b1", "slot")
@@ -226,9 +230,12 @@ def test_what_counts_for_the_table(table: Callable[..., Table]) -> None:
 
 
 def test_a_flood_of_statements_costs_little_and_the_last_one_holds(
-    table: Callable[..., Table],
+    table: Callable[..., Table], tmp_path: Path, ending: ExitStack
 ) -> None:
-    play = table()
+    roomy = Mosquitto(tmp_path / "roomy", "allow_anonymous true", "max_queued_messages 0")
+    ending.callback(roomy.kill)
+    roomy.start()
+    play = table(broker=roomy)
     yes, no = (
         msgspec.json.encode(said) for said in (statement(), statement(in_play=False, why="store"))
     )

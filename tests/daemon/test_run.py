@@ -243,7 +243,7 @@ def test_a_hangup_ends_nothing_and_the_service_manager_is_told(
         made.signal(signal.SIGTERM)
         while (told := manager.recv(1000)) != b"STOPPING=1":
             assert told == b"WATCHDOG=1"
-        assert made.wait() == 0
+    assert made.wait() == 0
 
 
 @pytest.mark.parametrize(
