@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import ssl
+import threading
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +29,7 @@ class BrokerClient(aiomqtt.Client):
     def __init__(self, login: Login, **options: Any) -> None:
         address = urlsplit(addresses(login.url)[0])
         context: ssl.SSLContext | None = tls(login)
+        self._thread = threading.get_ident()
         self._causes = _Causes()
         # not one that prints: what is wrong is told once, in our words
         logger = logging.Logger("mqtt", logging.ERROR)
@@ -56,6 +58,26 @@ class BrokerClient(aiomqtt.Client):
             self._connected.set_exception(EndedEarlyError(self._causes.last))
             return
         super()._on_disconnect(client, userdata, flags, reason_code, properties)
+
+    def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:  # noqa: ARG002 - the library's own signature
+        # The library always uses call_soon_threadsafe, which runs too late if the socket was
+        # written or closed meanwhile: it would watch a closed descriptor, or one that is always
+        # ready.
+        if threading.get_ident() == self._thread:
+            self._wait_to_write(sock)
+        else:
+            self._loop.call_soon_threadsafe(self._wait_to_write, sock)
+
+    def _wait_to_write(self, sock: Any) -> None:
+        if sock.fileno() >= 0:
+            self._loop.add_writer(sock.fileno(), self._write)
+
+    def _write(self) -> None:
+        try:
+            self._client.loop_write()
+        except Exception as error:  # as in the library: after any error the connection is unusable
+            if not self._disconnected.done():
+                self._disconnected.set_exception(error)
 
 
 class _Causes(logging.Handler):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import math
 import socket
-import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -84,7 +83,6 @@ class Connection(BrokerClient):
     ) -> None:
         address = urlsplit(broker.url)
         self.v5 = broker.protocol == "5" and address.scheme != "embedded"
-        self._thread = threading.get_ident()
         self._outgoing = Outgoing(self._send)
         self._outgoing.v5 = self.v5
         self._awaited: set[asyncio.Future[str | None]] = set()
@@ -257,22 +255,6 @@ class Connection(BrokerClient):
         for answer in list(self._awaited):
             if not answer.done():
                 answer.set_exception(Disconnected(str(reason or "disconnected")))
-
-    def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:
-        # The library always uses call_soon_threadsafe, which runs too late if the socket was
-        # written or closed meanwhile: it would watch a closed descriptor, or one that is always
-        # ready.
-        if threading.get_ident() == self._thread:
-            self._loop.add_writer(sock.fileno(), self._write)
-        else:
-            super()._on_socket_register_write(client, userdata, sock)
-
-    def _write(self) -> None:
-        try:
-            self._client.loop_write()
-        except Exception as error:  # as in the library: after any error the connection is unusable
-            if not self._disconnected.done():
-                self._disconnected.set_exception(error)
 
     def why(self, error: Exception) -> Exception:
         """The broker's reason for ending the connection; ``error`` if it gave none."""

@@ -1,0 +1,43 @@
+"""What the library's client does with its socket, where the event loop must not hear of it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from controller.broker.client import BrokerClient
+from controller.configuration.settings import Broker
+from controller.mqtt.embedded_broker import embedded_broker
+
+
+@pytest.mark.parametrize("of_its_own_thread", [True, False])
+async def test_a_connection_that_is_lost_while_it_has_to_write_is_lost_in_silence(
+    of_its_own_thread: bool,
+) -> None:
+    """Else the event loop would be told to watch a descriptor that is closed, or another's."""
+    faults: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
+    async with embedded_broker("127.0.0.1", 0) as (host, port):
+        connection = BrokerClient(Broker(url=f"mqtt://{host}:{port}"))
+        await connection.__aenter__()
+        library = connection._client
+
+        def lose() -> None:
+            library._call_socket_register_write()
+            if of_its_own_thread:
+                library._sock_close()
+
+        if of_its_own_thread:
+            lose()
+        else:
+            other = threading.Thread(target=lose)
+            other.start()
+            other.join()  # the event loop has not heard of it
+            library._sock_close()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert library.socket() is None
+        assert faults == []
