@@ -132,6 +132,23 @@ def test_after_a_restart_the_round_waits_and_the_console_counts_down(
     assert floor.sent().count("round-confirm") == 2  # the first was refused, and said so
 
 
+def test_what_the_table_says_meanwhile_takes_no_button_from_under_the_finger(
+    tmp_path: Path, ending: ExitStack, page: Page
+) -> None:
+    floor = Floor(tmp_path, ending)
+    floor.open()
+    sign_in(page, floor.web.address, "m-lasa")
+    page.locator(".tile").click()
+    page.locator(".panel [data-command='last_rounds.announce']").hover()
+    page.mouse.down()
+    state = page.locator(".panel p.soft").first.inner_text()
+    floor.wheel.show(2, 1, "  ")
+    expect(page.locator(".panel p.soft").first).not_to_have_text(state)
+    page.mouse.up()
+    confirm(page)
+    assert said(floor, "last_rounds")["by"] == "M. Lasa"
+
+
 def test_the_second_person_is_called_on_the_other_screen(
     tmp_path: Path, ending: ExitStack, page: Page, other: Page
 ) -> None:

@@ -1,7 +1,7 @@
 // The console: what waits, the tables, and what may be done at the one that is chosen.
 
 import { connect } from "/static/connection.js";
-import { h, kept } from "/static/drawing.js";
+import { h, kept, put } from "/static/drawing.js";
 import { ask, asking, gone } from "./dialog.js";
 import { clock, money, page, post, words } from "./page.js";
 import { forget, forgotten, remember, settled } from "./touches.js";
@@ -19,13 +19,6 @@ const work = h("section", { class: "work", "aria-label": words("pit.work") });
 const tables = h("nav", { class: "tables", "aria-label": words("pit.tables") });
 const panel = h("section", { class: "panel" });
 
-function put(parent, children) {
-  if (children.length === parent.children.length && children.every((child, index) => child === parent.children[index])) return;
-  const focused = document.activeElement;
-  parent.replaceChildren(...children);
-  if (focused && parent.contains(focused)) focused.focus();
-}
-
 function draw() {
   document.body.classList.toggle("lost", lost !== null);
   status.textContent = lost ? `${words("trouble.no_server")} · ${clock(lost)}` : "";
@@ -41,7 +34,7 @@ function draw() {
   // a tile that goes away under the finger would not be touched; what stands on it gives no command
   if (!tables.matches(":active")) put(tables, all.map((place) => kept(`tile ${place.table}`, [place.title, place.status, place.phase, place.round, place.trouble, place.items.length, place.table === chosen], () => tile(place))));
   const place = places.get(chosen);
-  put(panel, place ? [kept("panel", { ...place, items: null, boot: null, seq: null, meter: null }, () => commands(place))] : []);
+  put(panel, place ? [commands(place)] : []);
   for (const each of document.querySelectorAll("[data-meter]")) each.textContent = places.get(each.dataset.meter).meter;
   gone((item) => items.some((each) => each.item.id === item) || all.some((place) => place.awards.some((each) => each.id === item)));
 }
@@ -81,25 +74,33 @@ function tile(place) {
   );
 }
 
+/** The chosen table and its commands, each piece made anew only when it has changed: a button stays under the finger. */
 function commands(place) {
+  const piece = (name, thing, make) => kept(`${name} of ${place.table}`, thing, make);
   const groups = Map.groupBy(place.offers, (offer) => page.forms[offer.command].group);
-  return h(
-    "div",
-    {},
-    h("h2", {}, place.name, h("span", { class: "soft" }, ` ${place.title} · ${place.decree}`), place.simulated && h("span", { class: "simulated" }, words("display.simulated"))),
-    h("p", { class: "soft" }, [place.status.text, place.phase.text, place.minimum && `${words("display.minimum")} ${money(place.minimum, place.currency)}`].filter(Boolean).join(" · ")),
-    place.meter && h("p", {}, `${words("carrousel.meter")}: `, h("strong", { "data-meter": place.table })),
-    place.staff.length > 0 && h("p", { class: "soft" }, place.staff.map((each) => `${each.id}: ${each.text}`).join(" · ")),
-    place.trouble && h("p", { class: "trouble" }, place.trouble.text, place.trouble.since && ` · ${words("display.since", { time: clock(place.trouble.since) })}`),
-    place.awards.length > 0 && h("h3", {}, words("carrousel.awards")),
-    place.awards.map((award) => card(place, award)),
-    [...groups].map(([group, offers]) => h("fieldset", {}, h("legend", {}, words(`group.${group}`)), h("div", { class: "answers" }, offers.map((offer) => {
-      const form = page.forms[offer.command];
-      return h("button", { type: "button", "data-command": offer.command, click: () => ask(places.get(place.table), { command: offer.command, text: form.text, grave: form.grave, open: true }, null) }, form.text);
-    })))),
-    place.done.length > 0 && h("h3", {}, words("pit.done")),
-    h("ul", { class: "done" }, place.done.map((each) => h("li", { class: each.how }, h("span", {}, each.text), h("strong", {}, words(`pit.${each.how}`)), each.why && h("span", {}, each.why), each.receipt && h("span", {}, each.receipt), each.undo && h("button", { type: "button", click: () => ask(places.get(place.table), each.undo, null) }, each.undo.text)))),
-  );
+  const body = piece("panel", null, () => h("div"));
+  put(body, [
+    piece("name", [place.name, place.title, place.decree, place.simulated], () => h("h2", {}, place.name, h("span", { class: "soft" }, ` ${place.title} · ${place.decree}`), place.simulated && h("span", { class: "simulated" }, words("display.simulated")))),
+    piece("state", [place.status.text, place.phase.text, place.minimum && `${words("display.minimum")} ${money(place.minimum, place.currency)}`].filter(Boolean).join(" · "), (text) => h("p", { class: "soft" }, text)),
+    place.meter && piece("meter", null, () => h("p", {}, `${words("carrousel.meter")}: `, h("strong", { "data-meter": place.table }))),
+    place.staff.length > 0 && piece("staff", place.staff.map((each) => `${each.id}: ${each.text}`).join(" · "), (text) => h("p", { class: "soft" }, text)),
+    place.trouble && piece("trouble", place.trouble, ({ text, since }) => h("p", { class: "trouble" }, text, since && ` · ${words("display.since", { time: clock(since) })}`)),
+    place.awards.length > 0 && piece("awards", null, () => h("h3", {}, words("carrousel.awards"))),
+    ...place.awards.map((award) => piece(award.id, [award, place.name], () => card(place, award))),
+    ...[...groups].map(([group, offers]) => {
+      const set = piece(`group ${group}`, null, () => h("fieldset", {}, h("legend", {}, words(`group.${group}`)), h("div", { class: "answers" })));
+      put(set.lastElementChild, offers.map(({ command }) => piece(command, null, () => offered(place.table, command))));
+      return set;
+    }),
+    place.done.length > 0 && piece("done", null, () => h("h3", {}, words("pit.done"))),
+    piece("all done", place.done, (done) => h("ul", { class: "done" }, done.map((each) => h("li", { class: each.how }, h("span", {}, each.text), h("strong", {}, words(`pit.${each.how}`)), each.why && h("span", {}, each.why), each.receipt && h("span", {}, each.receipt), each.undo && h("button", { type: "button", click: () => ask(places.get(place.table), each.undo, null) }, each.undo.text))))),
+  ].filter(Boolean));
+  return body;
+}
+
+function offered(table, command) {
+  const { text, grave } = page.forms[command];
+  return h("button", { type: "button", "data-command": command, click: () => ask(places.get(table), { command, text, grave, open: true }, null) }, text);
 }
 
 /** A command without an answer, or the receipt of money: said until the person has read it. */

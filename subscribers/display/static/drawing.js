@@ -31,3 +31,14 @@ export function kept(key, thing, make) {
   if (made.get(key)?.text !== text) made.set(key, { text, element: make(thing) });
   return made.get(key).element;
 }
+
+/** Give `parent` these children, in this order. Those that it has already are not taken out, and what has the focus keeps it. */
+export function put(parent, children) {
+  const focused = document.activeElement;
+  for (const each of [...parent.children]) if (!children.includes(each)) each.remove();
+  children.forEach((child, index) => {
+    const there = parent.children[index] ?? null;
+    if (there !== child) parent.insertBefore(child, there);
+  });
+  if (focused !== document.activeElement && parent.contains(focused)) focused.focus();
+}

@@ -2,7 +2,7 @@
 // until the person has seen it; nothing is sent again by itself.
 
 import { connect } from "/static/connection.js";
-import { h, kept } from "/static/drawing.js";
+import { h, kept, put } from "/static/drawing.js";
 
 const page = JSON.parse(document.getElementById("page").textContent);
 const main = document.getElementById("main");
@@ -80,16 +80,6 @@ function missed() {
 }
 
 const keys = h("div");
-
-/** Only what is another one leaves its place. */
-function put(parent, children) {
-  children.forEach((child, index) => {
-    const there = parent.children[index];
-    if (!there) parent.append(child);
-    else if (there !== child) there.replaceWith(child);
-  });
-  while (parent.children.length > children.length) parent.lastElementChild.remove();
-}
 
 function draw() {
   if (!told) return put(main, deaf ? [output({ state: "unknown", said: words("trouble.no_server") })] : []);
