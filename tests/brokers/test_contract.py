@@ -130,7 +130,8 @@ def test_a_recall_and_its_reply(floor: Floor, listen: Listen) -> None:
     answer = asked.on("/reply/Asks_1")[0].body
     assert answer["id"] == 7
     assert [event["seq"] for event in answer["events"]][:3] == [1, 2, 3]
-    assert {key_of(event) for event in answer["events"]} <= keys(floor)
+    told = {key_of(event) for event in answer["events"]}
+    until("the archive has them too", lambda: told <= keys(floor))
     assert other.heard == []
 
 

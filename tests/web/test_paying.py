@@ -4,6 +4,7 @@ browser, with the real controller and its ledger.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from controller.contract.messages.messages import LANGUAGES
+from controller.contract.times import utc
 from subscribers.money import money
 from tests.subscribers.carrousel.floor import STAKE, accounts
 from tests.web.carrousel import JACKPOT, TABLES, PayingFloor
@@ -159,8 +161,9 @@ def test_two_hits_at_once_are_put_in_order_and_axe_finds_nothing(
     pairs = [*zip(floor.dealers, TABLES, strict=True)]
     for dealer, table in pairs:
         dealer.coin(table)
+    now = utc(time.time())
     for dealer, table in pairs:
-        dealer.award(table)
+        dealer.award(table, time=now)
     for dealer, table in pairs:
         dealer.staked(table, STAKE)
     state = floor.until("both", lambda state: state.get("unordered"))

@@ -4,10 +4,12 @@ money that leaves a jackpot.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from controller.contract.times import utc
 from tests.daemon.mosquitto import until
 from tests.subscribers.carrousel.conftest import Make
 from tests.subscribers.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts, terms
@@ -61,8 +63,9 @@ def test_two_persons_say_which_of_two_hits_was_first(make: Make) -> None:
         floor.dealer.coin("poker-1")
         other.coin("poker-3")
         worth(floor, "linked", SEED + 2 * RISE)
-        floor.dealer.award("poker-1")
-        other.award("poker-3")
+        now = utc(time.time())
+        floor.dealer.award("poker-1", time=now)
+        other.award("poker-3", time=now)
         floor.dealer.staked("poker-1", STAKE)
         other.staked("poker-3", STAKE)
         state = floor.until("both are asked", lambda state: "hits.order" in state.get("asks", ()))
