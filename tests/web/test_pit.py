@@ -20,6 +20,8 @@ from tests.web.server import Teller
 from tests.web.test_web import LEAF, state
 
 BURN, COUP = ("2h", "Kc", "Kd"), ("9h", "2c")
+LONGER = "import controller.people.signed_command as signed; signed.TOLERANCE = 20.0; "
+"""So long a daemon that has just started takes no signed command: a starved browser is in time."""
 
 
 @pytest.fixture
@@ -118,6 +120,7 @@ def test_after_a_restart_the_round_waits_and_the_console_counts_down(
     expect(page.locator(".tile")).to_contain_text("offline")
     expect(page.locator(".panel [data-command]")).to_have_count(0)
     floor.wheel.show(5, 2, "22")
+    floor.daemon.program = ("-c", LONGER + floor.daemon.program[1])
     floor.daemon.start()
     waiting = work(page, "Round 2: result unresolved")
     waiting.locator("button.main[data-command='round.confirm']", has_text="22").click()
