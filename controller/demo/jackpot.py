@@ -120,12 +120,10 @@ class Payment:
         """Until cancelled."""
         import aiomqtt
 
-        from controller.broker.client import BrokerClient
-        from controller.configuration.settings import Broker
-
         try:
-            broker = Broker(url=f"mqtt://127.0.0.1:{self._port}")
-            async with BrokerClient(broker, protocol=aiomqtt.ProtocolVersion.V311) as client:
+            async with aiomqtt.Client(
+                "127.0.0.1", self._port, protocol=aiomqtt.ProtocolVersion.V311
+            ) as client:
                 for leaf in ("state", "reply/demo"):
                     await client.subscribe(self._topics.jackpot(JACKPOT, leaf), qos=1)
                 async with asyncio.TaskGroup() as group:

@@ -181,12 +181,10 @@ class TableHead:
         """
         import aiomqtt
 
-        from controller.broker.client import BrokerClient
-        from controller.configuration.settings import Broker
-
         try:
-            broker = Broker(url=f"mqtt://127.0.0.1:{self._port}")
-            async with BrokerClient(broker, protocol=aiomqtt.ProtocolVersion.V311) as client:
+            async with aiomqtt.Client(
+                "127.0.0.1", self._port, protocol=aiomqtt.ProtocolVersion.V311
+            ) as client:
                 await self._preside(client)
         except* aiomqtt.MqttError as errors:
             task = asyncio.current_task()
