@@ -17,6 +17,8 @@ from controller.people.private_key import make_private_key
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
 PATIENCE = 60.0
+AGAIN = 5.0
+"""Seconds after which a person presses Ctrl-C again."""
 PASSPHRASE = b"quiet wheel at night"
 
 
@@ -69,15 +71,18 @@ class Person:
 
     def ended(self) -> int:
         """Its exit status."""
-        until = time.monotonic() + PATIENCE
-        while self.process.poll() is None:
-            assert time.monotonic() < until, self.drawn
-            self._hear()
-        self._hear()
+        self._listen(PATIENCE)
+        assert self.process.returncode is not None, self.drawn
         return self.process.returncode
 
     def interrupt(self) -> int:
-        self.process.send_signal(signal.SIGINT)
+        """Press Ctrl-C until it ends: one that comes between the question and the reading of its
+        answer is seen by Python only after the next key.
+        """
+        for _ in range(int(PATIENCE / AGAIN)):
+            if self.process.poll() is None:
+                self.process.send_signal(signal.SIGINT)
+                self._listen(AGAIN)
         return self.ended()
 
     def kill(self) -> None:
@@ -89,6 +94,13 @@ class Person:
         if self.process.poll() is None:
             self.kill()
         os.close(self._terminal)
+
+    def _listen(self, seconds: float) -> None:
+        """For so long, or until it has ended."""
+        until = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < until:
+            self._hear()
+        self._hear()
 
     def _hear(self) -> None:
         if select.select([self._terminal], [], [], 0.05)[0]:
