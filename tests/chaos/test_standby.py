@@ -68,10 +68,12 @@ def _freeze_node(floor: PairFloor, one: Machine) -> None:
 
 def _reload(floor: PairFloor, _: Machine) -> None:
     """Both take another file over. The one that serves leaves the table, whose session is open; one
-    that just ended itself, since the store did not answer, reads the file when it starts again.
+    that ends itself meanwhile, since the store does not answer, reads the file when it starts
+    again.
     """
-    for each in floor.machines:
-        reloads, run = len(each.logged(RELOADED)), each.program
+    runs = [each.program for each in floor.machines]
+    for each, run in zip(floor.machines, runs, strict=True):
+        reloads = len(each.logged(RELOADED))
         text = each.file.read_text()
         other = text.replace("stale_after = 60.0", "stale_after = 50.0")
         each.file.write_text(
