@@ -72,7 +72,9 @@ async def test_the_log_is_moved_once_nobody_reads_it_any_more(path: Path) -> Non
 
 
 async def test_nobody_of_ours_reads_for_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A day is sealed, and the pages are read back, while results come without a pause."""
+    """A day is sealed, and the pages are read back, while results come without a pause; but who
+    reads must be given a processor at times.
+    """
     monkeypatch.setattr(read_back, "LOG", LIMIT // 2)
     monkeypatch.setattr(read_back, "STEPS", 100)
     entries = JournalReader.entries
@@ -81,9 +83,17 @@ async def test_nobody_of_ours_reads_for_long(path: Path, monkeypatch: pytest.Mon
         assert 0 < limit <= 500
         found: list[Entry] = list(entries(reader, after, limit))
         moved.wait(0.05)
+        looked.set()
         return iter(found)
 
-    moved = threading.Event()
+    pause = ReadBack._pause
+
+    def paused(reading: ReadBack) -> bool:
+        looked.set()
+        return pause(reading)
+
+    moved, looked = threading.Event(), threading.Event()
+    monkeypatch.setattr(ReadBack, "_pause", paused)
     with closing(Journal(path)) as journal:
         await load(journal, 1, 300)
         monkeypatch.setattr(JournalReader, "entries", slow)
@@ -97,5 +107,7 @@ async def test_nobody_of_ours_reads_for_long(path: Path, monkeypatch: pytest.Mon
             while not task.done():
                 most = max(most, await load(journal, number + 1, 10))
                 number += 10
+                await asyncio.to_thread(looked.wait, 0.1)
+                looked.clear()
             await task
             assert most < 2 * LIMIT
