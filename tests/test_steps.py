@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Callable
 from itertools import islice
+from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.steps.recording import difference, record
+from controller.contract.notation import Input
+from controller.contract.refusals import Refusal, RejectedError
+from controller.games.machine import Machine
+from controller.tables.table import Table, Taken
+from tests.steps.__main__ import main
+from tests.steps.recording import Recorded, difference, lines, record, write
 from tests.steps.runs import STEPS, Run, runs
 
 RUN = Run("random 0", "punto-banca", "ARA02", noise=0.1)
@@ -26,6 +35,72 @@ def test_the_step_that_differs_is_named() -> None:
     found = difference(replace(line, steps=steps))
     assert found is not None
     assert found.step == 7
+
+
+def other_key(refusal: Refusal) -> Refusal:
+    return replace(refusal, key="unknown")
+
+
+def other_fields(refusal: Refusal) -> Refusal:
+    return replace(refusal, fields={"unknown": 1})
+
+
+def other_law(refusal: Refusal) -> Refusal:
+    return replace(refusal, law="no law")
+
+
+@pytest.mark.parametrize("change", [other_key, other_fields, other_law])
+def test_another_refusal_is_a_difference(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Refusal], Refusal]
+) -> None:
+    line = record(RUN)
+    unchanged = Table.take
+    refused: list[Refusal] = []
+
+    def take(self: Table, given: Input, time: str, mono_ns: int) -> Taken:
+        try:
+            return unchanged(self, given, time, mono_ns)
+        except RejectedError as rejected:
+            refused.append(rejected.refusal)
+            rejected.refusal = change(rejected.refusal)
+            raise
+
+    monkeypatch.setattr(Table, "take", take)
+    assert difference(line) is not None
+    assert len(refused) == 1
+    assert refused[0].key != "unknown"
+
+
+def test_another_list_of_accepted_commands_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = record(RUN)
+    takes = Machine.takes
+    monkeypatch.setattr(Machine, "takes", lambda self, state: takes(self, state)[1:])
+    found = difference(line)
+    assert found is not None
+    assert found.step == 0
+
+
+def test_a_recording_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "steps.gz"
+    line = record(RUN)
+    other = replace(line, steps=[replace(line.steps[0], digest="0" * 16), *line.steps[1:]])
+    assert write(file, [line, other]) == 2 * STEPS
+    assert list(lines(file)) == [line, other]
+    assert main(["compare", str(file)]) == 1
+    assert capsys.readouterr().out.endswith(f"{2 * STEPS} steps compared, 1 runs differ\n")
+
+
+@pytest.mark.parametrize("head", [b"", b'{"form":1}\n', b'{"form":3}\n'])
+def test_a_recording_of_another_form_is_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], head: bytes
+) -> None:
+    file = tmp_path / "steps.gz"
+    with gzip.open(file, "wb") as recording:  # without a head: as commits before the form wrote it
+        recording.write(head + msgspec.json.encode(Recorded(RUN, [])) + b"\n")
+    with pytest.raises(SystemExit) as exited:
+        main(["compare", str(file)])
+    assert exited.value.code == 2
+    assert "choose another BASE" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["script", "recording"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import multiprocessing
 import os
 import sys
@@ -12,14 +11,14 @@ from pathlib import Path
 import msgspec
 
 from tests import steps
-from tests.steps.recording import difference, lines, record
+from tests.steps.recording import FormError, check_form, difference, lines, record, write
 from tests.steps.runs import runs
 
 MILLION = 1_000_000
 
 
 def main(words: list[str]) -> int:
-    """1 if anything differs."""
+    """1 if anything differs, 2 if the file cannot be compared."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.steps", description=(steps.__doc__ or "").partition("\n")[0]
     )
@@ -29,13 +28,14 @@ def main(words: list[str]) -> int:
         "--steps", type=int, default=MILLION, help="random inputs to record (default: a million)"
     )
     given = parser.parse_args(words)
+    if given.act == "compare":
+        try:
+            check_form(given.file)
+        except FormError as error:
+            parser.exit(2, f"{error}\n")
     with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
         if given.act == "record":
-            count = 0
-            with gzip.open(given.file, "wb", compresslevel=1) as file:
-                for line in pool.imap(record, runs(given.steps), chunksize=8):
-                    file.write(msgspec.json.encode(line) + b"\n")
-                    count += len(line.steps)
+            count = write(given.file, pool.imap(record, runs(given.steps), chunksize=8))
             return _tell(f"{count} steps recorded")
         found = [
             each
@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
         ]
     for each in found:
         where = f"{each.run.source}, {each.run.game} {each.run.decree}, step {each.step}"
-        _tell(f"{where}: {each.given}\n  says now {msgspec.json.encode(each.told).decode()}")
+        _tell(f"{where}: {each.given}\n  says now {msgspec.json.encode(each.output).decode()}")
     count = sum(len(line.steps) for line in lines(given.file))
     _tell(f"{count} steps compared, {len(found)} runs differ")
     return 1 if found else 0

@@ -1,9 +1,12 @@
-"""The file of recorded runs, one run a line, and what of it differs now."""
+"""The file of recorded runs, and what of it differs now.
+
+Its first line names the form of the file, each other line is one run.
+"""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +14,22 @@ import msgspec
 
 from controller.contract.notation import read_input
 from tests.steps.renames import given_now
-from tests.steps.runs import Run, Step, digest, recorded, said
+from tests.steps.runs import Run, Step, digest, outputs, recorded
+
+FORM = 2
+"""What a digest covers. Increase it with every change of that. 1 had no such number, and did not
+cover which refusal was answered.
+"""
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The first line of the file."""
+
+    form: int = 1
+
+
+class FormError(Exception):
+    """A recording whose digests cover something else than those of this checkout."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -27,7 +45,7 @@ class Difference(NamedTuple):
     run: Run
     step: int
     given: str
-    told: Any
+    output: Any
 
 
 def record(run: Run) -> Recorded:
@@ -41,14 +59,39 @@ def difference(line: Recorded) -> Difference | None:
         read_input(msgspec.json.encode(given_now(msgspec.json.decode(step.given))))
         for step in line.steps
     )
-    for number, (step, told) in enumerate(zip(line.steps, said(line.run, inputs), strict=True)):
-        if digest(told) != step.digest:
-            return Difference(line.run, number, bytes(step.given).decode(), told)
+    played = zip(line.steps, outputs(line.run, inputs), strict=True)
+    for number, (step, output) in enumerate(played):
+        if digest(output) != step.digest:
+            return Difference(line.run, number, bytes(step.given).decode(), output)
     return None
 
 
-def lines(path: Path) -> Iterator[Recorded]:
-    """What was recorded, run by run."""
+def write(path: Path, recording: Iterable[Recorded]) -> int:
+    """Write all runs and return the number of their steps."""
+    count = 0
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(msgspec.json.encode(Head(FORM)) + b"\n")
+        for line in recording:
+            file.write(msgspec.json.encode(line) + b"\n")
+            count += len(line.steps)
+    return count
+
+
+def check_form(path: Path) -> None:
+    """Raise :class:`FormError` unless this checkout can compare the file."""
     with gzip.open(path, "rb") as file:
+        form = msgspec.json.decode(next(file, b"{}"), type=Head).form
+    if form != FORM:
+        raise FormError(
+            f"{path} has form {form}, this checkout compares form {FORM}: the recorded commit"
+            " is from before or after a change of tests/steps; choose another BASE"
+            f" whose tests/steps/recording.py has FORM = {FORM}"
+        )
+
+
+def lines(path: Path) -> Iterator[Recorded]:
+    """The recorded runs."""
+    with gzip.open(path, "rb") as file:
+        next(file)  # the form
         for line in file:
             yield msgspec.json.decode(line, type=Recorded)

@@ -20,8 +20,7 @@ from tests.controller.decrees import PAIRS
 from tests.controller.games import scripts
 from tests.controller.games.test_every_input import Trial
 from tests.devices.test_recordings import RECORDINGS, readings_of
-from tests.steps.calls import Uncalled
-from tests.steps.renames import told_then
+from tests.steps.renames import output_then
 
 STEPS = 250
 """Inputs of one random run: it ends in the middle of anything, and a difference is found near its
@@ -61,7 +60,7 @@ class Run(NamedTuple):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One input, and a digest of all that was said to it."""
+    """One input, and a digest of all that the table put out for it."""
 
     given: msgspec.Raw
     digest: str
@@ -86,22 +85,20 @@ def recorded(run: Run) -> Iterator[Step]:
     table = _table(run)
     kind, name = run.source.split(" ", 1)
     inputs = _random(run, name, table) if kind == "random" else _written(kind, name)
-    uncalled = Uncalled()
     for given in inputs:
-        yield Step(msgspec.Raw(write(given)), digest(uncalled.then(_said(table, given))))
+        yield Step(msgspec.Raw(write(given)), digest(_output(table, given)))
 
 
-def said(run: Run, inputs: Iterator[Input]) -> Iterator[Any]:
-    """What a table says to inputs that were recorded before, in the words of the recording."""
+def outputs(run: Run, inputs: Iterator[Input]) -> Iterator[Any]:
+    """The table's output for each recorded input, in the words of the recording."""
     table = _table(run)
-    uncalled = Uncalled()
     for given in inputs:
-        yield uncalled.then(_said(table, given))
+        yield _output(table, given)
 
 
-def digest(told: Any) -> str:
-    """Of what was said to one input."""
-    return blake2b(msgspec.json.encode(told, order="sorted"), digest_size=8).hexdigest()
+def digest(output: Any) -> str:
+    """Of the output for one input."""
+    return blake2b(msgspec.json.encode(output, order="sorted"), digest_size=8).hexdigest()
 
 
 def _table(run: Run) -> Table:
@@ -128,14 +125,17 @@ def _written(kind: str, name: str) -> Iterator[Input]:
     yield from readings_of(read_recording(path))
 
 
-def _said(table: Table, given: Input) -> Any:
-    """What one input makes the table say: its events or that it is refused, what stands retained,
-    and whether it is sealed. One that is refused is stored nowhere: it would be if it names a card.
+def _output(table: Table, given: Input) -> Any:
+    """The table's output for one input: its events or which refusal it answers, the retained
+    topics with the commands that the table accepts now, and whether the input is sealed. A refused
+    input is not stored, but would be sealed if it names a card.
     """
+    events: list[Any] = []
+    refusal = None
     try:
         taken = table.take(given, utc(given.at), round(given.at * 1e9))
-    except RejectedError:
-        events: Any = "refused"
+    except RejectedError as rejected:
+        refusal = msgspec.to_builtins(rejected.refusal)
         assert isinstance(table._game, Machine)
         sealed = table.face_down and bool(table._game.named(given))
     else:
@@ -145,11 +145,14 @@ def _said(table: Table, given: Input) -> Any:
         topic: None if body is None else msgspec.json.decode(body)
         for topic, body in table.retained().items()
     }
-    return told_then(_plain({"sealed": sealed, "events": events, "retained": retained}))
+    output = {"sealed": sealed, "events": events, "refusal": refusal, "retained": retained}
+    return output_then(_plain(output))
 
 
-def _plain(told: Any) -> Any:
+def _plain(output: Any) -> Any:
     """Without the words of prose."""
-    if isinstance(told, dict):
-        return {key: bool(value) if key in PROSE else _plain(value) for key, value in told.items()}
-    return [_plain(each) for each in told] if isinstance(told, list) else told
+    if isinstance(output, dict):
+        return {
+            key: bool(value) if key in PROSE else _plain(value) for key, value in output.items()
+        }
+    return [_plain(each) for each in output] if isinstance(output, list) else output
