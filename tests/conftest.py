@@ -34,17 +34,21 @@ def cases(short: int, whole: int) -> int:
 
 
 WAITING = (
-    *("tests/chaos/", "tests/web/", "tests/test_demo.py", "tests/daemon/", "tests/cluster/"),
-    "tests/brokers/",
-    *("tests/cli/", "tests/controller/test_journal_damage.py", "tests/devices/test_reader.py"),
-    *("tests/simulators/", "tests/subscribers/test_", "tests/subscribers/video/"),
+    *("tests/chaos/", "tests/web/", "tests/controller/demo/test_demo.py", "tests/daemon/"),
+    *("tests/cluster/", "tests/brokers/"),
+    *("tests/controller/cli/", "tests/controller/demo/", "tests/controller/doctor/"),
+    *("tests/controller/journal/test_journal_damage.py", "tests/devices/test_reader.py"),
+    *("tests/simulators/", "tests/subscribers/test_", "tests/subscribers/terminal/"),
+    *("tests/subscribers/display/test_permanency.py", "tests/subscribers/display/test_picture.py"),
+    *("tests/subscribers/display/test_statistics.py", "tests/subscribers/video/"),
     *("tests/subscribers/surveillance/test_outages.py", "tests/subscribers/surveillance/test_s"),
 )
 """Where tests spend most of their time waiting for programs, the slowest first."""
 COMPUTING = (
-    *("tests/mutants/", "tests/controller/test_confidential.py"),
+    *("tests/mutants/", "tests/controller/confidential/test_confidential.py"),
     *("tests/controller/games/test_circle_own", "tests/controller/games/test_circle_properties"),
-    *("tests/controller/games/test_banked_properties", "tests/controller/test_two_worlds.py"),
+    "tests/controller/games/test_banked_properties",
+    "tests/controller/confidential/test_two_worlds.py",
     *("tests/controller/people/test_signed", "tests/subscribers/carrousel/"),
 )
 """Where they reckon for long, the slowest first. After these come those with the most tests."""

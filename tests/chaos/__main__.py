@@ -21,22 +21,25 @@ FAMILIES = (
 )
 """Of games: what holds whatever happens at their tables."""
 WITH_A_LONG_FORM = (
-    *("controller/test_confidential.py", "controller/test_two_worlds.py"),
-    *("controller/test_journal_damage.py", "controller/test_damaged_cells.py"),
-    *("controller/test_hostile_files.py", "controller/test_hostile_values.py"),
-    *("controller/test_lease.py", "controller/test_processes.py"),
-    *("controller/test_table_claims.py", "controller/test_unresolved.py"),
+    *("controller/confidential/test_confidential.py", "controller/confidential/test_two_worlds.py"),
+    *("controller/journal/test_journal_damage.py", "controller/proof/test_damaged_cells.py"),
+    *(
+        "controller/configuration/test_hostile_files.py",
+        "controller/contract/test_hostile_values.py",
+    ),
+    *("controller/standby/test_lease.py", "controller/proof/test_processes.py"),
+    *("controller/mqtt/test_table_claims.py", "controller/tables/test_unresolved.py"),
     *(f"controller/games/test_{family}_properties.py" for family in FAMILIES),
     *("controller/games/test_circle_showdown.py", "controller/games/test_every_input.py"),
     *("controller/games/test_hands_published.py", "controller/games/test_phases.py"),
     "controller/games/test_takes.py",
     *("controller/people/test_gate.py", "controller/people/test_signed_command.py"),
     *("devices/test_splits.py", "devices/test_stalls.py"),
-    *("display/test_bodies.py", "display/test_worlds.py"),
+    *("subscribers/display/test_bodies.py", "subscribers/display/test_worlds.py"),
     "mutants/test_mutants.py",
     *("subscribers/carrousel/test_any_order.py", "subscribers/carrousel/test_kills.py"),
     *("subscribers/carrousel/test_store.py", "subscribers/surveillance/test_outages.py"),
-    "subscribers/test_picture.py",
+    "subscribers/display/test_picture.py",
     *("web/test_interrupted.py", "web/test_jackpot.py", "web/test_surveillance.py"),
 )
 """Tests elsewhere that draw more cases in it."""

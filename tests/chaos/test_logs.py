@@ -17,7 +17,7 @@ from typing import Any
 from tests.chaos.floor import Floor
 from tests.chaos.proof import sound
 from tests.chaos.report import tell
-from tests.controller.test_log_output import F_SETPIPE_SZ, SMALL, held
+from tests.controller.service.test_log_output import F_SETPIPE_SZ, SMALL, held
 from tests.daemon.mosquitto import until
 
 LINE = 400

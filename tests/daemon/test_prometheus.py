@@ -15,11 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.controller.metrics.page import EVERY
+from tests.controller.metrics.test_rules import MONITORING, RULES
 from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.daemon.play import command, spin, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table
-from tests.metrics.page import EVERY
-from tests.metrics.test_rules import MONITORING, RULES
 from tests.subscribers.carrousel.floor import Controller, terms
 from tests.subscribers.surveillance.recorder import Recorder
 from tests.web.server import WebServer

@@ -23,7 +23,7 @@ from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sig
 from controller.proof.verify import verify
 from controller.proof.witness import Witness
 from tests.controller.premises import entries
-from tests.controller.test_audit import forge
+from tests.controller.proof.test_audit import forge
 from tests.daemon.mosquitto import Mosquitto, Subscriber, until
 from tests.daemon.play import command, spin, until_more, until_up
 from tests.daemon.process import Daemon, Wheel, configuration, table

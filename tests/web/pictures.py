@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 from tests.daemon.mosquitto import Mosquitto
-from tests.display.played import Play, coups
+from tests.subscribers.display.played import Play, coups
 from tests.subscribers.real import RealTable, spins
 from tests.web.conftest import launch
 from tests.web.floor import Floor

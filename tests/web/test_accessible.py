@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from controller.contract.messages.messages import LANGUAGES
 from tests.controller.games import scripts
 from tests.daemon.mosquitto import until
-from tests.display.played import Play, steps
+from tests.subscribers.display.played import Play, steps
 from tests.subscribers.real import spun
 from tests.web.conftest import Serve
 from tests.web.floor import Floor

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from controller.contract.messages.messages import LANGUAGES
 from tests.controller.games import scripts
 from tests.daemon.mosquitto import until
-from tests.display.played import Play, coups, steps
+from tests.subscribers.display.played import Play, coups, steps
 from tests.web.conftest import House
 from tests.web.going import go, until_it_looks
 from tests.web.server import Teller, WebServer

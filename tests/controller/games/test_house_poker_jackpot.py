@@ -21,7 +21,7 @@ from controller.games.house_poker.pays import prizes
 from controller.rulebooks.house_poker import Jackpot
 from tests.controller.games.play import of_kind
 from tests.controller.games.poker_play import bets, box, dealt, go, opened, singly, table
-from tests.controller.test_rulebook_house_poker import book_of
+from tests.controller.rulebooks.test_rulebook_house_poker import book_of
 
 ROYAL, FLUSH, FLUSH_TOO, LOWER, FOUR = (
     "As Ks Qs Js Ts",

@@ -15,7 +15,7 @@ from controller.games.decks import DECKS, ORDER
 from controller.games.hands.evaluator import Value, value
 from controller.games.house_poker.pays import qualifies
 from controller.rulebooks.house_poker import Threshold
-from tests.controller.test_rulebook_house_poker import book_of
+from tests.controller.rulebooks.test_rulebook_house_poker import book_of
 
 FIVE = comb(52, 5)
 THREE = comb(52, 3)

@@ -25,8 +25,8 @@ from devices.readings import (
 )
 from tests import contract
 from tests.controller.decrees import PAIRS
+from tests.controller.mqtt.test_mqtt_page import PERSON, ROUNDS, Round
 from tests.controller.outcomes import shown
-from tests.controller.test_mqtt_page import PERSON, ROUNDS, Round
 
 DEALT = (
     "trente-et-quarante",

@@ -28,7 +28,7 @@ from controller.proof.evidence import Evidence
 from controller.tables.table import Table
 from devices.readings import LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.controller.people.staff import HEAD, PERSONS
-from tests.controller.test_runner import make_runner
+from tests.controller.tables.test_runner import make_runner
 from tests.daemon.signing import LASA, VIDAL, claims, token
 
 WHO: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}

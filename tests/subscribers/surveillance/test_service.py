@@ -18,7 +18,7 @@ from subscribers.statistics.health import Found
 from subscribers.statistics.watch import finding_of
 from subscribers.surveillance.findings import key_of
 from subscribers.surveillance.open_archive import open_archive
-from tests.controller.test_audit import forge
+from tests.controller.proof.test_audit import forge
 from tests.daemon.conftest import daemon as daemon
 from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto

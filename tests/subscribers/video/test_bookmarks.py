@@ -11,8 +11,8 @@ from subscribers.surveillance.archive import Record
 from subscribers.video.bookmarks import EVENTS, Bookmark, body, bookmark, encoded, line
 from subscribers.video.pos import written
 from subscribers.video.settings import BookmarkSettings
+from tests.controller.confidential.test_confidential import cards_in
 from tests.controller.games import scripts
-from tests.controller.test_confidential import cards_in
 
 SUITS = {"♣": "c", "♦": "d", "♥": "h", "♠": "s"}
 

@@ -1,0 +1,137 @@
+"""``novamas check``: a summary, or every mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from controller.cli import main
+from tests.daemon.certificates import Authority
+
+SAMPLE = Path(__file__).parents[3] / "docs" / "novamas.toml"
+
+
+def test_the_sample_is_sound(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(SAMPLE)]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith(
+        "ok: site casino-mayor, node node-1, broker mqtt://127.0.0.1:1883\n  ruleta-1: "
+        "roulette-french BAL05: wheel ("
+    )
+    assert told.err == ""
+
+
+def test_every_mistake_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(
+        SAMPLE.read_text().replace("keepalive", "keepaliv").replace('"ruleta-2"', '"ruleta 2"')
+    )
+    assert main(["check", str(file)]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert [
+        line.removeprefix(f"{file}: ").split(": ")[1] for line in told.err.splitlines()[:-1]
+    ] == [
+        "broker.keepaliv",
+        "table[1].id",
+    ]
+    assert told.err.splitlines()[-1] == f"novamas: 2 errors in {file}"
+
+
+def test_a_wrong_decree_is_told_beside_a_wrong_game(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(
+        SAMPLE.read_text()
+        .replace('"roulette-french"', '"roulete-french"', 1)
+        .replace('"BAL05"', '"BAL50"', 1)
+    )
+    assert main(["check", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert "no game 'roulete-french'; did you mean `roulette-french`?" in told
+    assert "no decree 'BAL50'; did you mean BAL" in told
+
+
+def test_a_credential_that_only_the_service_can_read_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "novamas.toml"
+    text = SAMPLE.read_text()
+    assert "password_credential = " in text
+    file.write_text(text)
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    assert main(["check", str(file)]) == 0
+    assert "note: broker.password_credential: systemd passes" in capsys.readouterr().out
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    assert main(["check", str(file)]) == 0
+    assert "note:" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder that everybody can enter; pytest's own are ours alone."""
+    with TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+def secured(folder: Path, **files: Path) -> Path:
+    file = folder / "novamas.toml"
+    keys = "\n".join(f'{key} = "{path}"' for key, path in files.items())
+    text = SAMPLE.read_text().replace("mqtt://", "mqtts://", 1)
+    file.write_text(text.replace("[broker]", f"[broker]\n{keys}", 1))
+    return file
+
+
+def test_a_secret_that_everybody_can_read_is_told(
+    reachable: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    authority = Authority(reachable, "casino")
+    certificate, key = authority.sign("pit")
+    file = secured(reachable, ca_file=authority.file, cert_file=certificate, key_file=key)
+    for mode, warned in ((0o600, 0), (0o640, 0), (0o644, 1)):
+        key.chmod(mode)
+        assert main(["check", str(file)]) == 0
+        told = capsys.readouterr().out.splitlines()
+        warning = f"warning: {key}: other users of this machine can read it; run chmod go= on it"
+        assert told.count(warning) == warned
+        assert sum(line.startswith("warning: ") for line in told) == warned
+
+
+def test_a_certificate_that_cannot_be_used_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    authority = Authority(tmp_path, "casino")
+    certificate, key = authority.sign("pit")
+    _, other = authority.sign("other")
+    old, olds = authority.sign("old", expired=3)
+    for files, told in (
+        ({"cert_file": certificate, "key_file": other}, "key values mismatch"),
+        ({"cert_file": old, "key_file": olds}, f"broker.cert_file: {old} has expired on 20"),
+        ({"ca_file": key}, f"broker.ca_file {key}: "),
+    ):
+        assert main(["check", str(secured(tmp_path, **files))]) == 1
+        error = capsys.readouterr().err
+        assert told.lower() in error.lower()
+        assert error.endswith(f"novamas: 1 error in {tmp_path / 'novamas.toml'}\n")
+
+
+def test_a_credential_that_is_not_passed_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(
+        SAMPLE.read_text().replace("[journal]", '[journal]\nkey_credential = "sign"\n#')
+    )
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    (tmp_path / "mqtt.password").write_text("x")
+    told = f"warning: journal.key_credential: the credential 'sign' cannot be read in {tmp_path}"
+    assert main(["check", str(file)]) == 0
+    assert told in capsys.readouterr().out
+    (tmp_path / "sign").write_text("x")
+    assert main(["check", str(file)]) == 0
+    assert "warning" not in capsys.readouterr().out

@@ -1,0 +1,208 @@
+"""What ``novamas check`` warns of: sound, and yet it cannot work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from controller.cli import check, main
+from controller.configuration.file import FILES
+from controller.configuration.secrets import FILES as SECRET
+from controller.configuration.secrets import UNITS
+from controller.configuration.settings import Configuration
+from controller.service.installed_units import passed
+from simulators.wheel.saturn import FIELDS
+from tests.controller.configuration.test_profiles import ROTA
+from tests.packaging.test_systemd import SYSTEMD
+
+MAIN = """\
+[site]
+id = "casino"
+[broker]
+url = "{broker}://127.0.0.1:1883"
+{more}
+[[table]]
+id = "ruleta-1"
+game = "roulette-french"
+decree = "BAL05"
+[[table.device]]
+id = "wheel"
+driver = "{driver}"
+link = "tcp://127.0.0.1:4001"
+options = {{ {options} }}
+"""
+
+
+def warned(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    more: str = "",
+    driver: str = "cammegh-ss2",
+    options: str = "",
+    broker: str = "embedded",
+) -> list[str]:
+    """The warnings about a configuration, which is sound."""
+    file = folder / "novamas.toml"
+    file.write_text(MAIN.format(more=more, driver=driver, options=options, broker=broker))
+    assert main(["check", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    return [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")]
+
+
+def test_a_wheel_that_can_tell_no_number_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [told] = warned(tmp_path, capsys, driver="saturn")
+    assert told.startswith(
+        "table[0].device[0]: ruleta-1/wheel: no number can come: where it stands"
+    )
+    assert "give `fields`" in told
+    [told] = warned(tmp_path, capsys, driver="zvonimir-king")
+    assert "the profile zvonimir-king says no wheel.number" in told
+    (tmp_path / "rota.toml").write_text(ROTA)
+    assert warned(tmp_path, capsys, driver="profile", options='file = "rota.toml"') == []
+    places = ", ".join(f"{name} = {list(FIELDS[name])}" for name in ("state", "number"))
+    phases = ", ".join(f'{text} = "{phase}"' for text, phase in FIELDS["phases"].items())
+    fields = f"fields = {{ {places}, phases = {{ {phases} }} }}"
+    assert warned(tmp_path, capsys, driver="saturn", options=fields) == []
+
+
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder that everybody can enter; pytest's own are ours alone."""
+    with TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+SECRETS = """\
+[web]
+pepper_file = "pepper"
+password_file = "web-password"
+[carrousel]
+key = "ledger-key"
+recall_key = "reader"
+recall_passphrase_file = "passphrase"
+[archive]
+cards_key = "cards"
+[[archive.site]]
+id = "other"
+url = "mqtt://127.0.0.1:1884"
+password_file = "other"
+username = "x"
+[[bookmark]]
+id = "door"
+kind = "webhook"
+address = "https://127.0.0.1/"
+secret_file = "webhook"
+"""
+NAMES = {
+    "pepper", "web-password", "ledger-key", "reader", "passphrase", "cards", "other", "webhook",
+}  # fmt: skip
+
+
+def test_every_secret_that_everybody_can_read_is_told(
+    reachable: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in NAMES:
+        (reachable / name).write_text("x")
+        (reachable / name).chmod(0o644)
+    told = warned(reachable, capsys, more=SECRETS)
+    expected = {
+        f"{reachable / name}: other users of this machine can read it; run chmod go= on it"
+        for name in NAMES
+    }
+    assert {line for line in told if "other users" in line} == expected
+    for name in NAMES:
+        (reachable / name).chmod(0o640)
+    assert [line for line in warned(reachable, capsys, more=SECRETS) if "other users" in line] == []
+
+
+PUBLIC = ("ca_file", "cert_file", "broker_cert_file", "theme", "file", "folder")
+"""Keys of files with nothing to hide."""
+
+
+def test_every_key_that_names_a_file_is_secret_or_public() -> None:
+    named = {(kind, key) for kind, keys in FILES.items() for key in keys if key not in PUBLIC}
+    assert named == {(kind, key) for kind, keys in SECRET.items() for key in keys}
+
+
+def test_a_credential_that_no_unit_provides_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    units, store = tmp_path / "units", tmp_path / "store"
+    monkeypatch.setattr(check, "passed", partial(passed, units=(units,), stores=(store,)))
+    more = '[journal]\nkey_credential = "sign"\n[web]\npassword_credential = "web"\n'
+    assert warned(tmp_path, capsys, more=more) == []  # no unit: it is noted, not warned of
+    units.mkdir()
+    (units / "novamas.service").write_text("[Service]\nLoadCredential=other:/x\n")
+    [told] = warned(tmp_path, capsys, more=more)
+    assert told == (
+        "journal.key_credential: nobody provides the credential 'sign': novamas.service does not "
+        "load it; add LoadCredential=sign:FILE with `systemctl edit novamas.service`"
+    )
+    dropped = units / "novamas.service.d"
+    dropped.mkdir()
+    (dropped / "keys.conf").write_text("[Service]\nLoadCredential=sign:novamas.sign\n")
+    [told] = warned(tmp_path, capsys, more=more)
+    assert told.endswith(
+        f"loads it from {store}/novamas.sign, which is not there; put the secret there"
+    )
+    store.mkdir()
+    (store / "novamas.sign").write_text("x")
+    assert warned(tmp_path, capsys, more=more) == []
+    (units / "novamas-web.service").write_text("[Service]\nImportCredential=novamas.*\n")
+    [told] = warned(tmp_path, capsys, more=more)
+    assert told.startswith("web.password_credential: nobody provides the credential 'web'")
+    (units / "novamas-web.service").write_text("[Service]\nImportCredential=w*\n")
+    assert warned(tmp_path, capsys, more=more) == []
+
+
+def test_the_unit_loads_what_logs_in_at_the_store_of_the_lease(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    store = tmp_path / "store"
+    monkeypatch.setattr(check, "passed", partial(passed, units=(SYSTEMD,), stores=(store,)))
+
+    def of(name: str) -> list[str]:
+        server = '[standby]\nservers = ["nats://127.0.0.1:4222"]'
+        more = f'{server}\ncreds_credential = "{name}"\n[people]\nrequired = "accept-the-risk"\n'
+        return warned(tmp_path, capsys, more=more, broker="mqtt")
+
+    [told] = of("nats.creds")
+    assert told == (
+        "standby.creds_credential: nobody provides the credential 'nats.creds': novamas.service "
+        f"loads it from {store}/novamas.nats.creds, which is not there; put the secret there"
+    )
+    store.mkdir()
+    (store / "novamas.nats.creds").write_text("x")
+    assert of("nats.creds") == []
+    [told] = of("other.creds")
+    assert told.endswith(
+        "add LoadCredential=other.creds:FILE with `systemctl edit novamas.service`"
+    )
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(store))
+    [told] = of("nats.creds")
+    assert told.startswith("standby.creds_credential: the credential 'nats.creds' cannot be read")
+
+
+def test_it_is_known_which_unit_passes_each_credential() -> None:
+    """Of each section that names one there is a unit."""
+    import msgspec
+
+    def named(kind: type[msgspec.Struct]) -> bool:
+        return any(each.endswith("_credential") for each in kind.__struct_fields__)
+
+    sections = {
+        field.name
+        for field in msgspec.structs.fields(Configuration)
+        for kind in (field.type, *getattr(field.type, "__args__", ()))
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and named(kind)
+    }
+    assert sections == UNITS.keys()

@@ -1,0 +1,197 @@
+"""Jackpots in the configuration: every mistake about them, at once."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from controller.cli import main, watch, web
+from controller.configuration import settings
+from controller.configuration.file import load
+from subscribers.carrousel.terms import Terms
+from tests.controller.configuration.test_configuration import mistakes
+
+TABLE = """
+[[table]]
+id = "{0}"
+game = "poker-no-draw"
+decree = "EUS96"
+simulated = true
+{1}
+settings = {{ jackpot_stake = 500 }}
+[[table.device]]
+id = "shoe"
+driver = "angel-eye"
+link = "tcp://127.0.0.1:40{2}"
+"""
+HEAD = '[site]\nid = "casino"\n[broker]\nurl = "embedded://127.0.0.1:1883"\n'
+JACKPOT = """
+[[jackpot]]
+id = "{0}"
+decree = "EUS96"
+games = ["poker-no-draw"]
+currency = "EUR"
+simulated = true
+stake = 500
+seed = 1000000
+[jackpot.authorisation]
+number = "7/2026"
+date = "2026-01-15"
+authority = "Juego"
+percentage = [9, 10]
+tables = {1}
+"""
+SOUND = (
+    HEAD
+    + TABLE.format("poker-1", 'jackpot = "linked"', "01")
+    + TABLE.format("poker-2", 'jackpot = "linked"', "02")
+    + '[carrousel]\nelsewhere = ["poker-9"]\n'
+    + JACKPOT.format("linked", '["poker-1", "poker-2", "poker-9"]')
+)
+
+
+def test_displays_and_the_terminal_show_it(tmp_path: Path) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(SOUND)
+    assert web.web_settings(file)["jackpots"] == [{"id": "linked", "simulated": True}]
+    parser = argparse.ArgumentParser()
+    watch.arguments(parser)
+    words = watch.display_words(parser.parse_args([str(file)]))
+    assert "--jackpot=linked" in words
+    assert "--simulated" in words
+
+
+def test_a_sound_one_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(SOUND)
+    read = load(file)
+    assert read.jackpot[0].authorisation is not None
+    assert read.jackpot[0].authorisation.percentage == (9, 10)
+    assert read.carrousel.path == str(tmp_path / "carrousel.sqlite3")
+
+
+def test_terms_against_the_decree_are_told_by_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(SOUND)
+    assert main(["check", str(file)]) == 0
+    told = capsys.readouterr().out
+    assert "jackpot linked: progressive, EUS96, EUR, simulated: authorisation 7/2026 of" in told
+    file.write_text(SOUND.replace("seed = 1000000", 'seed = 1000\nkind = "fixed"'))
+    assert main(["check", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert "jackpot linked: seed = 1000 is below 1000000" in told
+    assert "jackpot linked: boxes must be 6" in told
+    assert "2 errors" in told
+
+
+def test_a_file_with_jackpots_alone_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(
+        f'{HEAD}[carrousel]\nelsewhere = ["poker-9"]\n' + JACKPOT.format("linked", '["poker-9"]')
+    )
+    assert load(file).table == ()
+
+
+def test_all_mistakes_about_jackpots_are_told_at_once(tmp_path: Path) -> None:
+    wrong = (
+        HEAD
+        + TABLE.format("poker-1", 'jackpot = "linked"', "01")
+        + TABLE.format("poker-2", 'jackpot = "linkd"', "02")
+        + TABLE.format("poker-3", 'jackpot = "linked"', "03").replace("simulated = true\n", "")
+        + TABLE.format("poker-4", 'jackpot = "linked"', "04")
+        + '[carrousel]\nelsewhere = ["poker-1"]\nnode = "node-1"\nrecall_key = "k"\n'
+        + JACKPOT.format("linked", '["poker-1", "poker-2", "poker-3", "poker-8"]')
+        + JACKPOT.format("second", '["poker-1"]').replace("EUS96", "BAL05")
+        + JACKPOT.format("second", "[]").replace('"poker-no-draw"', '"poker-draw-house"')
+    )
+    told = "\n".join(mistakes(tmp_path, wrong))
+    for what in (
+        "table[1].jackpot: no jackpot 'linkd'; did you mean `linked`?",
+        "table[3].jackpot: the authorisation of linked does not name poker-4",
+        "carrousel.elsewhere[0]: poker-1 is a table of this file; remove it here",
+        "carrousel.node: 'node-1' is the daemon's own node; choose another id",
+        "carrousel.recall_key: `recall_passphrase_file` or `recall_passphrase_credential` is",
+        'jackpot[0].authorisation.tables[1]: poker-2 does not know it; set jackpot = "linked"',
+        "jackpot[0].authorisation.tables[2]: poker-3 is not simulated, the jackpot simulated",
+        "jackpot[0].authorisation.tables[3]: no table 'poker-8'",
+        "jackpot[1].authorisation.tables[0]: poker-1 is of linked too; a table has one jackpot",
+        "jackpot[1].authorisation.tables[0]: poker-1 plays under EUS96, the jackpot under BAL05",
+        "jackpot[2].id: another jackpot has the id second too",
+        "jackpot[2].authorisation.tables: no table is linked; name the tables",
+    ):
+        assert what in told
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ('currency = "euro"', "currency"),
+        ("stake = -1", "stake"),
+        ("shown = 86401", "shown"),
+        ("reserve = [1]", "reserve"),
+        ('kind = "mixed"', "kind"),
+        ("colour = 1", "colour"),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_place(tmp_path: Path, line: str, place: str) -> None:
+    name = line.partition(" ")[0]
+    kept = "".join(each + "\n" for each in JACKPOT.splitlines() if not each.startswith(f"{name} ="))
+    text = f'{HEAD}[carrousel]\nelsewhere = ["poker-9"]\n' + kept.replace(
+        "[jackpot.authorisation]", f"{line}\n[jackpot.authorisation]"
+    ).format("linked", '["poker-9"]')
+    [told] = mistakes(tmp_path, text)
+    assert f"jackpot[0].{place}" in told
+
+
+def test_what_is_configured_is_the_terms() -> None:
+    own = {
+        field.name: (field.default, str(field.required))
+        for field in msgspec.structs.fields(settings.Jackpot)
+        if field.name not in ("id", "title", "simulated")
+    }
+    assert own == {
+        field.name: (field.default, str(field.required))
+        for field in msgspec.structs.fields(Terms)
+        if field.name != "jackpot"
+    }
+
+
+def test_a_table_does_out_of_play_what_its_jackpot_says(tmp_path: Path) -> None:
+    marks = SOUND.replace("jackpot_stake = 500", 'jackpot_stake = 500, out_of_play = "mark"', 1)
+    assert [each.partition(": ")[2] for each in mistakes(tmp_path, marks)] == [
+        (
+            "jackpot[0].authorisation.tables[0]: poker-1 has out_of_play = 'mark', the jackpot "
+            "'refuse'; set both as the authorisation says"
+        )
+    ]
+    both = marks.replace('games = ["poker', 'out_of_play = "mark"\ngames = ["poker')
+    assert "poker-2 has out_of_play = 'refuse'" in "".join(mistakes(tmp_path, both))
+
+
+SIGN = '[[sign]]\nport = "/dev/ttyUSB0"\n'
+
+
+@pytest.mark.parametrize(
+    ("sign", "told"),
+    [
+        (
+            'jackpot = "linkd"\nsimulated = true',
+            "sign[0].jackpot: no jackpot 'linkd'; did you mean `linked`?",
+        ),
+        (
+            'jackpot = "linked"',
+            "sign[0].simulated: linked is of simulated tables; set `simulated` as it has it",
+        ),
+    ],
+)
+def test_a_sign_shows_a_jackpot_that_there_is(tmp_path: Path, sign: str, told: str) -> None:
+    [mistake] = mistakes(tmp_path, f"{SOUND}{SIGN}{sign}\n")
+    assert mistake.endswith(f": {told}")
+    file = tmp_path / "novamas.toml"
+    file.write_text(f'{SOUND}{SIGN}jackpot = "linked"\nsimulated = true\n')
+    assert len(load(file).sign) == 1

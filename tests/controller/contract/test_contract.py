@@ -1,0 +1,183 @@
+"""The generated documents are what the types say; the examples are what the code reads; the schemas
+know right from wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from controller.contract.commands import COMMANDS, Command
+from controller.contract.jackpot import JackpotState
+from controller.contract.node import Checkpoint, Health, NodeClaim, NodeStatus
+from controller.contract.notation import read_event, read_input, write
+from controller.contract.orders import Reply, read_order
+from controller.contract.retained import Alert, History, Info, ShoeTopic, State
+from controller.contract.schemas import documents
+from controller.contract.sealed import Opened, Sealed
+from controller.contract.topics import Topics, level
+from tests import contract
+
+RECORDINGS = Path(__file__).parents[2] / "recordings"
+EXAMPLES = [
+    (label, json.loads(body))
+    for label, body in re.findall(
+        r"^```json (.+?)\n(.*?)^```",
+        (contract.DOCS / "mqtt.md").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+    if label != "outcome"  # part of a result: tests/controller/mqtt/test_mqtt_page.py
+]
+BODIES: dict[str, tuple[str, type[Any]]] = {
+    "info": ("retained", Info),
+    "state": ("retained", State),
+    "history": ("retained", History),
+    "shoe": ("retained", ShoeTopic),
+    "alert": ("retained", Alert),
+    "jackpot": ("jackpot", JackpotState),
+    "status": ("node", NodeStatus),
+    "claim": ("node", NodeClaim),
+    "health": ("node", Health),
+    "checkpoint": ("node", Checkpoint),
+    "reply": ("replies", Reply),
+    "sealed": ("sealed", Sealed),
+    "opened": ("sealed", Opened),
+}
+"""What an example is of, if it is neither an event nor an order: its schema file and its type."""
+
+
+@cache
+def validator(family: str, component: str | None = None) -> Draft202012Validator:
+    """The schema of a file, or of one type in it."""
+    schema = contract.schema(family)
+    if component is not None:
+        schema = {
+            "$schema": schema["$schema"],
+            "$ref": f"#/$defs/{component}",
+            "$defs": schema["$defs"],
+        }
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("path", contract.files())
+def test_the_files_are_what_the_types_say(path: str) -> None:
+    assert (contract.DOCS / path).read_bytes() == contract.files()[path], (
+        "write them with `novamas schemas docs`"
+    )
+
+
+def test_no_other_schema_lies_there() -> None:
+    there = {f"schemas/{file.name}" for file in (contract.DOCS / "schemas").iterdir()}
+    assert there | {"asyncapi.json"} == set(contract.files())
+
+
+def test_they_are_the_same_each_time() -> None:
+    assert documents() == documents()
+
+
+def component(label: str) -> tuple[str, str]:
+    """Where the schema of an example is."""
+    kind, _, name = label.partition(" ")
+    if kind == "order":
+        own = {level(str(command.__struct_config__.tag)): command.__name__ for command in COMMANDS}
+        return "orders", (own | {"recall": "Recall", "device-command": "DeviceOrder"})[name]
+    if kind in ("event", "result"):
+        return "events", ""
+    file, type_ = BODIES[kind]
+    return file, type_.__name__
+
+
+@pytest.mark.parametrize(
+    ("label", "body"), EXAMPLES, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_the_examples_are_read(label: str, body: dict[str, Any]) -> None:
+    line = msgspec.json.encode(body)
+    kind, _, name = label.partition(" ")
+    if kind in ("event", "result"):
+        assert json.loads(write(read_event(line))) == body
+    elif kind == "order":
+        read_order(name, line, at=1.0)
+    else:
+        msgspec.json.decode(line, type=BODIES[kind][1])
+    family, type_ = component(label)
+    validator(family, type_ or None).validate(body)
+
+
+def test_every_kind_of_example_is_there() -> None:
+    assert {label.partition(" ")[0] for label, _ in EXAMPLES} == {
+        *("event", "result", "order"),
+        *BODIES,
+    }
+
+
+@pytest.mark.parametrize(
+    "path", sorted(RECORDINGS.glob("*.readings.jsonl")), ids=lambda path: path.name
+)
+def test_recorded_readings_satisfy_the_schema(path: Path) -> None:
+    readings = validator("readings")
+    for line in path.read_bytes().splitlines():
+        readings.validate(json.loads(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"at":1,"type":"wheel.phase","phase":"spinning"}',
+        b'{"type":"wheel.phase","phase":"idle"}',
+        b'{"at":1,"type":"wheel.number","number":17,"colour":"red"}',
+        b'{"at":1,"type":"wheel.number","number":17.5}',
+        b'{"at":1,"type":"wheel"}',
+    ],
+)
+def test_what_the_code_refuses_the_schema_refuses(line: bytes) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        read_input(line)
+    assert not validator("readings").is_valid(json.loads(line))
+
+
+def test_a_published_event_shows_its_envelope() -> None:
+    label, event = EXAMPLES[0]
+    assert label == "event"
+    for field in ("site", "table", "boot", "seq", "time"):
+        assert not validator("events").is_valid(
+            {name: value for name, value in event.items() if name != field}
+        )
+
+
+def test_every_reference_of_the_asyncapi_document_leads_somewhere() -> None:
+    document = json.loads(contract.files()["asyncapi.json"])
+    references = re.findall(r'"\$ref": "([^"]+)"', contract.files()["asyncapi.json"].decode())
+    assert references
+    for reference in references:
+        file, _, path = reference.partition("#/")
+        found = json.loads(contract.files()[file]) if file else document
+        for step in path.split("/"):
+            found = found[step]
+
+
+def test_the_topics_of_the_documents_are_those_of_the_code() -> None:
+    channels = json.loads(contract.files()["asyncapi.json"])["channels"]
+    addresses = {re.sub(r"\{(\w+)\}", r"<\1>", channel["address"]) for channel in channels.values()}
+    below = Topics("<site>").root + "/"
+    told = {row[0] for row in contract.table(contract.sections("mqtt.md")["Topics"])}
+    assert {below + topic for topic in told} == addresses
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    told = {
+        name: set(re.findall(r"`(\w+)`", f"`{fields}`"))
+        for name, fields in contract.table(contract.sections("mqtt.md")["Commands"])
+    }
+    own = {}
+    for command in COMMANDS:
+        fields = set(command.__struct_fields__) - set(Command.__struct_fields__)
+        own[str(command.__struct_config__.tag)] = fields
+    assert told == own

@@ -1,0 +1,237 @@
+"""The demo's people at a broker, before a table that tells them things in an unlucky order, as a
+busy machine does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import aiomqtt
+import msgspec
+import pytest
+
+from controller.contract.command_fields import Command
+from controller.contract.commands import SessionOpen
+from controller.contract.orders import read_order
+from controller.contract.refusals import RejectedError
+from controller.contract.topics import Topics
+from controller.demo import table_head
+from controller.demo.floor import DemoError
+from controller.demo.places import places
+from controller.demo.staff import enrol
+from controller.demo.table_head import PEOPLE, TableHead
+from controller.people.signed_command import claims_of
+from devices.readings import CardDrawn
+from tests.controller.demo.test_demo_people import OPENING, PACKETS, AtTable
+from tests.daemon.mosquitto import Mosquitto
+
+PATIENCE = 60.0
+LATER = 0.2
+"""Seconds after which what is told later comes: by far enough for an answer in between."""
+SITE, BOOT = "demo", "b1"
+TOPICS = Topics(SITE, simulated=True)
+OPEN = SessionOpen(at=0.0, by="another", role="table_head", minimum=1000, currency="EUR")
+
+
+class Teller:
+    """Does what the daemon does for one table: follows commands one after the other, answers them,
+    and tells events and states.
+
+    ``events_first``: in which order these are told, the second kind ``LATER``. ``before``: what
+    happens when a command has come, before it is followed; ``silent``: no event is ever heard.
+    """
+
+    def __init__(
+        self,
+        client: aiomqtt.Client,
+        table: str,
+        at: AtTable,
+        *,
+        events_first: bool = False,
+        silent: bool = False,
+        before: Callable[[AtTable, str], None] = lambda *_: None,
+    ) -> None:
+        self.said: list[str] = []
+        self.refused: list[str] = []
+        self._client, self._table, self._at = client, table, at
+        self._events_first, self._silent, self._before = events_first, silent, before
+        self._told = 0
+
+    async def tell_state(self) -> None:
+        body = {"boot": BOOT, "seq": len(self._at.events), "shown": self._at.shown}
+        await self._client.publish(
+            TOPICS.table(self._table, "state"), json.dumps(body), qos=1, retain=True
+        )
+
+    async def tell_events(self) -> None:
+        new, self._told = self._at.events[self._told :], len(self._at.events)
+        for event in new:
+            if not self._silent:
+                await self._client.publish(
+                    TOPICS.table(self._table, "event"), json.dumps(event | {"boot": BOOT}), qos=1
+                )
+
+    async def follow(self) -> None:
+        """Until cancelled."""
+        await self._client.subscribe(TOPICS.command(self._table), qos=1)
+        await self.tell_state()
+        async for message in self._client.messages:
+            await self._follow(message.topic.value.rpartition("/")[2], bytes(message.payload))
+
+    async def _follow(self, name: str, body: bytes) -> None:
+        self.said.append(name)
+        claims = claims_of(body)
+        who = {"by": claims.iss, "role": claims.role}
+        _, given = read_order(name, msgspec.json.encode({**claims.fields, **who}), 0.0)
+        assert isinstance(given, Command)
+        error = None
+        try:
+            self._before(self._at, name)
+            self._at.hear(given)
+        except RejectedError as no:
+            error = str(no)
+            self.refused.append(error)
+        reply = {"id": claims.jti, "ok": error is None, "error": error}
+        await self._client.publish(TOPICS.reply(self._table, "demo"), json.dumps(reply), qos=1)
+        first, second = (
+            (self.tell_events, self.tell_state)
+            if self._events_first
+            else (self.tell_state, self.tell_events)
+        )
+        await first()
+        await asyncio.sleep(LATER)
+        await second()
+        await self.tell_state()  # a device's standing has changed
+        await asyncio.sleep(LATER)
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    """Of a broker that lets everybody in."""
+    broker = Mosquitto(tmp_path / "mosquitto")
+    try:
+        broker.start()
+        yield broker.port
+    finally:
+        broker.kill()
+
+
+@asynccontextmanager
+async def presided(
+    port: int, game: str, decree: str, settings: dict[str, Any], **how: Any
+) -> AsyncIterator[tuple[Teller, AtTable]]:
+    """A table that its head has opened, and what tells of it; what he raises is raised."""
+    place = next(place for place in places(decree, floor=True) if place.game == game)
+    at = AtTable(game, decree, PEOPLE[game], settings)
+    async with aiomqtt.Client("127.0.0.1", port) as client:
+        teller = Teller(client, place.table, at, **how)
+        with TemporaryDirectory() as folder:
+            staff = enrol(Path(folder, "people.jsonl"), SITE, [place.role])
+        head = TableHead(port, SITE, [place], 1, 1000.0, staff)
+        tasks = [asyncio.create_task(teller.follow()), asyncio.create_task(head.preside())]
+        opened = asyncio.create_task(head.opened.wait())
+        try:
+            done, _ = await asyncio.wait(
+                {*tasks, opened}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED
+            )
+            assert done, f"said: {teller.said}; refused: {teller.refused}"
+            for task in done:
+                task.result()
+            yield teller, at
+        finally:
+            left = {*tasks, opened}
+            # Again and again: asyncio.wait_for of Python 3.11, by which aiomqtt publishes, may
+            # swallow a cancellation.
+            while left:
+                for task in left:
+                    task.cancel()
+                _, left = await asyncio.wait(left, timeout=LATER)
+
+
+OPENINGS = [
+    ("boule", {"phases": "device"}, ["session.open"]),
+    ("punto-banca", {"rounds": "shoe", "turn": "when_complete"}, ["session.open", "shoe.start"]),
+    ("craps", {"rounds": "dice"}, OPENING),
+    ("poker-no-draw", PACKETS, ["session.open", "bets.open", "boxes.set", "bet.place"]),
+    ("three-card-poker", PACKETS, ["session.open", "bets.open", "boxes.set", "bet.place"]),
+]
+"""What is said at a table of each game before it may play."""
+
+
+@pytest.mark.parametrize("events_first", [False, True], ids=["state first", "events first"])
+@pytest.mark.parametrize(
+    ("game", "settings", "words"), OPENINGS, ids=[game for game, *_ in OPENINGS]
+)
+async def test_a_state_and_its_events_are_told_apart(
+    game: str, settings: dict[str, Any], words: list[str], events_first: bool, port: int
+) -> None:
+    async with presided(port, game, "EUS96", settings, events_first=events_first) as (teller, at):
+        await asyncio.sleep(3 * LATER)  # what else was said comes to light
+        assert teller.said == [word.replace(".", "-") for word in words]
+        assert teller.refused == []
+        assert "round.void" not in at.types()
+
+
+async def test_events_of_before_he_came_are_not_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch, port: int
+) -> None:
+    monkeypatch.setattr(table_head, "UNTOLD", LATER)
+    async with presided(port, "boule", "EUS96", {"phases": "device"}, silent=True) as (teller, _):
+        assert teller.said == ["session-open"]
+
+
+async def test_a_table_that_has_moved_on_is_looked_at_again(port: int) -> None:
+    def another_opens(at: AtTable, name: str) -> None:
+        if name == "session-open":
+            at.hear(OPEN)
+
+    async with presided(port, "poker-no-draw", "EUS96", PACKETS, before=another_opens) as (
+        teller,
+        _,
+    ):
+        assert len(teller.refused) == 1
+        assert teller.said == ["session-open", "bets-open", "boxes-set", "bet-place"]
+
+
+async def test_a_table_that_goes_on_refusing_does_not_open(
+    monkeypatch: pytest.MonkeyPatch, port: int
+) -> None:
+    monkeypatch.setattr(table_head, "AGAIN", (0.0, 2 * LATER))
+
+    def refuse(_: AtTable, name: str) -> None:
+        raise RejectedError("unknown_command", command=name)
+
+    with pytest.raises(ExceptionGroup) as raised:
+        async with presided(port, "poker-no-draw", "EUS96", PACKETS, before=refuse):
+            pass
+    [failed] = raised.value.exceptions
+    assert isinstance(failed, DemoError)
+    assert str(failed) == "the table poker-1 does not open: this game has no command session-open"
+
+
+async def test_the_same_word_about_another_irregularity_is_not_put_off(
+    monkeypatch: pytest.MonkeyPatch, port: int
+) -> None:
+    monkeypatch.setattr(table_head, "AGAIN", (0.0, 10 * PATIENCE))
+    settings = {"rounds": "shoe", "turn": "when_complete"}
+    fourth = asyncio.Event()
+
+    def count(at: AtTable, name: str) -> None:
+        if name == "card-decide" and at.types().count("card.removed") == 3:
+            fourth.set()
+
+    async with presided(port, "punto-banca", "EUS96", settings, before=count) as (teller, at):
+        at.hear(*(CardDrawn(at=0.0, card=None, to="player", index=1) for _ in range(4)))
+        await teller.tell_state()
+        await teller.tell_events()
+        async with asyncio.timeout(PATIENCE):
+            await fourth.wait()
+        assert at.shown["asks"] == []
+    assert teller.refused == []
+    assert at.types().count("card.removed") == 4

@@ -1,0 +1,184 @@
+"""The api: whatever a message is, and whatever fails while it is answered, there is one answer and
+the table goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.contract.refusals import RejectedError
+from controller.contract.topics import DEEPEST, LONGEST, Topics, within
+from controller.journal.journal import Journal
+from controller.mqtt.connection import Incoming
+from controller.mqtt.tables_api import CORRELATION, ServedTable, TablesApi
+from tests.controller.tables.test_runner import make_runner
+
+REPLY = "novamas/v1/palma/r1/reply"
+ORDER = b'{"by":"M. Lasa","role":"table_head","client":"t","id":7}'
+
+
+def make_api(journal: Journal) -> TablesApi:
+    topics = Topics("palma")
+    return TablesApi(
+        "pit-1",
+        "b1",
+        topics,
+        {"r1": ServedTable(make_runner(journal), topics, {}, 1.0)},
+        ("consoles",),
+    )
+
+
+async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = make_api(journal)
+        failing = made._places["r1"].runner
+
+        async def fails(_: object) -> None:
+            raise OverflowError("Python int too large to convert to SQLite INTEGER")
+
+        with monkeypatch.context() as patched, structlog.testing.capture_logs() as logs:
+            patched.setattr(failing, "follow", fails)
+            [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
+        told: dict[str, Any] = json.loads(answer.payload)
+        assert (answer.topic, told["id"], told["ok"]) == (f"{REPLY}/t", 7, False)
+        assert "the daemon failed on this command" in told["error"]
+        assert [line["log_level"] for line in logs] == ["error", "info"]
+        assert made.refused == 1
+        [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
+        assert json.loads(answer.payload)["ok"]
+
+
+async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = make_api(journal)
+        covered = made._places["r1"].runner
+
+        async def fails(_: object) -> None:
+            raise LookupError("Kh")
+
+        monkeypatch.setattr(covered, "follow", fails)
+        monkeypatch.setattr(type(covered.table), "face_down", True)
+        with structlog.testing.capture_logs() as logs:
+            [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
+        assert "Kh" not in f"{logs}{answer}"
+        assert "test_tables_api.py" in logs[0]["where"]
+
+
+async def test_what_was_refused_or_discarded_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = make_api(journal)
+
+        async def refuses(_: object) -> None:
+            raise RejectedError("bets_closed")
+
+        monkeypatch.setattr(made._places["r1"].runner, "follow", refuses)
+        with structlog.testing.capture_logs() as logs:
+            await made.answer(
+                "r1", "session-open", Incoming("", ORDER, retain=False, response_topic="$SYS/x")
+            )
+            for _ in range(1000):
+                made.discard("r1", "x" * 5000)
+        assert (made.refused, made.withheld, made.discarded) == (1, 1, 1000)
+        assert sum("discarded" in line["event"] for line in logs) == 1
+
+
+@pytest.mark.parametrize("size", [0, CORRELATION, CORRELATION + 1])
+async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        asked = Incoming(
+            "", b"{}", retain=False, response_topic="consoles/7", correlation=b"x" * size
+        )
+        answers = await make_api(journal).answer("r1", "session-open", asked)
+        assert [(answer.topic, answer.answers) for answer in answers] == (
+            [("consoles/7", b"x" * size)] if size <= CORRELATION else []
+        )
+
+
+@pytest.mark.parametrize(
+    ("topic", "allowed"),
+    [
+        (f"{REPLY}/desk", True),
+        (f"{REPLY}/desk/7", True),
+        ("consoles/7", True),
+        ("consoles/ñ", True),
+        ("consoles", False),
+        ("consolesheet/7", False),
+        ("/consoles/7", False),
+        (f"{REPLY}", False),
+        (f"{REPLY}/+", False),
+        (f"{REPLY}/#", False),
+        (f"{REPLY}/a#b", False),
+        (f"{REPLY}/a\0", False),
+        (f"{REPLY}/a\n", False),
+        (f"{REPLY}/\ufeff", False),
+        (f"{REPLY}/\ufffe", False),
+        (f"{REPLY}/\u0085", False),
+        (f"{REPLY}/{'a' * LONGEST}", False),
+        (f"{REPLY}/{'ñ' * (LONGEST // 2)}", False),
+        (f"{REPLY}/{'a/' * DEEPEST}", False),
+        ("novamas/v1/palma/r2/reply/desk", False),
+        ("novamas/v1/palma/r1/result", False),
+        ("$SYS/broker", False),
+        ("", False),
+    ],
+)
+def test_where_an_answer_may_go(topic: str, allowed: bool) -> None:
+    assert within(topic, (REPLY, "consoles")) is allowed
+
+
+@given(st.text(max_size=300))
+def test_no_topic_is_too_strange(rest: str) -> None:
+    topic = f"{REPLY}/{rest}"
+    if within(topic, (REPLY,)):
+        assert not set("+#\0") & set(topic)
+        assert len(topic.encode()) <= LONGEST
+        assert topic.count("/") < DEEPEST
+
+
+async def test_commands_wait_while_their_table_is_placed_anew(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        places: dict[str, ServedTable] = {}
+        topics = Topics("palma")
+        places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
+        made = TablesApi("pit-1", "b1", topics, places)
+        order = Incoming("", ORDER, retain=False)
+        before = asyncio.create_task(made.answer("r1", "session-open", order))
+        await asyncio.sleep(0)
+        await made.hold("r1")
+        assert before.done(), "what came before is answered first"
+        assert places["r1"].runner.table.is_open
+        after = asyncio.create_task(made.answer("r1", "session-close", order))
+        again = asyncio.create_task(made.answer("r1", "session-close", order))
+        await asyncio.sleep(0.01)
+        assert not after.done()
+        made.leave("r1")
+        old = places["r1"].runner
+        old.end()
+        await old.idle()
+        places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
+        made.join("r1")
+        made.release("r1")
+        told = [json.loads(each.payload)["ok"] for task in (after, again) for each in await task]
+        assert sorted(told) == [False, True], "the new table followed the first of them"
+        assert not places["r1"].runner.table.is_open
+        assert old.table.is_open
+        assert places["r1"].runner.table.seq > old.table.seq, "the numbers go on"
+        await made.hold("r1")
+        late = asyncio.create_task(made.answer("r1", "session-open", order))
+        await asyncio.sleep(0.01)
+        made.leave("r1")
+        del places["r1"]
+        made.release("r1")
+        assert await late == []
+        assert made.topic("r1", "event") == "novamas/v1/palma/r1/event"

@@ -1,0 +1,414 @@
+"""The three verdicts: nothing is said to hold that nobody signed, that is not there or that could
+not be read.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from nacl.public import PrivateKey
+from nacl.signing import SigningKey
+
+from controller.cli import main
+from controller.confidential.boxes import CardCipher
+from controller.contract.node import Checkpoint
+from controller.journal.journal import Journal
+from controller.journal.schema import ChainHead, Record
+from controller.proof.audit import audit
+from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sign
+from controller.proof.findings import OTHER_KEY
+from controller.proof.outcome import Outcome
+from controller.proof.segment import segments
+from controller.proof.verify import verify
+from tests.controller.premises import Premises, entries, evening
+from tests.controller.proof.test_audit import chain_again, forge
+from tests.controller.proof.test_sealing import rewrite, sealed, ten_days, until_cut, verified
+from tests.controller.proof.test_verify import archive, change, witnessed
+
+WRITTEN = '"signature":"'
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    """The exit status and the page, or what ``--json`` prints."""
+    status = main([*words] if "--json" in words else [*words, "--text"])
+    return status, capsys.readouterr().out
+
+
+async def test_each_verdict_has_its_own_exit_status_in_both_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    key = str((await evening(path)).key)
+    for command in ("verify", "audit"):
+        for words, status, outcome in (
+            ([str(path), "--key", key], 0, "holds"),
+            ([str(tmp_path / "none")], 3, "could_not_be_judged"),
+        ):
+            assert run(capsys, command, *words)[0] == status
+            code, told = run(capsys, command, *words, "--json")
+            assert (code, json.loads(told)["outcome"]) == (status, outcome)
+    change(path, "UPDATE entry SET body = 'other' WHERE position = 9")
+    for command in ("verify", "audit"):
+        code, told = run(capsys, command, str(path), "--json")
+        assert (code, json.loads(told)["outcome"]) == (1, "does_not_hold")
+    with pytest.raises(SystemExit, match="2"):
+        main(["verify"])
+
+
+async def test_without_a_key_the_headline_says_that_nobody_knows_who_wrote_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    status, told = run(capsys, "verify", str(path))
+    assert (
+        status,
+        told.count("HOLDS TOGETHER"),
+        told.count("Who wrote it is not proved"),
+    ) == (0, 1, 1)
+    assert "Who wrote it is not proved" in run(capsys, "audit", str(path))[1]
+
+
+async def test_a_journal_that_was_rewritten_without_the_key_is_not_proved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    last = await evening(path)
+    count = len(entries(path))
+    position = next(entry.position for entry in entries(path) if b'"number":17' in entry.body)
+    forge(path, position, '"number":17', '"number":18')
+    checkpoint_path(path).unlink()
+    verdict = verify(path, last.key)
+    assert (verdict.outcome, verdict.proved, verdict.entries) == (Outcome.NOT_JUDGED, 0, count)
+    status, told = run(capsys, "verify", str(path), "--key", str(last.key))
+    assert status == 3
+    assert f"0 of {count} entries (0 %) are proved" in told
+    assert f"Not proved: entries 1 to {count} ({count} of {count}, 100 %)" in told
+
+
+async def test_a_checkpoint_without_a_signature_proves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    last = await evening(path)
+    checkpoint_path(path).write_bytes(
+        msgspec.json.encode(msgspec.structs.replace(last, signature=None))
+    )
+    verdict = verify(path, last.key)
+    assert (verdict.outcome, verdict.proved, verdict.unsigned) == (Outcome.NOT_JUDGED, 0, 1)
+
+
+async def test_what_came_after_the_last_checkpoint_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    last = await evening(path)
+    with closing(Journal(path)) as journal:
+        await journal.append(
+            Record(table="x", boot="b", seq=0, time="2099", mono_ns=1, before=(("bytes", b"{}"),))
+        )
+    verdict = verify(path, last.key)
+    assert (verdict.outcome, verdict.proved, verdict.entries) == (
+        Outcome.NOT_JUDGED,
+        last.position,
+        last.position + 1,
+    )
+    assert [(span.first, span.last) for span in verdict.unproved] == [
+        (last.position + 1, last.position + 1)
+    ]
+    told = run(capsys, "verify", str(path), "--key", str(last.key))[1].replace("\n", " ")
+    assert f"{last.position} of {last.position + 1} entries" in told
+
+
+async def ten_days_of_which_two_left(path: Path) -> None:
+    await ten_days(path)
+    done = sealed(path)
+    with closing(Journal(path)) as journal:
+        await until_cut(journal, path, done.cut)
+        await statement(journal, [])
+    key = load_key(key_path(path))
+    checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
+
+
+def signed(path: Path, key: SigningKey) -> Checkpoint:
+    with closing(sqlite3.connect(path)) as connection:
+        (journal,) = connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
+    last = entries(path)[-1]
+    return sign(
+        key, journal, "b1", "2026-11-10T13:00:00.000000Z", ChainHead(last.position, last.hash)
+    )
+
+
+async def statement(journal: Journal, removed: list[dict[str, Any]]) -> None:
+    """The ``boot`` entry in which a daemon says what it is about to remove."""
+    body: dict[str, Any] = {
+        "software": "novamas",
+        "python": "3",
+        "site": "palma",
+        "node": "pit",
+        "key": None,
+        "tables": [],
+        "continues": True,
+    }
+    record = Record(
+        table="",
+        boot="b1",
+        seq=0,
+        time="2026-11-10T12:30:00.000000Z",
+        mono_ns=1,
+        before=(("boot", msgspec.json.encode({**body, "removed": removed})),),
+    )
+    await journal.append(record)
+
+
+def told_of(path: Path, journal: Journal, first: int, last: int) -> dict[str, Any]:
+    known = {entry.position: entry.hash.hex() for entry in entries(path)}
+    segment = {"day": "2026-11-01", "segment": "x", "sha256": "00" * 32}
+    return {"journal": journal.id, "first": first, "last": last, "hash": known[last], **segment}
+
+
+async def test_a_sealed_day_that_is_gone_is_missing_unless_the_chain_says_that_it_was_removed(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days(path)
+    with closing(Journal(path)) as journal:
+        statements = [told_of(path, journal, 1, 30), told_of(path, journal, 31, 60)]
+    done = sealed(path)
+    with closing(Journal(path)) as journal:
+        await until_cut(journal, path, done.cut)
+    key = load_key(key_path(path))
+    checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
+    assert verified(path).outcome is Outcome.HOLDS
+    segments(path)[0].unlink()
+    verdict = verified(path)
+    assert (verdict.outcome, [(span.first, span.last) for span in verdict.missing]) == (
+        Outcome.NOT_JUDGED,
+        [(1, 30)],
+    )
+    assert verify(path).outcome is Outcome.NOT_JUDGED  # whoever wrote it
+    assert audit(path).outcome is not Outcome.HOLDS
+
+    with closing(Journal(path)) as journal:
+        await statement(journal, statements[:1])
+    assert verified(path).missing != [], "nobody has signed the statement yet"
+    checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
+    verdict = verified(path)
+    assert (verdict.outcome, verdict.missing, [span.last for span in verdict.removed]) == (
+        Outcome.HOLDS,
+        [],
+        [30],
+    )
+    segments(path)[0].unlink()
+    assert [(span.first, span.last) for span in verified(path).missing] == [(31, 60)]
+    with closing(Journal(path)) as journal:
+        await statement(journal, [{**statements[1], "hash": "00" * 32}])
+    checkpoint_path(path).write_bytes(msgspec.json.encode(signed(path, key)))
+    assert (
+        "does not follow from entry 60 as it was when its day was removed"
+        in verified(path).problems[0].what
+    )
+
+
+async def test_a_sealed_day_that_is_not_signed_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await ten_days_of_which_two_left(path)
+    assert verified(path).outcome is Outcome.HOLDS
+    day = segments(path)[0]
+    signature = signed_in(day)
+    rewrite(day, f'{WRITTEN}{signature}"', '"signature":null')
+    verdict = verified(path)
+    assert verdict.outcome is Outcome.DOES_NOT_HOLD
+    assert "is not signed" in verdict.problems[0].what
+
+
+def signed_in(day: Path) -> str:
+    import gzip
+
+    return gzip.decompress(day.read_bytes()).decode().rpartition(WRITTEN)[2].partition('"')[0]
+
+
+async def test_what_is_no_journal_or_cannot_be_read_accuses_nobody(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    key = str((await evening(path)).key)
+    text, other = tmp_path / "notes.txt", tmp_path / "other.sqlite3"
+    text.write_text("no journal")
+    checkpoint_path(text).write_bytes(checkpoint_path(path).read_bytes())
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE x (y)")
+    for file, why in (
+        (text, "not a journal"),
+        (other, "an SQLite file, and not a journal"),
+        (tmp_path, "not a file"),
+        (tmp_path / "none", "no journal"),
+        (Path("/proc/self/mem"), "Input/output error"),
+    ):
+        for command in ("verify", "audit"):
+            status, told = run(capsys, command, str(file), "--key", key)
+            assert status == 3
+            assert f"COULD NOT BE JUDGED: {file}: {why}" in told
+            assert "DOES NOT HOLD" not in told
+            assert "not the one to trust" not in told
+
+
+async def test_an_archive_that_is_not_there_is_no_proof(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    status, told = run(capsys, "verify", str(path), "--witness", str(tmp_path / "none"))
+    assert (status, "No such file" in told) == (3, True)
+
+
+async def test_what_only_a_witness_can_find_is_said_with_the_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    for command in ("verify", "audit"):
+        told = run(capsys, command, str(path))[1]
+        assert "Only a witness can find" in told
+        assert (
+            "-t 'novamas/v1/palma/+/event' -t 'novamas/v1/palma/node/+/checkpoint' >> archive.jsonl"
+            in told
+        )
+        assert f"novamas verify {path} --key PUBLICKEY --witness archive.jsonl" in told
+    assert (
+        "Only a witness" not in run(capsys, "verify", str(path), "--witness", str(archive(path)))[1]
+    )
+
+
+# The audit
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"by":"M. Lasa"', '"by":"J. Roca"'), ('"role":"table_head"', '"role":"inspector"')],
+)
+async def test_a_name_that_was_changed_is_not_proved(tmp_path: Path, old: str, new: str) -> None:
+    """Also where no event holds it: it is part of what was hashed."""
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    change(
+        path, f"UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), '{old}', '{new}') AS BLOB)"
+    )
+    made = audit(path)
+    assert made.outcome is Outcome.DOES_NOT_HOLD
+    assert made.chain.problems
+
+
+async def test_dates_that_were_moved_are_not_proved(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    last = await evening(path)
+    change(path, "UPDATE entry SET time = '2020' || substr(time, 5)")
+    assert audit(path).outcome is Outcome.DOES_NOT_HOLD
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        chain_again(connection)
+    assert audit(path).outcome is Outcome.DOES_NOT_HOLD  # by its own checkpoint
+    checkpoint_path(path).unlink()
+    assert audit(path, key=last.key).outcome is not Outcome.HOLDS
+
+
+async def test_what_is_sealed_and_not_opened_is_not_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    surveillance = PrivateKey.generate()
+    run_of = Premises(
+        path,
+        game="punto-banca",
+        driver="angel-eye",
+        cipher=CardCipher(surveillance.public_key, b"s" * 32),
+    )
+    await run_of.open()
+    await run_of.end()
+    status, told = run(capsys, "audit", str(path))
+    assert status == 3
+    assert "COULD NOT BE JUDGED" in told
+    assert "audit again with --unseal KEYFILE" in told
+    assert "PROVED:" not in told
+
+    wrong, right = tmp_path / "wrong", tmp_path / "right"
+    wrong.write_text(PrivateKey.generate().encode().hex())
+    right.write_text(surveillance.encode().hex())
+    status, told = run(capsys, "audit", str(path), "--unseal", str(wrong))
+    assert (status, OTHER_KEY in told, "NOT PROVED" in told) == (3, True, False)
+    status, told = run(capsys, "audit", str(path), "--unseal", str(right))
+    assert (status, "PROVED:" in told) == (0, True), told
+    assert main(["audit", str(path), "--unseal", str(tmp_path / "none")]) == 2
+
+
+async def test_a_table_that_this_software_cannot_set_up_is_not_judged(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    await evening(path)
+    for position in [entry.position for entry in entries(path) if entry.kind == "boot"]:
+        forge(path, position, '"driver":"cammegh-ss2"', '"driver":"cammegh-ss9"')
+    checkpoint_path(path).unlink()
+    made = audit(path)
+    assert made.outcome is Outcome.NOT_JUDGED
+    assert made.unproved_tables == ["r1"]
+
+
+# The witness
+
+
+async def test_a_witness_that_heard_another_node_or_a_forger_accuses_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    last = await evening(path)
+    other = sign(SigningKey.generate(), "ab" * 16, "b2", last.time, ChainHead(7, b"x" * 32))
+    forged = msgspec.structs.replace(last, hash="00" * 32, signature=None, key=None)
+    foreign = sign(
+        SigningKey.generate(),
+        last.journal,
+        "b2",
+        last.time,
+        ChainHead(last.position + 9, b"x" * 32),
+    )
+    broken = msgspec.structs.replace(last, hash="00" * 32)
+    told = archive(path, *map(msgspec.to_builtins, (last, other, forged, foreign, broken)))
+    verdict = witnessed(path, told, last.key)
+    assert verdict.problems == []
+    assert (verdict.outcome, verdict.elsewhere, verdict.disbelieved) == (Outcome.HOLDS, 1, 3)
+    assert any("of the archive is not believed: " in note for note in verdict.notes)
+    undecided = witnessed(path, told)  # which key is the true one?
+    assert (undecided.outcome, undecided.problems) == (Outcome.NOT_JUDGED, [])
+    assert "say with --key which key is to be trusted" in undecided.unread[0]
+
+
+async def test_lines_of_an_archive_that_are_no_messages_are_counted_and_named(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "journal.sqlite3"
+    last = await evening(path)
+    told = archive(path, msgspec.to_builtins(last))
+    known = len(told.read_text().splitlines())
+    point = json.dumps(msgspec.to_builtins(last))
+    bad = [
+        "no json",
+        "[" * 100_000,
+        "17",
+        point.replace(f'"position": {last.position}', '"position": 9223372036854775808'),
+        point.replace(f'"position": {last.position}', '"position": ' + "9" * 5000),
+        point.replace(f'"position": {last.position}', '"position": 1e400'),
+        point.replace(f'"position": {last.position}', '"position": NaN'),
+        point.replace(f'"position": {last.position}', '"position": true'),
+        json.dumps({"payload": "{"}),
+        "\x00\xff",
+    ]
+    odd = ["", '{"type":"\\ud800","table":"t","boot":"b","seq":true}', '{"payload":""}']
+    with told.open("ab") as file:
+        file.write("".join(f"{line}\n" for line in [*bad, *odd]).encode("utf-8", "replace"))
+        file.write(b"\xff\xfe\n")
+    verdict = witnessed(path, told, last.key)
+    assert verdict.outcome is Outcome.HOLDS
+    named = ", ".join(str(known + 1 + index) for index in range(5))
+    assert any(
+        f"{len(bad) + 1} lines of the archive" in note and f"line {named}, ..." in note
+        for note in verdict.notes
+    ), verdict.notes

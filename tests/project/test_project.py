@@ -1,0 +1,248 @@
+"""The project itself: pinned dependencies, short files, documents that tell the truth, no trace of
+anybody's machine.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+from controller.cli import SUBCOMMANDS, main
+from tests.chaos.__main__ import WITH_A_LONG_FORM
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES = PROJECT["tool"]["importlinter"]["root_packages"]
+ORDINARY = ("/", "/tmp", "/opt", "/srv")
+"""Folders that a checkout may lie in and that every machine has."""
+
+
+def files() -> list[Path]:
+    """The files of the project."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+    ).stdout
+    paths = [ROOT / name.decode() for name in listed.split(b"\0") if name]
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
+
+
+def binary(path: Path) -> bool:
+    return b"\0" in path.read_bytes()[:8192]
+
+
+def tracked() -> list[Path]:
+    """The files of the project that are text."""
+    return [path for path in files() if not binary(path)]
+
+
+def requirement(text: str) -> str:
+    """The name of a requirement, in its one form."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", text, maxsplit=1)[0]).lower()
+
+
+PIN = (
+    r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+]+)( ; [^\\]+?)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
+)
+"""One entry of a file of pins: name, version, where it is needed, hashes."""
+
+
+def pins(name: str) -> dict[str, tuple[str, str]]:
+    """What a file of pins holds, each entry with its version and its hashes. Anything else in it,
+    an address say, is a mistake.
+    """
+    text = re.sub(r"^#.*\n", "", (ROOT / name).read_text(), flags=re.MULTILINE)
+    assert re.sub(PIN, "", text) == ""
+    found = {requirement(entry[1]): (entry[2], entry[4]) for entry in re.finditer(PIN, text)}
+    assert len(found) == len(re.findall(PIN, text))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "dev"), [("constraints.txt", False), ("constraints-dev.txt", True)]
+)
+def test_every_dependency_is_pinned_with_its_hashes(name: str, dev: bool) -> None:
+    project = PROJECT["project"]
+    asked = [*project["dependencies"], *PROJECT["build-system"]["requires"]]
+    asked += project["optional-dependencies"]["dev"] if dev else []
+    assert {requirement(each) for each in asked} <= pins(name).keys()
+
+
+def test_the_checks_run_with_what_is_installed_in_production() -> None:
+    production, checks = pins("constraints.txt"), pins("constraints-dev.txt")
+    assert {name: checks.get(name) for name in production} == production
+
+
+def test_what_is_installed_is_what_is_pinned() -> None:
+    checks = {name: version for name, (version, _) in pins("constraints-dev.txt").items()}
+    installed = {requirement(each.name): each.version for each in distributions()}
+    assert {
+        name: version for name, version in installed.items() if version != checks.get(name, version)
+    } == {}
+
+
+@pytest.mark.parametrize("document", ["Makefile", "README.md", "docs/systemd.md"])
+def test_pip_takes_nothing_without_its_hash(document: str) -> None:
+    """Neither a dependency, nor what builds us."""
+    steps = re.findall(r"(?:\$\(INSTALL\)|\bpip install) [^`\n&]*", (ROOT / document).read_text())
+    ours = [step for step in steps if "--no-deps --no-build-isolation" in step]
+    assert ours
+    assert [
+        step
+        for step in steps
+        if step not in ours and "--require-hashes" not in step and "pip install --quiet" not in step
+    ] == []
+
+
+def test_every_dependency_is_used() -> None:
+    modules = {
+        "argon2-cffi": "argon2",
+        "evdev-binary": "evdev",
+        "fpdf2": "fpdf",
+        "libusb-package": "libusb_package",
+        "nats-py": "nats",
+        "paho-mqtt": "paho",
+        "prometheus-client": "prometheus_client",
+        "pyserial": "serial",
+        "pyjwt": "jwt",
+        "pynacl": "nacl",
+        "pyusb": "usb",
+    }
+    imported: set[str] = set()
+    for path in tracked():
+        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES:
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Import):
+                    imported |= {name.name.partition(".")[0] for name in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    imported.add(node.module.partition(".")[0])
+    asked = {
+        modules.get(name, name) for name in map(requirement, PROJECT["project"]["dependencies"])
+    }
+    assert asked <= imported
+
+
+def test_no_file_tells_of_a_machine_or_a_registry() -> None:
+    """Paths below the checkout's own folder, home directories, and addresses that packages were
+    fetched from.
+    """
+    homes = [
+        "/" + "root/",
+        "/" + "home/",
+        *([] if str(ROOT.parent) in ORDINARY else [f"{ROOT.parent}/"]),
+    ]
+    marks = [*homes, "index" + "-url", "file:" + "///", "pypi" + ".org"]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {mark}"
+        for path in tracked()
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        for mark in marks
+        if mark in line
+    ]
+    assert found == []
+
+
+def test_only_the_pictures_of_documents_are_binary() -> None:
+    found = {path.relative_to(ROOT).as_posix() for path in files() if binary(path)}
+    documents = [path.read_text() for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))]
+    shown = {name for name in found if any(Path(name).name in text for text in documents)}
+    assert [name for name in found if not name.endswith(".png") or name not in shown] == []
+
+
+def test_no_file_is_what_a_program_leaves_behind() -> None:
+    """Dumps of a crash, logs and what an editor or a merge keeps of before."""
+    left = re.compile(r"MnesiaCore\.|core(\.\d+)?$|.*(\.dump|\.log|\.pid|\.orig|\.rej|~)$")
+    assert [str(path.relative_to(ROOT)) for path in files() if left.match(path.name)] == []
+
+
+def test_every_module_says_what_it_is() -> None:
+    modules = [
+        path
+        for path in tracked()
+        if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in PACKAGES
+    ]
+    assert modules
+    assert [
+        str(path.relative_to(ROOT))
+        for path in modules
+        if not ast.get_docstring(ast.parse(path.read_text()))
+    ] == []
+
+
+def test_every_package_is_under_the_import_contracts() -> None:
+    folders = {path.relative_to(ROOT).parts[0] for path in tracked() if path.name == "__init__.py"}
+    assert folders == {*PACKAGES, "tests"}
+    shipped = {
+        name.removesuffix("*")
+        for name in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
+    }
+    assert shipped == set(PACKAGES) - {
+        "benchmarks"
+    }  # they stay in the source tree, as the tests do
+
+
+def test_the_readme_names_commands_and_files_that_exist() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert set(re.findall(r"`novamas (\w+)", text)) == set(SUBCOMMANDS)
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z]+)\b", text)) <= targets
+
+
+@pytest.mark.parametrize(
+    "document",
+    sorted(
+        path.relative_to(ROOT) for folder in (ROOT, ROOT / "docs") for path in folder.glob("*.md")
+    ),
+    ids=str,
+)
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    text = (ROOT / document).read_text()
+    links = [
+        link.partition("#")[0]
+        for link in re.findall(r"\]\(([^)\s]+)\)", text)
+        if "://" not in link and not link.startswith("#")
+    ]
+    assert [link for link in links if not (ROOT / document.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    assert f"usage: novamas {name}" in capsys.readouterr().out
+
+
+def test_the_one_command_of_ci_is_make_test() -> None:
+    lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line]
+    assert lines[:2] == ["#!/usr/bin/env bash", "set -euo pipefail"]
+    assert lines[-1] == "make test"
+
+
+def test_whatever_has_a_long_form_is_run_in_it() -> None:
+    """By ``make chaos``, which runs its own tests and these; those of ``tests/brokers`` by
+    ``make brokers``.
+    """
+    tests = ROOT / "tests"
+    takes = re.compile(r"\blong: bool\b|^from tests\.conftest import .*\bcases\b", re.MULTILINE)
+    found = {
+        path.relative_to(tests).as_posix()
+        for path in tests.rglob("test_*.py")
+        if not {tests / "chaos", tests / "brokers"} & {*path.parents}
+        and takes.search(path.read_text())
+    }
+    assert found <= {*WITH_A_LONG_FORM}
+    assert all((tests / name).is_file() for name in WITH_A_LONG_FORM)
+
+
+@pytest.mark.parametrize("long_form", ["tests.chaos", "tests.brokers"])
+def test_a_long_form_begins(long_form: str) -> None:
+    command = [sys.executable, "-m", long_form, "--collect-only", "-k", "faults or checks"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
