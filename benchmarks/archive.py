@@ -25,7 +25,7 @@ from subscribers.surveillance.archive import Query, Record
 from subscribers.surveillance.archive_postgres import PostgresArchive
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.export import FORMS, export
-from tests.subscribers.surveillance.postgres import Postgres
+from tests.support.surveillance.postgres import Postgres
 
 AT_ONCE = 100
 """Records of a turn."""

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from benchmarks.figures import milliseconds, percentile, row
 from controller.mqtt.outgoing import Message, publish_packet
-from tests.brokers.engines import Engine, OfMosquitto, OfNats, OfRabbit
-from tests.brokers.rabbitmq import FOLDER
-from tests.cluster.nats import ALWAYS, CONNACK, connect_packet
-from tests.daemon.mosquitto import Subscriber
+from tests.support.brokers.engines import Engine, OfMosquitto, OfNats, OfRabbit
+from tests.support.brokers.mosquitto import Subscriber
+from tests.support.brokers.nats import ALWAYS, CONNACK, connect_packet
+from tests.support.brokers.rabbitmq import FOLDER
 
 TOPIC = "novamas/v1/bench/table-1/event"
 BODY = b"x" * 700

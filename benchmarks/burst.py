@@ -14,7 +14,7 @@ from benchmarks.processes import configure, daemon, mosquitto, pseudo_terminals,
 from benchmarks.scale import LONGEST, Times, latencies, table_of
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.wheel_lines import PERIOD, spin
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
 
 WAITS = 12
 """Status lines in which a wheel waits for bets before each burst: six seconds."""

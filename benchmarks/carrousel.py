@@ -28,7 +28,7 @@ from benchmarks.processes import mosquitto, running
 from benchmarks.subscriber import Subscriber
 from benchmarks.usage import cpu
 from controller.contract.times import utc
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
 
 ROOT = "novamas/v1/bench"
 TABLES = [f"poker-{number}" for number in range(1, 21)]

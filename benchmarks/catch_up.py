@@ -19,7 +19,7 @@ from benchmarks.filled_journal import fill
 from benchmarks.processes import configure, daemon, mosquitto, program, running
 from benchmarks.scale import GAME, Times, latencies, playing, table_of
 from benchmarks.subscriber import EVENTS, RESULTS, Subscriber
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
 
 AWAY = GAME + 15.0
 """Seconds for which the tables play before the broker comes."""

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from benchmarks.processes import mosquitto_command
 from benchmarks.site_programs import Programs
-from tests.cluster.nats import Cluster
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
+from tests.support.brokers.nats import Cluster
 
 
 class Engine(Protocol):

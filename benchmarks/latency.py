@@ -31,7 +31,7 @@ from benchmarks.processes import (
 )
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.wheel_lines import PERIOD, spin
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
 
 NOVAMAS = "novamas"
 OTHERS = ("floor", "loop", "node", "storing")

@@ -13,7 +13,7 @@ from benchmarks.figures import row
 from benchmarks.filled_journal import A_YEAR, fill
 from benchmarks.processes import configure, daemon, mosquitto, pseudo_terminals, serial
 from benchmarks.subscriber import STATUS, Subscriber
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
 
 
 def start(configuration: Path, broker: int) -> float:

@@ -24,7 +24,7 @@ from benchmarks.figures import milliseconds, row
 from benchmarks.processes import Process, configure, daemon, mosquitto, running
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.usage import Usage, cpu, usage
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
 
 GAMES_PER_HOUR = 80
 GAME = 3600 / GAMES_PER_HOUR

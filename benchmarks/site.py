@@ -40,7 +40,7 @@ from benchmarks.site_standing import (
 )
 from benchmarks.subscriber import OPENING, ROOT, Subscriber
 from benchmarks.usage import Usage, cpu, usage
-from tests.subscribers.surveillance.postgres import Postgres
+from tests.support.surveillance.postgres import Postgres
 
 DARK = 10.0
 """Seconds without power."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.processes import STOP, Process, head, roulettes
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
 
 DAEMONS = 4
 LINKED = 50

@@ -20,7 +20,7 @@ from benchmarks.processes import configure, daemon, mosquitto, pseudo_terminals,
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
 from benchmarks.usage import cpu
 from benchmarks.wheel_lines import PERIOD, spin, uneventful
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
 
 REST = 3.0
 """Seconds that the daemon is left alone before a measurement."""

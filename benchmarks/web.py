@@ -24,7 +24,7 @@ from benchmarks.figures import milliseconds, row
 from benchmarks.processes import PATIENCE, mosquitto, running
 from benchmarks.subscriber import ROOT, STATUS, Subscriber
 from benchmarks.usage import cpu
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
 
 TABLE = "table-1"
 PACE = 0.1

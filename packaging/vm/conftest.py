@@ -21,7 +21,7 @@ from guest import Guest, acceleration
 from image import HERE, Image, image
 from play import WHEEL, Simulator, open_session, until_link, until_more
 
-from tests.daemon.mosquitto import Subscriber
+from tests.support.brokers.mosquitto import Subscriber
 
 CHECKOUT = HERE.parents[1]
 DATA_SIZE = "96M"

@@ -17,7 +17,7 @@ from typing import IO, Any
 import pytest
 from image import Image
 
-from tests.daemon.mosquitto import free_port, until
+from tests.support.brokers.mosquitto import free_port, until
 
 PATIENCE = 300.0
 """Seconds after which a test gives up. An emulated processor is slow, and others use this one."""

@@ -10,7 +10,7 @@ from typing import Any
 from guest import PATIENCE
 
 from controller.contract.topics import level
-from tests.daemon.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber, until
 
 SITE = "novamas-sim/v1/casino-prueba"
 NODE = "node/node-1"

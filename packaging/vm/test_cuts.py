@@ -20,7 +20,7 @@ from disk import Cut, Disk
 from guest import PATIENCE, Guest
 from play import NODE, WHEEL, Simulator, events, until_more
 
-from tests.daemon.mosquitto import Heard, Subscriber, once, until
+from tests.support.brokers.mosquitto import Heard, Subscriber, once, until
 
 CUTS = int(os.environ.get("CUTS", "90"))
 """Cuts whose disk is looked at, while the guest plays on."""

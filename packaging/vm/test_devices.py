@@ -25,7 +25,7 @@ from play import (
 )
 
 from simulators.shoe.barcode import code
-from tests.daemon.mosquitto import Subscriber
+from tests.support.brokers.mosquitto import Subscriber
 
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
 NAME = "/dev/novamas/ruleta-1-wheel"
@@ -35,7 +35,7 @@ COUP = ("9h", "2c", "Kd", "3s")
 
 class Line:
     """The other end of the adapter's line: a wheel that repeats what it shows until it is told to
-    show something else, as tests/daemon/process.py has one on a pseudo-terminal.
+    show something else, as tests/support/daemon/process.py has one on a pseudo-terminal.
     """
 
     PERIOD = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from guest import PATIENCE, Guest
 from play import NODE, WHEEL, Simulator, events, results, until_more
 
-from tests.daemon.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber, until
 
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
 

@@ -8,7 +8,7 @@ import pytest
 from guest import PATIENCE, Guest
 from play import NODE, SECOND, WHEEL, Simulator, command, open_session, results, until_more
 
-from tests.daemon.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber, until
 
 UNITS = (
     "novamas",

@@ -10,7 +10,7 @@ import io
 from guest import PATIENCE, Guest
 from play import NODE, WHEEL, Simulator, open_session, results, until_more
 
-from tests.daemon.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber, until
 
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
 INSTALL = "DEBIAN_FRONTEND=noninteractive dpkg --install /srv/site"

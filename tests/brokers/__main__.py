@@ -12,8 +12,8 @@ from pathlib import Path
 
 from tests.chaos.__main__ import run
 from tests.chaos.conftest import SEED
-from tests.chaos.report import tell
 from tests.conftest import LONG
+from tests.support.chaos.report import tell
 
 
 def main() -> int:

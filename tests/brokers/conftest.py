@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.brokers.engines import ENGINES, LONG_ALONE, Engine
 from tests.chaos.conftest import SEED
-from tests.chaos.floor import Floor
 from tests.conftest import LONG
-from tests.daemon.mosquitto import Subscriber
+from tests.support.brokers.engines import ENGINES, LONG_ALONE, Engine
+from tests.support.brokers.mosquitto import Subscriber
+from tests.support.chaos.floor import Floor
 
 ALSO_SHORT = ("test_contract", "test_faults", "test_jackpot")
 """The modules of which ``make test`` has a short form."""

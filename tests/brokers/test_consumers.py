@@ -17,13 +17,13 @@ import msgspec
 from controller.contract.topics import Topics
 from subscribers.feed import BrokerLogin, Linked, table_feed
 from subscribers.known import Known, daemon_of, fold
-from tests.brokers.engines import FOR_OUR_OWN, Engine
-from tests.chaos.floor import Floor
-from tests.daemon.mosquitto import PATIENCE, Subscriber, until
-from tests.subscribers.carrousel.floor import SITE, TOPICS, Controller, Dealer, terms
-from tests.subscribers.surveillance.recorder import Recorder
-from tests.subscribers.surveillance.room import until_kept
-from tests.web.server import WebServer
+from tests.support.brokers.engines import FOR_OUR_OWN, Engine
+from tests.support.brokers.mosquitto import PATIENCE, Subscriber, until
+from tests.support.carrousel.floor import SITE, TOPICS, Controller, Dealer, terms
+from tests.support.chaos.floor import Floor
+from tests.support.surveillance.recorder import Recorder
+from tests.support.surveillance.room import until_kept
+from tests.support.web.server import WebServer
 
 KINDS = FOR_OUR_OWN
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.brokers.engines import Engine
-from tests.chaos.archive import Holding, events_of, key_of
-from tests.chaos.floor import Floor
-from tests.chaos.proof import sound
 from tests.conftest import cases
-from tests.daemon.mosquitto import Heard, Subscriber, until
 from tests.daemon.test_contract import check
+from tests.support.brokers.engines import Engine
+from tests.support.brokers.mosquitto import Heard, Subscriber, until
+from tests.support.chaos.archive import Holding, events_of, key_of
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.proof import sound
 
 Listen = Callable[..., Subscriber]
 RETAINED = ("info", "state", "result", "history")

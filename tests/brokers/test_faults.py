@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from controller.journal.reader import JournalReader
-from tests.brokers.engines import OfNats
 from tests.brokers.faults import FAULTS, Fault, Strike, strikes
-from tests.chaos.floor import Floor
-from tests.chaos.proof import sound
-from tests.chaos.report import tell
 from tests.conftest import cases
-from tests.daemon.mosquitto import Subscriber, until
+from tests.support.brokers.engines import OfNats
+from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.proof import sound
+from tests.support.chaos.report import tell
 
 UNDO: dict[Fault, str] = {"kill": "launch", "freeze": "thaw", "partition": "heal"}
 KEEPALIVE = 4

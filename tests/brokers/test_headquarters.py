@@ -12,9 +12,9 @@ import nats
 import pytest
 from nats.js.api import ConsumerConfig, DeliverPolicy, ExternalStream, StreamConfig, StreamSource
 
-from tests import contract
-from tests.cluster.nats import Cluster
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.support import contract
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.nats import Cluster
 
 PAGE = (contract.DOCS / "scale.md").read_text()
 TABLE = "novamas/v1/casino-mayor/ruleta-1"

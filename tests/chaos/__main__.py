@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from tests.chaos.conftest import SEED
-from tests.chaos.report import tell
 from tests.conftest import LONG
+from tests.support.chaos.report import tell
 
 FAMILIES = (
     *("banked", "blackjack", "cells", "chemin", "circle", "circle_own", "craps", "house_poker"),

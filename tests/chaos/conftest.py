@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.chaos.floor import Floor
+from tests.support.chaos.floor import Floor
 
 SEED = "NOVAMAS_CHAOS_SEED"
 

@@ -9,8 +9,8 @@ from playwright.sync_api import Locator, Page
 from playwright.sync_api import TimeoutError as NotThereError
 
 from subscribers.console.work import who_text
-from tests.daemon.mosquitto import until
-from tests.web.pit import confirm
+from tests.support.brokers.mosquitto import until
+from tests.support.web.pit import confirm
 
 SOON = 3000
 """Milliseconds in which the page must have a button that a picture brought."""

@@ -13,7 +13,7 @@ from paho.mqtt.properties import Properties
 
 from controller.contract.commands import COMMANDS
 from controller.contract.orders import DeviceOrder, Recall
-from tests.hostile import JSON, spoiled
+from tests.support.hostile import JSON, spoiled
 
 ORDERS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, Recall, DeviceOrder)
 OTHERS: dict[type[msgspec.Struct], str] = {Recall: "recall", DeviceOrder: "device-command"}

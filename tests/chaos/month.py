@@ -25,7 +25,7 @@ from devices.calls import AnyCall, Heard, Opened, readings
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import DRIVER
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
-from tests.chaos.report import tell
+from tests.support.chaos.report import tell
 
 GAMES_PER_HOUR = 60
 PARTS = 8

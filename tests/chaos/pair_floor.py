@@ -24,11 +24,11 @@ from controller.contract.times import moment
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot
-from tests.cluster.nats import Cluster
-from tests.cluster.network import Host, Network, Program
-from tests.daemon.mosquitto import until
-from tests.daemon.pair import NAMES, NetworkWheel, in_pair
-from tests.daemon.process import Wheel, table
+from tests.support.brokers.mosquitto import until
+from tests.support.brokers.nats import Cluster
+from tests.support.brokers.network import Host, Network, Program
+from tests.support.daemon.pair import NAMES, NetworkWheel, in_pair
+from tests.support.daemon.process import Wheel, table
 
 ROOT = "novamas/v1/palma"
 PROGRAM = ("-c", "import sys; from controller.cli import main; sys.exit(main())")

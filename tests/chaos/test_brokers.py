@@ -10,10 +10,10 @@ from functools import partial
 
 from controller.journal.reader import JournalReader
 from controller.mqtt.publisher import LONGEST_REFUSED
-from tests.chaos.archive import events_of
-from tests.chaos.floor import Floor
-from tests.chaos.proof import sound
-from tests.daemon.mosquitto import Mosquitto, until
+from tests.support.brokers.mosquitto import Mosquitto, until
+from tests.support.chaos.archive import events_of
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.proof import sound
 
 
 def stored(floor: Floor) -> int:

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.chaos.archive import Holding
-from tests.chaos.floor import Spin
-from tests.chaos.schedule import schedule
-from tests.chaos.truth import missing, open_rounds, wrong_numbers
+from tests.support.chaos.archive import Holding
+from tests.support.chaos.floor import Spin
+from tests.support.chaos.schedule import schedule
+from tests.support.chaos.truth import missing, open_rounds, wrong_numbers
 
 PLAYED = [Spin(255, 7), Spin(256, 0), Spin(1, 17), Spin(2, 17), Spin(3, 32)]
 

@@ -15,13 +15,13 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.chaos.archive import events_of
-from tests.chaos.report import tell
-from tests.daemon.mosquitto import until
-from tests.daemon.play import until_open, until_up
+from tests.support.brokers.mosquitto import until
+from tests.support.chaos.archive import events_of
+from tests.support.chaos.report import tell
+from tests.support.daemon.play import until_open, until_up
+from tests.support.web.floor import Floor
+from tests.support.web.pit import confirm, sign_in
 from tests.web.conftest import browser
-from tests.web.floor import Floor
-from tests.web.pit import confirm, sign_in
 
 __all__ = ["browser"]  # the fixture
 

@@ -20,14 +20,14 @@ from typing import Literal
 import msgspec
 import pytest
 
-from tests.chaos.archive import events_of
-from tests.chaos.report import tell
+from tests.chaos.line import Display, Line, Shown
 from tests.conftest import LONG
-from tests.daemon.mosquitto import until
-from tests.daemon.play import until_up
-from tests.web.floor import ROULETTE, Floor
-from tests.web.line import Display, Line, Shown
-from tests.web.pit import PINS, Client
+from tests.support.brokers.mosquitto import until
+from tests.support.chaos.archive import events_of
+from tests.support.chaos.report import tell
+from tests.support.daemon.play import until_up
+from tests.support.web.floor import ROULETTE, Floor
+from tests.support.web.pit import PINS, Client
 
 BOUND = 25.0
 """Seconds after which a number is not shown as current any more when nothing is heard of the

@@ -24,16 +24,16 @@ from controller.games.games import make_game
 from controller.tables.table import is_counted
 from devices.readings import LinkLost, LinkUp, Reading
 from tests.chaos import fingers, said_readings
-from tests.chaos.archive import events_of
-from tests.chaos.report import tell
 from tests.conftest import LONG
-from tests.controller.games.scripts import Script, expected, read, scripts
-from tests.daemon.mosquitto import until
-from tests.daemon.play import until_open
-from tests.devices.parts import Pty
+from tests.support.brokers.mosquitto import until
+from tests.support.chaos.archive import events_of
+from tests.support.chaos.report import tell
+from tests.support.daemon.play import until_open
+from tests.support.devices.parts import Pty
+from tests.support.games.scripts import Script, expected, read, scripts
+from tests.support.web.floor import Floor
+from tests.support.web.pit import confirm, sign_in
 from tests.web.conftest import browser
-from tests.web.floor import Floor
-from tests.web.pit import confirm, sign_in
 
 __all__ = ["browser"]  # the fixture
 

@@ -18,13 +18,13 @@ import pytest
 
 from controller.journal.journal import Journal
 from controller.journal.schema import JournalUnusableError
-from tests.chaos.archive import events_of
-from tests.chaos.disk import Full, ReadOnly, SmallBlocks, Unread, disk, mount, spoil, stop
-from tests.chaos.floor import Floor
-from tests.chaos.proof import proved, right, sound
-from tests.chaos.truth import lost_spins, open_rounds, wrong_numbers
-from tests.controller.records import record
-from tests.daemon.mosquitto import PATIENCE, until
+from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.chaos.archive import events_of
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.proof import proved, right, sound
+from tests.support.chaos.truth import lost_spins, open_rounds, wrong_numbers
+from tests.support.disk import Full, ReadOnly, SmallBlocks, Unread, disk, mount, spoil, stop
+from tests.support.journal.records import record
 
 
 @pytest.fixture
@@ -319,7 +319,7 @@ def test_no_full_disk_of_small_blocks_ends_the_daemon(small_blocks: Path) -> Non
     """By SIGBUS, when the index of the log is written in memory and has no block on the disk."""
     path = small_blocks / "journal.sqlite3"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.controller.records", "on_the_last_blocks", str(path)],
+        [sys.executable, "-m", "tests.support.journal.records", "on_the_last_blocks", str(path)],
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from tests.chaos.archive import Verdict
-from tests.chaos.floor import Floor
-from tests.chaos.proof import sound
-from tests.chaos.report import tell
-from tests.chaos.schedule import Step, schedule
-from tests.daemon.mosquitto import until
+from tests.support.brokers.mosquitto import until
+from tests.support.chaos.archive import Verdict
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.proof import sound
+from tests.support.chaos.report import tell
+from tests.support.chaos.schedule import Step, schedule
 
 
 def test_kills(floor: Callable[..., Floor], seed: int, long: bool) -> None:

@@ -14,11 +14,11 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from tests.chaos.floor import Floor
-from tests.chaos.proof import sound
-from tests.chaos.report import tell
 from tests.controller.service.test_log_output import F_SETPIPE_SZ, SMALL, held
-from tests.daemon.mosquitto import until
+from tests.support.brokers.mosquitto import until
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.proof import sound
+from tests.support.chaos.report import tell
 
 LINE = 400
 """Bytes that a line has at most."""

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from tests.chaos.floor import Floor
 from tests.chaos.month import GAMES_PER_HOUR, PARTS
-from tests.chaos.report import tell
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.report import tell
 
 MONTH = 30 * 24 * GAMES_PER_HOUR
 GROWTH = 2_000

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from tests.chaos.floor import Floor
 from tests.chaos.hostility import Hostility, last
-from tests.chaos.proof import proved
-from tests.chaos.report import tell
-from tests.daemon.mosquitto import Subscriber, until
+from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.proof import proved
+from tests.support.chaos.report import tell
 
 CLIENTS = ("c1", "c2", "c3", "c4", "c5", "c6")
 BATCH = 48

@@ -26,14 +26,14 @@ from subscribers.video.clips import clip_of
 from subscribers.video.delivery import Delivery
 from subscribers.video.recordings import pictures
 from subscribers.video.settings import VideoSettings
-from tests.chaos.report import tell as tell_of_run
+from tests.chaos.film import NOTHING, Camera, Picture, about, clock, milliseconds, read
 from tests.daemon.conftest import daemon, ending, mosquitto, subscribe, tell, wheel  # noqa: F401
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
-from tests.subscribers.surveillance.recorder import Recorder
-from tests.subscribers.video.film import NOTHING, Camera, Picture, about, clock, milliseconds, read
-from tests.subscribers.video.sending import EVENTS, Receivers
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.chaos.report import tell as tell_of_run
+from tests.support.daemon.play import command, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.surveillance.recorder import Recorder
+from tests.support.video.sending import EVENTS, Receivers
 
 AWAY = "NOVAMAS_BROKER_AWAY"
 """Seconds for which the broker is away in the long form."""

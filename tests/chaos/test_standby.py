@@ -15,9 +15,9 @@ from typing import Any
 
 from controller.contract.times import moment
 from tests.chaos.pair_floor import AGAIN, Listener, Machine, PairFloor, shown
-from tests.chaos.report import tell
-from tests.cluster.network import Program
-from tests.daemon.mosquitto import until
+from tests.support.brokers.mosquitto import until
+from tests.support.brokers.network import Program
+from tests.support.chaos.report import tell
 
 LEASE = 2.0
 SHORT = ("reload", "kill", "freeze long", "cut off")

@@ -19,14 +19,14 @@ import msgspec
 import pytest
 
 from controller.journal.reader import JournalReader
-from tests.chaos.linked_daemon import STAKE, Play
-from tests.chaos.linked_floor import SEEDS, LinkedFloor, Pit
-from tests.chaos.linked_proof import happened, staked, staked_at, tables_of, told_staked
-from tests.chaos.poker_script import script
-from tests.chaos.report import tell
-from tests.daemon.mosquitto import Subscriber, once, until
-from tests.daemon.pair import NAMES, Nats
-from tests.subscribers.carrousel.floor import TOPICS
+from tests.support.brokers.mosquitto import Subscriber, once, until
+from tests.support.carrousel.floor import TOPICS
+from tests.support.chaos.linked_daemon import STAKE, Play
+from tests.support.chaos.linked_floor import SEEDS, LinkedFloor, Pit
+from tests.support.chaos.linked_proof import happened, staked, staked_at, tables_of, told_staked
+from tests.support.chaos.poker_script import script
+from tests.support.chaos.report import tell
+from tests.support.daemon.pair import NAMES, Nats
 
 DECREE, TABLES = "BAL05", ("bal05-1", "bal05-2")
 RISE = (9, 10)

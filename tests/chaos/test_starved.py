@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from tests.chaos.archive import entries_of
-from tests.chaos.floor import Floor
-from tests.chaos.proof import sound
-from tests.chaos.report import tell
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command
-from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_stopped import ROOT, WHEELS, Wheels, number, wheel_table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.chaos.archive import entries_of
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.proof import sound
+from tests.support.chaos.report import tell
+from tests.support.daemon.play import command
+from tests.support.daemon.process import Daemon, configuration
 
 SPEED = 10.0
 LOWEST = 19

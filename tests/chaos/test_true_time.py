@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.chaos.archive import Archive, events_of
-from tests.chaos.floor import Floor
-from tests.chaos.proof import sound
 from tests.chaos.time_source import TimeSource
-from tests.daemon.mosquitto import until
+from tests.support.brokers.mosquitto import until
+from tests.support.chaos.archive import Archive, events_of
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.proof import sound
 
 HURRIED = """
 import sys

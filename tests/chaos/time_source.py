@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.faked_clock import Clock
-from tests.cluster.network import ours
-from tests.daemon.mosquitto import free_port
+from tests.support.brokers.mosquitto import free_port
+from tests.support.brokers.network import ours
 
 ROOT = () if os.geteuid() == 0 else ("sudo", "-n")
 """What may make a namespace."""
@@ -52,7 +52,8 @@ class TimeSource:
         """Join the namespace and start both. Skips the test where the kernel does not let us."""
         self._make()
         self._near_ip("link", "set", self._near, "addrgenmode", "none")
-        if ours() is None:  # else no address comes or goes here: see tests/cluster/network.py
+        # else no address comes or goes here: see tests/support/brokers/network.py
+        if ours() is None:
             self._near_ip("addr", "add", f"{self._here}/30", "dev", self._near)
         self._far_ip("addr", "add", f"{self._there}/30", "dev", self._far)
         self._far_ip("link", "set", self._far, "up")

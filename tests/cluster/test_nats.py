@@ -18,9 +18,9 @@ from nats.js import JetStreamContext
 from nats.js.api import Header, KeyValueConfig
 from nats.js.kv import KeyValue
 
-from tests.cluster.nats import Cluster
-from tests.cluster.network import Network
-from tests.daemon.mosquitto import PATIENCE, until
+from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.brokers.nats import Cluster
+from tests.support.brokers.network import Network
 
 SILENCE = 1.0
 """Seconds for which we listen to one that is away. What it was told comes in when it is back, for

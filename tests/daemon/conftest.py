@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.daemon.mosquitto import Mosquitto, Subscriber
-from tests.daemon.play import until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
+from tests.support.daemon.play import until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 Tell = Callable[[str, Callable[[], str]], None]
 

@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
-from tests.daemon.play import TABLE, command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
 from tests.daemon.test_home_assistant import PROGRAM, ROOT
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.daemon.play import TABLE, command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 PYTHON = ROOT / "build" / "home-assistant" / "bin" / "python"
 HERE = ROOT / "tests" / "integrations" / "home_assistant.py"

@@ -13,9 +13,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
-from tests.daemon.play import NODE, TABLE, command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.daemon.play import NODE, TABLE, command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 ROOT = Path(__file__).parents[2]
 FLOWS = ROOT / "examples" / "node-red.json"

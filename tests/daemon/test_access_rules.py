@@ -9,10 +9,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests import contract
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import HEAD, NODE, TABLE, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support import contract
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import HEAD, NODE, TABLE, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 
 def test_the_rules_of_the_document(

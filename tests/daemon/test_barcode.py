@@ -15,10 +15,10 @@ import pytest
 
 from simulators.shoe.barcode import code, keys
 from tests.daemon import virtual_usb
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_more, until_open
-from tests.daemon.process import Daemon, configuration
-from tests.devices.parts import Pty
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_more, until_open
+from tests.support.daemon.process import Daemon, configuration
+from tests.support.devices.parts import Pty
 
 TABLE = "novamas-sim/v1/palma/b1"
 BURN = ("2h", "Kc", "Kd")

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 
 SITE = "novamas/v1/casino-mayor"
 TABLE = f"{SITE}/ruleta-1"

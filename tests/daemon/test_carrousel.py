@@ -21,10 +21,10 @@ from controller.cli import main
 from controller.people.private_key import make_private_key
 from controller.people.register import Head, Key, Person, enrolled, spelled, write_people
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open
-from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_boards import Written
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open
+from tests.support.daemon.process import Daemon, configuration
 
 TABLE = "novamas-sim/v1/palma/b1"
 STATE = "novamas-sim/v1/palma/jackpot/linked/state"

@@ -11,10 +11,10 @@ from typing import Any
 
 from controller.confidential.boxes import open_sealed
 from controller.proof.audit import audit
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open, until_said
-from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_boards import KEY, TABLE, Simulated, told
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open, until_said
+from tests.support.daemon.process import Daemon, configuration
 
 BOXES = range(1, 7)
 SPEED = 2

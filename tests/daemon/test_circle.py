@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from simulators.shoe.barcode import code
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open, until_said
-from tests.daemon.process import Daemon, configuration
-from tests.devices.parts import Pty
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open, until_said
+from tests.support.daemon.process import Daemon, configuration
+from tests.support.devices.parts import Pty
 
 TABLE = "novamas-sim/v1/palma/c1"
 HOLES = ("Ah", "Kh", "Qh", "Jh", "As", "Ks", "Qs", "Js")

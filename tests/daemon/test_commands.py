@@ -14,9 +14,9 @@ from controller.cli import main
 from controller.contract.topics import level
 from controller.proof.audit import audit
 from tests.daemon.conftest import Shared
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import HEAD, TABLE, command, spin, until_more, until_said, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import HEAD, TABLE, command, spin, until_more, until_said, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 
 @pytest.fixture

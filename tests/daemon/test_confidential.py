@@ -19,10 +19,10 @@ from controller.cli import main
 from controller.games.cards import DECK
 from devices.readings import escape
 from devices.shoe import angel_eye_frames as frames
-from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
-from tests.daemon.play import command, spin, until_open, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
 from tests.daemon.test_contract import check
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.daemon.play import command, spin, until_open, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 TABLE = "novamas/v1/palma/bacara-1"
 CARD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(DECK)})(?![A-Za-z0-9])")

@@ -9,10 +9,10 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from tests.contract import files
-from tests.daemon.mosquitto import Heard, Mosquitto, Subscriber, until
-from tests.daemon.play import TABLE, command, spin, until_more, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Heard, Mosquitto, Subscriber, until
+from tests.support.contract import files
+from tests.support.daemon.play import TABLE, command, spin, until_more, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 DOCUMENT = json.loads(files()["asyncapi.json"])
 

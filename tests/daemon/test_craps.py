@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from controller.proof.audit import audit
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open, until_said
-from tests.daemon.process import Daemon, configuration
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open, until_said
+from tests.support.daemon.process import Daemon, configuration
 
 TABLE = "novamas-sim/v1/palma/d1"
 SPEED = 20

@@ -11,9 +11,9 @@ import pytest
 
 from controller.service.ending import SOFTWARE
 from tests.daemon.faults import TAKEN, TASKS
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import TABLE, command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import TABLE, command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]

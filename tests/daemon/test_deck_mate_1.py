@@ -15,9 +15,9 @@ from nacl.public import PrivateKey
 
 from controller.confidential.boxes import open_sealed
 from controller.proof.audit import audit
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import until_open
-from tests.daemon.process import Daemon, configuration
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import until_open
+from tests.support.daemon.process import Daemon, configuration
 
 KEY = PrivateKey.generate()
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.daemon.process import UNSIGNED, Daemon
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.daemon.process import UNSIGNED, Daemon
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open
-from tests.daemon.process import Daemon, configuration
-from tests.devices.parts import Pty
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open
+from tests.support.daemon.process import Daemon, configuration
+from tests.support.devices.parts import Pty
 
 TABLE = "novamas/v1/palma/p1"
 DEALT = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h", "6c")

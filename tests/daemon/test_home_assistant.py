@@ -19,10 +19,10 @@ import pytest
 from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from tests import contract
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import NODE, TABLE, command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support import contract
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import NODE, TABLE, command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "home_assistant.py"

@@ -16,9 +16,9 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from tests.daemon.conftest import HEARD, Shared
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import HEAD, TABLE, command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import HEAD, TABLE, command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 BODIES = {
     "deep": b'{"id":' + b"[" * 8000 + b"]" * 8000 + b"}",

@@ -13,13 +13,13 @@ import pytest
 
 from controller.cli import main
 from controller.proof.audit import audit
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import TABLE, command, until_said, until_up
-from tests.daemon.process import Daemon, configuration
-from tests.daemon.signing import LASA, RIERA, SIGNED, enrol, give
 from tests.daemon.test_barcode import Usb
 from tests.daemon.test_profiles import Rota
-from tests.devices.profiles.described import FOLDER
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import TABLE, command, until_said, until_up
+from tests.support.daemon.process import Daemon, configuration
+from tests.support.devices.described import FOLDER
+from tests.support.people.signing import LASA, RIERA, SIGNED, enrol, give
 
 TELLS_SERIAL = """
 [[message]]

@@ -16,8 +16,8 @@ from controller.configuration.file import load
 from devices.drivers import DRIVERS, driver
 from devices.links.ports import Holder, Port
 from devices.links.usb_devices import HidDevice
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, free_port, until
-from tests.daemon.process import Daemon
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, free_port, until
+from tests.support.daemon.process import Daemon
 
 ADAPTER = Port(
     name='/dev/serial/by-id/usb-FTDI_"UART"-if00-port0',

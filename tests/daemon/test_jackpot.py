@@ -19,11 +19,11 @@ from controller.confidential.boxes import open_sealed
 from controller.contract.jackpot import JackpotState, JackpotTable
 from controller.contract.times import utc
 from controller.proof.audit import audit
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open
-from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_boards import Written
-from tests.subscribers.carrousel.floor import Controller, terms
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.carrousel.floor import Controller, terms
+from tests.support.daemon.play import command, until_open
+from tests.support.daemon.process import Daemon, configuration
 
 TABLE = "novamas-sim/v1/palma/b1"
 TOPIC = "novamas-sim/v1/palma/jackpot/carrousel-1/state"

@@ -9,9 +9,9 @@ from contextlib import ExitStack
 import pytest
 
 from controller.service.health import PERIOD
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, spin
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, spin
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 Make = Callable[[str], Daemon]
 TROUBLE = {"full": "No space left on device", "closed": "Broken pipe"}

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from prometheus_client.parser import text_string_to_metric_families
 
 from controller.service.metrics import FAMILIES
-from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
-from tests.daemon.play import command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.daemon.play import command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 Told = dict[tuple[str, frozenset[tuple[str, str]]], float]
 

@@ -16,9 +16,9 @@ import msgspec
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Record
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.daemon.play import TABLE, command, spin, until_more, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.daemon.play import TABLE, command, spin, until_more, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]

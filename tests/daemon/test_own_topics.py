@@ -12,9 +12,9 @@ import pytest
 from controller.mqtt.connection import Incoming
 from controller.mqtt.outgoing import Message
 from controller.mqtt.own_topics import ECHOES, GATHERED, OwnTopics
-from tests.daemon.mosquitto import Heard, Mosquitto, Subscriber, until
-from tests.daemon.play import NODE, TABLE, command, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Heard, Mosquitto, Subscriber, until
+from tests.support.daemon.play import NODE, TABLE, command, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 FORGED = {
     f"{NODE}/status": b'{"status":"offline","boot":"x"}',

@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open, until_said
-from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_boards import Written
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open, until_said
+from tests.support.daemon.process import Daemon, configuration
 
 TABLE = "novamas-sim/v1/palma/p1"
 BANK, BANK_LOW = "Qc Qd 9h 8s 7c Jd Th", "Jd Th"

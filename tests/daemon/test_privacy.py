@@ -25,8 +25,8 @@ from controller.proof.checkpoint import SigningKeyError, checkpoint_path, keep, 
 from controller.proof.segment import FORMAT, Header, write_segment
 from controller.service.privacy import exposed
 from devices.recording import RecordingWriter, _compress
-from tests.daemon.mosquitto import free_port, until
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import free_port, until
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 BEFORE, MOMENT = b"\0" * 32, "2026-11-19T00:00:00Z"
 HASH = chained(BEFORE, "r1", "boot", "event", 1, MOMENT, 0, b"{}")

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from controller.proof.audit import audit
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import TABLE, command, until_more, until_up
-from tests.daemon.process import Daemon, configuration
-from tests.devices.profiles.described import FOLDER
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import TABLE, command, until_more, until_up
+from tests.support.daemon.process import Daemon, configuration
+from tests.support.devices.described import FOLDER
 
 
 class Rota:

@@ -15,14 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.controller.metrics.page import EVERY
 from tests.controller.metrics.test_rules import MONITORING, RULES
-from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
-from tests.daemon.play import command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
-from tests.subscribers.carrousel.floor import Controller, terms
-from tests.subscribers.surveillance.recorder import Recorder
-from tests.web.server import WebServer
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.carrousel.floor import Controller, terms
+from tests.support.daemon.play import command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.metrics_page import EVERY
+from tests.support.surveillance.recorder import Recorder
+from tests.support.web.server import WebServer
 
 NOT_HERE = {
     "novamas_alerts",

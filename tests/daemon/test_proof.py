@@ -22,11 +22,11 @@ from controller.proof.audit import audit
 from controller.proof.checkpoint import checkpoint_path, key_path, load_key, sign
 from controller.proof.verify import verify
 from controller.proof.witness import Witness
-from tests.controller.premises import entries
 from tests.controller.proof.test_audit import forge
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, spin, until_more, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, spin, until_more, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.journal.premises import entries
 
 
 def test_a_journal_of_a_real_evening_holds_and_everything_follows(

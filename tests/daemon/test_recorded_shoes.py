@@ -19,9 +19,9 @@ import pytest
 
 from controller.cli import main
 from devices.recording import read_recording
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open
-from tests.daemon.process import Daemon, configuration
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open
+from tests.support.daemon.process import Daemon, configuration
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 SHOES = {"angel-eye-punto-banca": "angel-eye", "bee-tek-punto-banca": "bee-tek"}

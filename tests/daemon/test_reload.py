@@ -24,9 +24,9 @@ from controller.proof.audit import Auditor, audit
 from controller.proof.evidence import Evidence
 from controller.proof.pieces import cut
 from controller.service.reload_answer import read_answer
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import HEAD, NODE, command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import HEAD, NODE, command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 PALMA = "novamas/v1/palma"
 TABLES = ("r1", "r2", "r3", "r4", "r5")

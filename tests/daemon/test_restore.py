@@ -16,9 +16,9 @@ import pytest
 from controller.cli import main
 from controller.contract.times import moment
 from controller.journal.reader import JournalReader
-from tests.daemon.mosquitto import Mosquitto, Subscriber, once, until
-from tests.daemon.play import NODE, TABLE, command, spin, until_more, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, once, until
+from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 
 class Floor(NamedTuple):

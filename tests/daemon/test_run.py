@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
-from tests.daemon.play import NODE, TABLE, command, spin, until_more, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]

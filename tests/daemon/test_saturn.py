@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from simulators.wheel.saturn import FIELDS
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.daemon.play import TABLE, command, until_up
-from tests.daemon.process import Daemon, configuration
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.daemon.play import TABLE, command, until_up
+from tests.support.daemon.process import Daemon, configuration
 
 Make = Callable[[str], Daemon]
 PHASES = ", ".join(f'{text} = "{phase}"' for text, phase in FIELDS["phases"].items())

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from controller.journal.reader import JournalReader
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import HEAD, TABLE, command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import HEAD, TABLE, command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 FIRST, SECOND = (f"novamas/v1/palma/node/pit-{number}" for number in (1, 2))
 LEAVES = ("info", "state", "result", "history", "event", "sealed")

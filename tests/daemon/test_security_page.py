@@ -14,9 +14,9 @@ import pytest
 from controller.cli import main
 from controller.people.private_key import make_private_key
 from tests.controller.people.test_private_key import LEAST
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 PAGE = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
 ASK = ("people key", "people add", "people revoke", "people rotate", "people sign", "send")

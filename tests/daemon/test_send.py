@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port
-from tests.daemon.play import until_more, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port
+from tests.support.daemon.play import until_more, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 WHO = ("--by", "M. Lasa", "--role", "table_head")
 

@@ -25,11 +25,11 @@ from controller.people.private_key import make_private_key
 from controller.people.register import Key, enrolled, spelled, write_people
 from controller.people.seen import Seen
 from controller.people.signed_command import claims_of, order, verify
-from tests.controller.people.staff import AUDIENCE, HEAD, LASA, RIERA, SITE_KEY, TABLE
 from tests.controller.people.test_people_setting import BEGIN, FILE
 from tests.controller.people.test_people_setting import TABLE as TABLE_TEXT
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
-from tests.daemon.mosquitto import Mosquitto
+from tests.support.brokers.mosquitto import Mosquitto
+from tests.support.people.staff import AUDIENCE, HEAD, LASA, RIERA, SITE_KEY, TABLE
 
 PEOPLE = ("m-lasa", "a-riera")
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from devices.links import LinkFailedError, check_link, open_link
-from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, until
-from tests.daemon.play import command
-from tests.daemon.process import Daemon, configuration
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
+from tests.support.daemon.play import command
+from tests.support.daemon.process import Daemon, configuration
 
 BASE = "studio/dice-1"
 TABLE = "novamas/v1/palma/c1"

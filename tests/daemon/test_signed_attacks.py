@@ -17,10 +17,10 @@ from paho.mqtt.properties import Properties
 
 from controller.people.signed_command import Claims
 from controller.proof.audit import audit
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import NODE, TABLE, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
-from tests.daemon.signing import (
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import NODE, TABLE, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.people.signing import (
     GONE,
     LASA,
     RIERA,
@@ -122,7 +122,7 @@ def doubled(given: Claims) -> bytes:
     import msgspec
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from tests.controller.people.staff import public, secret
+    from tests.support.people.staff import public, secret
 
     text = msgspec.json.encode(given).replace(
         b'"role":"table_head"', b'"role":"croupier","role":"table_head"'

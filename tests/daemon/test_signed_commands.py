@@ -13,10 +13,10 @@ import pytest
 
 from controller.cli import main
 from controller.proof.audit import audit
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import NODE, TABLE, spin, until_said, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
-from tests.daemon.signing import LASA, RIERA, SIGNED, VIDAL, enrol, give
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import NODE, TABLE, spin, until_said, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.people.signing import LASA, RIERA, SIGNED, VIDAL, enrol, give
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 
 from controller.cli import main
 from controller.contract.topics import level
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import until_open
-from tests.daemon.process import Daemon, configuration
-from tests.daemon.signing import LASA, SIGNED, answer, claims, enrol, token
-from tests.devices.parts import Pty
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import until_open
+from tests.support.daemon.process import Daemon, configuration
+from tests.support.devices.parts import Pty
+from tests.support.people.signing import LASA, SIGNED, answer, claims, enrol, token
 
 TABLE = "novamas/v1/palma/p1"
 

@@ -19,10 +19,10 @@ from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
 from controller.standby.fence import FENCED
 from tests.daemon.conftest import Tell
-from tests.daemon.mosquitto import Mosquitto, Subscriber, free_port, once, until
-from tests.daemon.pair import NAMES, Manager, Nats, NetworkWheel, daemons, in_pair
-from tests.daemon.play import NODE, TABLE, command, spin, until_more, until_up
-from tests.daemon.process import Daemon, table
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once, until
+from tests.support.daemon.pair import NAMES, Manager, Nats, NetworkWheel, daemons, in_pair
+from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
+from tests.support.daemon.process import Daemon, table
 
 LEASE = 6.0
 """The wait of each take-over; the one that serves must be given a processor within it."""

@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 
 from devices.pace import SILENCE
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open, until_up
-from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_shoes import BURN, COUPS, WINNERS, Shoe
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open, until_up
+from tests.support.daemon.process import Daemon, configuration
 
 PERIOD = 0.1
 """Seconds between two lines of a wheel."""

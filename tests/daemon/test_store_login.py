@@ -17,12 +17,12 @@ from controller.configuration.file import load
 from controller.doctor import keys
 from controller.doctor.finding import Finding
 from controller.doctor.standby import look
-from tests.daemon.certificates import Authority
 from tests.daemon.conftest import Tell
-from tests.daemon.mosquitto import free_port
 from tests.daemon.nats_users import Operator
-from tests.daemon.pair import Manager, Nats, in_pair
-from tests.daemon.process import Daemon
+from tests.support.brokers.mosquitto import free_port
+from tests.support.daemon.certificates import Authority
+from tests.support.daemon.pair import Manager, Nats, in_pair
+from tests.support.daemon.process import Daemon
 
 LEASE = 60.0
 """So that an answer may take ten seconds, and nobody takes the lease."""

@@ -20,13 +20,13 @@ from controller.cli import main
 from controller.people.pin_key import make_pepper, seal, write_pin_key
 from controller.people.register import spelled
 from devices.readings import escape
-from tests.controller.people.staff import KEY_OF, SIGNER, secret
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open, until_up
-from tests.daemon.process import UNSIGNED, Daemon, Wheel, configuration, table
-from tests.daemon.signing import enrol
 from tests.daemon.test_confidential import CARD, TABLE, Shoe
 from tests.daemon.test_confidential import shoe as shoe
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open, until_up
+from tests.support.daemon.process import UNSIGNED, Daemon, Wheel, configuration, table
+from tests.support.people.signing import enrol
+from tests.support.people.staff import KEY_OF, SIGNER, secret
 
 PASSWORD, WORDS, TOKEN, PIN = "correct-horse", "reader's staple", "webhook-4-2", "27182818"
 HIDDEN = [("9s", "player", 1), ("7h", "banker", 1), ("Td", "player", 2), ("Ks", "banker", 2)]

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
-from tests.daemon.certificates import Authority
-from tests.daemon.mosquitto import Mosquitto, until
-from tests.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.brokers.mosquitto import Mosquitto, until
+from tests.support.daemon.certificates import Authority
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 PASSWORD = "of this test alone"
 REPOSITORY = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from devices.readings import AnyReading
-from tests.devices.parts import Lines, Pty, until
 from tests.devices.test_device import running
+from tests.support.devices.parts import Lines, Pty, until
 
 
 class Telling(Lines):

@@ -30,7 +30,7 @@ from devices.readings import (
     LinkUp,
 )
 from devices.recording import RecordingWriter, read_recording
-from tests.devices.parts import PATIENCE, Lines, Pty, TcpPeer, until
+from tests.support.devices.parts import PATIENCE, Lines, Pty, TcpPeer, until
 
 
 @pytest.fixture

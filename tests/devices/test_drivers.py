@@ -18,7 +18,7 @@ from devices.drivers import DRIVERS, driver
 from devices.readings import AnyReading, LinkGarbage, WheelNumber
 from devices.recording import read_recording
 from devices.watch import Watch
-from tests import contract
+from tests.support import contract
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 ROWS = {row[0]: row for row in contract.table(contract.sections("devices.md")["Devices"])}

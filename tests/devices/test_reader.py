@@ -26,8 +26,8 @@ from devices.looks import looks
 from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkGarbage
 from devices.recording import RecordingWriter
-from tests.devices.parts import PATIENCE, Lines, Pty, TcpPeer, until
 from tests.devices.test_device import running
+from tests.support.devices.parts import PATIENCE, Lines, Pty, TcpPeer, until
 
 
 @pytest.fixture

@@ -32,8 +32,8 @@ from devices.readings import (
 )
 from devices.watch import NOISE, Watch
 from tests.conftest import cases
-from tests.devices.parts import Lines
-from tests.devices.shoe.pens import card, report
+from tests.support.devices.parts import Lines
+from tests.support.devices.shoe_pens import card, report
 
 PERIOD = 0.5
 ROUND = (*[2] * 8, *[3] * 6, *[4] * 4, *[5] * 6)

@@ -23,7 +23,7 @@ from devices.readings import (
 )
 from devices.watch import NOISE, CodecDefectError, Watch
 from devices.wheel.cammegh_ss2 import DRIVER
-from tests.devices.parts import Lines
+from tests.support.devices.parts import Lines
 
 STALE_AFTER = 5.0
 NOTHING_HEARD = b"~" * NOISE

@@ -88,7 +88,7 @@ def claims(known: str) -> Claims:
             "pytest",
             "--collect-only",
             "-p",
-            "tests.claims",
+            "tests.support.claims",
             "-p",
             "no:cacheprovider",
             "tests",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import contract
-from tests.controller.seeds import stands_in
+from tests.support import contract
+from tests.support.games.seeds import stands_in
 
 DECREES = {"es": ("ARA02",), "ca": ("BAL05", "BAL09"), "eu": ("EUS96",), "gl": ("GAL07",)}
 TABLES = ("People", "The round", "Wheels and dice", "Cards", "Poker", "Hands of poker")

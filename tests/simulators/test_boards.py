@@ -37,7 +37,7 @@ from simulators.shuffler.shuffler import Shuffler
 from simulators.slot.slot import Slots
 from simulators.wheel.boule import BoulePlate
 from simulators.wheel.fortune import FortuneWheel
-from tests.devices.board.pens import of
+from tests.support.devices.board_pens import of
 
 STEP = 0.02
 LINE = [

@@ -26,8 +26,8 @@ from simulators.board import Scene
 from simulators.dice.dice import Dice
 from simulators.wheel.boule import BoulePlate
 from simulators.wheel.fortune import FortuneWheel
-from tests.controller.outcomes import outcome_of, shown
-from tests.devices.board.pens import make
+from tests.support.devices.board_pens import make
+from tests.support.games.outcomes import outcome_of, shown
 
 STALE = 5.0
 """Seconds without a word that count as silence."""

@@ -18,7 +18,7 @@ from devices.watch import Watch
 from simulators.faults import FAULTS, faults_of
 from simulators.line import Line
 from simulators.slot.cctalk import AMOUNTS, START, Acceptor, CcTalkBus
-from tests.devices.board.pens import of
+from tests.support.devices.board_pens import of
 
 STEP = 0.01
 OWN = sorted(name for name, fault in FAULTS.items() if fault.of == ("cctalk-acceptor",))

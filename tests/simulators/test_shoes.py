@@ -35,7 +35,7 @@ from simulators.shoe import baccarat
 from simulators.shoe.angel_eye import AngelEyeShoe
 from simulators.shoe.bee_tek import BeeTekShoe
 from simulators.shoe.shoe import Shoe
-from tests.devices.shoe.pens import cards, of
+from tests.support.devices.shoe_pens import cards, of
 
 SHOES: dict[str, type[Shoe]] = {"angel-eye": AngelEyeShoe, "bee-tek": BeeTekShoe}
 BOTH = pytest.mark.parametrize("name", SHOES)

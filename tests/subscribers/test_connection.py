@@ -12,8 +12,8 @@ import pytest
 from subscribers import connection as module
 from subscribers.connection import Connection
 from subscribers.feed import BrokerLogin
-from tests.daemon.mosquitto import PATIENCE
 from tests.subscribers.scripted_broker import TOPIC, Broker, broker
+from tests.support.brokers.mosquitto import PATIENCE
 
 SAID = [(b"%d" % number, False) for number in range(30)]
 

@@ -12,8 +12,8 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from controller.contract.topics import Topics
 from subscribers.feed import AT_ONCE, BrokerLogin, Said, table_feed
-from tests.daemon.mosquitto import PATIENCE, Mosquitto
 from tests.subscribers.scripted_broker import broker
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto
 
 TABLES = [f"ruleta-{number}" for number in range(1, 61)]
 RETAINED = ("info", "state", "result", "history", "shoe")

@@ -11,8 +11,8 @@ import pytest
 from controller.contract.topics import Topics
 from subscribers.connection import Connection
 from subscribers.feed import Said, table_feed
-from tests.daemon.mosquitto import PATIENCE
 from tests.subscribers.scripted_broker import TOPIC, broker
+from tests.support.brokers.mosquitto import PATIENCE
 
 SAID = ((b"new", False), (b"old", True), (b"newer", False))
 

@@ -11,11 +11,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from controller.people.register import enrolled, spelled, write_people
-from tests.controller.people.staff import HEAD, LASA, RIERA, SIGNER, SITE_KEY, VIDAL
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.subscribers.carrousel.floor import SITE, STAKE, Controller, Dealer, Floor, terms
-from tests.web.pit import Client, console
-from tests.web.server import WebServer
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.carrousel.floor import SITE, STAKE, Controller, Dealer, Floor, terms
+from tests.support.people.staff import HEAD, LASA, RIERA, SIGNER, SITE_KEY, VIDAL
+from tests.support.web.pit import Client, console
+from tests.support.web.server import WebServer
 
 TABLES = ("poker-1", "poker-2")
 JACKPOT = "jackpot/linked"

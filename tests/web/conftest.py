@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
-from tests.daemon.mosquitto import PATIENCE, Mosquitto
-from tests.web.going import ENDED
-from tests.web.server import Teller, WebServer
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto
+from tests.support.web.going import ENDED
+from tests.support.web.server import Teller, WebServer
 
 Serve = Callable[..., WebServer]
 

@@ -10,14 +10,14 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
-from tests.daemon.mosquitto import Mosquitto
-from tests.subscribers.display.played import Play, coups
-from tests.subscribers.real import RealTable, spins
+from tests.support.brokers.mosquitto import Mosquitto
+from tests.support.subscribers.played import Play, coups
+from tests.support.subscribers.real import RealTable, spins
+from tests.support.web.floor import Floor
+from tests.support.web.going import go
+from tests.support.web.pit import sign_in
+from tests.support.web.server import Teller, WebServer
 from tests.web.conftest import launch
-from tests.web.floor import Floor
-from tests.web.going import go
-from tests.web.pit import sign_in
-from tests.web.server import Teller, WebServer
 from tests.web.test_cards import OnBroker
 from tests.web.test_displays import say
 from tests.web.test_pit import said, work

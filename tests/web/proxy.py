@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 from urllib.parse import urlsplit
 
-from tests.daemon.mosquitto import PATIENCE
-from tests.web.server import WebServer
+from tests.support.brokers.mosquitto import PATIENCE
+from tests.support.web.server import WebServer
 
 How = Literal["cut", "part", "refused", "silent", "away"]
 """``cut``: the connection ends without an answer. ``part``: it ends within the answer; a stream,

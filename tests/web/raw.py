@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from tests.daemon.mosquitto import PATIENCE
-from tests.web.server import WebServer
+from tests.support.brokers.mosquitto import PATIENCE
+from tests.support.web.server import WebServer
 
 
 def ask(

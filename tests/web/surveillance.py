@@ -17,15 +17,15 @@ from controller.confidential.key_file import write_key_file
 from controller.contract.topics import level
 from controller.people.signed_command import sign
 from subscribers.surveillance.open_archive import open_archive
-from tests.controller.people.staff import KEY_OF, secret
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import until_open
-from tests.daemon.process import Daemon, Wheel, configuration, table
-from tests.daemon.signing import SIGNED, answer, claims, enrol
-from tests.devices.parts import Pty
-from tests.subscribers.surveillance.heard import kept
-from tests.web.pit import PINS, console
-from tests.web.server import WebServer
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import until_open
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.devices.parts import Pty
+from tests.support.people.signing import SIGNED, answer, claims, enrol
+from tests.support.people.staff import KEY_OF, secret
+from tests.support.web.pit import PINS, console
+from tests.support.web.server import WebServer
+from tests.web.heard import kept
 
 SITE = "palma"
 HIDDEN = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h")

@@ -12,16 +12,16 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from controller.contract.messages.messages import LANGUAGES
-from tests.controller.games import scripts
-from tests.daemon.mosquitto import until
-from tests.subscribers.display.played import Play, steps
-from tests.subscribers.real import spun
+from tests.support.brokers.mosquitto import until
+from tests.support.games import scripts
+from tests.support.subscribers.played import Play, steps
+from tests.support.subscribers.real import spun
+from tests.support.web.floor import Floor
+from tests.support.web.going import go, until_it_looks
+from tests.support.web.pit import sign_in
+from tests.support.web.server import Teller
 from tests.web.conftest import Serve
-from tests.web.floor import Floor
-from tests.web.going import go, until_it_looks
-from tests.web.pit import sign_in
 from tests.web.raw import ask
-from tests.web.server import Teller
 from tests.web.test_cards import SCRIPTS, OnBroker
 from tests.web.test_displays import retain
 from tests.web.test_keypad import BY_HAND, bets_open, unlock

@@ -10,12 +10,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from controller.contract.messages.messages import LANGUAGES
-from tests.controller.games import scripts
-from tests.daemon.mosquitto import until
-from tests.subscribers.display.played import Play, coups, steps
+from tests.support.brokers.mosquitto import until
+from tests.support.games import scripts
+from tests.support.subscribers.played import Play, coups, steps
+from tests.support.web.going import go, until_it_looks
+from tests.support.web.server import Teller, WebServer
 from tests.web.conftest import House
-from tests.web.going import go, until_it_looks
-from tests.web.server import Teller, WebServer
 
 SIZES = ((390, 844), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920))
 SCRIPTS = {

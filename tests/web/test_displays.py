@@ -12,13 +12,13 @@ from playwright.sync_api import Page, expect
 
 from controller.contract.messages.messages import LANGUAGES, catalogue
 from controller.contract.notation import Input
-from tests.controller.games import scripts
-from tests.daemon.mosquitto import until
-from tests.subscribers.real import RealTable, spins, spun
+from tests.support.brokers.mosquitto import until
+from tests.support.games import scripts
+from tests.support.subscribers.real import RealTable, spins, spun
+from tests.support.web.going import go, until_it_looks
+from tests.support.web.server import Teller, WebServer
 from tests.web.conftest import Serve
-from tests.web.going import go, until_it_looks
 from tests.web.raw import ask
-from tests.web.server import Teller, WebServer
 
 SIZES = ((390, 844), (1280, 720), (1920, 1080), (3840, 2160), (1080, 1920))
 """A phone, HD, Full HD, 4K, and a marquee that stands upright."""

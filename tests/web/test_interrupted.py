@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.conftest import cases
-from tests.daemon.mosquitto import until
-from tests.web.going import go, until_it_looks
-from tests.web.pit import BADGES, PINS, touch_pin
+from tests.support.brokers.mosquitto import until
+from tests.support.web.going import go, until_it_looks
+from tests.support.web.pit import BADGES, PINS, touch_pin
 from tests.web.proxy import How, Proxy
 from tests.web.raw import ask
 from tests.web.surveillance import Room

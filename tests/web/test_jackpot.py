@@ -17,13 +17,13 @@ from controller.contract.times import moment
 from subscribers.feed import Linked, Said
 from subscribers.money import money
 from subscribers.web.floor import Floor
-from tests.daemon.mosquitto import Mosquitto, until
-from tests.jackpot import AUTHORISED, award, statement, table
-from tests.subscribers.real import spun
+from tests.support.brokers.mosquitto import Mosquitto, until
+from tests.support.jackpot import AUTHORISED, award, statement, table
+from tests.support.subscribers.real import spun
+from tests.support.web.going import go, until_it_looks
+from tests.support.web.server import SITE, Teller, WebServer
 from tests.web.conftest import House, Serve
-from tests.web.going import go, until_it_looks
 from tests.web.raw import ask
-from tests.web.server import SITE, Teller, WebServer
 from tests.web.test_accessible import HD, PHONE, faults
 from tests.web.test_displays import SIZES, retain, scripted
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from subscribers.keypad.keys import SETTLED
-from tests.daemon.play import until_said
-from tests.daemon.signing import give
-from tests.web.floor import Floor
-from tests.web.going import go
-from tests.web.pit import BADGES, PINS, Client, touch_pin
+from tests.support.daemon.play import until_said
+from tests.support.people.signing import give
+from tests.support.web.floor import Floor
+from tests.support.web.going import go
+from tests.support.web.pit import BADGES, PINS, Client, touch_pin
 from tests.web.raw import read_all, stream
 
 WHO = "a-riera"

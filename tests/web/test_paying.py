@@ -16,9 +16,9 @@ from playwright.sync_api import Browser, Page, expect
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.times import utc
 from subscribers.money import money
-from tests.subscribers.carrousel.floor import STAKE, accounts
+from tests.support.carrousel.floor import STAKE, accounts
+from tests.support.web.pit import PINS, Client, confirm, sign_in
 from tests.web.carrousel import JACKPOT, TABLES, PayingFloor
-from tests.web.pit import PINS, Client, confirm, sign_in
 from tests.web.test_accessible import faults
 
 

@@ -7,10 +7,10 @@ import urllib.error
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.daemon.mosquitto import until
+from tests.support.brokers.mosquitto import until
+from tests.support.web.going import go
+from tests.support.web.server import Teller, WebServer
 from tests.web.conftest import House, Serve
-from tests.web.going import go
-from tests.web.server import Teller, WebServer
 from tests.web.test_web import LEAF, state
 
 CHANCES = {"colour": "red", "parity": "odd", "half": "falta", "dozen": 1, "column": 1}

@@ -11,12 +11,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from subscribers.console.forms import forms
-from tests.daemon.mosquitto import until
-from tests.daemon.play import until_open, until_said
+from tests.support.brokers.mosquitto import until
+from tests.support.daemon.play import until_open, until_said
+from tests.support.web.floor import CARDS, ROULETTE, Floor
+from tests.support.web.pit import PINS, confirm, console, sign_in
+from tests.support.web.server import Teller
 from tests.web.conftest import Serve
-from tests.web.floor import CARDS, ROULETTE, Floor
-from tests.web.pit import PINS, confirm, console, sign_in
-from tests.web.server import Teller
 from tests.web.test_web import LEAF, state
 
 BURN, COUP = ("2h", "Kc", "Kd"), ("9h", "2c")

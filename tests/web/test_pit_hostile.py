@@ -20,13 +20,13 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from controller.people.register import enrolled, write_people
-from tests.controller.people.staff import HEAD, PERSONS, SITE_KEY
-from tests.daemon.certificates import Authority
-from tests.daemon.mosquitto import PATIENCE, until
-from tests.daemon.play import until_said
+from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.daemon.certificates import Authority
+from tests.support.daemon.play import until_said
+from tests.support.people.staff import HEAD, PERSONS, SITE_KEY
+from tests.support.web.floor import SITE, Floor
+from tests.support.web.pit import PINS, Client, confirm, console, sign_in
 from tests.web.conftest import Serve
-from tests.web.floor import SITE, Floor
-from tests.web.pit import PINS, Client, confirm, console, sign_in
 
 LAST = "last_rounds.announce"
 

@@ -17,11 +17,11 @@ import pytest
 
 from controller.contract.messages.messages import LANGUAGES, text
 from subscribers.web.floor import Floor
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, until
-from tests.subscribers.real import spun
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, until
+from tests.support.subscribers.real import spun
+from tests.support.web.server import Teller, WebServer
 from tests.web.conftest import House, Serve
 from tests.web.raw import Reader, ask, read_all, stream
-from tests.web.server import Teller, WebServer
 
 MEGABYTE = 1 << 20
 PATHS = (

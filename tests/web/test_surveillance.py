@@ -25,10 +25,10 @@ from subscribers.surveillance.archive import Query
 from subscribers.surveillance.cards import main as cards_main
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.search import main as search_main
-from tests.daemon.mosquitto import PATIENCE, until
-from tests.web.going import go
-from tests.web.pit import PINS, Client
-from tests.web.server import WebServer
+from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.web.going import go
+from tests.support.web.pit import PINS, Client
+from tests.support.web.server import WebServer
 from tests.web.surveillance import HIDDEN, LAST, Room
 from tests.web.test_accessible import faults
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.subscribers.table import ENVELOPE
+from tests.support.subscribers.table import ENVELOPE
+from tests.support.web.going import go
+from tests.support.web.server import Teller
 from tests.web.conftest import Serve
-from tests.web.going import go
-from tests.web.server import Teller
 
 LEAF = {**ENVELOPE, "site": "casino-mayor", "simulated": False}
 

@@ -16,14 +16,14 @@ from controller.contract.messages.messages import LANGUAGES
 from controller.people.register import enrolled, write_people
 from subscribers.statistics.words import words
 from subscribers.surveillance.open_archive import open_archive
-from tests.controller.people.staff import HEAD, LASA, SITE_KEY, VIDAL
-from tests.subscribers.statistics.evenings import DEALERS, evenings
+from tests.support.people.staff import HEAD, LASA, SITE_KEY, VIDAL
+from tests.support.subscribers.evenings import DEALERS, evenings
+from tests.support.web.floor import Floor
+from tests.support.web.going import go
+from tests.support.web.pit import PINS, Client, console, sign_in
+from tests.support.web.server import WebServer
 from tests.web.conftest import House, Serve
-from tests.web.floor import Floor
-from tests.web.going import go
-from tests.web.pit import PINS, Client, console, sign_in
 from tests.web.raw import ask
-from tests.web.server import WebServer
 from tests.web.test_accessible import HD, PHONE, faults
 
 

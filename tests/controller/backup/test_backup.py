@@ -42,8 +42,8 @@ from controller.proof.segment import folder as days_of
 from controller.proof.verify import verify
 from controller.tables.after_restore import JUMP
 from controller.tables.table import READINGS
-from tests.controller.premises import Premises, entries, evening
 from tests.controller.proof.test_references import PUNTO_BANCA, SURVEILLANCE, draw, start, unseal
+from tests.support.journal.premises import Premises, entries, evening
 
 PASSPHRASE = b"six words that nobody else knows"
 SECRET = "the password of the broker"

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from controller.cli import main
-from tests.daemon.certificates import Authority
+from tests.support.daemon.certificates import Authority
 
 SAMPLE = Path(__file__).parents[3] / "docs" / "novamas.toml"
 

@@ -16,8 +16,8 @@ from controller.configuration.settings import ConfigurationError
 from controller.people.pin_key import read_pepper, read_pin_keys, unseal
 from controller.people.private_key import make_private_key, open_private_key
 from controller.people.register import People, PeopleError, read_people, spelled
-from tests.controller.people.staff import public
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
+from tests.support.people.staff import public
 
 LASA = ("--id", "m-lasa", "--name", "M. Lasa", "--role", "table_head", "--table", "ruleta-1")
 RIERA = ("--id", "a-riera", "--name", "A. Riera", "--role", "croupier", "--table", "ruleta-1")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
-from tests.devices.profiles.described import FOLDER
+from tests.support.devices.described import FOLDER
 
 RECORDINGS = FOLDER.parent / "recordings"
 ROTA = str(FOLDER / "acme-rota.toml")

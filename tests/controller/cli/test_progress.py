@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.controller.premises import evening
 from tests.controller.proof.test_verify import change
-from tests.terminal import Terminal
+from tests.support.journal.premises import evening
+from tests.support.terminal import Terminal
 
 PROGRAM = [sys.executable, "-m", "controller.cli"]
 RECORDING = Path(__file__).parents[2] / "recordings" / "cammegh-ss2-faults.txt"

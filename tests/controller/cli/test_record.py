@@ -16,9 +16,9 @@ import pytest
 
 from devices.readings import DeviceReport
 from devices.recording import read_recording
-from tests.daemon.mosquitto import PATIENCE, until
 from tests.daemon.test_boards import Simulated
 from tests.devices.test_recordings import readings_of
+from tests.support.brokers.mosquitto import PATIENCE, until
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
 STATUS = b"*X;2;002;32;0;174;1\r\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import CommandLineError, main, watch
-from tests.daemon.process import table
+from tests.support.daemon.process import table
 
 BROKER = """[site]
 id = "palma"

@@ -23,8 +23,8 @@ from controller.commissioning.protocol import (
 )
 from controller.contract.retained import Identity
 from tests.controller.commissioning.commissioned import Person, key
-from tests.daemon.process import Wheel
-from tests.devices.parts import Pty
+from tests.support.daemon.process import Wheel
+from tests.support.devices.parts import Pty
 
 CARDS = [rank + suit for suit in "cdhs" for rank in "A23456789TJQK"]
 

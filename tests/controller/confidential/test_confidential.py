@@ -56,11 +56,11 @@ from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import Heard
 from devices.readings import AnyReading, CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
-from tests.controller.decrees import PAIRS
-from tests.controller.face_down import Cards, FaceDown
-from tests.controller.games.play import confidential
-from tests.controller.monkey import Monkey, frame
-from tests.controller.outcomes import outcome_of
+from tests.support.games.decrees import PAIRS
+from tests.support.games.face_down import Cards, FaceDown
+from tests.support.games.monkey import Monkey, frame
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import confidential
 
 SURVEILLANCE = PrivateKey.generate()
 CIPHER = CardCipher(SURVEILLANCE.public_key, b"s" * 32)

@@ -29,10 +29,10 @@ from controller.contract.retained import About
 from controller.games.games import make_game
 from controller.tables.table import Table
 from devices.readings import READINGS, CardDrawn, JournalRestore, Reading, ShufflerVerdict
-from tests.controller.anything import anything
 from tests.controller.confidential.test_confidential import told_by
-from tests.controller.decrees import PAIRS
-from tests.controller.monkey import MANNERS, Manners, Monkey, frame
+from tests.support.games.anything import anything
+from tests.support.games.decrees import PAIRS
+from tests.support.games.monkey import MANNERS, Manners, Monkey, frame
 
 STEPS = 240
 SEEDS, SEEDS_LONG = 2, 4

@@ -26,7 +26,7 @@ from devices.profiles.language import Profile
 from devices.profiles.profile import ProfileError as ProfileMistaken
 from devices.profiles.profile import parse
 from devices.recording import RecordingError, read_recording
-from tests.hostile import TOML, in_turn
+from tests.support.hostile import TOML, in_turn
 
 GOOD: dict[str, Any] = {
     "site": {"id": "casino"},

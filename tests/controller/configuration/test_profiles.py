@@ -11,7 +11,7 @@ from controller.configuration.file import load
 from controller.configuration.settings import ConfigurationError
 from controller.journal.setup import Boot, boot
 from devices.drivers import driver
-from tests.devices.profiles.described import FOLDER
+from tests.support.devices.described import FOLDER
 
 ROTA = (FOLDER / "acme-rota.toml").read_text()
 PEOPLE = """[people]

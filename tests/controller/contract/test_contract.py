@@ -23,7 +23,7 @@ from controller.contract.retained import Alert, History, Info, ShoeTopic, State
 from controller.contract.schemas import documents
 from controller.contract.sealed import Opened, Sealed
 from controller.contract.topics import Topics, level
-from tests import contract
+from tests.support import contract
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 EXAMPLES = [

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests import contract
+from tests.support import contract
 
 NPM = Path(__file__).parents[2] / "npm"
 TSC = NPM / "node_modules" / ".bin" / "tsc"

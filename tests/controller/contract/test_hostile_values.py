@@ -38,7 +38,7 @@ from controller.proof.segment import FORMAT, BrokenSegmentError, Header, Line, S
 from controller.proof.witness import Witness
 from controller.tables.table import Table, _Saved
 from devices.readings import EXACT, READINGS
-from tests.hostile import anything, numbers, sample, spoiled
+from tests.support.hostile import anything, numbers, sample, spoiled
 
 
 def name_of(kind: type[msgspec.Struct]) -> str:

@@ -50,7 +50,7 @@ from controller.games.wheels.turn import WRONG_DEVICE
 from controller.people.authority import READS
 from controller.rulebooks.rulebook import Decree, rulebook
 from devices.readings import READINGS, DiceFaultName, ShoeFaultName, WheelFaultName
-from tests import contract
+from tests.support import contract
 
 ROOT = Path(__file__).parents[3]
 CONTROLLER = ROOT / "controller"

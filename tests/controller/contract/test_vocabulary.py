@@ -33,8 +33,8 @@ from controller.games.trente import settings as trente_settings
 from controller.games.trijoker import settings as trijoker_settings
 from controller.rulebooks.rulebook import rulebook
 from devices.readings import CardDrawn, Reading, WheelFaultName
-from tests import contract
-from tests.controller.outcomes import shown
+from tests.support import contract
+from tests.support.games.outcomes import shown
 
 SECTIONS = {
     heading: text

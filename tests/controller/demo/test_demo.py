@@ -22,9 +22,9 @@ from controller.cli import demo as program
 from controller.contract.times import utc
 from controller.demo.floor import Floor
 from controller.demo.places import FLOOR
-from tests.daemon.mosquitto import until
-from tests.terminal import Terminal
-from tests.web.pit import Client
+from tests.support.brokers.mosquitto import until
+from tests.support.terminal import Terminal
+from tests.support.web.pit import Client
 
 PATIENCE = 300.0
 DEMO = [sys.executable, "-m", "controller.cli", "demo"]

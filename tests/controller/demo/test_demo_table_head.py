@@ -29,7 +29,7 @@ from controller.demo.table_head import PEOPLE, TableHead
 from controller.people.signed_command import claims_of
 from devices.readings import CardDrawn
 from tests.controller.demo.test_demo_people import OPENING, PACKETS, AtTable
-from tests.daemon.mosquitto import Mosquitto
+from tests.support.brokers.mosquitto import Mosquitto
 
 PATIENCE = 60.0
 LATER = 0.2

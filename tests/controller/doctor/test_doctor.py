@@ -16,8 +16,8 @@ from controller.cli import main
 from controller.configuration.file import load
 from controller.doctor import broker, clock, disk, keys, serial_lines, units
 from controller.proof.clocks import ClockReading
-from tests.daemon.certificates import Authority
-from tests.daemon.mosquitto import Mosquitto, free_port
+from tests.support.brokers.mosquitto import Mosquitto, free_port
+from tests.support.daemon.certificates import Authority
 
 HELD = "max_packet_size 20000"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.controller.games.roulette_play import PAIRS, Play
+from tests.support.games.roulette_play import PAIRS, Play
 
 
 @pytest.fixture(params=PAIRS, ids="-".join)

@@ -25,7 +25,7 @@ from controller.games.baccarat import (
 from controller.games.cards import DECK
 from controller.rulebooks.cards import ThirdCards
 from controller.rulebooks.rulebook import rulebook
-from tests.controller.decrees import of
+from tests.support.games.decrees import of
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 

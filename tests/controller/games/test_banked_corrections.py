@@ -9,9 +9,9 @@ import pytest
 
 from controller.contract.events import AwardQualified, ResultCorrected
 from controller.contract.refusals import RejectedError
-from tests.controller.games.banked_play import Play
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.banked_play import Play
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind
 
 TRIJOKER = "Ah 2c Kd Ac 3c 9d 7h 8s"
 """Box 1 has aces, box 2 nothing; the common cards are the king and the nine of diamonds."""

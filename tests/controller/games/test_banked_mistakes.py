@@ -18,9 +18,9 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
-from tests.controller.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
-from tests.controller.games.play import confidential, of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import confidential, of_kind
 
 ONE, TWO = "Ts Td Tc", "As Ac 5d"
 

@@ -35,10 +35,10 @@ from devices.readings import (
     ShufflerVerdict,
 )
 from tests.conftest import cases
-from tests.controller.games.banked_play import PAIRS, Play
-from tests.controller.games.corrections import Standing, there_and_back
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.banked_play import PAIRS, Play
+from tests.support.games.corrections import Standing, there_and_back
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 ROUNDS = cases(80, 1000)
 STEPS = 120

@@ -9,8 +9,8 @@ import pytest
 from controller.contract.events import AlertCleared, BetsClosed
 from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerState, ShufflerStateName
-from tests.controller.games.banked_play import PAIRS, Play
-from tests.controller.games.play import of_kind
+from tests.support.games.banked_play import PAIRS, Play
+from tests.support.games.play import of_kind
 
 
 def opened(game: str, decree: str, state: ShufflerStateName) -> Play:

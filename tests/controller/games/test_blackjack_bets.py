@@ -10,10 +10,10 @@ import pytest
 
 from controller.contract.events import BetPlaced, RoundResult, Settled
 from controller.contract.refusals import RejectedError
-from tests.controller.decrees import of
-from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
-from tests.controller.games.play import only
-from tests.controller.outcomes import outcome_of
+from tests.support.games.blackjack_play import PAIRS, Play, outcomes
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import only
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 MINIMUM = 500

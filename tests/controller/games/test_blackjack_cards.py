@@ -19,9 +19,9 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkLost, LinkStale, LinkUp, ShoeFault, ShoeReset
-from tests.controller.games.blackjack_play import PAIRS, Play, dealing, outcomes
-from tests.controller.games.play import confidential, of_kind, only
-from tests.controller.outcomes import history
+from tests.support.games.blackjack_play import PAIRS, Play, dealing, outcomes
+from tests.support.games.outcomes import history
+from tests.support.games.play import confidential, of_kind, only
 
 rule = pytest.mark.rule
 

@@ -8,9 +8,9 @@ import pytest
 
 from controller.contract.events import HandDecided, Insurance, RoundResult, Settled
 from controller.contract.refusals import RejectedError
-from tests.controller.games.blackjack_play import PAIRS, Play, outcomes
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import outcome_of
+from tests.support.games.blackjack_play import PAIRS, Play, outcomes
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 having = pytest.mark.parametrize(

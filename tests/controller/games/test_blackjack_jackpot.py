@@ -11,9 +11,9 @@ import pytest
 from controller.contract.events import AwardQualified, JackpotStaked, RoundResult
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
-from tests.controller.games.blackjack_play import Play
-from tests.controller.games.play import of_kind, only
-from tests.controller.outcomes import outcome_of
+from tests.support.games.blackjack_play import Play
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only
 
 rule = pytest.mark.rule
 

@@ -20,9 +20,9 @@ from controller.contract.events import RoundResult
 from controller.games.blackjack.course import dealer_hand
 from controller.games.blackjack.hands import dealer_draws
 from controller.games.cards import composition
-from tests.controller.games.blackjack_play import Play
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.blackjack_play import Play
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 SIX_DECKS = {
     "17": 14.52,

@@ -14,9 +14,9 @@ from controller.games.blackjack.hands import (
     sevens_mark,
 )
 from controller.games.games import make_game
-from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
-from tests.controller.games.play import of_kind, only
-from tests.controller.outcomes import outcome_of
+from tests.support.games.blackjack_play import DECREES, PAIRS, Play, outcomes
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)

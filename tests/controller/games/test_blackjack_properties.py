@@ -36,11 +36,11 @@ from controller.games.blackjack.hands import points
 from controller.games.cards import DECK, composition
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
 from tests.conftest import cases
-from tests.controller.anything import FOREIGN
-from tests.controller.games.blackjack_play import PAIRS, Play
-from tests.controller.games.holds import goes_on, holds, spoken, step, taken_up
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.anything import FOREIGN
+from tests.support.games.blackjack_play import PAIRS, Play
+from tests.support.games.holds import goes_on, holds, spoken, step, taken_up
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -14,9 +14,9 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, outcomes
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import history
+from tests.support.games.blackjack_play import DECREES, PAIRS, Play, outcomes
+from tests.support.games.outcomes import history
+from tests.support.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 

@@ -24,8 +24,8 @@ from controller.contract.events import (
 from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn
-from tests.controller.games.blackjack_play import DECREES, PAIRS, Play, dealing, outcomes
-from tests.controller.games.play import confidential, of_kind, only, whats
+from tests.support.games.blackjack_play import DECREES, PAIRS, Play, dealing, outcomes
+from tests.support.games.play import confidential, of_kind, only, whats
 
 rule = pytest.mark.rule
 

@@ -17,9 +17,9 @@ from controller.contract.events import (
     ShoeEnded,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.blackjack_play import Play, outcomes
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import outcome_of
+from tests.support.games.blackjack_play import Play, outcomes
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 
 def unkeyed(decree: str = "EUS96", **settings: Any) -> Play:

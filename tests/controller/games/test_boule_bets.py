@@ -8,9 +8,9 @@ import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundVoid, Settled
 from controller.contract.refusals import RejectedError
-from tests.controller.decrees import of
-from tests.controller.games.cells_play import DECREES, Play, table
-from tests.controller.games.play import only
+from tests.support.games.cells_play import DECREES, Play, table
+from tests.support.games.decrees import of
+from tests.support.games.play import only
 
 every = pytest.mark.parametrize("decree", DECREES)
 BETS = ("5", "1", "red", "black", "even", "odd", "pasa", "falta")

@@ -23,9 +23,9 @@ from controller.games.boule.game import BouleGame
 from controller.games.boule.settings import BREACHES, BouleSettings
 from controller.games.games import make_game
 from devices.readings import WheelFaultName
-from tests.controller.games.cells_play import DECREES, Play, table
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import outcome_of
+from tests.support.games.cells_play import DECREES, Play, table
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 DECISIONS = ("round.confirm", "round.void")
 FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")

@@ -22,9 +22,9 @@ from controller.contract.refusals import RejectedError
 from controller.games.boule.chances import bets, chances, winning
 from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import Boule
-from tests.controller.games.cells_play import DECREES, Play, table
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import outcome_of
+from tests.support.games.cells_play import DECREES, Play, table
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 every = pytest.mark.parametrize("decree", DECREES)
 

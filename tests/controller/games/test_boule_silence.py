@@ -15,9 +15,9 @@ from controller.contract.events import (
     RoundVoid,
 )
 from devices.readings import Phase, WheelFaultName
-from tests.controller.games.cells_play import table
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import outcome_of
+from tests.support.games.cells_play import table
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 DECISIONS = ("round.confirm", "round.void")
 FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")

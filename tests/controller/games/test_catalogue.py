@@ -10,7 +10,7 @@ import pytest
 
 from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import GAMES, make_game
-from tests.controller.seeds import NUMBERS, stands_in
+from tests.support.games.seeds import NUMBERS, stands_in
 
 GAME_IDS = {
     *(

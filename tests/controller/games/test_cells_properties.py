@@ -37,10 +37,10 @@ from devices.readings import (
     WheelPhase,
 )
 from tests.conftest import cases
-from tests.controller.games.cells_play import DECREES, Play
-from tests.controller.games.holds import has_one_end, holds, sessions_of, spoken
-from tests.controller.games.play import said as said_by
-from tests.controller.outcomes import outcome_of
+from tests.support.games.cells_play import DECREES, Play
+from tests.support.games.holds import has_one_end, holds, sessions_of, spoken
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import said as said_by
 
 GAMES = ("boule", "fortune-wheel")
 said = partial(said_by, role="inspector")

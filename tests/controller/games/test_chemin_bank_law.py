@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from controller.contract.events import Irregularity
-from tests.controller.games.chemin_play import DECREES, Play, at_table
-from tests.controller.games.play import of_kind
+from tests.support.games.chemin_play import DECREES, Play, at_table
+from tests.support.games.play import of_kind
 
 
 def zero(play: Play) -> None:

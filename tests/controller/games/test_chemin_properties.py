@@ -21,11 +21,11 @@ from controller.games.cards import DECK
 from controller.games.dealt.cards import hand as cards_of
 from devices.readings import CardCut, CardDrawn, LinkStale, LinkUp, ShoeFault, ShoeReset
 from tests.conftest import cases
-from tests.controller.anything import FOREIGN
-from tests.controller.games.chemin_play import PAIRS, Play
-from tests.controller.games.holds import holds, spoken, step
-from tests.controller.games.play import confidential, of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.anything import FOREIGN
+from tests.support.games.chemin_play import PAIRS, Play
+from tests.support.games.holds import holds, spoken, step
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import confidential, of_kind
 
 CARD = re.compile(r"(?:\"|: )([A2-9TJQK][cdhs])\b")
 PEOPLE = st.sampled_from(["inspector", "inspector", "inspector", "table_head", "croupier"])

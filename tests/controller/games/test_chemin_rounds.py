@@ -25,9 +25,9 @@ from controller.games.cards import DECK
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import CheminCoup
 from controller.games.dealt.cards import Card
-from tests.controller.games.chemin_play import at_table, points, result_of, rules
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import outcome_of
+from tests.support.games.chemin_play import at_table, points, result_of, rules
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", ALL)

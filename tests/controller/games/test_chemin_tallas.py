@@ -12,9 +12,9 @@ import pytest
 from controller.contract.events import RoundResult, ShoeCut, ShoeEnded
 from controller.games.cards import DECK
 from controller.games.chemin.state import CheminState
-from tests.controller.games.chemin_play import PAIRS, Play
-from tests.controller.games.play import of_kind, only
-from tests.controller.outcomes import outcome_of
+from tests.support.games.chemin_play import PAIRS, Play
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only
 
 WORTH: dict[str, int] = {rank: at if at < 10 else 0 for at, rank in enumerate("A23456789TJQK", 1)}
 

@@ -8,7 +8,7 @@ import pytest
 
 from controller.contract.events import AnyEvent, CardsBurned, Irregularity
 from devices.readings import CardDrawn
-from tests.controller.games.circle_play import HOLES, Play, table
+from tests.support.games.circle_play import HOLES, Play, table
 
 rule = pytest.mark.rule
 

@@ -14,10 +14,10 @@ from controller.contract.notation import read_input
 from controller.contract.refusals import RejectedError
 from controller.games.circle.streets import pack
 from controller.games.dealt.state import SHOWN
-from tests.controller.games.circle_draw_play import covered
-from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
-from tests.controller.games.play import confidential, of_kind
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.circle_draw_play import covered
+from tests.support.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import confidential, of_kind
 
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
 

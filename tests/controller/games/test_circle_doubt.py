@@ -12,7 +12,7 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.circle_play import (
+from tests.support.games.circle_play import (
     SYNTHETIC,
     half_dealt,
     holdem,
@@ -21,8 +21,8 @@ from tests.controller.games.circle_play import (
     void,
     whats,
 )
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 GENERAL = ("BAL09", "EUS96")
 

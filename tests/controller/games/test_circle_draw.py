@@ -16,7 +16,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.circle_draw_play import (
+from tests.support.games.circle_draw_play import (
     DEAL,
     covered,
     discard,
@@ -24,9 +24,9 @@ from tests.controller.games.circle_draw_play import (
     opened,
     played,
 )
-from tests.controller.games.circle_play import table
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.circle_play import table
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 rule = pytest.mark.rule
 

@@ -10,9 +10,9 @@ from controller.contract.events import (
     CardTurned,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.decrees import of
-from tests.controller.games.circle_play import HOLES, holdem, laid, shuffled, table, void, whats
-from tests.controller.games.play import of_kind
+from tests.support.games.circle_play import HOLES, holdem, laid, shuffled, table, void, whats
+from tests.support.games.decrees import of
+from tests.support.games.play import of_kind
 
 rule = pytest.mark.rule
 

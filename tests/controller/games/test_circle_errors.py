@@ -14,8 +14,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.decrees import of
-from tests.controller.games.circle_play import (
+from tests.support.games.circle_play import (
     HOLES,
     half_dealt,
     holdem,
@@ -25,8 +24,9 @@ from tests.controller.games.circle_play import (
     void,
     whats,
 )
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 rule = pytest.mark.rule
 synthetic = pytest.mark.parametrize(

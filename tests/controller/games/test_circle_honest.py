@@ -12,9 +12,9 @@ from controller.contract.events import Irregularity, RoundResult
 from controller.games.circle.opening import FIRST, lowest, opens
 from controller.games.circle.streets import pack, ranking
 from controller.games.hands.evaluator import best, value
-from tests.controller.games.circle_play import Play, table
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.circle_play import Play, table
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 ROUNDS = 100
 

@@ -9,8 +9,8 @@ import pytest
 
 from controller.contract.events import DeckChecked
 from devices.readings import ShufflerVerdict
-from tests.controller.games.circle_play import Play, table
-from tests.controller.games.play import confidential, of_kind
+from tests.support.games.circle_play import Play, table
+from tests.support.games.play import confidential, of_kind
 
 rule = pytest.mark.rule
 LACKS = ShufflerVerdict(

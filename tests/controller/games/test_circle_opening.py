@@ -12,7 +12,7 @@ from controller.contract.events import (
     RoundOpened,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.circle_draw_play import (
+from tests.support.games.circle_draw_play import (
     DEAL,
     HANDS,
     covered,
@@ -22,8 +22,8 @@ from tests.controller.games.circle_draw_play import (
     played,
     results,
 )
-from tests.controller.games.circle_play import table
-from tests.controller.games.play import of_kind
+from tests.support.games.circle_play import table
+from tests.support.games.play import of_kind
 
 rule = pytest.mark.rule
 

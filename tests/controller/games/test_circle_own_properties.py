@@ -6,7 +6,7 @@ import pytest
 
 from controller.games.circle.opening import FIRST, PILE
 from controller.games.circle.streets import pack
-from tests.controller.games.circle_evening import (
+from tests.support.games.circle_evening import (
     Evening,
     check_rounds,
     check_words,

@@ -18,10 +18,10 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerState, ShufflerVerdict
-from tests.controller.decrees import of
-from tests.controller.games.circle_play import HOLES, Play, holdem, table
-from tests.controller.games.play import confidential, of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.circle_play import HOLES, Play, holdem, table
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import confidential, of_kind
 
 rule = pytest.mark.rule
 # Places and the hand

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.controller.games.circle_evening import ROUNDS, Evening, rounds_with_errors
-from tests.controller.games.circle_play import PAIRS
+from tests.support.games.circle_evening import ROUNDS, Evening, rounds_with_errors
+from tests.support.games.circle_play import PAIRS
 
 
 @pytest.mark.parametrize(("decree", "game"), PAIRS, ids=lambda name: name)

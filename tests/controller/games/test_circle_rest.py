@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.events import AnyEvent, Irregularity
-from tests.controller.games.circle_play import Play, table
+from tests.support.games.circle_play import Play, table
 
 rule = pytest.mark.rule
 

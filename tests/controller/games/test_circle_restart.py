@@ -9,8 +9,8 @@ import pytest
 from controller.contract.events import AnyEvent, Irregularity, RoundResult
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, LinkLost, LinkUp
-from tests.controller.games.circle_play import Play, table
-from tests.controller.outcomes import outcome_of
+from tests.support.games.circle_play import Play, table
+from tests.support.games.outcomes import outcome_of
 
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")
 

@@ -16,10 +16,10 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.decrees import of
-from tests.controller.games.circle_play import PAIRS, SYNTHETIC, deal_out, holdem, shuffled, table
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.circle_play import PAIRS, SYNTHETIC, deal_out, holdem, shuffled, table
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize(("decree", "game"), PAIRS)

@@ -20,8 +20,8 @@ from controller.contract.events import (
 from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap
-from tests.controller.games.circle_play import PAIRS, Play, half_dealt, shuffled, table, whats
-from tests.controller.games.play import of_kind
+from tests.support.games.circle_play import PAIRS, Play, half_dealt, shuffled, table, whats
+from tests.support.games.play import of_kind
 
 CARD = re.compile(r'"[2-9TJQKA][cdhs]"')
 COVERED = (

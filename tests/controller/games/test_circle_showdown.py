@@ -18,10 +18,10 @@ from controller.games.decks import deck
 from controller.games.hands.evaluator import best_of
 from controller.games.hands.of import CONTESTS
 from tests.conftest import cases
-from tests.controller.decrees import of
-from tests.controller.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind
 
 rule = pytest.mark.rule
 STREETS = ("2c 3c 4c 9d", "2d Td", "2h 7d")

@@ -8,8 +8,8 @@ import pytest
 
 from controller.contract.events import BetsClosed, CardDealt
 from devices.readings import LinkLost, LinkStale, LinkUnintelligible, LinkUp, ShoeReset
-from tests.controller.games.circle_play import HOLES, Play, holdem, table, whats
-from tests.controller.games.play import of_kind
+from tests.support.games.circle_play import HOLES, Play, holdem, table, whats
+from tests.support.games.play import of_kind
 
 
 def lost(play: Play) -> list[str]:

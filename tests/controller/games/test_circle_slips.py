@@ -14,10 +14,10 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.circle_draw_play import covered, discard, opened
-from tests.controller.games.circle_play import Play, deal_out, holdem, shuffled, table, whats
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.circle_draw_play import covered, discard, opened
+from tests.support.games.circle_play import Play, deal_out, holdem, shuffled, table, whats
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 
 def stud(game: str, seats: int = 5, streets: int = 1) -> tuple[Play, list[str]]:

@@ -18,9 +18,9 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.circle_play import Play, table
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.circle_play import Play, table
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 rule = pytest.mark.rule
 FIRST = "2c 3c 4c 5c 2d 3d 4d 5d 9s Jh Kc Qd 6c"

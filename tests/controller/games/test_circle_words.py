@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.contract.refusals import RejectedError
-from tests.controller.games.circle_play import Play, table
+from tests.support.games.circle_play import Play, table
 
 
 def dealt(game: str) -> Play:

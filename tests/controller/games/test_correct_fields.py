@@ -12,7 +12,7 @@ import pytest
 from controller.contract.notation import read_input
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
-from tests.controller.decrees import PAIRS
+from tests.support.games.decrees import PAIRS
 
 OWN = {
     **dict.fromkeys(("roulette-french", "roulette-american", "boule", "fortune-wheel"), "number"),

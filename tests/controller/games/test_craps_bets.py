@@ -25,7 +25,7 @@ from controller.games.craps.bets import (
 )
 from controller.games.craps.game import CrapsGame
 from controller.games.games import make_game
-from tests.controller.games.craps_play import DECREES
+from tests.support.games.craps_play import DECREES
 
 THROWS = tuple(product(range(1, 7), repeat=2))
 POINTS = (4, 5, 6, 8, 9, 10)

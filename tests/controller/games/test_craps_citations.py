@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from controller.contract.refusals import RejectedError
-from tests.controller.games.craps_play import Play, ruled, table
+from tests.support.games.craps_play import Play, ruled, table
 
 FIRST = {
     "BAL05": "IV.1r.A: «Que es juga a la primera tirada»",

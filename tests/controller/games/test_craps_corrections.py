@@ -6,9 +6,9 @@ import pytest
 
 from controller.contract.events import PointSet, ResultCorrected, ShooterChanged
 from controller.contract.refusals import RejectedError
-from tests.controller.games.craps_play import table
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.craps_play import table
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 
 def test_a_corrected_throw_takes_the_later_ones_with_it() -> None:

@@ -14,9 +14,9 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import outcome_of
+from tests.support.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)

@@ -9,8 +9,8 @@ import pytest
 
 from controller.contract.events import BetPlaced, Irregularity, RoundResult, ShooterChanged
 from controller.contract.refusals import RejectedError
-from tests.controller.games.craps_play import DECREES, Play, ruled, table
-from tests.controller.games.play import of_kind, only, whats
+from tests.support.games.craps_play import DECREES, Play, ruled, table
+from tests.support.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)

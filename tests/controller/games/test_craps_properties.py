@@ -25,10 +25,10 @@ from controller.contract.notation import Input
 from controller.games.craps.bets import next_point, settle_all
 from devices.readings import DiceFault, DiceRead, DiceState, LinkLate, LinkLost, LinkStale, LinkUp
 from tests.conftest import cases
-from tests.controller.games.craps_play import DECREES, OTHERS, SET, Play, table
-from tests.controller.games.holds import goes_on, has_one_end, holds, sessions_of, step
-from tests.controller.games.play import said
-from tests.controller.outcomes import outcome_of
+from tests.support.games.craps_play import DECREES, OTHERS, SET, Play, table
+from tests.support.games.holds import goes_on, has_one_end, holds, sessions_of, step
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import said
 
 POINTS = (4, 5, 6, 8, 9, 10)
 VOIDS = ("die_off_table", "dice_slid", "bad_throw", "inspector")

@@ -17,9 +17,9 @@ from controller.contract.events import (
     ShooterChanged,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.craps_play import DECREES, faces, outcomes, ruled, table
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.craps_play import DECREES, faces, outcomes, ruled, table
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)

@@ -12,9 +12,9 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import CardCut
-from tests.controller.games.craps_play import DECREES, table
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import history
+from tests.support.games.craps_play import DECREES, table
+from tests.support.games.outcomes import history
+from tests.support.games.play import of_kind, only, whats
 
 rule = pytest.mark.rule
 every = pytest.mark.parametrize("decree", DECREES)

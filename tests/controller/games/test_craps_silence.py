@@ -16,9 +16,9 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkStale
-from tests.controller.games.craps_play import DECREES, Play, ruled, table
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.craps_play import DECREES, Play, ruled, table
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 every = pytest.mark.parametrize("decree", DECREES)
 TROUBLES = [

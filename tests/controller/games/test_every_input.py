@@ -38,10 +38,10 @@ from devices.readings import (
     WheelPhase,
 )
 from tests.conftest import cases
-from tests.controller.anything import FOREIGN, WHO, anything
-from tests.controller.decrees import PAIRS
-from tests.controller.monkey import MANNERS, Manners, Monkey
-from tests.controller.outcomes import shown
+from tests.support.games.anything import FOREIGN, WHO, anything
+from tests.support.games.decrees import PAIRS
+from tests.support.games.monkey import MANNERS, Manners, Monkey
+from tests.support.games.outcomes import shown
 
 STEPS = cases(80, 160)
 EACH = 40

@@ -24,10 +24,10 @@ from controller.contract.refusals import RejectedError
 from controller.games.fortune.game import FortuneGame
 from controller.games.fortune.settings import BREACHES
 from devices.readings import WheelFaultName
-from tests.controller.games.cells_play import DECREES, Play, table
-from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.test_boule_rounds import cases
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.cells_play import DECREES, Play, table
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 WHEEL = "fortune-wheel"
 every = pytest.mark.parametrize("decree", DECREES)

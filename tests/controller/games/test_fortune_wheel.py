@@ -11,7 +11,7 @@ from controller.games.games import make_game
 from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import FortuneWheel
 from devices.readings import Number
-from tests.controller.games.cells_play import DECREES
+from tests.support.games.cells_play import DECREES
 
 every = pytest.mark.parametrize("decree", DECREES)
 

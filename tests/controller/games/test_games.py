@@ -8,7 +8,7 @@ import pytest
 
 from controller.games.games import make_game
 from controller.games.roulette.settings import BREACHES, LAWS
-from tests.controller.games.roulette_play import PAIRS, Play
+from tests.support.games.roulette_play import PAIRS, Play
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 
 from controller.contract.events import ResultCorrected
 from controller.contract.refusals import RejectedError
-from tests.controller.games import circle_play, poker_play
-from tests.controller.games.play import of_kind
-from tests.controller.games.poker_play import dealt, result, table
 from tests.controller.games.test_house_taken_back import BANK, LOW, ONE, TWO, back, texas, trijoker
-from tests.controller.outcomes import outcome_of
+from tests.support.games import circle_play, poker_play
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.poker_play import dealt, result, table
 
 
 def over(*decisions: str, **settings: str) -> poker_play.Play:

@@ -10,10 +10,10 @@ import pytest
 
 from controller.contract.events import BetPlaced, Irregularity, LastRounds, RoundResult
 from controller.contract.refusals import RejectedError
-from tests.controller.games.play import of_kind
-from tests.controller.games.poker_play import bets, box, dealt, go, opened, table
-from tests.controller.outcomes import outcome_of
 from tests.controller.rulebooks.test_rulebook_house_poker import book_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.poker_play import bets, box, dealt, go, opened, table
 
 ROYAL, FLUSH, FOUR = "As Ks Qs Js Ts", "9s 8s 7s 6s 5s", "2c 2d 2h 2s Kd"
 BANK = "Ah Kh 3c 4h 9h"

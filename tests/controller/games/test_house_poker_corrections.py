@@ -16,10 +16,10 @@ from controller.games.dealt.state import SHOWN
 from controller.games.games import make_game
 from controller.games.poker.state import REMEMBERED
 from controller.tables.table import Table
-from tests.controller.games.play import confidential, of_kind, said
-from tests.controller.games.poker_play import Play, dealt, go, result, table
-from tests.controller.games.scripts import read
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import confidential, of_kind, said
+from tests.support.games.poker_play import Play, dealt, go, result, table
+from tests.support.games.scripts import read
 
 TOLD, BANK, POOR = "9s 8s 7s 6s 5s", "Ah Kh 3c 4h 9h", "Qh Jd 3c 4h 9h"
 THREE, THREE_BANK = "9s 9d 9c", "Ah Kh 3c"

@@ -12,8 +12,8 @@ from controller.contract.events import (
     Irregularity,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.play import of_kind
-from tests.controller.games.poker_play import Play, dealt, go, stopped, table
+from tests.support.games.play import of_kind
+from tests.support.games.poker_play import Play, dealt, go, stopped, table
 
 ONE, TWO, BANK = "As Ad Kc 2d 3h", "7c 8c 9c Tc Jd", "Ah Kd 5s 4s 9h"
 HANDS = (ONE, TWO, BANK)

@@ -16,9 +16,9 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.decks import DECKS
 from controller.games.house_poker.discards import bank_discards
-from tests.controller.games.play import of_kind
-from tests.controller.games.poker_play import Play, bets, box, dealt, result, stopped, table
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.poker_play import Play, bets, box, dealt, result, stopped, table
 
 LOW = "7c 5d 4h 3s 2c"
 """Nothing: the bank does not play with it."""

@@ -6,9 +6,9 @@ import pytest
 
 from controller.contract.events import CardDealt, CardTurned, HandDecided, Irregularity
 from controller.contract.refusals import RejectedError
-from tests.controller.games.play import of_kind
-from tests.controller.games.poker_play import bets, box, dealt, go, result, table
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.poker_play import bets, box, dealt, go, result, table
 
 LOW = "7c 5d 4h 3s 2c"
 """Nothing: the bank does not play with it."""

@@ -19,9 +19,9 @@ from controller.contract.refusals import RejectedError
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import prizes
 from controller.rulebooks.house_poker import Jackpot
-from tests.controller.games.play import of_kind
-from tests.controller.games.poker_play import bets, box, dealt, go, opened, singly, table
 from tests.controller.rulebooks.test_rulebook_house_poker import book_of
+from tests.support.games.play import of_kind
+from tests.support.games.poker_play import bets, box, dealt, go, opened, singly, table
 
 ROYAL, FLUSH, FLUSH_TOO, LOWER, FOUR = (
     "As Ks Qs Js Ts",

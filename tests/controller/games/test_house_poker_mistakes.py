@@ -9,9 +9,9 @@ import pytest
 from controller.contract.events import CardDealt, CardTurned, DeckChecked, Irregularity
 from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerVerdict
-from tests.controller.games.play import confidential, of_kind
-from tests.controller.games.poker_play import Play, box, dealt, result, singly, stopped, table
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import confidential, of_kind
+from tests.support.games.poker_play import Play, box, dealt, result, singly, stopped, table
 
 ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
 

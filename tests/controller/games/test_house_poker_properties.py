@@ -24,10 +24,10 @@ from controller.contract.events import (
 from controller.contract.notation import Input, read_event, write
 from controller.games.cards import DECK
 from tests.conftest import cases
-from tests.controller.games.corrections import Standing, there_and_back
-from tests.controller.games.holds import step
-from tests.controller.games.poker_play import PAIRS, Croupier, Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.corrections import Standing, there_and_back
+from tests.support.games.holds import step
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.poker_play import PAIRS, Croupier, Play
 
 LEAST, MOST = cases(40, 334), 334
 """Rounds of a play: more than the first only until enough has come about in it."""

@@ -18,9 +18,9 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkLost
-from tests.controller.games.play import of_kind
-from tests.controller.games.poker_play import Play, box, dealt, singly, table
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.poker_play import Play, box, dealt, singly, table
 
 ONE, BANK = "As Ad Kc 2d 3h", "Ah Kd 5s 4s 9h"
 

@@ -10,10 +10,10 @@ import pytest
 
 from controller.contract.events import AnyEvent, BetPlaced, CardDealt, CardExpected, HandDecided
 from controller.contract.refusals import RejectedError
-from tests.controller.games import banked_play, circle_play
-from tests.controller.games.play import of_kind
-from tests.controller.games.poker_play import box, dealt, result, singly, table
-from tests.controller.outcomes import outcome_of
+from tests.support.games import banked_play, circle_play
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.poker_play import box, dealt, result, singly, table
 
 ONE, TWO, BANK = "Ts Td Tc 6c 7s", "As Ac 5d 8c Jh", "Ah Kd 5s 4s 9h"
 LOW = "7c 5d 4h 3s 2c"

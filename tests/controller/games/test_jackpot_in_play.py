@@ -22,9 +22,9 @@ from controller.contract.refusals import RejectedError
 from controller.contract.shown import LinkedJackpot
 from controller.games.games import make_game
 from devices.readings import JackpotStanding, OutOfPlay
-from tests.controller.games import blackjack_play, poker_play
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import shown
+from tests.support.games import blackjack_play, poker_play
+from tests.support.games.outcomes import shown
+from tests.support.games.play import of_kind
 
 Play = poker_play.Play | blackjack_play.Play
 

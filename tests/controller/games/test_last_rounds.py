@@ -14,7 +14,7 @@ from controller.contract.notation import read_input
 from controller.contract.refusals import RejectedError
 from controller.games.game import Game
 from controller.games.games import make_game
-from tests.controller.outcomes import shown
+from tests.support.games.outcomes import shown
 
 THREE = {"eu": "azken hiru eskuak"}
 NOBODY_GOES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {

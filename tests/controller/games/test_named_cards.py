@@ -9,9 +9,9 @@ from controller.games.cards import DECK
 from controller.games.games import make_game
 from controller.tables.table import Table
 from devices.readings import CardDrawn, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerVerdict
-from tests.controller.decrees import PAIRS
-from tests.controller.games.play import confidential
-from tests.controller.games.poker_play import stopped, table
+from tests.support.games.decrees import PAIRS
+from tests.support.games.play import confidential
+from tests.support.games.poker_play import stopped, table
 
 HIDING = [pair for pair in PAIRS if make_game(*pair, {}).face_down]
 

@@ -8,8 +8,8 @@ import pytest
 
 from controller.contract.notation import Input
 from devices.readings import LinkOpen
-from tests.controller.decrees import PAIRS
 from tests.controller.games.test_every_input import Trial
+from tests.support.games.decrees import PAIRS
 
 STEPS = 120
 DEVICES = ("device", "shoe", "")

@@ -19,10 +19,10 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from devices.readings import DiceFault
-from tests.controller.decrees import of
-from tests.controller.games.banked_play import Play, bets_of, irregularities
-from tests.controller.games.pai_gow_play import DECREES, WINS, played, table
-from tests.controller.games.play import of_kind
+from tests.support.games.banked_play import Play, bets_of, irregularities
+from tests.support.games.decrees import of
+from tests.support.games.pai_gow_play import DECREES, WINS, played, table
+from tests.support.games.play import of_kind
 
 every = pytest.mark.parametrize("decree", DECREES)
 

@@ -14,9 +14,10 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from controller.games.decks import deck
-from tests.controller.decrees import of
-from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
-from tests.controller.games.pai_gow_play import (
+from tests.support.games.banked_play import Play, bets_of, irregularities, voids
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.pai_gow_play import (
     BANK,
     DECREES,
     LOSES,
@@ -28,8 +29,7 @@ from tests.controller.games.pai_gow_play import (
     show,
     table,
 )
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 every = pytest.mark.parametrize("decree", DECREES)
 

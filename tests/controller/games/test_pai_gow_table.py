@@ -25,7 +25,7 @@ from controller.games.pai_gow.table import (
 )
 from controller.rulebooks.pai_gow import PaiGow
 from controller.rulebooks.rulebook import rulebook
-from tests.controller.decrees import of
+from tests.support.games.decrees import of
 
 DECREES = ("BAL09", "EUS96")
 every = pytest.mark.parametrize("decree", DECREES)

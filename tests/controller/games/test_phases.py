@@ -8,9 +8,9 @@ import pytest
 
 from controller.games.dealt.phases import PHASES, Phase
 from tests.conftest import cases
-from tests.controller.decrees import PAIRS
 from tests.controller.games.test_every_input import Trial
-from tests.controller.outcomes import shown
+from tests.support.games.decrees import PAIRS
+from tests.support.games.outcomes import shown
 
 STEPS, LEAST, MOST = 100, cases(3, 8), 8
 """Steps of a play; plays at least and at most: more only as long as a phase has not come."""

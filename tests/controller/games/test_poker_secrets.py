@@ -9,7 +9,7 @@ import pytest
 from controller.contract.commands import CardsShow
 from controller.contract.notation import Input
 from controller.games.games import make_game
-from tests.controller.games.play import confidential
+from tests.support.games.play import confidential
 
 
 def shown(*cards: str, low: tuple[str, ...] = ()) -> Input:

@@ -24,10 +24,10 @@ from controller.contract.events import (
 from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShoeFault
-from tests.controller.decrees import of
-from tests.controller.games.play import confidential, of_kind, only
-from tests.controller.games.punto_banca_play import DECREES, Play, expected
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import confidential, of_kind, only
+from tests.support.games.punto_banca_play import DECREES, Play, expected
 
 every = pytest.mark.parametrize("decree", DECREES)
 ASKS = ("card.decide", "round.void")

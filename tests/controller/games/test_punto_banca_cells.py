@@ -10,7 +10,7 @@ import pytest
 
 from controller.cli import main
 from controller.games.baccarat import value
-from tests.controller.decrees import of
+from tests.support.games.decrees import of
 
 BANK_DRAWS = {3: "012345679P", 4: "234567P", 5: "4567P", 6: "67", 7: ""}
 """The player's third cards on which a bank of 3 to 7 draws, ``P`` where the player stood; with less

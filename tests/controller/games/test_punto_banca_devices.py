@@ -18,9 +18,9 @@ from controller.contract.events import (
 )
 from controller.contract.notation import read_input
 from devices.readings import AnyReading, CardDrawn, Reading, ShoeResult
-from tests.controller.games.play import of_kind
-from tests.controller.games.punto_banca_play import DECREES, Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.punto_banca_play import DECREES, Play
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 

@@ -10,8 +10,8 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.play import of_kind
 from tests.controller.games.test_punto_banca_cards import stopped, table
+from tests.support.games.play import of_kind
 
 
 @pytest.mark.parametrize(

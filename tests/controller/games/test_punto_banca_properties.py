@@ -39,12 +39,12 @@ from devices.readings import (
     ShoeResult,
 )
 from tests.conftest import cases
-from tests.controller.anything import FOREIGN
-from tests.controller.games.holds import goes_on, holds, sessions_of, spoken
-from tests.controller.games.own_cards import CARD, named, with_cards
-from tests.controller.games.play import confidential, of_kind, said
-from tests.controller.games.punto_banca_play import DECREES, Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.anything import FOREIGN
+from tests.support.games.holds import goes_on, holds, sessions_of, spoken
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.own_cards import CARD, named, with_cards
+from tests.support.games.play import confidential, of_kind, said
+from tests.support.games.punto_banca_play import DECREES, Play
 
 PEOPLE = st.sampled_from(["table_head", "table_head", "table_head", "croupier"])
 command = partial(spoken, people=PEOPLE)

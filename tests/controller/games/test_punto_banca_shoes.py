@@ -25,9 +25,9 @@ from controller.contract.notation import write
 from controller.games.baccarat import is_natural
 from controller.games.cards import pips
 from devices.readings import CardCut, CardDrawn
-from tests.controller.games.play import of_kind, only
-from tests.controller.games.punto_banca_play import DECREES, Play, coups
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only
+from tests.support.games.punto_banca_play import DECREES, Play, coups
 
 PERSON: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "croupier"}
 

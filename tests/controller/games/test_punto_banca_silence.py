@@ -18,9 +18,9 @@ from controller.contract.events import (
 from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkLate, LinkLost, LinkStale, LinkUp
-from tests.controller.games.play import of_kind, only
-from tests.controller.games.punto_banca_play import DECREES, Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only
+from tests.support.games.punto_banca_play import DECREES, Play
 
 every = pytest.mark.parametrize("decree", DECREES)
 

@@ -23,10 +23,10 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import CardCut, CardDrawn, ShoeReset
-from tests.controller.decrees import of
-from tests.controller.games.play import confidential, of_kind, only, whats
-from tests.controller.games.punto_banca_play import DECREES, Play, expected
-from tests.controller.outcomes import outcome_of
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import confidential, of_kind, only, whats
+from tests.support.games.punto_banca_play import DECREES, Play, expected
 
 every = pytest.mark.parametrize("decree", DECREES)
 

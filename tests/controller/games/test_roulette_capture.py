@@ -17,9 +17,9 @@ from controller.contract.events import (
 from devices.drivers import driver
 from devices.recording import Recording, read_recording
 from devices.watch import Watch
-from tests.controller.games.play import of_kind
-from tests.controller.games.roulette_play import PAIRS, Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.roulette_play import PAIRS, Play
 
 STATUS = re.compile(rb"\*X;(?P<state>\d);(?P<spin>\d{3});.{2};.;\d{3};(?P<direction>[01])")
 

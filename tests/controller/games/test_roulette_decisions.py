@@ -10,9 +10,9 @@ import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved, RoundVoid
 from controller.contract.refusals import RejectedError
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.games.roulette_play import Play
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind, only, whats
+from tests.support.games.roulette_play import Play
 
 
 def waiting(play: Play, spin: int = 1, number: int | None = 8) -> None:

@@ -15,9 +15,9 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkStale, LinkUp
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.games.roulette_play import DECREES, PAIRS, Play
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind, only, whats
+from tests.support.games.roulette_play import DECREES, PAIRS, Play
 
 CALLS = {
     "BAL05": "tirada nul·la",

@@ -21,9 +21,9 @@ from controller.contract.events import RoundVoid as Null
 from controller.contract.notation import Input, read_input
 from devices.readings import LinkStale, LinkUp, Number, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.conftest import cases
-from tests.controller.games.holds import goes_on, has_one_end, holds, sessions_of, spoken, step
-from tests.controller.games.roulette_play import PAIRS, Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.holds import goes_on, has_one_end, holds, sessions_of, spoken, step
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.roulette_play import PAIRS, Play
 
 SPINS = st.sampled_from([None, 1, 1, 2, 2, 3, 255, 256])
 NUMBERS = st.sampled_from([0, 0, 0, 5, 5, 17, 36, 9, 37, "00"])

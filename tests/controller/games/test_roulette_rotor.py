@@ -6,9 +6,9 @@ import pytest
 
 from controller.contract.events import Irregularity, RoundResult
 from devices.readings import Direction, LinkLate, LinkStale, LinkUp
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.games.roulette_play import Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
+from tests.support.games.roulette_play import Play
 
 CW: Direction = "clockwise"
 ACW: Direction = "anticlockwise"

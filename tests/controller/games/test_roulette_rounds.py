@@ -14,9 +14,9 @@ from controller.contract.events import (
     RoundUnresolved,
 )
 from devices.readings import Number
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.games.roulette_play import DECREES, Play
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind, only, whats
+from tests.support.games.roulette_play import DECREES, Play
 
 CALLS = {
     "BAL05": {"ca": "Prou apostes"},

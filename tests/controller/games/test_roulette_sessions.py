@@ -14,9 +14,9 @@ from controller.contract.events import (
     SessionOpened,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.games.roulette_play import DECREES, PAIRS, Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
+from tests.support.games.roulette_play import DECREES, PAIRS, Play
 
 
 def test_rounds_begin_anew_with_each_session(play: Play) -> None:

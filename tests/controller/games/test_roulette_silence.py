@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from controller.contract.events import BetsClosed, RoundOpened, RoundResult, RoundUnresolved
 from devices.readings import LinkLost, LinkStale, LinkUp
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.games.roulette_play import Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
+from tests.support.games.roulette_play import Play
 
 
 def silence(play: Play) -> None:

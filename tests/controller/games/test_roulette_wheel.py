@@ -9,7 +9,7 @@ import pytest
 from controller.games.games import make_game
 from controller.games.roulette.wheel import EUROPEAN, faults, neighbours
 from controller.rulebooks.rulebook import Roulette, rulebook
-from tests.controller.games.roulette_play import PAIRS
+from tests.support.games.roulette_play import PAIRS
 
 
 def _book(decree: str) -> Roulette:

@@ -9,10 +9,10 @@ import pytest
 from controller.contract.events import ResultCorrected
 from controller.games.zero import choices, may_leave_prison, worth
 from controller.rulebooks.rulebook import rulebook
-from tests.controller.decrees import of
-from tests.controller.games.play import of_kind
-from tests.controller.games.roulette_play import Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.roulette_play import Play
 
 DECREES = ("BAL05", "ARA02", "EUS96", "GAL07")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.controller.games.scripts import expected, played, read, scripts
+from tests.support.games.scripts import expected, played, read, scripts
 
 RULES: dict[str, tuple[str, ...]] = {
     "baccarat-two-cloths/back-to-the-first-cloth": ("ARA02-119",),

@@ -23,10 +23,10 @@ from devices.readings import (
     ShufflerPacket,
     ShufflerState,
 )
-from tests import contract
-from tests.controller.decrees import PAIRS
 from tests.controller.mqtt.test_mqtt_page import PERSON, ROUNDS, Round
-from tests.controller.outcomes import shown
+from tests.support import contract
+from tests.support.games.decrees import PAIRS
+from tests.support.games.outcomes import shown
 
 DEALT = (
     "trente-et-quarante",

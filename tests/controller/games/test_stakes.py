@@ -10,7 +10,7 @@ import pytest
 
 from controller.contract.events import BetPlaced
 from controller.contract.refusals import RejectedError
-from tests.controller.games.play import AnyPlay, only
+from tests.support.games.play import AnyPlay, only
 
 MINIMUM = 500
 ROULETTE = (

@@ -16,10 +16,10 @@ from controller.contract.refusals import RejectedError
 from controller.games.games import GAMES, make_game
 from controller.tables.table import is_counted
 from tests.conftest import cases
-from tests.controller.decrees import PAIRS
-from tests.controller.games import scripts
 from tests.controller.games.test_every_input import Trial
-from tests.controller.plausible import accepted
+from tests.support.games import scripts
+from tests.support.games.decrees import PAIRS
+from tests.support.games.plausible import accepted
 
 STEPS = cases(5, 40)
 LEAST, MOST = 200, 3000

@@ -22,9 +22,9 @@ from controller.games.cards import DECK
 from controller.games.hands.evaluator import best, best_of, value
 from controller.games.texas_house.turn import reaches
 from controller.rulebooks.rulebook import rulebook
-from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.banked_play import Play, bets_of, irregularities, voids
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 BANK_PAIR = "Ah 2c Ks As 7c Kd"
 """Boxes 1 and 2 and the bank: aces, nothing, kings."""

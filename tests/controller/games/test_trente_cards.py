@@ -11,9 +11,9 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.play import of_kind
-from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, table
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.trente_play import BLACK_WINS, RED_WINS, table
 
 
 def test_an_unread_card_stops_the_table_until_a_person_has_read_it() -> None:

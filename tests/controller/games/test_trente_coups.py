@@ -18,9 +18,10 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.cards import is_red
 from controller.games.trente.rows import is_coup, marks, next_row, points, rows, winner
-from tests.controller.decrees import of
-from tests.controller.games.play import of_kind
-from tests.controller.games.trente_play import (
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.trente_play import (
     BLACK_WINS,
     DECREES,
     RED_WINS,
@@ -31,7 +32,6 @@ from tests.controller.games.trente_play import (
     shuffled,
     table,
 )
-from tests.controller.outcomes import history, outcome_of
 
 every = pytest.mark.parametrize("decree", DECREES)
 

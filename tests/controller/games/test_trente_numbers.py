@@ -21,8 +21,8 @@ import pytest
 from controller.contract.events import RoundResult
 from controller.games.cards import RANKS, composition
 from controller.games.trente.rows import next_row, points
-from tests.controller.games.trente_play import Play, shuffled
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.trente_play import Play, shuffled
 
 PUBLISHED = {
     31: "0.148061",

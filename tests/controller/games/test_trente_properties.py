@@ -35,12 +35,12 @@ from devices.readings import (
     ShoeReset,
 )
 from tests.conftest import cases
-from tests.controller.anything import FOREIGN
-from tests.controller.games.holds import goes_on, holds, sessions_of
-from tests.controller.games.own_cards import CARD, named, with_cards
-from tests.controller.games.play import confidential, of_kind, said
-from tests.controller.games.trente_play import DECREES, Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games.anything import FOREIGN
+from tests.support.games.holds import goes_on, holds, sessions_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.own_cards import CARD, named, with_cards
+from tests.support.games.play import confidential, of_kind, said
+from tests.support.games.trente_play import DECREES, Play
 
 
 def drawn(card: str | None = CARD, **fields: Any) -> Input:

@@ -10,10 +10,10 @@ import pytest
 
 from controller.contract.events import ResultCorrected, RoundResult, RoundUnresolved
 from controller.contract.refusals import RejectedError
-from tests.controller.decrees import of
-from tests.controller.games.play import of_kind, only
-from tests.controller.games.trente_play import BLACK_WINS, DECREES, REFAIT, TIE, Play, table
-from tests.controller.outcomes import history, outcome_of
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import history, outcome_of
+from tests.support.games.play import of_kind, only
+from tests.support.games.trente_play import BLACK_WINS, DECREES, REFAIT, TIE, Play, table
 
 every = pytest.mark.parametrize("decree", DECREES)
 TOLD = ("winner", "marks", "refaits", "choices", "last_of_session")

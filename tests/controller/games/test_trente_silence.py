@@ -14,9 +14,9 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from controller.games.trente.state import QUEUE
-from tests.controller.games.play import of_kind
-from tests.controller.games.trente_play import BLACK_WINS, RED_WINS, shuffled, table
-from tests.controller.outcomes import outcome_of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.trente_play import BLACK_WINS, RED_WINS, shuffled, table
 
 
 def test_a_silence_in_a_round_leaves_it_to_a_person() -> None:

@@ -23,10 +23,10 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import ShoeFault
-from tests.controller.decrees import of
-from tests.controller.games.play import of_kind
-from tests.controller.games.trente_play import BLACK_WINS, DECREES, RED_WINS, Play, shuffled
-from tests.controller.outcomes import outcome_of
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.trente_play import BLACK_WINS, DECREES, RED_WINS, Play, shuffled
 
 every = pytest.mark.parametrize("decree", DECREES)
 

@@ -26,10 +26,10 @@ from controller.games.hands.evaluator import value
 from controller.games.trijoker.turn import pays
 from controller.rulebooks.rulebook import rulebook
 from devices.readings import ShufflerState
-from tests.controller.decrees import of
-from tests.controller.games.banked_play import Play, bets_of, irregularities, voids
-from tests.controller.games.play import of_kind
-from tests.controller.outcomes import outcome_of
+from tests.support.games.banked_play import Play, bets_of, irregularities, voids
+from tests.support.games.decrees import of
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
 
 DECREES = ("BAL05", "EUS96")
 every = pytest.mark.parametrize("decree", DECREES)

@@ -15,9 +15,9 @@ from controller.contract.events import (
     ShoeStarted,
 )
 from controller.contract.refusals import RejectedError
-from tests.controller.games.chemin_play import Play, at_table, points, result_of, rules
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.outcomes import outcome_of
+from tests.support.games.chemin_play import Play, at_table, points, result_of, rules
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
 
 ALL = ("BAL05", "ARA02", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", ALL)

@@ -8,9 +8,9 @@ from controller.contract.events import HandDecided, Irregularity
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import CheminCoup, Word
 from controller.games.dealt.cards import Card
-from tests.controller.games.chemin_play import points, rules
-from tests.controller.games.play import of_kind, only, whats
 from tests.controller.games.test_two_cloths import table
+from tests.support.games.chemin_play import points, rules
+from tests.support.games.play import of_kind, only, whats
 
 SMALL = ["Kh", "Ah", "2h", "3h", "4h", "5h", "6h", "7h"]
 

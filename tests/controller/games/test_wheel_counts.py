@@ -11,9 +11,9 @@ import pytest
 
 from controller.contract.events import RoundResult, RoundUnresolved
 from devices.readings import AnyReading, LinkGap, LinkLost, LinkUp, WheelCell
-from tests.controller.games.cells_play import Play as Cells
-from tests.controller.games.play import of_kind, only
-from tests.controller.games.roulette_play import Play as Roulette
+from tests.support.games.cells_play import Play as Cells
+from tests.support.games.play import of_kind, only
+from tests.support.games.roulette_play import Play as Roulette
 
 Play = Cells | Roulette
 SILENCES: dict[str, list[AnyReading]] = {

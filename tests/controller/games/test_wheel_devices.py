@@ -14,10 +14,10 @@ from controller.configuration.settings import ConfigurationError
 from controller.contract.events import AlertCleared, AlertRaised, RoundResult
 from devices.drivers import DRIVERS, driver
 from devices.readings import Phase, WheelCell, WheelFault, WheelFaultName, WheelPhase
-from tests.controller.games import cells_play
-from tests.controller.games.play import of_kind, only, whats
-from tests.controller.games.roulette_play import PAIRS, Play
-from tests.controller.outcomes import outcome_of
+from tests.support.games import cells_play
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind, only, whats
+from tests.support.games.roulette_play import PAIRS, Play
 
 GAMES = ("roulette-french", "roulette-american", "boule", "fortune-wheel")
 FOREIGN: tuple[Phase, ...] = ("launched", "settling", "settled")

@@ -18,8 +18,8 @@ from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Record
 from tests.controller.journal.test_read_back import filled, flip, where
-from tests.controller.premises import Premises
-from tests.controller.records import record
+from tests.support.journal.premises import Premises
+from tests.support.journal.records import record
 
 TAIL = 50
 

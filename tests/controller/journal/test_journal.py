@@ -17,7 +17,7 @@ from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalFullError, JournalUnusableError, Row
 from controller.journal.store import Store
-from tests.controller.records import record
+from tests.support.journal.records import record
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
 @contextmanager
 def program(name: str, path: Path) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.controller.records", name, str(path)],
+        [sys.executable, "-m", "tests.support.journal.records", name, str(path)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
     ) as process:

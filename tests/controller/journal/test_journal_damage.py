@@ -18,8 +18,8 @@ from controller.journal import file
 from controller.journal.file import open_or_begin
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from tests.controller.premises import Premises
-from tests.controller.records import record
+from tests.support.journal.premises import Premises
+from tests.support.journal.records import record
 
 LAST = 4096
 """Bytes at the end: a page."""

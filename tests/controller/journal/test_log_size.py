@@ -19,7 +19,7 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry
 from controller.proof.checkpoint import key_path, make_key
 from controller.proof.sealing import seal
-from tests.controller.records import record
+from tests.support.journal.records import record
 
 LIMIT = 1_000_000
 COMMIT = 200_000

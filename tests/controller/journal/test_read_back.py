@@ -19,8 +19,8 @@ from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
 from controller.proof import journal_upkeep
-from tests.controller.premises import Premises
-from tests.controller.records import record
+from tests.support.journal.premises import Premises
+from tests.support.journal.records import record
 
 ENTRIES = 450
 """More than a few batches."""

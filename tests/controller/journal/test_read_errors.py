@@ -20,9 +20,9 @@ from controller.journal.reader import JournalReader
 from controller.journal.salvage import spans
 from controller.journal.schema import Entry, JournalUnreadError, JournalUnusableError
 from controller.tables.runner import TableRunner
-from tests.chaos.disk import spoil
-from tests.controller.premises import Premises
-from tests.controller.records import record
+from tests.support.disk import spoil
+from tests.support.journal.premises import Premises
+from tests.support.journal.records import record
 
 RECORDS = 400
 

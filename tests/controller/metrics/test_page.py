@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.controller.metrics.page import EVERY, PAGE, SECTIONS, written
+from tests.support.metrics_page import EVERY, PAGE, SECTIONS, written
 
 
 def test_the_page_has_every_metric() -> None:
     page = PAGE.read_text()
-    assert page == written(page), "write it anew: python -m tests.controller.metrics.page"
+    assert page == written(page), "write it anew: python -m tests.support.metrics_page"
 
 
 def test_names_follow_the_conventions() -> None:

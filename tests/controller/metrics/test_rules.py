@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.controller.metrics.page import EVERY
+from tests.support.metrics_page import EVERY
 
 MONITORING = Path(__file__).parents[3] / "docs" / "monitoring"
 RULES = MONITORING / "novamas.rules.yml"

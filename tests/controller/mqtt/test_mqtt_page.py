@@ -26,7 +26,7 @@ from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.readings import Reading
-from tests import contract
+from tests.support import contract
 
 PAGE = (contract.DOCS / "mqtt.md").read_text()
 PERSON = {"by": "M. Lasa", "role": "table_head", "client": "page"}

@@ -27,8 +27,8 @@ from controller.mqtt.publisher import (
     next_pause,
 )
 from controller.mqtt.tables_api import TablesApi
-from tests.controller.records import record
-from tests.devices.parts import until
+from tests.support.devices.parts import until
+from tests.support.journal.records import record
 
 
 def pauses(lasted: float, *, in_vain: bool) -> list[float]:

@@ -16,9 +16,9 @@ from controller.contract.refusals import RejectedError
 from controller.contract.retained import Undo
 from controller.games.games import make_game
 from controller.people.authority import allowed, at_table, rights
-from tests.controller.decrees import PAIRS
 from tests.controller.games.test_every_input import Trial
-from tests.controller.plausible import accepted
+from tests.support.games.decrees import PAIRS
+from tests.support.games.plausible import accepted
 
 KINDS: dict[str, type[Command]] = {tag_of(kind): kind for kind in COMMANDS}
 

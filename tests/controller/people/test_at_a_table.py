@@ -27,9 +27,9 @@ from controller.people.two_persons import WAITS, takes_two
 from controller.proof.evidence import Evidence
 from controller.tables.table import Table
 from devices.readings import LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
-from tests.controller.people.staff import HEAD, PERSONS
 from tests.controller.tables.test_runner import make_runner
-from tests.daemon.signing import LASA, VIDAL, claims, token
+from tests.support.people.signing import LASA, VIDAL, claims, token
+from tests.support.people.staff import HEAD, PERSONS
 
 WHO: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}
 

@@ -32,8 +32,8 @@ from controller.people.authority import (
     narrowed,
     rights,
 )
-from tests.controller.anything import anything
-from tests.controller.decrees import PAIRS
+from tests.support.games.anything import anything
+from tests.support.games.decrees import PAIRS
 
 ARA02 = rights("roulette-french", "ARA02")
 SHOE = ShoeStart(at=0, by="x", role="director", shoe="S-1")

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from controller.contract.commands import RoundVoid
 from controller.people.seen import Seen
 from controller.people.signed_command import order, verify
-from tests.controller.people.staff import AUDIENCE, LASA, TABLE, people, secret
+from tests.support.people.staff import AUDIENCE, LASA, TABLE, people, secret
 
 PAGE = (Path(__file__).parents[3] / "docs" / "security.md").read_text()
 

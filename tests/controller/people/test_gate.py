@@ -19,7 +19,7 @@ from controller.people.seen import Seen
 from controller.people.signed_command import sign
 from controller.people.two_persons import WAITS, Standing
 from tests.conftest import cases
-from tests.controller.people.staff import (
+from tests.support.people.staff import (
     AUDIENCE,
     HEAD,
     KEY_OF,

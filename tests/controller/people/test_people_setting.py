@@ -11,7 +11,7 @@ from controller.configuration.file import load
 from controller.configuration.settings import ConfigurationError, People
 from controller.people.register import spelled, write_people
 from controller.people.two_persons import MARKED, Mark
-from tests.controller.people.staff import SIGNER, SITE_KEY, people, public
+from tests.support.people.staff import SIGNER, SITE_KEY, people, public
 
 BEGIN = """\
 [site]

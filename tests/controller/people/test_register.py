@@ -23,7 +23,7 @@ from controller.people.register import (
     unspelled,
     write_people,
 )
-from tests.controller.people.staff import (
+from tests.support.people.staff import (
     HEAD,
     LASA,
     PERSONS,

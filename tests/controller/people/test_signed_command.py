@@ -40,7 +40,7 @@ from controller.people.signed_command import (
 )
 from tests.conftest import LONG as LONG_FORM
 from tests.conftest import cases
-from tests.controller.people.staff import (
+from tests.support.people.staff import (
     AUDIENCE,
     HEAD,
     KEY_OF,

@@ -18,7 +18,7 @@ from controller.journal.store import Store
 from controller.proof.audit import audit
 from controller.proof.findings import Audit
 from devices.readings import LinkUp
-from tests.controller.premises import Premises, entries, evening
+from tests.support.journal.premises import Premises, entries, evening
 
 
 def forge(path: Path, position: int, old: str, new: str) -> None:

@@ -23,9 +23,9 @@ from controller.proof.outcome import Outcome
 from controller.proof.segment import segments
 from controller.proof.verify import verify
 from tests.conftest import cases
-from tests.controller.premises import evening
 from tests.controller.proof.test_remembered import loosen
 from tests.controller.proof.test_sealing import sealed, ten_days
+from tests.support.journal.premises import evening
 
 TABLES = {
     "entry": (

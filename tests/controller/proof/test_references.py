@@ -26,10 +26,10 @@ from controller.proof.references import FAR, GONE, Span
 from controller.tables.table import Table
 from devices.readings import CardDrawn
 from devices.shoe.barcode_cards import RANKS
-from tests.controller.games.play import said
-from tests.controller.games.trente_play import BLACK_WINS, RED_WINS
-from tests.controller.premises import Premises, entries
 from tests.controller.proof.test_audit import chain_again, forge
+from tests.support.games.play import said
+from tests.support.games.trente_play import BLACK_WINS, RED_WINS
+from tests.support.journal.premises import Premises, entries
 
 SURVEILLANCE = PrivateKey.generate()
 CIPHER = CardCipher(SURVEILLANCE.public_key, b"s" * 32)

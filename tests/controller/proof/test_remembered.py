@@ -13,8 +13,8 @@ import pytest
 from controller.proof.audit import audit
 from controller.proof.outcome import Outcome
 from controller.proof.verify import verify
-from tests.controller.premises import Premises, evening
 from tests.controller.proof.test_verify import change
+from tests.support.journal.premises import Premises, evening
 
 
 @pytest.mark.parametrize(

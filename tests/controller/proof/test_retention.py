@@ -25,9 +25,9 @@ from controller.proof.checkpoint import key_path, load_key, public
 from controller.proof.outcome import Outcome
 from controller.proof.segment import Segment, header, segments
 from controller.proof.verify import verify
-from tests.chaos.disk import spoil
-from tests.controller.premises import Premises, entries
 from tests.controller.proof.world import DAY, World
+from tests.support.disk import spoil
+from tests.support.journal.premises import Premises, entries
 
 HOUR = 3600.0
 

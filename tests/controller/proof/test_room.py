@@ -16,7 +16,7 @@ from controller.proof import journal_upkeep
 from controller.proof.audit import audit
 from controller.tables.byte_trace import MOST
 from devices.calls import Heard
-from tests.controller.premises import Premises
+from tests.support.journal.premises import Premises
 
 NOISE = b"abcdefg\xff\n"
 

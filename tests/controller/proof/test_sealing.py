@@ -29,7 +29,7 @@ from controller.proof.segment import BrokenSegmentError, Segment, folder, segmen
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
 from controller.tables.runner import TableRunner
-from tests.controller.premises import Premises, entries
+from tests.support.journal.premises import Premises, entries
 
 DAYS = [f"2026-11-{day:02d}" for day in range(1, 11)]
 

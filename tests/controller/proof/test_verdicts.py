@@ -26,10 +26,10 @@ from controller.proof.findings import OTHER_KEY
 from controller.proof.outcome import Outcome
 from controller.proof.segment import segments
 from controller.proof.verify import verify
-from tests.controller.premises import Premises, entries, evening
 from tests.controller.proof.test_audit import chain_again, forge
 from tests.controller.proof.test_sealing import rewrite, sealed, ten_days, until_cut, verified
 from tests.controller.proof.test_verify import archive, change, witnessed
+from tests.support.journal.premises import Premises, entries, evening
 
 WRITTEN = '"signature":"'
 

@@ -19,8 +19,8 @@ from controller.proof.checkpoint import checkpoint_path, flaw, kept, key_path
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
 from controller.proof.witness import Witness
-from tests.controller.premises import Premises, entries, evening
 from tests.controller.proof.test_audit import chain_again, forge
+from tests.support.journal.premises import Premises, entries, evening
 
 FORGOTTEN = "UPDATE saved SET position = (SELECT max(position) FROM entry)"
 """What a forger who cuts a journal off has to change too."""

@@ -29,7 +29,7 @@ from controller.rulebooks.dispositions import (
 )
 from subscribers.carrousel.statement import OfTable
 from subscribers.carrousel.terms import Terms
-from tests.claims import claimed
+from tests.support.claims import claimed
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
 CARD_DECISIONS = get_args(get_type_hints(CardDecide)["action"])
@@ -63,7 +63,7 @@ def claims(
         "--collect-only",
         "-q",
         "-p",
-        "tests.claims",
+        "tests.support.claims",
         "tests",
     ]
     done = subprocess.run(

@@ -14,9 +14,9 @@ from controller.games.texas_house import settings as texas_house_settings
 from controller.games.trijoker import settings as trijoker_settings
 from controller.rulebooks.common_poker import Banked, TexasHouse, Trijoker
 from controller.rulebooks.pai_gow import PaiGow
-from tests.controller import decrees
-from tests.controller.decrees import of
-from tests.controller.games.banked_play import PAIRS
+from tests.support.games import decrees
+from tests.support.games.banked_play import PAIRS
+from tests.support.games.decrees import of
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 LAWS = {

@@ -6,9 +6,9 @@ import pytest
 
 from controller.games.blackjack.settings import LAWS
 from controller.rulebooks.blackjack import Blackjack
-from tests.controller import decrees
-from tests.controller.decrees import of
-from tests.controller.games.blackjack_play import PAIRS
+from tests.support.games import decrees
+from tests.support.games.blackjack_play import PAIRS
+from tests.support.games.decrees import of
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 

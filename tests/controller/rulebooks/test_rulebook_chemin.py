@@ -11,8 +11,8 @@ import pytest
 
 from controller.games.chemin.settings import LAWS
 from controller.rulebooks.chemin import Chemin, Error
-from tests.controller import decrees
-from tests.controller.decrees import of
+from tests.support.games import decrees
+from tests.support.games.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("chemin-de-fer", "baccarat-two-cloths")

@@ -13,9 +13,9 @@ from controller.games.circle.settings import LAWS
 from controller.games.circle.streets import needed, pack
 from controller.games.games import make_game
 from controller.rulebooks.circle import Circle
-from tests.controller import decrees
-from tests.controller.decrees import of
-from tests.controller.games.circle_play import PAIRS
+from tests.support.games import decrees
+from tests.support.games.circle_play import PAIRS
+from tests.support.games.decrees import of
 
 every = pytest.mark.parametrize(("decree", "game"), PAIRS)
 NEEDED = {"too_many", "exposed", "exposed_in_cut", "premature", "extra_common"}

@@ -8,8 +8,8 @@ import pytest
 from controller.games.craps.settings import LAWS
 from controller.rulebooks.craps import Craps
 from controller.rulebooks.dispositions import dispositions, subjects
-from tests.controller import decrees
-from tests.controller.decrees import of
+from tests.support.games import decrees
+from tests.support.games.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", DECREES)

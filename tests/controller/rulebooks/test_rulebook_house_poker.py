@@ -10,8 +10,8 @@ from controller.games.games import make_game
 from controller.games.hands.evaluator import RANKINGS
 from controller.games.house_poker.settings import LAWS, OWN_LAWS
 from controller.rulebooks.house_poker import HousePoker
-from tests.controller import decrees
-from tests.controller.games.poker_play import PAIRS
+from tests.support.games import decrees
+from tests.support.games.poker_play import PAIRS
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 FIVE = {

@@ -6,8 +6,8 @@ import pytest
 
 from controller.games.punto_banca.settings import LAWS
 from controller.rulebooks.punto_banca import PuntoBanca
-from tests.controller import decrees
-from tests.controller.decrees import of
+from tests.support.games import decrees
+from tests.support.games.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 every = pytest.mark.parametrize("decree", DECREES)

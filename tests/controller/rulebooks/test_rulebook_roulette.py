@@ -11,9 +11,9 @@ from controller.games.roulette.chances import colour
 from controller.games.roulette.settings import LAWS
 from controller.games.roulette.wheel import EUROPEAN, faults, neighbours
 from controller.rulebooks.rulebook import Roulette, rulebook
-from tests.controller import decrees
-from tests.controller.decrees import of
-from tests.controller.seeds import stands_in
+from tests.support.games import decrees
+from tests.support.games.decrees import of
+from tests.support.games.seeds import stands_in
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("roulette-french", "roulette-american")

@@ -14,7 +14,7 @@ from controller.games.circle.streets import needed, pack, ranking
 from controller.games.circle.stud import StudTurn
 from controller.games.hands.of import contest
 from controller.rulebooks.circle import Circle
-from tests.controller import decrees
+from tests.support.games import decrees
 
 DECREES = ("BAL09", "EUS96")
 PAIRS = tuple(

@@ -12,8 +12,8 @@ import pytest
 from controller.rulebooks.cards import ThirdCards
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.punto_banca import PuntoBanca
-from tests.controller.decrees import book_of, of
-from tests.controller.seeds import stands_in
+from tests.support.games.decrees import book_of, of
+from tests.support.games.seeds import stands_in
 
 ANNEX_VI = (
     *["T T T T T T T T T T T"] * 3,

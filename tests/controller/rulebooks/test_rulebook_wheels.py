@@ -14,8 +14,8 @@ from controller.games.boule.chances import bets, winning
 from controller.games.fortune import settings as fortune_settings
 from controller.rulebooks.dispositions import dispositions
 from controller.rulebooks.wheels import Boule, FortuneWheel
-from tests.controller import decrees
-from tests.controller.decrees import of
+from tests.support.games import decrees
+from tests.support.games.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("boule", "fortune-wheel")

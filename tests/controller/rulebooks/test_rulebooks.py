@@ -13,8 +13,8 @@ import pytest
 from controller.games.games import make_game, settings_of
 from controller.rulebooks.law import Law
 from controller.rulebooks.rulebook import read_rulebook, rulebook
-from tests.controller.decrees import PAIRS, book_of
-from tests.controller.seeds import stands_in
+from tests.support.games.decrees import PAIRS, book_of
+from tests.support.games.seeds import stands_in
 
 every = pytest.mark.parametrize(("game", "decree"), PAIRS)
 FOLLOWS = {

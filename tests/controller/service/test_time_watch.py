@@ -26,9 +26,9 @@ from controller.service.time_watch import UNPROVED, TimeWatch
 from controller.tables.runner import TableRunner, remembered
 from controller.tables.table import Table
 from devices.readings import LinkUp
-from tests.controller.face_down import FaceDown
 from tests.controller.proof.test_time_bound import TOLD
-from tests.daemon.mosquitto import until
+from tests.support.brokers.mosquitto import until
+from tests.support.games.face_down import FaceDown
 
 KEPT = KernelClock(True, 0.0, 0.001, 0.0001)
 ROULETTE = make_game("roulette-french", "ARA02", {})

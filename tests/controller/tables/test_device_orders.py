@@ -27,9 +27,9 @@ from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.device import Device
 from devices.readings import WheelNumber
-from tests.controller.premises import entries
 from tests.controller.tables.counting import FATAL, Counting
-from tests.devices.parts import Lines, Pty, until
+from tests.support.devices.parts import Lines, Pty, until
+from tests.support.journal.premises import entries
 
 GAME = make_game("roulette-french", "ARA02", {})
 

@@ -20,7 +20,7 @@ from controller.journal.setup import Restored
 from controller.tables.after_restore import JUMP, jump, told_first
 from controller.tables.table import READINGS, Table, UnrestorableStateError
 from devices.readings import JournalRestore, LinkUp
-from tests.controller.decrees import PAIRS
+from tests.support.games.decrees import PAIRS
 
 HEAD: dict[str, Any] = {"at": 0.0, "by": "M. Lasa", "role": "inspector"}
 SINCE = "2026-11-19T20:00:00.000000Z"

@@ -32,8 +32,8 @@ from controller.tables.table import Table
 from devices.calls import Heard
 from devices.device import Device
 from devices.readings import LinkGarbage, LinkUp
-from tests.controller.face_down import FaceDown
-from tests.devices.parts import Lines, Pty, until
+from tests.support.devices.parts import Lines, Pty, until
+from tests.support.games.face_down import FaceDown
 
 GAME = make_game("roulette-french", "ARA02", {})
 

@@ -22,7 +22,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from controller.tables.staff import MOST
 from controller.tables.table import Table
-from tests.controller.decrees import PAIRS
+from tests.support.games.decrees import PAIRS
 
 TIME = "2026-03-20T20:00:00.000000Z"
 HEAD: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}

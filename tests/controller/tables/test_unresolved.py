@@ -24,9 +24,9 @@ from controller.games.games import make_game
 from controller.tables.table import UNRESOLVED, Table
 from devices.readings import LinkLost, LinkUp, Phase, WheelNumber, WheelPhase
 from tests.conftest import cases
-from tests.controller.decrees import PAIRS
-from tests.controller.games import scripts
 from tests.controller.games.test_every_input import Trial
+from tests.support.games import scripts
+from tests.support.games.decrees import PAIRS
 
 LEAVING = sorted(
     name

@@ -22,7 +22,7 @@ from devices.readings import (
     SlotCoin,
 )
 from devices.watch import Watch
-from tests.devices.board.pens import Board, of
+from tests.support.devices.board_pens import Board, of
 
 BOARDS = ("boule-board", "fortune-board", "dice-board", "shuffler-board", "slot-board")
 

@@ -20,8 +20,8 @@ from devices.shuffler.shuffler_board import STATES, ShufflerBoard
 from devices.slot.slot_board import SlotBoard
 from devices.wheel.boule_board import BouleBoard
 from devices.wheel.fortune_board import FortuneBoard
-from tests import contract
-from tests.devices.board.pens import make
+from tests.support import contract
+from tests.support.devices.board_pens import make
 
 TEXT = (contract.DOCS / "board.md").read_text()
 SECTIONS = contract.sections("board.md")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from devices.board.report import LONGEST_LINE, read_report, write_report
 from devices.readings import DeviceReport, LinkGap, SlotCoin
-from tests.devices.board.pens import Board, make, of
+from tests.support.devices.board_pens import Board, make, of
 
 masks = st.sampled_from(["00000", "00001", "00040", "00041", "3FFFF", "40000"])
 small = st.integers(0, 3)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from devices.readings import AnyReading, DiceFault, DiceRead, DiceState
-from tests.devices.board.pens import Board, make, of
+from tests.support.devices.board_pens import Board, make, of
 
 
 class Reader(Board):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from devices.links import LinkFailedError, WriteTimedOutError, open_link, serial_port
-from tests.devices.parts import Pty, Rfc2217Peer, TcpPeer, nobody, read_some
+from tests.support.devices.parts import Pty, Rfc2217Peer, TcpPeer, nobody, read_some
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from simulators.usb import (
     VirtualBus,
     error,
 )
-from tests.devices.parts import read_some
+from tests.support.devices.parts import read_some
 
 URL = "usb://0c2e:0b61?timeout=0.2"
 KEYS = [bytes((0, 0, key, 0, 0, 0, 0, 0)) for key in range(4, 8)]

@@ -24,7 +24,7 @@ from devices.readings import (
     WheelFault,
     WheelNumber,
 )
-from tests.devices.profiles.described import HEAD, codec, proof
+from tests.support.devices.described import HEAD, codec, proof
 
 
 def field(text: str, data: bytes, name: str = "f") -> Any:

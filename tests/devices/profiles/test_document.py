@@ -11,8 +11,8 @@ import pytest
 
 from devices.profiles import language
 from devices.profiles.checksums import CATALOGUE
-from tests import contract
-from tests.devices.profiles.described import FOLDER
+from tests.support import contract
+from tests.support.devices.described import FOLDER
 
 TEXT = (contract.DOCS / "profiles.md").read_text()
 SECTIONS = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from devices.codec import Codec
 from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage
-from tests.devices.profiles.described import codec, proof
+from tests.support.devices.described import codec, proof
 
 SAID = """
 [[message]]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.profile import ProfileError, parse
 from devices.recording import read_recording
-from tests.devices.profiles.described import FOLDER, HEAD, mistakes
+from tests.support.devices.described import FOLDER, HEAD, mistakes
 
 GOOD = """\
 separator = ";"

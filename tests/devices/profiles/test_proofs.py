@@ -28,9 +28,9 @@ from devices.readings import (
 from devices.recording import read_recording
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
-from tests.devices.profiles.described import proof
 from tests.devices.shoe.test_streams import bee_tek
 from tests.devices.test_recordings import RECORDINGS
+from tests.support.devices.described import proof
 
 BEE_TEK = [path for path in RECORDINGS if path.stem.startswith("bee-tek")]
 CAMMEGH = [path for path in RECORDINGS if path.stem.startswith("cammegh-ss2")]

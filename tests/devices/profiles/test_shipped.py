@@ -13,7 +13,7 @@ from devices.profiles.codec import ProfileCodec
 from devices.profiles.profile import parse
 from devices.readings import AnyReading, DeviceReport, WheelPhase
 from simulators.usb import VENDOR_READER, VirtualBus
-from tests.devices.profiles.described import FOLDER
+from tests.support.devices.described import FOLDER
 
 KING = files("devices.profiles").joinpath("zvonimir-king.toml").read_text()
 

@@ -21,7 +21,7 @@ from devices.readings import (
 )
 from devices.shoe.angel_eye import DRIVER, AngelEye, Options
 from devices.shoe.angel_eye_frames import FAULTS, REFUSALS
-from tests.devices.shoe.pens import Hearing, card, cards, of, report
+from tests.support.devices.shoe_pens import Hearing, card, cards, of, report
 
 
 def shoe(strict_bcc: bool = True, min_draw: float = 0.2) -> Hearing:

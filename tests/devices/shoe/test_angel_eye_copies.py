@@ -14,7 +14,7 @@ from devices.readings import (
     ShoeReset,
 )
 from devices.shoe.angel_eye import AngelEye, Options
-from tests.devices.shoe.pens import Hearing, card, cards, of, report
+from tests.support.devices.shoe_pens import Hearing, card, cards, of, report
 
 
 def shoe(strict_bcc: bool = True, min_draw: float = 0.2) -> Hearing:

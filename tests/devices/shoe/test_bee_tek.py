@@ -16,7 +16,7 @@ from devices.readings import (
     unescape,
 )
 from devices.shoe.bee_tek import LONGEST_LINE, BeeTek, Options
-from tests.devices.shoe.pens import Hearing, cards, of
+from tests.support.devices.shoe_pens import Hearing, cards, of
 
 BURN = "[Manual Burn Cards]"
 

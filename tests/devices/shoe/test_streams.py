@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from devices.codec import Codec
 from devices.drivers import driver
 from devices.readings import CardDrawn, LinkGap
-from tests.devices.shoe.pens import card, cards, of, report
+from tests.support.devices.shoe_pens import card, cards, of, report
 
 names = st.sampled_from([rank + suit for rank in "A23456789TJQK" for suit in "cdhs"])
 reports = st.builds(

@@ -21,7 +21,7 @@ from devices.readings import (
     ShufflerVerdict,
 )
 from devices.shuffler.shuffler_board import NEW_DECK
-from tests.devices.board.pens import Board, of
+from tests.support.devices.board_pens import Board, of
 
 
 def shuffler() -> Board:

@@ -25,7 +25,7 @@ from devices.slot import cctalk_frames as frames
 from devices.slot.cctalk_acceptor import ANSWER, LATE_AFTER, CcTalkBus, Options
 from devices.slot.cctalk_box import CHECK, SILENT, TRIES
 from devices.watch import Watch
-from tests.devices.board.pens import of
+from tests.support.devices.board_pens import of
 
 COINS = {5: "EU100A", 6: "EU200A"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from devices.readings import AnyReading, DeviceReport, LinkGap, SlotCoin
-from tests.devices.board.pens import Board, of
+from tests.support.devices.board_pens import Board, of
 
 
 def slots() -> Board:

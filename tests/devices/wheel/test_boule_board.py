@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.readings import AnyReading, LinkGap, WheelCell, WheelFault, WheelPhase
-from tests.devices.board.pens import Board, make, of
+from tests.support.devices.board_pens import Board, make, of
 
 
 def mask(*holes: int) -> str:

@@ -18,10 +18,10 @@ from controller.contract.events import RoundResult, RoundUnresolved
 from devices.readings import AnyReading, LinkLate, WheelNumber
 from devices.recording import Recording, read_recording
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
-from tests.controller.games.play import of_kind
-from tests.controller.games.roulette_play import Play
-from tests.controller.outcomes import outcome_of
 from tests.devices.wheel.slingshot import PERIOD, Hearing, faults, numbers, phases, status
+from tests.support.games.outcomes import outcome_of
+from tests.support.games.play import of_kind
+from tests.support.games.roulette_play import Play
 
 SPIN, BEFORE, NUMBER = 3, "14", "35"
 Lines = list[tuple[float, bytes]]

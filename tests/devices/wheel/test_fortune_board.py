@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from devices.readings import AnyReading, LinkGap, WheelCell, WheelFault, WheelPhase
-from tests.devices.board.pens import Board, make, of
+from tests.support.devices.board_pens import Board, make, of
 
 
 class Wheel(Board):

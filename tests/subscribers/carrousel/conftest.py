@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.daemon.mosquitto import Mosquitto, Subscriber
-from tests.subscribers.carrousel.floor import Controller, Dealer, Floor, terms
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber
+from tests.support.carrousel.floor import Controller, Dealer, Floor, terms
 
 Make = Callable[..., Floor]
 

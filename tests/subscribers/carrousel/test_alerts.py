@@ -9,9 +9,9 @@ import msgspec
 from controller.contract.retained import Alert
 from subscribers.carrousel.statement_of_state import Alerts
 from subscribers.carrousel.verification import verify
-from tests.daemon.mosquitto import until
 from tests.subscribers.carrousel.conftest import Make
-from tests.subscribers.carrousel.floor import SEED, STAKE, Floor, terms
+from tests.support.brokers.mosquitto import until
+from tests.support.carrousel.floor import SEED, STAKE, Floor, terms
 
 ALERT = "poker-1-refused"
 TOPIC = f"jackpot/linked/alert/{ALERT}"

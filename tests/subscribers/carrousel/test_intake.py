@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from controller.contract.notation import historical
 from subscribers.carrousel.facts import Heard, NotWon, PlayStaked, RoundVoided, Staked, Won
 from subscribers.carrousel.intake import Ask, Got, Intake, Memory, Notice, Rules
-from tests.subscribers.carrousel.told import (
+from tests.support.carrousel.told import (
     RULES,
     TABLE,
     changed,

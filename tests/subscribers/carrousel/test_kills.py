@@ -18,8 +18,8 @@ import pytest
 
 from controller.contract.times import moment, utc
 from subscribers.carrousel.verification import verify
-from tests.daemon.mosquitto import until
-from tests.subscribers.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts
+from tests.support.brokers.mosquitto import until
+from tests.support.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts
 
 RISE = STAKE * 9 // 10
 

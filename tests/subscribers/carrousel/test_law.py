@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.subscribers.carrousel.law import (
+from tests.support.carrousel.law import (
     Coin,
     Law,
     Made,

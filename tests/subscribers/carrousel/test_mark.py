@@ -34,12 +34,12 @@ from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.since_mark import departs
 from subscribers.carrousel.store import Store
 from subscribers.carrousel.verification import Finding, of_chain, verify
-from tests.daemon.mosquitto import PATIENCE, until
 from tests.subscribers.carrousel.coins import BEGIN, coin, stake
 from tests.subscribers.carrousel.conftest import Make
-from tests.subscribers.carrousel.floor import SEED, STAKE, Floor
 from tests.subscribers.carrousel.played import evening
 from tests.subscribers.carrousel.test_verification import unguarded
+from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.carrousel.floor import SEED, STAKE, Floor
 
 RISE = STAKE * 9 // 10
 

@@ -11,10 +11,10 @@ import pytest
 from controller.metrics.endpoint import LARGEST
 from controller.metrics.text import TEXT, exposition
 from subscribers.carrousel.metrics import FAMILIES, Counts, values
-from tests.daemon.mosquitto import free_port, until
-from tests.jackpot import statement
 from tests.subscribers.carrousel.conftest import Make
-from tests.subscribers.carrousel.floor import SEED, STAKE
+from tests.support.brokers.mosquitto import free_port, until
+from tests.support.carrousel.floor import SEED, STAKE
+from tests.support.jackpot import statement
 
 RISE = STAKE * 9 // 10
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from controller.contract.times import utc
-from tests.daemon.mosquitto import until
 from tests.subscribers.carrousel.conftest import Make
-from tests.subscribers.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts, terms
+from tests.support.brokers.mosquitto import until
+from tests.support.carrousel.floor import SEED, STAKE, Dealer, Floor, accounts, terms
 
 RISE = STAKE * 9 // 10
 

@@ -16,9 +16,9 @@ from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
 from subscribers.carrousel.terms import Terms
 from subscribers.feed import BrokerLogin
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
-from tests.daemon.mosquitto import PATIENCE, until
 from tests.subscribers.carrousel.conftest import Make
-from tests.subscribers.carrousel.floor import (
+from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.carrousel.floor import (
     SEED,
     STAKE,
     TOPICS,

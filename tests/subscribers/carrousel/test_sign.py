@@ -38,10 +38,10 @@ from subscribers.carrousel.sign import (
     valued,
 )
 from subscribers.meter import Meter, hear
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber
-from tests.daemon.process import table
-from tests.jackpot import award, statement
 from tests.subscribers.carrousel.signs import AlphaSign
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber
+from tests.support.daemon.process import table
+from tests.support.jackpot import award, statement
 
 SAID = 1_774_000_000.0
 HEAD = bytes(5) + b"\x01Z00\x02"

@@ -24,9 +24,9 @@ from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.store import Store
 from subscribers.carrousel.verification import verify
-from tests.daemon.mosquitto import PATIENCE
 from tests.subscribers.carrousel.coins import BEGIN, coin, stake
 from tests.subscribers.carrousel.played import evening, opened
+from tests.support.brokers.mosquitto import PATIENCE
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from subscribers.console.jackpot_work import SeenJackpot, done, place, role_for
 from subscribers.console.sending import Touch, Waits
 from subscribers.console.work import Item, Place
 from subscribers.meter import Meter, Silent
-from tests.controller.people.staff import LASA, RIERA, VIDAL
-from tests.jackpot import award, statement, table
+from tests.support.jackpot import award, statement, table
+from tests.support.people.staff import LASA, RIERA, VIDAL
 
 BOTH = LASA  # table head and inspector
 """m-lasa, who has two roles."""

@@ -28,8 +28,8 @@ from subscribers.console.admission import Admission, Denied, NobodyError
 from subscribers.console.attempts import LOCKED, MOST, STRANGERS, Attempts
 from subscribers.console.sessions import Limits, Sessions, same
 from subscribers.console.settings import PitSettings
-from tests.controller.people.staff import LASA, RIERA, SITE, secret
-from tests.web.pit import PINS, console
+from tests.support.people.staff import LASA, RIERA, SITE, secret
+from tests.support.web.pit import PINS, console
 
 KEY = SigningKey(secret("lasa"))
 PEPPER = b"p" * 32

@@ -18,8 +18,8 @@ from subscribers.console.sending import Touch, Waits
 from subscribers.console.words import words
 from subscribers.console.work import REASON_OF, REASONS, Seen, done, place, who_text
 from subscribers.known import Known, Outdated, fold
-from tests.controller.people.staff import LASA, RIERA, VIDAL
-from tests.subscribers.table import ENVELOPE
+from tests.support.people.staff import LASA, RIERA, VIDAL
+from tests.support.subscribers.table import ENVELOPE
 
 IN_CHARGE = ["table_head", "inspector", "director"]
 LEAF = {**ENVELOPE, "site": "casino-mayor", "simulated": False}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import cases
-from tests.controller.games import scripts
 from tests.controller.games.test_every_input import DEALT
-from tests.subscribers.display.played import Play, every_language, script, wild
+from tests.support.games import scripts
+from tests.support.subscribers.played import Play, every_language, script, wild
 
 OF_CARDS = [
     name

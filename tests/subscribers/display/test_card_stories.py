@@ -16,9 +16,9 @@ from controller.contract.shown import BlackjackHand
 from devices.readings import LinkLost
 from subscribers.display.boxes import count
 from tests.controller.confidential.test_confidential import told_by
-from tests.controller.games import scripts
-from tests.subscribers.display.played import BY, Play, Screen, coups, script, steps
 from tests.subscribers.display.test_bodies import OF_CARDS, face_up
+from tests.support.games import scripts
+from tests.support.subscribers.played import BY, Play, Screen, coups, script, steps
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from controller.contract.times import utc
 from subscribers.display.jackpot import JackpotPicture, picture
 from subscribers.meter import Meter, hear, hear_alert, holds
 from subscribers.money import day, money
-from tests.jackpot import BEGAN, TITLE, award, statement, table
+from tests.support.jackpot import BEGAN, TITLE, award, statement, table
 
 SAID = 1_774_000_000.0
 """When the statements of these tests were said."""

@@ -21,8 +21,8 @@ from subscribers.known import Outdated
 from subscribers.web.floor import Floor
 from subscribers.web.tables import Pictures
 from tests.conftest import LONG
-from tests.controller.games.scripts import scripts
-from tests.subscribers.real import RealTable, after, scripted, spins, spun
+from tests.support.games.scripts import scripts
+from tests.support.subscribers.real import RealTable, after, scripted, spins, spun
 
 NOW = "2026-03-20T02:10:16.215319Z"
 ALL = sorted(name for name in scripts() if name.split("/")[0] in ("roulette", "boule", "craps"))

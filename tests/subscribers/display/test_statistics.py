@@ -18,7 +18,7 @@ from subscribers.display import boule, craps, roulette
 from subscribers.display.rounds import Round
 from subscribers.display.spins import results
 from subscribers.display.statistics import ENOUGH, WINDOWS, extremes, percent, shares, unheard
-from tests.subscribers.real import after, scripted, spun
+from tests.support.subscribers.real import after, scripted, spun
 
 NUMBERS = st.lists(st.integers(0, 36), max_size=600)
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")

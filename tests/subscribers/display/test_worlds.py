@@ -24,10 +24,10 @@ from tests.controller.confidential.test_two_worlds import (
     compare,
     twin,
 )
-from tests.controller.games import scripts
-from tests.controller.monkey import MANNERS, Manners
-from tests.subscribers.display.played import Screen
 from tests.subscribers.display.test_bodies import OF_CARDS
+from tests.support.games import scripts
+from tests.support.games.monkey import MANNERS, Manners
+from tests.support.subscribers.played import Screen
 
 CARDS = 3
 """Cards of a table's evenings in whose place another is put."""

@@ -23,7 +23,7 @@ from subscribers.statistics.reading import Reader
 from subscribers.surveillance.archive import Record
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.records import records
-from tests.subscribers.statistics.evenings import BEGIN, DEALERS, correction, evenings, record
+from tests.support.subscribers.evenings import BEGIN, DEALERS, correction, evenings, record
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 

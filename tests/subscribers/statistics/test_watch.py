@@ -15,8 +15,8 @@ from subscribers.statistics.watch import keep_findings, watch
 from subscribers.surveillance.archive import Query, Record
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.service import Grown
-from tests.daemon.mosquitto import until
-from tests.subscribers.statistics.evenings import evenings
+from tests.support.brokers.mosquitto import until
+from tests.support.subscribers.evenings import evenings
 
 
 def found(path: Path) -> list[Record]:

@@ -9,7 +9,7 @@ import pytest
 
 from subscribers.surveillance.archive import Archive
 from subscribers.surveillance.open_archive import open_archive
-from tests.subscribers.surveillance.postgres import Postgres
+from tests.support.surveillance.postgres import Postgres
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,8 @@ from subscribers.surveillance.retention import DAY, STATE, Count, Mark, read
 from subscribers.surveillance.service import Grown
 from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
 from subscribers.surveillance.upkeep import look_after
-from tests.daemon.mosquitto import until
 from tests.subscribers.surveillance.said import event
+from tests.support.brokers.mosquitto import until
 
 CONFIGURATION = """
 [site]

@@ -13,10 +13,10 @@ from subscribers.surveillance.archive import Query, Removal
 from subscribers.surveillance.archive_postgres import CONNECTION, PostgresArchive
 from subscribers.surveillance.bounded_connection import ANSWER, SLOW
 from subscribers.surveillance.errors import ArchiveError
-from tests.daemon.mosquitto import until
 from tests.subscribers.surveillance import test_archive as every
-from tests.subscribers.surveillance.postgres import Postgres
 from tests.subscribers.surveillance.said import event
+from tests.support.brokers.mosquitto import until
+from tests.support.surveillance.postgres import Postgres
 
 CHANGES = (
     "UPDATE record SET body = ''",

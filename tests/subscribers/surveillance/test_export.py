@@ -21,8 +21,8 @@ from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.export import ExportError, export
 from subscribers.surveillance.export_forms import COLUMNS
-from tests.controller.premises import entries, evening
 from tests.subscribers.surveillance.said import event, finding
+from tests.support.journal.premises import entries, evening
 
 BOX = b'{"sealed":"c2VjcmV0","key":"00","signature":"11"}'
 SAID = [

@@ -12,12 +12,12 @@ from controller.proof.checkpoint import key_path, make_key, public
 from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import tell as tell
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.pair import NAMES, Nats, NetworkWheel, daemons, in_pair
-from tests.daemon.play import command, spin, until_more, until_up
-from tests.daemon.process import table
-from tests.subscribers.surveillance.recorder import Recorder
-from tests.subscribers.surveillance.room import told
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.pair import NAMES, Nats, NetworkWheel, daemons, in_pair
+from tests.support.daemon.play import command, spin, until_more, until_up
+from tests.support.daemon.process import table
+from tests.support.surveillance.recorder import Recorder
+from tests.support.surveillance.room import told
 
 
 def test_both_journals_are_kept_and_neither_is_a_finding(

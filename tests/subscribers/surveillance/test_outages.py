@@ -17,19 +17,19 @@ from subscribers.feed import BrokerLogin
 from subscribers.surveillance import service
 from subscribers.surveillance.service import Recorder
 from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
-from tests.chaos.disk import Full, disk
 from tests.daemon.conftest import daemon as daemon
 from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.daemon.mosquitto import until
-from tests.daemon.play import command, spin
-from tests.subscribers.surveillance.postgres import Postgres
-from tests.subscribers.surveillance.recorder import Recorder as Recording
-from tests.subscribers.surveillance.room import Room, told
-from tests.subscribers.surveillance.room import rooms as rooms
+from tests.support.brokers.mosquitto import until
+from tests.support.daemon.play import command, spin
+from tests.support.disk import Full, disk
+from tests.support.surveillance.postgres import Postgres
+from tests.support.surveillance.recorder import Recorder as Recording
+from tests.support.surveillance.room import Room, told
+from tests.support.surveillance.room import rooms as rooms
 
 STALLED = "archive-stalled"
 

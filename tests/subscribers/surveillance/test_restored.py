@@ -15,11 +15,11 @@ from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.daemon.mosquitto import until
-from tests.daemon.play import command, spin, until_more, until_up
-from tests.subscribers.surveillance.room import Room, told
-from tests.subscribers.surveillance.room import room as room
-from tests.subscribers.surveillance.room import rooms as rooms
+from tests.support.brokers.mosquitto import until
+from tests.support.daemon.play import command, spin, until_more, until_up
+from tests.support.surveillance.room import Room, told
+from tests.support.surveillance.room import room as room
+from tests.support.surveillance.room import rooms as rooms
 
 
 def test_both_sides_are_kept_and_the_restore_is_named(room: Room, tmp_path: Path) -> None:

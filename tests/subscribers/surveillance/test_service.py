@@ -25,11 +25,11 @@ from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.daemon.mosquitto import until
-from tests.daemon.play import TABLE, command, spin, until_up
-from tests.subscribers.surveillance.room import Room, edit, signed
-from tests.subscribers.surveillance.room import room as room
-from tests.subscribers.surveillance.room import rooms as rooms
+from tests.support.brokers.mosquitto import until
+from tests.support.daemon.play import TABLE, command, spin, until_up
+from tests.support.surveillance.room import Room, edit, signed
+from tests.support.surveillance.room import room as room
+from tests.support.surveillance.room import rooms as rooms
 
 
 def test_everything_that_is_said_is_kept(room: Room) -> None:

@@ -18,9 +18,9 @@ from subscribers.surveillance.findings import open_findings, refused_keys
 from subscribers.surveillance.settings import SiteSettings
 from subscribers.surveillance.settle import main, settle
 from subscribers.surveillance.site import Site
-from tests.controller.people.staff import RIERA, VIDAL
 from tests.subscribers.surveillance.said import finding
-from tests.web.pit import PINS, console
+from tests.support.people.staff import RIERA, VIDAL
+from tests.support.web.pit import PINS, console
 
 KEY = "ab" * 32
 SITE = "madrid-1"

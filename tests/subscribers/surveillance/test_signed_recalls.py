@@ -11,11 +11,11 @@ from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.daemon.mosquitto import until
-from tests.daemon.play import spin
-from tests.daemon.signing import LASA, SIGNED, enrol, give, reader
-from tests.subscribers.surveillance.room import Room, told
-from tests.subscribers.surveillance.room import rooms as rooms
+from tests.support.brokers.mosquitto import until
+from tests.support.daemon.play import spin
+from tests.support.people.signing import LASA, SIGNED, enrol, give, reader
+from tests.support.surveillance.room import Room, told
+from tests.support.surveillance.room import rooms as rooms
 
 KEY = """
 recall_key = "reader"

@@ -17,11 +17,11 @@ import pytest
 from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.daemon.play import command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
-from tests.subscribers.surveillance.recorder import Recorder
-from tests.subscribers.surveillance.room import surveilled, told
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.surveillance.recorder import Recorder
+from tests.support.surveillance.room import surveilled, told
 
 
 class Site:

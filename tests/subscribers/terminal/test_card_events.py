@@ -14,8 +14,8 @@ from controller.games.games import make_game
 from subscribers.terminal.card_events import Cards
 from subscribers.terminal.table_view import TableView
 from subscribers.terminal.words import note
-from tests.controller.games import scripts
-from tests.subscribers.table import Narrator, card_state, coup, dealt, hands
+from tests.support.games import scripts
+from tests.support.subscribers.table import Narrator, card_state, coup, dealt, hands
 
 
 def test_the_course_of_a_shoe() -> None:

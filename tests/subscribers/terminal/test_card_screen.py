@@ -11,7 +11,7 @@ from subscribers.cards import points, short
 from subscribers.terminal.floor import ROOM, TableOnFloor, floor
 from subscribers.terminal.screen import Trouble
 from subscribers.terminal.table_view import TableView
-from tests.subscribers.table import Narrator, card_state, coup, dealt, hands, played, state
+from tests.support.subscribers.table import Narrator, card_state, coup, dealt, hands, played, state
 
 
 def text_of(picture: RenderableType, width: int, height: int) -> str:

@@ -17,7 +17,7 @@ from subscribers.terminal.floor import TableOnFloor, floor
 from subscribers.terminal.screen import Trouble, picture
 from subscribers.terminal.space import EDGES, rows, shares
 from subscribers.terminal.table_view import SPINS, TableView
-from tests.subscribers.table import BLACK, ENVELOPE, RED, Narrator, played, state
+from tests.support.subscribers.table import BLACK, ENVELOPE, RED, Narrator, played, state
 
 SINCE = "2026-03-20T02:10:42.307311Z"
 BLACK_POCKET = (192, 192, 192), (16, 16, 16)

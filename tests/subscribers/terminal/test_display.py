@@ -23,10 +23,10 @@ from subscribers.meter import Meter, hear
 from subscribers.money import money
 from subscribers.terminal.display import Display, main
 from subscribers.terminal.meter_line import line
-from tests.daemon.mosquitto import PATIENCE, Mosquitto, Subscriber, until
-from tests.jackpot import award, statement
-from tests.subscribers.table import RED, Narrator, info, state
-from tests.terminal import Terminal
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.jackpot import award, statement
+from tests.support.subscribers.table import RED, Narrator, info, state
+from tests.support.terminal import Terminal
 
 ROOT = "novamas/v1/sala"
 

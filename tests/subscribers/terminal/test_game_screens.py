@@ -15,7 +15,7 @@ from subscribers.terminal.digits import large
 from subscribers.terminal.floor import TableOnFloor, floor
 from subscribers.terminal.screen import picture
 from subscribers.terminal.table_view import TableView
-from tests.subscribers.table import ENVELOPE, Narrator, state
+from tests.support.subscribers.table import ENVELOPE, Narrator, state
 
 
 def drawn(view: TableView, width: int = 80, height: int = 24) -> str:

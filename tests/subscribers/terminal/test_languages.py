@@ -18,9 +18,9 @@ from subscribers.terminal.screen import FAMILIES, PLAIN, SLIM, Trouble, picture
 from subscribers.terminal.table_view import TableView
 from subscribers.terminal.words import alert, command, mark, who
 from tests.controller.contract.test_messages import phases
-from tests.subscribers.table import BLACK, RED, card_state, dealt, info, played, state
 from tests.subscribers.terminal.test_card_screen import with_result
 from tests.subscribers.terminal.test_game_screens import HANDS, result, seen, throw
+from tests.support.subscribers.table import BLACK, RED, card_state, dealt, info, played, state
 
 SIZES = ((60, 24), (80, 24), (120, 40))
 GAMES = ("roulette-french", "fortune-wheel", "craps", "punto-banca", "blackjack")

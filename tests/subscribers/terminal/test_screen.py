@@ -13,7 +13,7 @@ from subscribers.terminal.digits import HEIGHT, large
 from subscribers.terminal.display import Display, screenshot
 from subscribers.terminal.screen import Trouble, picture
 from subscribers.terminal.table_view import TableView
-from tests.subscribers.table import BLACK, played, state
+from tests.support.subscribers.table import BLACK, played, state
 
 
 def halves(text: str) -> str:

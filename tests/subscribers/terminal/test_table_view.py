@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from subscribers.terminal.table_view import SPINS, TableView
 from subscribers.terminal.words import note
-from tests.subscribers.table import BLACK, RED, Narrator, played, state
+from tests.support.subscribers.table import BLACK, RED, Narrator, played, state
 
 
 def test_the_course_of_a_table() -> None:

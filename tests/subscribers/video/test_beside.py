@@ -14,11 +14,11 @@ from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, spin, until_up
-from tests.daemon.process import Daemon, Wheel, configuration, table
-from tests.subscribers.surveillance.recorder import Recorder
-from tests.subscribers.video.receivers import HTTPReceiver
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, spin, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.surveillance.recorder import Recorder
+from tests.support.video.receivers import HTTPReceiver
 
 
 def test_a_receiver_and_a_recorder_that_were_away_lose_no_bookmark(

@@ -12,7 +12,7 @@ from subscribers.video.bookmarks import EVENTS, Bookmark, body, bookmark, encode
 from subscribers.video.pos import written
 from subscribers.video.settings import BookmarkSettings
 from tests.controller.confidential.test_confidential import cards_in
-from tests.controller.games import scripts
+from tests.support.games import scripts
 
 SUITS = {"♣": "c", "♦": "d", "♥": "h", "♠": "s"}
 

@@ -15,12 +15,12 @@ import pytest
 
 from controller.cli import main
 from tests.daemon.conftest import daemon, ending, mosquitto, subscribe, tell  # noqa: F401
-from tests.daemon.mosquitto import Mosquitto, Subscriber, until
-from tests.daemon.play import command, until_open
-from tests.daemon.process import Daemon, configuration
 from tests.daemon.test_hidden_cards import poker_table
-from tests.devices.parts import Pty
-from tests.subscribers.video.sending import EVENTS, Receivers, Recorder
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import command, until_open
+from tests.support.daemon.process import Daemon, configuration
+from tests.support.devices.parts import Pty
+from tests.support.video.sending import EVENTS, Receivers, Recorder
 
 TABLE = "novamas/v1/palma/p1"
 DEALT = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h", "6c")

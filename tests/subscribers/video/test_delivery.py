@@ -20,8 +20,8 @@ from subscribers.surveillance.archive import Record
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.delivery import Delivery, Progress, name_of
 from subscribers.video.settings import BookmarkSettings
-from tests.daemon.mosquitto import until
-from tests.subscribers.video.receivers import Datagrams, HTTPReceiver, LineReceiver, Statistics
+from tests.support.brokers.mosquitto import until
+from tests.support.video.receivers import Datagrams, HTTPReceiver, LineReceiver, Statistics
 
 NOW = 1_790_000_000.0
 

@@ -1,0 +1,380 @@
+"""A broker, linked tables as their daemon tells them, persons with keys, and the controller as a
+process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import paho.mqtt.client as paho
+from nacl.signing import SigningKey
+from paho.mqtt.enums import CallbackAPIVersion
+
+from controller.contract.command_fields import Role
+from controller.contract.times import utc
+from controller.contract.topics import Topics, level
+from controller.people.register import (
+    Head,
+    Key,
+    People,
+    Person,
+    enrolled,
+    read_people,
+    spelled,
+    write_people,
+)
+from controller.people.seen import Seen
+from controller.people.signed_command import Claims, sign, verify
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+from tests.support.carrousel.told import recall
+
+SITE = "casino-mayor"
+TOPICS = Topics(SITE)
+GAME, DECREE = "poker-no-draw", "EUS96"
+STAKE, SEED = 500, 500_000
+SITE_KEY = SigningKey(b"the key of the site of this test")
+PEOPLE: dict[str, tuple[Role, ...]] = {
+    "m-lasa": ("table_head",),
+    "a-riera": ("inspector",),
+    "t-vidal": ("director",),
+    "j-croupier": ("croupier",),
+}
+KEYS = {name: SigningKey(name.ljust(32).encode()) for name in PEOPLE}
+
+
+READER = "carrousel-1"
+
+
+def people(reader: str | None = None) -> bytes:
+    """The people file. ``reader``: the public key of a reader."""
+    readers = [
+        Person(id=READER, name=READER, roles=("reader",), tables=("*",), keys=(Key(x=key),))
+        for key in ([] if reader is None else [reader])
+    ]
+    persons = [
+        Person(
+            id=name,
+            name=name.title(),
+            roles=roles,
+            tables=("*",),
+            keys=(Key(x=spelled(KEYS[name].verify_key.encode())),),
+        )
+        for name, roles in PEOPLE.items()
+    ]
+    head = Head(site=SITE, number=1, time="2026-03-20T02:10:13Z")
+    return write_people(enrolled(head, [*persons, *readers]), SITE_KEY)
+
+
+def terms(*tables: str, **fields: Any) -> dict[str, Any]:
+    """The terms of a progressive jackpot."""
+    return {
+        "jackpot": "linked",
+        "decree": DECREE,
+        "games": [GAME],
+        "currency": "EUR",
+        "stake": STAKE,
+        "seed": SEED,
+        "authorisation": {
+            "number": "7/2026",
+            "date": "2026-01-15",
+            "authority": "Juego",
+            "percentage": [9, 10],
+            "tables": list(tables),
+        },
+        **fields,
+    }
+
+
+class Dealer:
+    """A daemon as the broker hears it: tells events of its tables, and answers recalls."""
+
+    def __init__(self, port: int, node: str = "node-1", boot: str = "b1") -> None:
+        self.node, self.boot = node, boot
+        self.journals: dict[str, list[bytes]] = {}
+        self.said: dict[str, int] = {}
+        """How many of a table's events were told."""
+        self.answers = True
+        self.people: People | None = None
+        """Whose signature a recall must have; None: it needs none."""
+        self._client = paho.Client(CallbackAPIVersion.VERSION2)
+        self._client.max_inflight_messages_set(1000)
+        self._client.on_message = self._asked
+        self._client.on_connect = self._connected
+        self._client.reconnect_delay_set(1, 1)
+        self._client.connect("127.0.0.1", port)
+        self._client.loop_start()
+
+    def _connected(self, *_: Any) -> None:
+        self._client.subscribe(f"{TOPICS.root}/+/command/recall", 1)
+        self.online()
+        for table in tuple(self.journals):
+            self.retain(table)
+
+    def online(self) -> None:
+        self._say(TOPICS.node(self.node, "status"), {"status": "online", "boot": self.boot})
+
+    def offline(self) -> None:
+        self._say(TOPICS.node(self.node, "status"), {"status": "offline", "boot": self.boot})
+
+    def restart(self, boot: str) -> None:
+        """A new run of the daemon."""
+        self.boot = boot
+        self.online()
+        for table in tuple(self.journals):
+            self.retain(table)
+
+    def serve(self, *tables: str) -> None:
+        for table in tables:
+            self.journals.setdefault(table, [])
+            self.retain(table)
+
+    def seq(self, table: str) -> int:
+        own = [msgspec.json.decode(body) for body in self.journals[table]]
+        return max((each["seq"] for each in own if each["boot"] == self.boot), default=0)
+
+    def retain(self, table: str, **about: Any) -> None:
+        """Its retained topics."""
+        head = {"site": SITE, "table": table, "game": GAME, "decree": DECREE, "boot": self.boot}
+        self._say(TOPICS.table(table, "info"), {**head, "about": {"jackpot": "linked", **about}})
+        state = {"seq": self.seq(table), "time": utc(time.time()), "shown": {"currency": "EUR"}}
+        self._say(TOPICS.table(table, "state"), {**head, **state})
+
+    def happens(self, table: str, type: str, *, lost: bool = False, **fields: Any) -> bytes:  # noqa: A002
+        """An event: journaled, and told unless it gets lost."""
+        event = {
+            "type": type,
+            "site": SITE,
+            "table": table,
+            "game": GAME,
+            "decree": DECREE,
+            "boot": self.boot,
+            "seq": self.seq(table) + 1,
+            "time": utc(time.time()),
+            "mono_ns": 1,
+            "session": 1,
+            "round": 1,
+            **fields,
+        }
+        body = msgspec.json.encode(event)
+        self.journals[table].append(body)
+        if not lost:
+            self.tell(table, body)
+        return body
+
+    def tell(self, table: str, body: bytes) -> None:
+        self._client.publish(TOPICS.table(table, "event"), body, 1)
+
+    def coin(self, table: str, box: int = 1, round: int = 1, **fields: Any) -> bytes:  # noqa: A002
+        bet = {"who": f"box:{box}", "bet": "jackpot", "amount": STAKE, "round": round}
+        return self.happens(table, "bet.placed", **{**bet, **fields})
+
+    def award(self, table: str, box: int = 1, round: int = 1, **fields: Any) -> bytes:  # noqa: A002
+        award = {
+            "award": "jackpot",
+            "box": f"box:{box}",
+            "hand": "straight_flush",
+            "cards": ["9s", "8s", "7s", "6s", "5s"],
+            "share": [1, 10],
+            "round": round,
+        }
+        return self.happens(table, "award.qualified", **{**award, **fields})
+
+    def staked(self, table: str, amount: int, round: int = 1) -> bytes:  # noqa: A002
+        return self.happens(table, "jackpot.staked", amount=amount, slots=amount, round=round)
+
+    def _say(self, topic: str, body: Any) -> None:
+        self._client.publish(topic, msgspec.json.encode(body), 1, retain=True)
+
+    def _asked(self, _client: Any, _data: Any, message: Any) -> None:
+        table = message.topic.removeprefix(f"{TOPICS.root}/").partition("/")[0]
+        if not self.answers or table not in self.journals:
+            return
+        asked = self._recall(table, bytes(message.payload))
+        assert asked["onward"]
+        events = recall(self.journals[table], asked["boot"], asked["from"])
+        reply = {"id": asked["id"], "ok": True, "events": [msgspec.Raw(each) for each in events]}
+        topic = TOPICS.reply(table, asked["client"])
+        self._client.publish(topic, msgspec.json.encode(reply), 1)
+
+    def _recall(self, table: str, body: bytes) -> dict[str, Any]:
+        if self.people is None:
+            found: dict[str, Any] = msgspec.json.decode(body)
+            return found
+        topic = f"{TOPICS.root}/{table}"
+        claims = verify(body, time.time(), topic, table, self.people, Seen()).claims
+        assert (claims.command, claims.role, claims.iss) == ("recall", "reader", READER)
+        return {**claims.fields, "id": claims.jti, "client": claims.client}
+
+    def close(self) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+
+class Controller:
+    """``python -m subscribers.carrousel``."""
+
+    def __init__(self, folder: Path, port: int, *jackpots: dict[str, Any], **settings: Any) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "people").write_bytes(people())
+        self.ledger, self._log = folder / "ledger.sqlite3", folder / "carrousel.log"
+        self.given = {
+            "site": SITE,
+            "broker": {"url": f"mqtt://127.0.0.1:{port}"},
+            "node": "carrousel",
+            "ledger": str(self.ledger),
+            "jackpots": [{"terms": each, "title": {"es": "carrusel"}} for each in jackpots],
+            "keepalive": 1.0,
+            "people_file": str(folder / "people"),
+            "people_key": spelled(SITE_KEY.verify_key.encode()),
+            **settings,
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """What starts it."""
+        module = (sys.executable, "-m", "subscribers.carrousel")
+        return [*module, "--settings", json.dumps(self.given)]
+
+    def start(self) -> None:
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(self.words, stderr=log)
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def stop(self) -> int:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(PATIENCE)
+        self.process = None
+        return code
+
+
+class Floor:
+    """All of it. ``heard``: everything that was said at the broker."""
+
+    def __init__(
+        self, broker: Mosquitto, heard: Subscriber, dealer: Dealer, controller: Controller
+    ) -> None:
+        self.broker, self.heard, self.dealer, self.controller = broker, heard, dealer, controller
+        self._number = 0
+
+    def state(self, jackpot: str = "linked") -> dict[str, Any]:
+        found: dict[str, Any] | None = self.heard.latest(f"jackpot/{jackpot}/state")
+        return found or {}
+
+    def until(self, what: str, condition: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+        """Wait until the state of the jackpot is so, and give it."""
+
+        def found() -> dict[str, Any] | None:
+            state = self.state()
+            return state if state and condition(state) else None
+
+        state: dict[str, Any] = until(
+            what, found, lambda: f"{self.state()}\n{self.controller.log()[-4000:]}"
+        )
+        return state
+
+    def in_play(self, *tables: str) -> dict[str, Any]:
+        return self.until(
+            f"{', '.join(tables)} in play",
+            lambda state: (
+                state["in_play"] and all(state["tables"][each]["in_play"] for each in tables)
+            ),
+        )
+
+    def alert(self, name: str, jackpot: str = "linked") -> dict[str, Any]:
+        topic = f"jackpot/{jackpot}/alert/{name}"
+        found: dict[str, Any] = until(
+            f"alert {name}", lambda: self.heard.latest(topic), self.controller.log
+        )
+        return found
+
+    def order(
+        self,
+        who: str,
+        command: str,
+        role: Role | None = None,
+        jackpot: str = "linked",
+        **fields: Any,
+    ) -> dict[str, Any]:
+        """Sign an order, send it and give the reply."""
+        number, body = self.signed(who, command, role, jackpot, **fields)
+        return self.reply_to(jackpot, command, body, number)
+
+    def signed(
+        self,
+        who: str,
+        command: str,
+        role: Role | None = None,
+        jackpot: str = "linked",
+        **fields: Any,
+    ) -> tuple[str, bytes]:
+        """A signed order, after its number."""
+        self._number += 1
+        number = f"number-{self._number:09}-{time.monotonic_ns()}"
+        now = int(time.time())
+        claims = Claims(
+            iss=who,
+            aud=f"{TOPICS.root}/jackpot/{jackpot}",
+            iat=now,
+            exp=now + 60,
+            jti=number,
+            command=command,
+            role=role or PEOPLE[who][0],
+            fields=fields,
+            client="console-1",
+        )
+        return number, sign(KEYS[who].encode(), claims).encode()
+
+    def reply_to(self, jackpot: str, command: str, body: bytes, number: str) -> dict[str, Any]:
+        self.heard.say(TOPICS.jackpot(jackpot, f"command/{level(command)}"), body)
+
+        def answered() -> list[dict[str, Any]]:
+            replies = [each.body for each in self.heard.on(f"jackpot/{jackpot}/reply/console-1")]
+            return [each for each in replies if each["id"] == number]
+
+        found: list[dict[str, Any]] = until(
+            f"the answer to {command}", answered, self.controller.log
+        )
+        return found[0]
+
+    def two(self, command: str, **fields: Any) -> dict[str, Any]:
+        """An order that the inspector and the director give."""
+        first = self.order("a-riera", command, **fields)
+        assert not first["ok"]
+        return self.order("t-vidal", command, **fields)
+
+
+def enrolled_now(reader: str | None = None) -> People:
+    """The people, as who reads the file knows them."""
+    return read_people(people(reader), SITE, SITE_KEY.verify_key.encode())
+
+
+def accounts(ledger: Path) -> dict[tuple[str, str], int]:
+    """The balances of a ledger's accounts, by account and part."""
+    import sqlite3
+
+    connection = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
+    try:
+        rows: Iterable[tuple[str, str, int]] = connection.execute(
+            "SELECT account, part, sum(amount) FROM posting GROUP BY account, part"
+        ).fetchall()
+    finally:
+        connection.close()
+    return {(account, part): amount for account, part, amount in rows if amount}

@@ -1,0 +1,317 @@
+"""Whether a floor of linked tables goes on, how it comes to rest, and whether its ledger is then,
+to the cent, what the gazettes make of what the tables wrote down.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+
+import msgspec
+
+from controller.contract.times import utc
+from controller.journal.reader import JournalReader
+from tests.support.brokers.mosquitto import until
+from tests.support.carrousel.law import (
+    Coin,
+    Law,
+    aragon,
+    balears,
+    euskadi,
+    reckon,
+    shares,
+)
+from tests.support.carrousel.law import (
+    Play as PlayOfLaw,
+)
+from tests.support.chaos.linked_daemon import Play
+from tests.support.chaos.linked_floor import GAMES, SEEDS, LinkedFloor, decided, microseconds
+from tests.support.chaos.poker_script import script
+from tests.support.chaos.report import tell
+
+
+def goes_on(floor: LinkedFloor, since: float) -> bool:
+    """Whether the controller has said something since, and most tables are in play."""
+    states = [floor.state(decree) for decree in floor.decrees]
+    tables = [table["in_play"] for state in states for table in state.get("tables", {}).values()]
+    fresh = all(state.get("time", "") > utc(since) for state in states)
+    return fresh and sum(tables) >= 0.7 * sum(map(len, floor.decrees.values()))
+
+
+def rest(floor: LinkedFloor) -> None:
+    """No more rounds; everything is told, paid, and at rest."""
+    floor.plays(msgspec.structs.replace(floor.play, on=False))
+    until("all rounds are ended", lambda: not _rounds_open(floor), floor.told, 600.0)
+    until("all coins are told", lambda: staked(floor) == told_staked(floor), floor.told, 600.0)
+    assert floor.persons is not None
+    until("all is paid", lambda: floor.persons and floor.persons.idle, floor.told, 600.0)
+    assert floor.controller.stop() == 0
+    for pit in floor.pits:
+        assert pit.stop() == 0
+    assert "Traceback" not in floor.controller.log()
+
+
+def _rounds_open(floor: LinkedFloor) -> bool:
+    return any(table.open for pit in floor.pits for table in tables_of(pit.journal).values())
+
+
+def staked(floor: LinkedFloor) -> dict[str, int]:
+    """What the tables wrote down that was staked, less what was void, by decree."""
+    found: Counter[str] = Counter()
+    for pit in floor.pits:
+        for name, table in tables_of(pit.journal).items():
+            found[pit.tables[name]] += staked_at(table)
+    return dict(found)
+
+
+def staked_at(table: TableOfJournal) -> int:
+    """What was staked at a table, less what was void."""
+    standing = (each for each in table.rounds.values() if each.void is None)
+    return sum(sum(each.amounts.values()) for each in standing)
+
+
+def told_staked(floor: LinkedFloor) -> dict[str, int]:
+    """The same, as the ledger has it."""
+    with closing(sqlite3.connect(f"file:{floor.controller.ledger}?mode=ro", uri=True)) as ledger:
+        rows = ledger.execute(
+            "SELECT jackpot, -sum(amount) FROM posting WHERE account = 'stakes' GROUP BY jackpot"
+        ).fetchall()
+    return {jackpot.upper(): amount for jackpot, amount in rows}
+
+
+# What the tables wrote down
+
+
+class Happened(msgspec.Struct):
+    """A round, as its table's journal has it. Times in microseconds."""
+
+    coins: list[Coin] = []
+    amounts: dict[str, int] = {}
+    won: int | None = None
+    """When the first award was told."""
+    ended: int | None = None
+    void: int | None = None
+    corrected: int | None = None
+
+
+class TableOfJournal(msgspec.Struct):
+    rounds: dict[tuple[int, int], Happened] = {}
+    latest: int = 0
+    seqs: tuple[str, int] = ("", 0)
+    open: bool = False
+
+
+class _Event(msgspec.Struct):
+    type: str
+    table: str
+    time: str
+    session: int = 0
+    round: int = 0
+    bet: str = ""
+    who: str = ""
+    amount: int = 0
+    withdrawn: bool = False
+
+
+_event = msgspec.json.Decoder(_Event)
+KINDS = (
+    b'"bet.placed"',
+    b'"award.qualified"',
+    b'"jackpot.staked"',
+    b'"round.',
+    b'"result.corrected"',
+)
+ENDS = ("round.result", "round.void", "round.unresolved")
+
+
+def tables_of(journal: Path) -> dict[str, TableOfJournal]:
+    """What happened at the tables of a daemon. What a table says later happened later, whatever its
+    clock said.
+    """
+    with closing(JournalReader(journal)) as reader:
+        return happened(entry.body for entry in reader.entries() if entry.kind == "event")
+
+
+def happened(events: Iterable[bytes]) -> dict[str, TableOfJournal]:
+    """The same of these events."""
+    tables: dict[str, TableOfJournal] = defaultdict(TableOfJournal)
+    for body in events:
+        if any(kind in body[:40] for kind in KINDS):
+            _note(tables, _event.decode(body))
+    return tables
+
+
+def _note(tables: dict[str, TableOfJournal], event: _Event) -> None:
+    table = tables[event.table]
+    table.latest = at = max(table.latest, microseconds(event.time))
+    if event.type == "round.opened":
+        table.open = True
+    elif event.type in ENDS:
+        table.open = False
+    round_ = table.rounds.setdefault((event.session, event.round), Happened())
+    if event.type == "bet.placed" and event.bet == "jackpot":
+        added = event.amount - round_.amounts.get(event.who, 0)
+        round_.coins.append(Coin(at, event.who, added))
+        round_.amounts[event.who] = event.amount
+    elif event.type == "award.qualified":
+        round_.won = round_.won or at
+    elif event.type == "jackpot.staked":
+        round_.ended = at
+    elif event.type == "round.void":
+        round_.void = at
+    elif event.type == "result.corrected":
+        round_.corrected = at
+
+
+def _law(decree: str, tables: int) -> Law:
+    seed = SEEDS[decree] * tables
+    if decree == "EUS96":
+        return euskadi(Fraction(*GAMES[decree][1]), seed, discards=True)
+    return balears(seed) if decree == "BAL05" else aragon(seed)
+
+
+# The end
+
+
+def prove(floor: LinkedFloor, play: Play, kills: Counter[str]) -> None:
+    persons = floor.persons
+    assert persons is not None
+    assert floor.parrot is not None
+    tables: dict[str, TableOfJournal] = {}
+    for pit in floor.pits:
+        tables |= tables_of(pit.journal)
+    with closing(sqlite3.connect(f"file:{floor.controller.ledger}?mode=ro", uri=True)) as ledger:
+        cents = hits = coins = 0
+        for decree, names in floor.decrees.items():
+            found = _of_decree(ledger, decree, {name: tables[name] for name in names}, play, floor)
+            coins, hits, cents = coins + found[0], hits + found[1], cents + found[2]
+        paid, receipts = _payments(ledger)
+    tell(
+        f"{coins} coins, {hits} hits, {paid} payments; {kills.total()} kills {dict(kills)}; "
+        f"{floor.parrot.said['event']} events and {floor.parrot.said['order']} orders said again"
+    )
+    tell(f"orders {dict(persons.orders)}, refused {dict(persons.refused)}")
+    tell(f"difference {cents} cents, {paid - receipts} payments twice")
+    program = (sys.executable, "-m", "controller.cli", "carrousel", "verify")
+    verified = subprocess.run(
+        [*program, str(floor.controller.ledger)], check=False, capture_output=True, text=True
+    )
+    tell(verified.stdout.strip() + verified.stderr.strip())
+    assert verified.returncode == 0
+    assert cents == 0
+
+
+def _payments(ledger: sqlite3.Connection) -> tuple[int, int]:
+    """How many payments are in the ledger, and how many of them were ordered by commands that
+    differ in both signatures.
+    """
+    rows = ledger.execute(
+        "SELECT fact FROM entry WHERE position IN "
+        "(SELECT position FROM posting WHERE what = 'payment')"
+    ).fetchall()
+    tokens = [[each["token"] for each in msgspec.json.decode(fact)["signed"]] for (fact,) in rows]
+    assert all(len(each) == 2 for each in tokens)
+    return len(rows), min(len({each[0] for each in tokens}), len({each[1] for each in tokens}))
+
+
+def _of_decree(
+    ledger: sqlite3.Connection,
+    decree: str,
+    tables: dict[str, TableOfJournal],
+    play: Play,
+    floor: LinkedFloor,
+) -> tuple[int, int, int]:
+    """Reckon it, compare, and give the coins, the hits and the cents of difference."""
+    assert floor.persons is not None
+    law = _law(decree, len(tables))
+    plays: list[PlayOfLaw] = []
+    gave: dict[tuple[str, int, str], int] = {}
+    where: dict[tuple[str, int], tuple[int, int]] = {}
+    for name, table in tables.items():
+        for (session, number), happened in table.rounds.items():
+            dealt = script(
+                play.seed, name, decree, session, number,
+                hits=play.hits, coins=play.coins[decree],
+            )  # fmt: skip
+            staked = {box for box, amount in happened.amounts.items() if amount}
+            void = happened.void is not None
+            dealt_out = happened.ended is not None and not void
+            made, right = (
+                dealt.made(staked, corrected=corrected) if dealt_out else ()
+                for corrected in (False, True)
+            )
+            ends = happened.void or happened.won or happened.ended or table.latest
+            parts = shares(law, right if happened.corrected else made)
+            shared = any(part is not None for part in parts.values())
+            for box, part in parts.items():
+                if part is None:
+                    gave[name, ends, box] = decided(number, box, shared=shared)
+            where[name, ends] = (session, number)
+            plays.append(
+                PlayOfLaw(
+                    name, ends, tuple(happened.coins), made,
+                    void=void, corrected=happened.corrected, right=right,
+                )
+            )  # fmt: skip
+    wanted = reckon(law, plays, gave)
+    jackpot = decree.lower()
+    sums = dict(
+        ledger.execute(
+            "SELECT account, sum(amount) FROM posting WHERE jackpot = ? GROUP BY account",
+            (jackpot,),
+        ).fetchall()
+    )
+    paid = {
+        int(part): amount
+        for part, amount in ledger.execute(
+            "SELECT part, sum(amount) FROM posting WHERE jackpot = ? AND account = 'paid' "
+            "GROUP BY part", (jackpot,),
+        )
+    }  # fmt: skip
+    prizes = {
+        (each.table, *where[each.table, each.ends], each.box): each.cents
+        if each.cents is not None
+        else gave[each.table, each.ends, each.box]
+        for each in wanted.prizes
+    }
+    awards = {number: of for (name, number), of in floor.persons.awards.items() if name == jackpot}
+    got: Counter[tuple[str, int, int, str]] = Counter()
+    for number, amount in paid.items():
+        of = awards[number]
+        got[of["table"], of["session"], of["round"], of["box"]] += amount
+    wrong = {
+        key: (prizes.get(key, 0), got.get(key, 0))
+        for key in prizes.keys() | got.keys()
+        if prizes.get(key, 0) != got.get(key, 0)
+    }
+    cents = (
+        sum(abs(one - other) for one, other in wrong.values())
+        + abs(wanted.meter - sums.get("meter", 0))
+        + abs(wanted.house - sums.get("house", 0))
+        + abs(wanted.seeded + sums.get("seed", 0))
+        + abs(sums.get("award", 0))
+    )
+    for key, (one, other) in sorted(wrong.items())[:10]:
+        tell(f"{key}: the gazette says {one}, the ledger {other}")
+    hits = len({(table, round_) for table, _, round_, _ in prizes})
+    kinds = Counter(
+        " ".join(f"{m.hand}{'*' if m.discarded else ''}" for m in each.made)
+        for each in plays
+        if each.made and not each.void
+    )
+    coins = sum(len(each.coins) for each in plays)
+    tell(
+        f"{decree}: {coins} coins, {len(plays)} rounds, {sum(p.void for p in plays)} void, "
+        f"{hits} hits "
+        f"{dict(kinds)}, {sum(each.corrected is not None for each in plays)} "
+        f"corrected; meter {wanted.meter} and {sums.get('meter')}, house {wanted.house} and "
+        f"{sums.get('house')}, seed {wanted.seeded} and {-sums.get('seed', 0)}, paid "
+        f"{sum(prizes.values())} and {sum(got.values())}"
+    )
+    return coins, hits, cents

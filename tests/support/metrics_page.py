@@ -1,0 +1,54 @@
+"""docs/metrics.md: every metric as the code has it.
+
+Write the tables anew after a change: ``python -m tests.support.metrics_page``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from controller.metrics.family import Family
+from controller.service import metrics as daemon
+from subscribers.carrousel import metrics as carrousel
+from subscribers.surveillance import health as surveillance
+from subscribers.web import metrics as web
+
+PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+SECTIONS: Mapping[str, tuple[Family, ...]] = {
+    "The daemon": daemon.FAMILIES,
+    "The jackpots": carrousel.FAMILIES,
+    "Surveillance": surveillance.FAMILIES,
+    "The web server": web.FAMILIES,
+}
+"""By heading, what a service tells."""
+EVERY: Mapping[str, Family] = {
+    family.name: family for families in SECTIONS.values() for family in families
+}
+
+
+def table(families: Iterable[Family]) -> str:
+    """The table of a service, as it stands in the page."""
+    rows = (
+        f"| `{each.name}` | {each.kind} | {', '.join(each.labels)} | {each.help} |"
+        for each in families
+    )
+    return "\n".join(("| Metric | Kind | Labels | Meaning |", "|---|---|---|---|", *rows))
+
+
+def written(page: str) -> str:
+    """The page with the tables of the code."""
+    for heading, families in SECTIONS.items():
+        page, found = re.subn(
+            rf"(?<=## {heading}\n\n)\| Metric .*?(?=\n\n|\Z)",
+            table(families).replace("\\", r"\\"),
+            page.rstrip() + "\n\n",
+            flags=re.DOTALL,
+        )
+        assert found == 1, heading
+    return page.rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text()))

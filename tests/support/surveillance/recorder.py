@@ -1,0 +1,63 @@
+"""The recorder as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from subscribers.surveillance.archive import Archive, Record
+from subscribers.surveillance.archive import Query as Query
+from subscribers.surveillance.errors import ArchiveError
+from subscribers.surveillance.open_archive import open_archive
+from tests.support.daemon.process import Daemon
+
+
+class Recorder(Daemon):
+    """``novamas surveillance`` with the configuration of a folder. ``where``: its archive."""
+
+    def __init__(self, file: Path, where: str | None = None) -> None:
+        super().__init__(file.parent, file.read_text())
+        self.where = where or str(file.parent / "archive.sqlite3")
+
+    def start(self, **environment: str) -> None:
+        self._since = len(self._lines)
+        self.process = subprocess.Popen(
+            [sys.executable, *self.program, "surveillance", str(self.file)],
+            stdout=subprocess.PIPE,
+            stderr=self.stderr,
+            env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
+        )
+        assert self.process.stdout is not None
+        self._listening = threading.Thread(target=self.listen, args=(self.process.stdout,))
+        self._listening.start()
+
+    @contextmanager
+    def archive(self) -> Iterator[Archive]:
+        """What it has kept, to read."""
+        opened = open_archive(self.where, read_only=True)
+        yield opened
+        opened.close()
+
+    def found(self, **query: Any) -> list[Record]:
+        """What it has kept, as it was kept; nothing before there is an archive."""
+        try:
+            with self.archive() as archive:
+                return [row.record for row in archive.find(Query(**{"order": "number", **query}))]
+        except ArchiveError:
+            return []
+
+    def events(self) -> dict[tuple[str, str, int], bytes]:
+        """The events that it has kept, by table, run and number."""
+        return {
+            (each.table, each.boot, each.seq): each.body for each in self.found(kinds=("event",))
+        }
+
+    def findings(self) -> list[str]:
+        """What it found wrong."""
+        return [each.type for each in self.found(kinds=("finding",))]

@@ -1,0 +1,108 @@
+"""What a broker says, archived, and one receiver of each kind that is sent bookmarks of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import ExitStack, closing
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from controller.contract.times import utc
+from subscribers.surveillance.archive import Record
+from subscribers.surveillance.open_archive import open_archive
+from subscribers.video.bookmarks import DEFAULT
+from subscribers.video.delivery import Delivery, name_of
+from subscribers.video.settings import BookmarkSettings
+from tests.support.brokers.mosquitto import Subscriber, until
+from tests.support.video.receivers import HTTPReceiver, LineReceiver, Statistics
+
+EVENTS = (*DEFAULT, "round.opened", "bets.closed", "award.qualified")
+
+
+class Recorder:
+    """What a broker says of tables goes into an archive. Late messages are kept when they come."""
+
+    def __init__(self, place: str, heard: Subscriber) -> None:
+        self._archive, self._heard, self._end = open_archive(place), heard, threading.Event()
+        self._thread = threading.Thread(target=self._keep)
+        self._thread.start()
+
+    def _keep(self) -> None:
+        known = 0
+        while not self._end.wait(0.01):
+            heard = self._heard.heard[known:]
+            known += len(heard)
+            records = [
+                Record(
+                    site=body["site"],
+                    kind="event",
+                    key=f"{body['table']}/{body['boot']}/{body['seq']}",
+                    time=body["time"],
+                    heard=utc(time.time()),
+                    body=each.payload,
+                    table=body["table"],
+                    boot=body["boot"],
+                    seq=body["seq"],
+                    type=body["type"],
+                    session=body.get("session", 0),
+                    round=body.get("round", 0),
+                )
+                for each in heard
+                if each.topic.endswith("/event")
+                for body in [each.body]
+            ]
+            if records:
+                self._archive.keep(records)
+
+    def close(self) -> None:
+        self._end.set()
+        self._thread.join()
+        self._archive.close()
+
+
+class Receivers:
+    """One of each kind, and what sends to them."""
+
+    def __init__(self, place: str, ending: ExitStack) -> None:
+        self.webhook, self.frigate, self.pos = HTTPReceiver(), HTTPReceiver(), LineReceiver()
+        self.milestone = LineReceiver(Statistics("novamas"))
+        self._end = threading.Event()
+        given: dict[str, dict[str, Any]] = {
+            "webhook": {"address": f"{self.webhook.address}/bookmarks"},
+            "frigate": {"address": self.frigate.address},
+            "pos": {"address": self.pos.address, "begin": "BEGIN"},
+            "milestone": {"address": self.milestone.address, "echo": "statistics"},
+        }
+        self.all = {
+            kind: Delivery(
+                msgspec.convert(
+                    {
+                        "id": kind,
+                        "kind": kind,
+                        "site": "palma",
+                        "events": EVENTS,
+                        "pace": 1000.0,
+                        "late_after": 0.5,
+                    }
+                    | fields,
+                    BookmarkSettings,
+                ),
+                partial(open_archive, place),
+                self._end,
+            )
+            for kind, fields in given.items()
+        }
+        threads = [threading.Thread(target=each.run) for each in self.all.values()]
+        for each in threads:
+            each.start()
+        with closing(open_archive(place)) as archive:
+            for kind in given:
+                until(f"{kind} begins", partial(archive.recall, name_of(kind)))
+        for made in (self.webhook, self.frigate, self.pos, self.milestone):
+            ending.callback(made.stop)
+        for each in threads:
+            ending.callback(each.join)
+        ending.callback(self._end.set)

@@ -1,0 +1,163 @@
+"""A whole floor for the console's tests: real broker, daemon and web server, a wheel and a scanner
+that are fed by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from controller.cli.web import write_laws
+from controller.people import broker_access
+from simulators.shoe.barcode import code
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.play import until_said
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.devices.parts import Pty
+from tests.support.people.signing import SIGNED, enrol, give
+from tests.support.web.pit import Client, console
+from tests.support.web.server import WebServer
+
+SITE = "palma"
+ROULETTE, CARDS = "novamas/v1/palma/r1", "novamas-sim/v1/palma/b1"
+
+
+class Floor:
+    """Roulette at ``r1``; punto y banca at ``b1``, small, dealt face up, its cards scanned."""
+
+    def __init__(
+        self,
+        folder: Path,
+        ending: ExitStack,
+        cards: bool = False,
+        settings: str = "",
+        keepalive: int = 60,
+        guarded: bool = False,
+        others: Mapping[str, str] | None = None,
+        **pit: Any,
+    ) -> None:
+        """``others``: simulated tables, each an id and its part of the configuration.
+        ``keepalive``: seconds; a broker that is starved for longer looks gone to the daemon.
+        """
+        self.folder, self._ending = folder, ending
+        rules = folder / "acl"
+        rules.write_text(_rules() if guarded else "")
+        guard = [f"acl_file {rules}"] if guarded else []
+        self.broker = Mosquitto(folder / "mosquitto", "allow_anonymous true", *guard)
+        ending.callback(self.broker.kill)
+        self.broker.start()
+        self.wheel = Wheel(folder / "wheel")
+        ending.callback(self.wheel.close)
+        tables = [table("r1", self.wheel, simulated=cards, period=0.5, settings=settings)]
+        if cards:
+            (folder / "scanner").mkdir()
+            self.scanner = Pty(folder / "scanner")
+            ending.callback(self.scanner.unplug)
+            tables.append(_cards(self.scanner.url))
+        others = others or {}
+        tables += others.values()
+        login = 'username = "novamas"' if guarded else ""
+        given = configuration(
+            self.broker.port, *tables, broker=login, people=SIGNED, keepalive=keepalive
+        )
+        self.daemon = Daemon(folder, given)
+        ending.callback(self.daemon.kill)
+        self.people = enrol(folder)
+        self.daemon.start()
+        watcher = "watcher" if guarded else None
+        self.heard = Subscriber(self.broker.port, username=watcher)
+        ending.callback(self.heard.close)
+        self._tables = [("r1", cards), *([("b1", True)] if cards else [])]
+        self._tables += [(name, True) for name in others]
+        laws = str(write_laws(folder / "web"))
+        self._pit = console(folder / "pit", SITE, self.people, laws=laws, **pit)
+        if guarded:
+            self.serve(broker=self.login("console-1"))
+        else:
+            self.serve()
+        self.until_up("r1")
+
+    def login(self, user: str) -> dict[str, Any]:
+        """How the web server gets into the broker as this user."""
+        return {"url": f"mqtt://127.0.0.1:{self.broker.port}", "username": user}
+
+    def serve(self, **more: Any) -> None:
+        """Start the web server, or another one on what the one before has left."""
+        self.web = WebServer(
+            self.folder / "web",
+            self.broker.port,
+            self._tables,
+            **{"site": SITE, "pit": self._pit, **more},
+        )
+        self._ending.callback(self.web.kill)
+
+    def until_up(self, name: str) -> None:
+        until(
+            f"{name} is heard",
+            lambda: (
+                self.heard.on(f"/{name}/state")
+                and Client(self.web.address).ask("GET", "/health")[0] == 200
+            ),
+            self.daemon.log,
+        )
+
+    def open(self) -> None:
+        """The head of table opens the roulette, without the console."""
+        assert give(self.heard, "m-lasa", "session.open", minimum=500, currency="EUR")["ok"]
+
+    def spin(self, number: str, count: int) -> None:
+        """A spin; each step is seen before the next one is made."""
+        for state, kind in ((2, "round.opened"), (3, None), (4, "bets.closed"), (5, None)):
+            known = len(self.heard.events(kind)) if kind else 0
+            self.wheel.show(state, count, number if state == 5 else "  ")
+            if kind:
+                until_said(self.heard, kind, known + 1)
+
+    def deal(self, *cards: str) -> None:
+        """Scan cards."""
+        for card in cards:
+            self.scanner.say(f"{code(card)}\r\n".encode())
+
+    def sent(self) -> list[str]:
+        """The commands that came to the broker until now, by their topics."""
+        mark = f"test/mark/{len(self.heard.heard)}"
+        self.heard.say(mark, {})  # whatever came before it is heard before it
+        until("the mark is heard", lambda: self.heard.on(mark))
+        return [
+            each.topic.rpartition("/")[2] for each in self.heard.heard if "/command/" in each.topic
+        ]
+
+
+def _rules() -> str:
+    """What `novamas acl` writes, and a user of the test who sees everything."""
+    floor = broker_access.Floor(SITE, "pit-1", (("r1", False),))
+    users: dict[str, broker_access.Kind] = {
+        "novamas": "daemon",
+        "console-1": "console",
+        "display-4": "display",
+    }
+    clients = [broker_access.client(kind, user, floor) for user, kind in users.items()]
+    return broker_access.mosquitto(clients) + "\nuser watcher\ntopic read #\ntopic test/mark/#\n"
+
+
+def _cards(url: str) -> str:
+    return f"""
+[[table]]
+id = "b1"
+game = "punto-banca"
+decree = "GAL07"
+simulated = true
+settings.table = "mini"
+settings.rounds = "shoe"
+settings.dealt = "face_up"
+settings.third_card = "face_up"
+settings.turn = "when_complete"
+
+[[table.device]]
+id = "shoe"
+driver = "barcode-serial"
+link = "{url}"
+options = {{ min_draw = 0.0, repeat = 60.0 }} # nobody draws in a test, and no machine is so slow
+"""

@@ -1,0 +1,49 @@
+"""How tests open a page, and wait for its look."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Error, Page
+
+from tests.support.brokers.mosquitto import until
+
+ENDED = "net::ERR_NETWORK_CHANGED"
+"""Chromium ends all its connections when an address of its machine comes or goes."""
+INTERRUPTED = "is interrupted by another navigation"
+"""By the page that it then shows instead, or by ours, which loads itself again."""
+LEFT = "Execution context was destroyed"
+"""By a page that came in the place of the one that was asked."""
+LOOKS = """[...document.querySelectorAll("link[rel=stylesheet]")].every(each => {
+  try { return each.sheet.cssRules.length > 0 || new URL(each.href).pathname === "/theme.css" }
+  catch { return false }
+})"""
+"""Whether all style sheets are there: one that failed is empty, as the site's may be, or cannot be
+read.
+"""
+
+
+def go(page: Page, address: str) -> None:
+    """Open a page. Where the page itself is lost, nothing of ours runs, so it is opened again; what
+    it loses later, it asks for again by itself.
+    """
+    while True:
+        try:
+            page.goto(address)
+        except Error as error:
+            if ENDED not in error.message and INTERRUPTED not in error.message:
+                raise
+        else:
+            return
+
+
+def until_it_looks(page: Page) -> None:
+    """Wait until a page has its look, also where it loads itself again meanwhile."""
+
+    def looks() -> bool:
+        try:
+            return bool(page.evaluate(LOOKS))
+        except Error as error:
+            if LEFT not in error.message:
+                raise
+            return False
+
+    until("its style sheets", looks)

@@ -1,0 +1,139 @@
+"""People who sign in at a console, their keys sealed with a PIN each: by touching, or as clients
+that send what they like.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+from nacl.signing import SigningKey
+from playwright.sync_api import Page, expect
+
+from controller.people.pin_key import make_pepper, seal, write_pin_key
+from controller.people.register import Person, enrolled, spelled, write_people
+from tests.support.people.staff import HEAD, KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
+from tests.support.web.going import go
+
+PINS = {
+    "m-lasa": "271828",
+    "a-riera": "314159",
+    "t-vidal": "161803",
+    "j-gone": "141421",
+    "s-mora": "173205",
+}
+BADGES = {"m-lasa": "4711", "a-riera": "4712"}
+
+
+def console(folder: Path, site: str, people: Path | None = None, **more: Any) -> dict[str, Any]:
+    """The settings of a console where these people have PINs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pepper = make_pepper(folder / "pepper")
+    for who, pin in PINS.items():
+        # the least memory: this is no test of how long it takes
+        key = SigningKey(secret(KEY_OF[who]))
+        write_pin_key(folder / "keys", seal(key, who, BADGES.get(who, ""), pin, pepper, memory=64))
+    if people is None:
+        people = folder / "people.jsonl"
+        everywhere: Sequence[Person] = [
+            replace(person, tables=("*",), pits=()) for person in PERSONS
+        ]
+        people.write_bytes(
+            write_people(enrolled(replace(HEAD, site=site, pits={}), everywhere), SITE_KEY)
+        )
+    return {
+        "people_file": str(people),
+        "people_key": spelled(SIGNER),
+        "keys": str(folder / "keys"),
+        "pepper": str(folder / "pepper"),
+        **more,
+    }
+
+
+def sign_in(page: Page, address: str, who: str, language: str = "en") -> None:
+    """By touching the page."""
+    go(page, f"{address}/pit?lang={language}")
+    page.locator("#who").fill(BADGES.get(who, who))
+    touch_pin(page, PINS[who])
+    page.locator("button.main").click()
+    expect(page.locator(".bar")).to_be_visible()
+
+
+def touch_pin(page: Page, pin: str) -> None:
+    for digit in pin:
+        page.locator(f".pad [data-key='{digit}']").last.click()
+
+
+def confirm(page: Page, who: str | None = None) -> None:
+    """The second touch; ``who`` gives the PIN again."""
+    dialog = page.locator("dialog[open]")
+    if who is not None:
+        for digit in PINS[who]:
+            dialog.locator(f".again [data-key='{digit}']").click()
+    dialog.locator("[data-do=send]").click()
+
+
+class Client:
+    """A client of the server that is no browser, and sends what it likes."""
+
+    def __init__(self, address: str, tls: ssl.SSLContext | None = None) -> None:
+        at = urlsplit(address)
+        self.host, self.origin = at.netloc, address
+        self.cookie = ""
+        self._tls = tls
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> tuple[int, Any, http.client.HTTPMessage]:
+        """The status, body and headers of an answer. A header that is None is left out."""
+        given: dict[str, str | None] = {"Origin": self.origin, "Content-Type": "application/json"}
+        if self.cookie:
+            given["Cookie"] = self.cookie
+        given.update(headers or {})
+        line = (
+            http.client.HTTPConnection(self.host, timeout=30)
+            if self._tls is None
+            else http.client.HTTPSConnection(self.host, timeout=30, context=self._tls)
+        )
+        raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        with closing(line):
+            line.request(method, path, raw, {k: v for k, v in given.items() if v is not None})
+            answer = line.getresponse()
+            text = answer.read().decode()
+        kind = answer.headers.get_content_type()
+        return (
+            answer.status,
+            json.loads(text) if kind == "application/json" else text,
+            answer.headers,
+        )
+
+    def sign_in(self, who: str, pin: str) -> tuple[int, Any]:
+        status, body, headers = self.ask(
+            "POST", "/sign-in", {"who": who, "pin": pin}, {"X-Novamas-Token": "sign-in"}
+        )
+        if body.get("ok"):
+            self.cookie = headers["Set-Cookie"].partition(";")[0]
+            page = self.ask("GET", "/pit")[1]
+            told = page.partition('id="page">')[2].partition("</script>")[0]
+            self.page = json.loads(told)
+        return status, body
+
+    def command(self, number: str, table: str, command: str, **more: Any) -> tuple[int, Any]:
+        """Give a command with the session's token."""
+        body = {"number": number, "table": table, "command": command, **more}
+        return self.ask("POST", "/pit/command", body, {"X-Novamas-Token": self.page["token"]})[:2]
+
+    def number(self, name: str) -> str:
+        """The number of a touch of this session."""
+        return f"{self.page['tag']}-{name}"

@@ -1,0 +1,117 @@
+"""A web server of its own over a broker of its own, for the time of a test."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from controller.contract.topics import Topics
+from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
+
+SITE = "casino-mayor"
+
+
+class WebServer:
+    """``python -m subscribers.web``. ``address``: where it answers."""
+
+    def __init__(
+        self, folder: Path, broker_port: int, tables: Sequence[tuple[str, bool]], **settings: Any
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        ready, self._log = folder / "web.ready", folder / "web.log"
+        ready.unlink(missing_ok=True)
+        given = {
+            "site": SITE,
+            "broker": {"url": f"mqtt://127.0.0.1:{broker_port}"},
+            "tables": [{"id": name, "simulated": simulated} for name, simulated in tables],
+            "port": 0,
+            "state": str(folder),
+            "ready": str(ready),
+            **settings,
+        }
+        with self._log.open("wb") as log:
+            self._program = subprocess.Popen(
+                [sys.executable, "-m", "subscribers.web", "--settings", json.dumps(given)],
+                stderr=log,
+            )
+        until("the web server", lambda: ready.is_file() and ready.read_text().endswith("\n"))
+        self.address = ready.read_text().strip()
+
+    def get(self, path: str) -> str:
+        """The body of a page."""
+        with urllib.request.urlopen(self.address + path, timeout=PATIENCE) as answer:
+            return str(answer.read().decode())
+
+    @property
+    def pid(self) -> int:
+        return self._program.pid
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
+
+    def memory(self) -> int:
+        """Bytes that it holds in memory."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        [held] = [line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")]
+        return int(held) * 1024
+
+    def metric(self, name: str) -> int:
+        """One of its own counts."""
+        lines = self.get("/metrics").splitlines()
+        [value] = [line.split()[1] for line in lines if line.startswith(f"novamas_web_{name} ")]
+        return int(float(value))
+
+    def hears(self) -> None:
+        """Wait until it hears the broker: what is told before and not retained, it never hears."""
+        until("the broker is heard", lambda: "} 1.0\n" in self.get("/metrics"))
+
+    def signal(self, number: signal.Signals) -> None:
+        self._program.send_signal(number)
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def kill(self) -> None:
+        self._program.kill()
+        self._program.wait()
+
+    def stop(self) -> int:
+        """Ask it to end. Returns its exit code."""
+        self._program.send_signal(signal.SIGTERM)
+        return self._program.wait(timeout=PATIENCE)
+
+
+class Teller:
+    """Says at the broker what a daemon would say of its tables."""
+
+    def __init__(self, broker: Mosquitto, boot: str = "b1", simulated: bool = False) -> None:
+        self._client, self._topics = Subscriber(broker.port), Topics(SITE, simulated)
+        self.online(boot)
+
+    def online(self, boot: str) -> None:
+        self.node("status", {"status": "online", "boot": boot})
+
+    def node(self, leaf: str, body: Any) -> None:
+        self._client.say(self._topics.node("node-1", leaf), body, retain=True)
+
+    def tell(self, table: str, leaf: str, body: Any) -> None:
+        """One message of a table: an event, or a retained topic."""
+        self._client.say(self._topics.table(table, leaf), body, retain=leaf != "event")
+
+    def tell_soon(self, table: str, leaf: str, body: bytes) -> None:
+        """The same without waiting until the broker has it, as it is."""
+        self._client.say_soon(self._topics.table(table, leaf), body, retain=leaf != "event")
+
+    def say(self, topic: str, body: Any) -> None:
+        """One retained message on any topic."""
+        self._client.say(topic, body, retain=True)
+
+    def close(self) -> None:
+        self._client.close()

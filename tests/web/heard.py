@@ -1,0 +1,22 @@
+"""What a subscriber heard, as the recorder keeps it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from controller.contract.times import utc
+from subscribers.surveillance.archive import Record
+from subscribers.surveillance.records import BadMessageError, records
+from tests.support.brokers.mosquitto import Heard
+
+
+def kept(heard: Iterable[Heard]) -> list[Record]:
+    now, found = utc(time.time()), list[Record]()
+    for each in heard:
+        _, _, site, rest = each.topic.split("/", 3)
+        try:
+            found += records(site, rest, each.payload, now)
+        except BadMessageError:
+            continue
+    return found
