@@ -3,17 +3,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+N ?= 20
 
 # The tests start some hundreds of processes: each finds its modules compiled, also where the environment forbids to write them.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test types contracts tests rules-proof chaos brokers integrations bench steps pictures deb deb-test vm format pins clean
+.PHONY: help demo check test test-all test-rest steady test-seconds types contracts pure rules-proof chaos brokers integrations bench steps pictures deb deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
-	@echo "make test     every check: format, lint, types, import contracts, tests (ARGS=... for pytest)"
+	@echo "make check    format, lint, types, import contracts, and every test that needs no other program: two minutes (ARGS=... for pytest)"
+	@echo "make test     make check, then the chosen tests with real parts: broker, lines, browser, databases (ARGS=... for pytest)"
+	@echo "make test-all every test (make test-rest: what make test leaves out)"
+	@echo "make steady   the chosen tests N times beside eight busy loops: none may fail (N=20)"
+	@echo "make test-seconds  measures what each test costs, and writes tests/rings/seconds.tsv"
 	@echo "make rules-proof  break every enforced rule, one at a time: a test that claims it must fail (ARGS=... for python -m tests.mutants)"
 	@echo "make chaos    kills, outages, full disks, clocks: forty minutes of it, and an hour for the console (ARGS=... for python -m tests.chaos)"
 	@echo "make brokers  what a subscriber may rely on, at Mosquitto, NATS and RabbitMQ; a hundred faults of a cluster (ARGS=... for python -m tests.brokers)"
@@ -31,25 +36,44 @@ help:
 demo: .venv/installed
 	@$(BIN)/novamas demo $(ARGS)
 
-# Six tests at a time, also on fewer cores: much of their time they wait for a daemon, a broker or the disk. tests/conftest.py has their order.
-test: .venv/installed-dev
-	@tests/debian-packages
-	@tests/npm-packages
+# Three rings: tests/rings says which test belongs to which. `check` starts no program; `test` adds the chosen tests with real parts, `test-all` every other.
+check: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	@$(MAKE) --no-print-directory --jobs types contracts tests
+	@$(BIN)/python -m compileall -q devices controller simulators subscribers
+	@$(MAKE) --no-print-directory --jobs types contracts pure
 
-# These three wait for nothing of each other: one processor is with the types for a minute. What is not the tests' comes in one piece, amid their dots.
+test: check
+	@tests/debian-packages
+	@tests/npm-packages
+	$(BIN)/python -m tests.rings real $(ARGS)
+
+test-all: test
+	@$(MAKE) --no-print-directory test-rest
+
+test-rest: .venv/installed-dev
+	@tests/debian-packages
+	@tests/npm-packages
+	$(BIN)/python -m tests.rings rest $(ARGS)
+
+steady: .venv/installed-dev
+	@tests/debian-packages
+	@$(BIN)/python -m tests.rings steady --times $(N) $(ARGS)
+
+test-seconds: .venv/installed-dev
+	@tests/debian-packages
+	@tests/npm-packages
+	$(BIN)/python -m tests.rings measure $(ARGS)
+
+# These three do not depend on each other. The output of the first two comes in one piece, amid the dots of the tests.
 types:
 	@mkdir -p build && $(BIN)/mypy >build/types.log 2>&1; status=$$?; cat build/types.log; exit $$status
 
 contracts:
 	@mkdir -p build && $(BIN)/lint-imports >build/contracts.log 2>&1; status=$$?; cat build/contracts.log; exit $$status
 
-# The tests are compiled once, not by each process that runs them.
-tests:
-	@mkdir -p build && $(BIN)/pytest --collect-only >build/compiled.log || { cat build/compiled.log; exit 1; }
-	$(BIN)/pytest --numprocesses 6 --dist loadscope --no-loadscope-reorder $(ARGS)
+pure:
+	$(BIN)/python -m tests.rings pure $(ARGS)
 
 rules-proof: .venv/installed-dev
 	@$(BIN)/python -m tests.mutants $(ARGS)

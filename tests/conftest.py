@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator
-from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+pytest_plugins = ["tests.rings.marks", "tests.rings.outcomes"]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 LONG = "NOVAMAS_LONG"
@@ -33,27 +34,6 @@ def cases(short: int, whole: int) -> int:
     return whole if LONG in os.environ else short
 
 
-WAITING = (
-    *("tests/chaos/", "tests/web/", "tests/controller/demo/test_demo.py", "tests/daemon/"),
-    *("tests/cluster/", "tests/brokers/"),
-    *("tests/controller/cli/", "tests/controller/demo/", "tests/controller/doctor/"),
-    *("tests/controller/journal/test_journal_damage.py", "tests/devices/test_reader.py"),
-    *("tests/simulators/", "tests/subscribers/test_", "tests/subscribers/terminal/"),
-    *("tests/subscribers/display/test_permanency.py", "tests/subscribers/display/test_picture.py"),
-    *("tests/subscribers/display/test_statistics.py", "tests/subscribers/video/"),
-    *("tests/subscribers/surveillance/test_outages.py", "tests/subscribers/surveillance/test_s"),
-)
-"""Where tests spend most of their time waiting for programs, the slowest first."""
-COMPUTING = (
-    *("tests/mutants/", "tests/controller/confidential/test_confidential.py"),
-    *("tests/controller/games/test_circle_own", "tests/controller/games/test_circle_properties"),
-    "tests/controller/games/test_banked_properties",
-    "tests/controller/confidential/test_two_worlds.py",
-    *("tests/controller/people/test_signed", "tests/subscribers/carrousel/"),
-)
-"""Where they reckon for long, the slowest first. After these come those with the most tests."""
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Some fifteen thousand tests stay until the end. The garbage collector would look at them
@@ -65,33 +45,6 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where several workers share the tests, they take a module that waits and one that computes
-    in turn, so that neither kind is left for the end, and what takes long begins early.
-    """
-    if not hasattr(config, "workerinput"):
-        return
-    modules: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
-    waiting = sorted(
-        (name for name in modules if name.startswith(WAITING)),
-        key=lambda name: _place(name, WAITING),
-    )
-    computing = sorted(
-        modules.keys() - set(waiting),
-        key=lambda name: (_place(name, COMPUTING), -len(modules[name]), name),
-    )
-    turns = zip_longest(waiting, computing)
-    items[:] = [item for turn in turns for name in turn if name for item in modules[name]]
-
-
-def _place(module: str, first: tuple[str, ...]) -> int:
-    """Its place among those that begin so, or the one after all of them."""
-    places = (place for place, name in enumerate(first) if module.startswith(name))
-    return next(places, len(first))
 
 
 @pytest.fixture

@@ -105,6 +105,7 @@ def test_a_filled_journal_is_a_chain(tmp_path: Path) -> None:
     assert kinds.count("event") == filled.events
 
 
+@pytest.mark.usefixtures("programs")
 def test_latency_prints_each_program(capsys: pytest.CaptureFixture[str]) -> None:
     latency.main(1, 1, ("floor", "loop", "storing"))
     printed = capsys.readouterr().out
@@ -112,6 +113,7 @@ def test_latency_prints_each_program(capsys: pytest.CaptureFixture[str]) -> None
     assert "Novamás divided by" in printed
 
 
+@pytest.mark.usefixtures("programs")
 def test_restart_prints_both_journals(capsys: pytest.CaptureFixture[str]) -> None:
     restart.main(1, 500, 1)
     printed = capsys.readouterr().out
@@ -119,12 +121,14 @@ def test_restart_prints_both_journals(capsys: pytest.CaptureFixture[str]) -> Non
     assert "full journal" in printed
 
 
+@pytest.mark.usefixtures("programs")
 def test_every_browser_is_waited_for_in_every_round() -> None:
     found, _ = web.measured(browsers=3, rounds=2)
     assert len(found) == 6
     assert min(found) > 0.0
 
 
+@pytest.mark.usefixtures("programs")
 def test_every_coin_is_waited_for_in_the_meter_and_at_the_counter(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -135,6 +139,7 @@ def test_every_coin_is_waited_for_in_the_meter_and_at_the_counter(
     assert "nan" not in told
 
 
+@pytest.mark.usefixtures("programs")
 def test_every_archive_and_form_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     archive.main(records=150)
     told = capsys.readouterr().out
@@ -151,6 +156,7 @@ def test_the_meter_has_a_coin_from_the_first_statement_with_it() -> None:
     assert [meter.after(coin) for coin in range(3)] == [2.0, 2.0, 3.0]
 
 
+@pytest.mark.usefixtures("programs")
 def test_each_engine_acknowledges_every_message() -> None:
     spent, memory = brokers.measure(5, ["mosquitto", "nats 1"])
     assert {way: len(values) for way, values in spent.items()} == {"mosquitto": 5, "nats 1": 5}

@@ -44,7 +44,9 @@ def engine(
 
 
 @pytest.fixture(scope="module")
-def floor(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Floor]:
+def floor(
+    programs: None, engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Floor]:
     """Two tables at which wheels play, and an archive that hears them."""
     with ExitStack() as stack:
         made = Floor(

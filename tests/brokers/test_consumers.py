@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from controller.contract.topics import Topics
 from subscribers.feed import BrokerLogin, Linked, table_feed
@@ -106,6 +107,7 @@ def test_the_recorder_keeps_everything(floor: Floor) -> None:
         assert recorder.findings() == []
 
 
+@pytest.mark.usefixtures("programs")
 def test_what_they_retain_reaches_who_comes_later(
     engine: Engine, listen: Callable[..., Subscriber], tmp_path: Path
 ) -> None:

@@ -21,6 +21,8 @@ from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
 from tests.support.chaos.report import tell
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 UNDO: dict[Fault, str] = {"kill": "launch", "freeze": "thaw", "partition": "heal"}
 KEEPALIVE = 4
 """Seconds after which a daemon gives a node up. An election of NATS takes four to nine."""

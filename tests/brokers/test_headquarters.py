@@ -16,6 +16,8 @@ from tests.support import contract
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.brokers.nats import Cluster
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 PAGE = (contract.DOCS / "scale.md").read_text()
 TABLE = "novamas/v1/casino-mayor/ruleta-1"
 SUBJECTS = ["novamas.v1.*.*.event", "novamas.v1.*.*.sealed", "novamas.v1.*.node.*.checkpoint"]

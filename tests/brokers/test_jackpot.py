@@ -31,7 +31,7 @@ LONGEST = 180.0
 
 @pytest.fixture
 def floor(
-    engine: Engine, tmp_path: Path, seed: int, request: pytest.FixtureRequest
+    programs: None, engine: Engine, tmp_path: Path, seed: int, request: pytest.FixtureRequest
 ) -> Iterator[LinkedFloor]:
     """One table at each of two daemons, a hit in every other round, and persons who pay."""
     play = Play(seed=seed, hits=0.5, coins={DECREE: 12}, pause=0.2)

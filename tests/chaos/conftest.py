@@ -22,7 +22,7 @@ def seed() -> int:
 
 @pytest.fixture
 def floor(
-    tmp_path: Path, seed: int, request: pytest.FixtureRequest
+    programs: None, tmp_path: Path, seed: int, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Floor]]:
     """``floor(tables=2)``: not yet started. If the test fails, what the daemon and its wheels said
     is shown.

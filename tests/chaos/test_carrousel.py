@@ -48,7 +48,9 @@ MINUTES = "NOVAMAS_CHAOS_MINUTES"
 
 
 @pytest.fixture
-def linked(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., LinkedFloor]]:
+def linked(
+    programs: None, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., LinkedFloor]]:
     made: list[LinkedFloor] = []
 
     def make(*given: Any) -> LinkedFloor:

@@ -407,7 +407,7 @@ def came_to(events: list[dict[str, Any]]) -> dict[tuple[str, int], Outcome]:
 
 
 @pytest.fixture
-def play(tmp_path: Path, browser: Browser) -> Iterator[Play]:
+def play(programs: None, tmp_path: Path, browser: Browser) -> Iterator[Play]:
     with ExitStack() as ending:
         yield Play(tmp_path, ending, browser)
 

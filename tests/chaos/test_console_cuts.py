@@ -271,7 +271,7 @@ def jti(signed: bytes) -> str:
 
 
 @pytest.fixture
-def play(tmp_path: Path) -> Iterator[Play]:
+def play(programs: None, tmp_path: Path) -> Iterator[Play]:
     with ExitStack() as ending:
         yield Play(tmp_path, ending)
 

@@ -35,6 +35,8 @@ from tests.support.web.floor import Floor
 from tests.support.web.pit import confirm, sign_in
 from tests.web.conftest import browser
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 __all__ = ["browser"]  # the fixture
 
 TIMED = frozenset({"late", "link.stale"})

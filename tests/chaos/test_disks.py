@@ -240,7 +240,7 @@ RECORDS, HEARD = 1500, 3000
 
 
 @pytest.fixture
-def unread(tmp_path: Path, ending: ExitStack) -> Unread:
+def unread(programs: None, tmp_path: Path, ending: ExitStack) -> Unread:
     """A disk that gives real read errors."""
     try:
         made = Unread(tmp_path / "unread")
@@ -305,7 +305,7 @@ async def test_a_disk_that_gives_nothing_while_the_daemon_starts(unread: Unread)
 
 
 @pytest.fixture
-def small_blocks(tmp_path: Path, ending: ExitStack) -> Path:
+def small_blocks(programs: None, tmp_path: Path, ending: ExitStack) -> Path:
     """A folder on a disk whose blocks are smaller than the pages that SQLite maps into memory."""
     try:
         made = SmallBlocks(tmp_path / "small")

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.support.brokers.mosquitto import until
 from tests.support.chaos.archive import Verdict
 from tests.support.chaos.floor import Floor
@@ -16,6 +18,7 @@ from tests.support.chaos.report import tell
 from tests.support.chaos.schedule import Step, schedule
 
 
+@pytest.mark.essential
 def test_kills(floor: Callable[..., Floor], seed: int, long: bool) -> None:
     alone, both = (
         schedule(seed, 50 if long else 2, broker=False),

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from controller.contract.times import moment
 from subscribers.surveillance.archive import Query
@@ -34,6 +35,8 @@ from tests.support.daemon.play import command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
 from tests.support.video.sending import EVENTS, Receivers
+
+pytestmark = pytest.mark.usefixtures("programs")
 
 AWAY = "NOVAMAS_BROKER_AWAY"
 """Seconds for which the broker is away in the long form."""

@@ -13,11 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from controller.contract.times import moment
 from tests.chaos.pair_floor import AGAIN, Listener, Machine, PairFloor, shown
 from tests.support.brokers.mosquitto import until
 from tests.support.brokers.network import Program
 from tests.support.chaos.report import tell
+
+pytestmark = pytest.mark.usefixtures("programs")
 
 LEASE = 2.0
 SHORT = ("reload", "kill", "freeze long", "cut off")

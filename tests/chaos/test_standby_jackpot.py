@@ -190,7 +190,9 @@ def without_void(seed: int) -> int:
 
 
 @pytest.fixture
-def floor(tmp_path: Path, seed: int, request: pytest.FixtureRequest) -> Iterator[PairOfPits]:
+def floor(
+    programs: None, tmp_path: Path, seed: int, request: pytest.FixtureRequest
+) -> Iterator[PairOfPits]:
     with ExitStack() as stack:
         store = Nats(tmp_path / "nats")
         stack.callback(store.kill)

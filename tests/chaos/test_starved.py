@@ -55,6 +55,7 @@ def starved(daemon: Daemon, programs: int) -> Iterator[None]:
         nice(daemon, 0)
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("programs", [2, 6])
 def test_wheels_that_play_while_the_daemon_is_starved(
     tmp_path: Path, long: bool, programs: int

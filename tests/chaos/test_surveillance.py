@@ -8,12 +8,16 @@ import random
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.chaos.report import tell
 from tests.support.daemon.play import command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
 from tests.support.surveillance.room import told, until_kept
+
+pytestmark = pytest.mark.usefixtures("programs")
 
 
 def play(wheel: Wheel, daemon: Daemon, spin: int, number: str) -> None:

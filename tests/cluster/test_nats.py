@@ -29,7 +29,7 @@ no connection was reset: it is then too late.
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with ExitStack() as stack:
         made = Cluster(tmp_path_factory.mktemp("nats"), stack, network=Network(stack))
         made.start()

@@ -28,7 +28,7 @@ class Shared(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def shared_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+def shared_daemon(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     """One for all tests of a module that leave it as they found it: no session is open."""
     folder = tmp_path_factory.mktemp("shared")
     with ExitStack() as stack:
@@ -54,7 +54,7 @@ def ending() -> Iterator[ExitStack]:
 
 
 @pytest.fixture
-def mosquitto(tmp_path: Path, ending: ExitStack) -> Mosquitto:
+def mosquitto(programs: None, tmp_path: Path, ending: ExitStack) -> Mosquitto:
     """A broker that is up and lets everybody in."""
     broker = Mosquitto(tmp_path / "mosquitto")
     ending.callback(broker.kill)
@@ -89,7 +89,9 @@ def wheel(tmp_path: Path, ending: ExitStack) -> Wheel:
 
 
 @pytest.fixture
-def daemon(tmp_path: Path, ending: ExitStack, tell: Tell) -> Callable[[str], Daemon]:
+def daemon(
+    programs: None, tmp_path: Path, ending: ExitStack, tell: Tell
+) -> Callable[[str], Daemon]:
     """``daemon(configuration)``: written down, not yet started."""
 
     def make(configuration: str) -> Daemon:

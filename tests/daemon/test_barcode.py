@@ -115,7 +115,7 @@ class Usb:
 
 
 @pytest.fixture(params=[Serial, Usb], ids=lambda kind: str(kind.driver))
-def scanner(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scanner]:
+def scanner(programs: None, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scanner]:
     made: Scanner = request.param(tmp_path)
     yield made
     made.close()
@@ -184,6 +184,7 @@ def first(heard: Subscriber, kind: str) -> dict[str, Any]:
     return until_more(heard, kind, 0)[0]
 
 
+@pytest.mark.essential
 def test_scanned_cards_become_a_result(scanner: Scanner, heard: Subscriber) -> None:
     scan(scanner, *COUP)
     result = first(heard, "round.result")

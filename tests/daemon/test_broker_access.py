@@ -252,6 +252,7 @@ def ended(client: Subscriber) -> bool:
     return any(heard.body == "end" for heard in client.heard)
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize(
     ("broker", "guard"), [("mosquitto", by_file), ("mosquitto-dynamic", by_plugin)]
 )
@@ -301,6 +302,7 @@ def test_nobody_reads_or_writes_beyond_the_table(
             assert read == READS[kind], (kind, what)
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_wrong_password_opens_nothing(
     configuration: Path,
     tmp_path: Path,

@@ -177,6 +177,7 @@ def floor(
     return made
 
 
+@pytest.mark.essential
 def test_from_the_coin_to_the_payment_and_the_claim(floor: Floor) -> None:
     before = floor.until("in play", lambda state: state["in_play"])["value"]
     assert before == SEED

@@ -67,6 +67,7 @@ def shoe(tmp_path: Path) -> Iterator[Shoe]:
     made.close()
 
 
+@pytest.mark.essential
 def test_a_card_that_lies_face_down_leaves_the_daemon_sealed_alone(
     mosquitto: Mosquitto,
     wheel: Wheel,

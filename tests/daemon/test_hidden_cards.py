@@ -39,6 +39,7 @@ options = {{ min_draw = 0.0 }}
 """
 
 
+@pytest.mark.essential
 def test_a_hand_of_poker_with_everything_going_wrong(
     mosquitto: Mosquitto,
     daemon: Callable[[str], Daemon],

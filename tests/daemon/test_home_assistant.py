@@ -73,7 +73,7 @@ def _state(entity: dict[str, Any], retained: dict[str, bytes]) -> str:
 
 
 @pytest.fixture
-def guarded(tmp_path: Path, ending: ExitStack) -> Mosquitto:
+def guarded(programs: None, tmp_path: Path, ending: ExitStack) -> Mosquitto:
     """A broker with the rules of the page."""
     rules = re.search(
         r"```acl\n(.*?)```", (contract.DOCS / "integrations.md").read_text(), re.DOTALL
@@ -90,7 +90,7 @@ def guarded(tmp_path: Path, ending: ExitStack) -> Mosquitto:
 
 
 @pytest.fixture
-def discovery(ending: ExitStack) -> Callable[..., subprocess.Popen[str]]:
+def discovery(programs: None, ending: ExitStack) -> Callable[..., subprocess.Popen[str]]:
     def start(port: int, *words: str) -> subprocess.Popen[str]:
         given = [*PROGRAM, "--port", str(port), "--username", "discovery", *words]
         process = subprocess.Popen(given, stdout=subprocess.DEVNULL, text=True)

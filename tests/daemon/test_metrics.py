@@ -8,6 +8,7 @@ import sys
 import urllib.request
 from collections.abc import Callable
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from controller.service.metrics import FAMILIES
@@ -87,6 +88,7 @@ def test_a_daemon_tells_how_it_is(
     until("events wait", lambda: value("outbox_events"))
 
 
+@pytest.mark.usefixtures("programs")
 def test_the_library_is_not_loaded_where_nobody_asks() -> None:
     program = (
         "import sys, controller.service.daemon;"

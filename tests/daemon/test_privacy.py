@@ -139,6 +139,7 @@ def test_a_file_that_was_left_half_written_is_begun_anew(tmp_path: Path) -> None
     assert json.loads(checkpoint(tmp_path).read_bytes())["position"] == 1
 
 
+@pytest.mark.usefixtures("programs")
 def test_no_core_is_written_and_all_that_is_created_is_private(tmp_path: Path) -> None:
     told = """
 import ctypes, os, resource, sys
@@ -179,6 +180,7 @@ def test_files_that_others_may_read_are_named(reachable: Path) -> None:
     assert exposed(reachable / "none", reachable / "none") == []
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_daemon_that_is_started_by_hand_keeps_its_files_private(
     wheel: Wheel, ending: ExitStack, reachable: Path
 ) -> None:

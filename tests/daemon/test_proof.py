@@ -29,6 +29,7 @@ from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.journal.premises import entries
 
 
+@pytest.mark.essential
 def test_a_journal_of_a_real_evening_holds_and_everything_follows(
     mosquitto: Mosquitto,
     wheel: Wheel,

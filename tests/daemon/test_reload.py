@@ -143,6 +143,7 @@ class Player(threading.Thread):
         self.join()
 
 
+@pytest.mark.essential
 def test_tables_are_added_changed_and_removed_while_the_others_play(
     wheels: dict[str, Wheel],
     mosquitto: Mosquitto,
@@ -408,6 +409,7 @@ def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -
     assert audit(floor.journal).proves
 
 
+@pytest.mark.usefixtures("programs")
 def test_who_merely_locks_the_journal_is_told_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

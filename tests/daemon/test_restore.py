@@ -78,6 +78,7 @@ def results(heard: Subscriber) -> list[tuple[str, int, int]]:
     ]
 
 
+@pytest.mark.essential
 def test_what_was_played_after_the_backup_is_told_as_a_gap_and_never_numbered_again(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]
 
 
+@pytest.mark.essential
 def test_a_spin_from_the_wire_to_a_subscriber(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
@@ -84,6 +85,7 @@ def test_birth_comes_after_every_retained_topic(
     assert "event" not in topics[: topics.index(f"{NODE}/status")]
 
 
+@pytest.mark.essential
 def test_killed_daemon_is_offline_by_its_will_and_goes_on_after_a_restart(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
@@ -112,6 +114,7 @@ def test_killed_daemon_is_offline_by_its_will_and_goes_on_after_a_restart(
     assert later == list(range(1, len(later) + 1))
 
 
+@pytest.mark.essential
 def test_an_unplugged_wheel_is_lost_with_an_alert_and_comes_back(
     mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe
 ) -> None:
@@ -217,6 +220,7 @@ def test_two_tables_of_one_daemon_one_of_them_simulated(
         other.close()
 
 
+@pytest.mark.essential
 def test_a_hangup_ends_nothing_and_the_service_manager_is_told(
     wheel: Wheel, daemon: Make, tmp_path: Path
 ) -> None:

@@ -107,6 +107,7 @@ options = {{ min_draw = 0.0 }} # this machine may keep bytes for longer than a h
     return begin
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("protocol", ["angel-eye", "bee-tek"])
 def test_coups_from_the_wire_to_a_subscriber(play: Play, protocol: str) -> None:
     heard = play(protocol)

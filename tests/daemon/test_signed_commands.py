@@ -46,6 +46,7 @@ def exported(running: Daemon, capsys: pytest.CaptureFixture[str]) -> list[dict[s
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
+@pytest.mark.essential
 def test_who_said_it_is_told_kept_and_proved(
     heard: Subscriber, running: Daemon, wheel: Wheel, capsys: pytest.CaptureFixture[str]
 ) -> None:

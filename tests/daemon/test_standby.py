@@ -43,7 +43,7 @@ class Floor(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def nats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nats]:
+def nats(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nats]:
     store = Nats(tmp_path_factory.mktemp("store") / "nats")
     store.start()
     yield store
@@ -121,6 +121,7 @@ def holds(one: Daemon, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.essential
 def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:

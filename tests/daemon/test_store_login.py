@@ -24,6 +24,8 @@ from tests.support.daemon.certificates import Authority
 from tests.support.daemon.pair import Manager, Nats, in_pair
 from tests.support.daemon.process import Daemon
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 LEASE = 60.0
 """So that an answer may take ten seconds, and nobody takes the lease."""
 IN = "STATUS=waits; nobody has had the lease yet"
@@ -73,7 +75,7 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, ending: ExitStack, tell: Tell) -> Place:
+def place(programs: None, tmp_path: Path, ending: ExitStack, tell: Tell) -> Place:
     made = Place(tmp_path, ending)
     ending.callback(tell, "log", lambda: "" if made.daemon is None else made.daemon.log())
     return made

@@ -202,6 +202,7 @@ key = "hunter-ten"
 """
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_mistaken_configuration_is_packed_without_what_stands_in_wrong_places(
     tmp_path: Path,
 ) -> None:
@@ -216,6 +217,7 @@ def test_a_mistaken_configuration_is_packed_without_what_stands_in_wrong_places(
     assert json.loads(made["log.jsonl"]) == {"event": "defect", "table": "bacara-1"}
 
 
+@pytest.mark.usefixtures("programs")
 def test_what_is_no_toml_is_not_packed(tmp_path: Path) -> None:
     (tmp_path / "novamas.toml").write_text('password = "hunter\n')
     made = bundle(tmp_path / "novamas.toml", tmp_path / "bundle.tgz")

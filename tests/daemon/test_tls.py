@@ -68,7 +68,7 @@ class Guarded:
 
 
 @pytest.fixture
-def guarded(tmp_path: Path, ending: ExitStack) -> Guarded:
+def guarded(programs: None, tmp_path: Path, ending: ExitStack) -> Guarded:
     return Guarded(tmp_path, ending)
 
 

@@ -49,6 +49,7 @@ def test_what_is_written_down_is_what_the_mutants_say() -> None:
     assert {(row.rule, row.mutant) for row in proofs.read() if row.mutant} == PROVED
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_sample_of_the_mutants_is_killed(long: bool) -> None:
     command = [sys.executable, "-m", "tests.mutants", "--one-in", "10" if long else "60"]
     environment = {

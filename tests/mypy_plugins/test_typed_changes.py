@@ -6,8 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.mypy_plugins.struct_changes import UNKNOWN, UNNAMED
 from tests.project.test_project import ROOT
+
+pytestmark = pytest.mark.usefixtures("programs")
 
 PROGRAM = """
 from typing import Any

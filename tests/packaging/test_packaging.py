@@ -96,6 +96,7 @@ def test_each_shell_completes_every_command_and_option(
                 assert {each.removeprefix("--") for each in options(parser)} <= words, name
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize(
     ("typed", "completed"),
     [
@@ -117,6 +118,7 @@ def test_bash_completes(
     assert set(done.stdout.split()) == completed, done.stderr
 
 
+@pytest.mark.usefixtures("programs")
 def test_debian_sorts_versions_as_they_were_made() -> None:
     version = script("build")["debian_version"]
     day, later = datetime(2026, 11, 22, 9, tzinfo=UTC), datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -133,6 +135,7 @@ def test_debian_sorts_versions_as_they_were_made() -> None:
     assert "Version: @VERSION@\n" in (PARTS / "control").read_text()
 
 
+@pytest.mark.usefixtures("programs")
 def test_the_package_handles_every_unit_and_systemd_takes_them(tmp_path: Path) -> None:
     build = script("build")
     build["lay_units"](ROOT, PARTS, tmp_path)

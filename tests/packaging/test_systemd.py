@@ -12,6 +12,8 @@ import pytest
 from controller.standby.record import LONGEST
 from controller.standby.right import LONGEST_LOOK, patience
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 SYSTEMD = Path(__file__).parents[2] / "systemd"
 UNIT = SYSTEMD / "novamas.service"
 WEB = SYSTEMD / "novamas-web.service"

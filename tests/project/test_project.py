@@ -100,6 +100,8 @@ def test_pip_takes_nothing_without_its_hash(document: str) -> None:
     ] == []
 
 
+@pytest.mark.essential
+@pytest.mark.usefixtures("programs")
 def test_every_dependency_is_used() -> None:
     modules = {
         "argon2-cffi": "argon2",
@@ -128,6 +130,8 @@ def test_every_dependency_is_used() -> None:
     assert asked <= imported
 
 
+@pytest.mark.essential
+@pytest.mark.usefixtures("programs")
 def test_no_file_tells_of_a_machine_or_a_registry() -> None:
     """Paths below the checkout's own folder, home directories, and addresses that packages were
     fetched from.
@@ -148,6 +152,8 @@ def test_no_file_tells_of_a_machine_or_a_registry() -> None:
     assert found == []
 
 
+@pytest.mark.essential
+@pytest.mark.usefixtures("programs")
 def test_only_the_pictures_of_documents_are_binary() -> None:
     found = {path.relative_to(ROOT).as_posix() for path in files() if binary(path)}
     documents = [path.read_text() for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))]
@@ -155,12 +161,16 @@ def test_only_the_pictures_of_documents_are_binary() -> None:
     assert [name for name in found if not name.endswith(".png") or name not in shown] == []
 
 
+@pytest.mark.essential
+@pytest.mark.usefixtures("programs")
 def test_no_file_is_what_a_program_leaves_behind() -> None:
     """Dumps of a crash, logs and what an editor or a merge keeps of before."""
     left = re.compile(r"MnesiaCore\.|core(\.\d+)?$|.*(\.dump|\.log|\.pid|\.orig|\.rej|~)$")
     assert [str(path.relative_to(ROOT)) for path in files() if left.match(path.name)] == []
 
 
+@pytest.mark.essential
+@pytest.mark.usefixtures("programs")
 def test_every_module_says_what_it_is() -> None:
     modules = [
         path
@@ -175,6 +185,8 @@ def test_every_module_says_what_it_is() -> None:
     ] == []
 
 
+@pytest.mark.essential
+@pytest.mark.usefixtures("programs")
 def test_every_package_is_under_the_import_contracts() -> None:
     folders = {path.relative_to(ROOT).parts[0] for path in tracked() if path.name == "__init__.py"}
     assert folders == {*PACKAGES, "tests"}
@@ -219,10 +231,10 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
     assert f"usage: novamas {name}" in capsys.readouterr().out
 
 
-def test_the_one_command_of_ci_is_make_test() -> None:
+def test_ci_runs_the_command_of_readme_and_then_the_rest() -> None:
     lines = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line]
     assert lines[:2] == ["#!/usr/bin/env bash", "set -euo pipefail"]
-    assert lines[-1] == "make test"
+    assert lines[-2:] == ["make test", "make test-rest"]
 
 
 def test_whatever_has_a_long_form_is_run_in_it() -> None:
@@ -241,6 +253,7 @@ def test_whatever_has_a_long_form_is_run_in_it() -> None:
     assert all((tests / name).is_file() for name in WITH_A_LONG_FORM)
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("long_form", ["tests.chaos", "tests.brokers"])
 def test_a_long_form_begins(long_form: str) -> None:
     command = [sys.executable, "-m", long_form, "--collect-only", "-k", "faults or checks"]

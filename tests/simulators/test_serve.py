@@ -26,17 +26,17 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    programs = []
+def start(programs: None) -> Iterator[Start]:
+    started = []
 
     def run(*words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "simulators", "wheel", *words]
         program = piped(command)
-        programs.append(program)
+        started.append(program)
         return program
 
     yield run
-    for program in programs:
+    for program in started:
         program.kill()
         program.communicate()
 
@@ -200,6 +200,7 @@ def test_tcp_serves_several_hosts_and_comes_back(start: Start) -> None:
         read_until(lambda: again.recv(100), b"*X;")
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -229,6 +230,7 @@ def test_bad_calls_say_what_is_wrong(words: list[str], told: bytes) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_file_in_the_place_of_the_link_is_left_alone(tmp_path: Path) -> None:
     taken = tmp_path / "wheel"
     taken.write_text("mine")
@@ -269,6 +271,7 @@ def test_what_the_device_says_is_told_as_it_was_before_the_line_damaged_it(start
     assert b"*X;6;001;  ;0;000;0" not in received
 
 
+@pytest.mark.usefixtures("programs")
 def test_novamas_simulate_becomes_a_shoe(tmp_path: Path) -> None:
     link = tmp_path / "shoe"
     words = [

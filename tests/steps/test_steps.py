@@ -80,6 +80,7 @@ def test_another_list_of_accepted_commands_is_a_difference(monkeypatch: pytest.M
     assert found.step == 0
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_recording_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "steps.gz"
     line = record(RUN)
@@ -90,6 +91,7 @@ def test_a_recording_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out.endswith(f"{2 * STEPS} steps compared, 1 runs differ\n")
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("head", [b"", b'{"form":1}\n', b'{"form":3}\n'])
 def test_a_recording_of_another_form_is_not_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], head: bytes

@@ -22,7 +22,7 @@ LARGE = b"x" * 60_000
 
 
 @pytest.fixture
-def few(tmp_path: Path) -> Iterator[Mosquitto]:
+def few(programs: None, tmp_path: Path) -> Iterator[Mosquitto]:
     broker = Mosquitto(tmp_path, "allow_anonymous true", f"max_queued_messages {AT_ONCE}")
     broker.start()
     yield broker

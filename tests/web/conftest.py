@@ -37,7 +37,7 @@ def ending() -> Iterator[ExitStack]:
 
 
 @pytest.fixture
-def broker(tmp_path: Path, ending: ExitStack) -> Mosquitto:
+def broker(programs: None, tmp_path: Path, ending: ExitStack) -> Mosquitto:
     made = Mosquitto(tmp_path / "mosquitto")
     ending.callback(made.kill)
     made.start()
@@ -84,13 +84,13 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def house(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with ExitStack() as stack:
         yield House(tmp_path_factory.mktemp("house"), stack)
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(programs: None) -> Iterator[Browser]:
     """Debian's Chromium. It ends with the module: as long as Playwright runs, no test of the same
     process can have an event loop of its own.
     """

@@ -8,6 +8,7 @@ import json
 import signal
 from collections.abc import Iterable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from controller.contract.messages.messages import LANGUAGES, catalogue
@@ -61,6 +62,7 @@ def scripted(name: str) -> tuple[RealTable, list[Input]]:
     return RealTable(script.game, script.decree, script.settings), list(script.inputs)
 
 
+@pytest.mark.essential
 def test_a_server_that_is_not_heard_greys_its_pictures(
     serve: Serve, teller: Teller, page: Page
 ) -> None:
@@ -79,6 +81,7 @@ def test_a_server_that_is_not_heard_greys_its_pictures(
     expect(page.locator("article:not(.before) .number")).to_have_text("25")
 
 
+@pytest.mark.essential
 def test_each_turn_of_events_has_its_picture_without_a_reload(
     serve: Serve, teller: Teller, page: Page
 ) -> None:

@@ -49,7 +49,7 @@ UNHEARD = re.compile("no display server|The server does not answer")
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+def proxy(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     """A server of all pages, with two tables."""
     with ExitStack() as ending:
         room = Room(tmp_path_factory.mktemp("room"), ending)

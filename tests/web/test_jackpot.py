@@ -124,6 +124,7 @@ def heard(server: WebServer) -> None:
     until("all are heard", lambda: ask(server, "/health")[0] == 200)
 
 
+@pytest.mark.essential
 def test_the_value_is_shown_as_it_is_said_and_greyed_when_its_time_is_up(
     meters: WebServer, house: House, page: Page
 ) -> None:

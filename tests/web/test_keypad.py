@@ -9,6 +9,7 @@ import time
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from subscribers.keypad.keys import SETTLED
@@ -59,6 +60,7 @@ def bets_open(floor: Floor) -> None:
     until_said(floor.heard, "round.opened", 1)
 
 
+@pytest.mark.essential
 def test_a_key_says_no_more_bets_and_its_answer_is_seen(
     tmp_path: Path, ending: ExitStack, page: Page
 ) -> None:
@@ -146,6 +148,7 @@ def test_a_server_that_is_not_there_takes_no_key(
     assert floor.sent() == ["session-open", "bets-open"]
 
 
+@pytest.mark.usefixtures("programs")
 def test_only_who_has_it_presses_and_a_key_that_comes_twice_is_one(
     tmp_path: Path, ending: ExitStack
 ) -> None:

@@ -39,6 +39,7 @@ def euros(amount: int, language: str = "en") -> str:
     return money(amount, "EUR", language)
 
 
+@pytest.mark.essential
 def test_two_persons_pay_an_award_once_though_both_touch_twice(
     tmp_path: Path, ending: ExitStack, page: Page, other: Page
 ) -> None:
@@ -198,6 +199,7 @@ def test_two_hits_at_once_are_put_in_order_and_axe_finds_nothing(
     expect(waits(other, "to be paid")).to_have_count(2)
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_client_that_sends_what_it_likes_orders_nothing(
     tmp_path: Path, ending: ExitStack
 ) -> None:

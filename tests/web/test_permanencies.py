@@ -48,6 +48,7 @@ def history(*rounds: tuple[int, int]) -> dict[str, object]:
     return {**LEAF, "session": 1, "results": lines}
 
 
+@pytest.mark.essential
 def test_a_day_is_kept_over_a_restart_and_filled_from_the_history(
     serve: Serve, teller: Teller, page: Page
 ) -> None:

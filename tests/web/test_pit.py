@@ -41,6 +41,7 @@ def said(floor: Floor, kind: str, count: int = 1) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.essential
 def test_a_head_of_table_opens_a_table_and_solves_a_null_spin(
     tmp_path: Path, ending: ExitStack, page: Page
 ) -> None:
@@ -152,6 +153,7 @@ def test_what_the_table_says_meanwhile_takes_no_button_from_under_the_finger(
     assert said(floor, "last_rounds")["by"] == "M. Lasa"
 
 
+@pytest.mark.essential
 def test_the_second_person_is_called_on_the_other_screen(
     tmp_path: Path, ending: ExitStack, page: Page, other: Page
 ) -> None:

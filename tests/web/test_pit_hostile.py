@@ -32,7 +32,7 @@ LAST = "last_rounds.announce"
 
 
 @pytest.fixture
-def floor(tmp_path: Path, ending: ExitStack) -> Floor:
+def floor(programs: None, tmp_path: Path, ending: ExitStack) -> Floor:
     made = Floor(tmp_path, ending)
     made.open()
     return made
@@ -135,6 +135,7 @@ def test_a_touch_is_sent_once_however_often_it_is_asked_for(floor: Floor, lasa: 
     assert len(floor.heard.events("last_rounds")) == 1
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_session_that_is_over_commands_nothing(tmp_path: Path, ending: ExitStack) -> None:
     floor = Floor(tmp_path, ending, idle=6.0)
     floor.open()
@@ -170,6 +171,7 @@ def test_a_name_with_markup_is_text(tmp_path: Path, ending: ExitStack, page: Pag
     assert page.locator("img, b").count() == 0
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_stolen_folder_of_keys_opens_nothing_without_the_pepper(
     tmp_path: Path, ending: ExitStack
 ) -> None:
@@ -319,6 +321,7 @@ def test_with_tls_the_cookie_is_for_tls_and_this_host_alone(serve: Serve, tmp_pa
     assert PINS["m-lasa"] not in server.log()
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_console_needs_no_more_of_the_broker_than_its_kind_and_a_display_has_less(
     tmp_path: Path, ending: ExitStack
 ) -> None:

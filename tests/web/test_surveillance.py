@@ -36,7 +36,7 @@ SHOWN = ("--table", "p1", "--round", "1", "--as", "s-mora", "--why", "a player c
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def room(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     """A roulette with a void spin among others, and a round of poker with hidden cards."""
     with ExitStack() as ending:
         made = Room(tmp_path_factory.mktemp("room"), ending)
@@ -209,6 +209,7 @@ def enter(page: Page, address: str, who: str, language: str = "en") -> None:
     page.locator("button.main").click()
 
 
+@pytest.mark.essential
 def test_the_page_shows_a_void_spin_with_its_evidence_and_the_cards(
     room: Room, web: WebServer, page: Page
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.subscribers.table import ENVELOPE
@@ -47,6 +48,7 @@ def state(number: int, colour: str | None = "red", **fields: object) -> dict[str
     }
 
 
+@pytest.mark.essential
 def test_a_number_is_shown_and_greyed_when_its_daemon_goes(
     serve: Serve, teller: Teller, page: Page
 ) -> None:

@@ -57,6 +57,7 @@ def test_every_word_is_there_in_five_languages() -> None:
     assert all(set(of) == set(LANGUAGES) for of in words().values())
 
 
+@pytest.mark.essential
 def test_wheels_are_shown_in_five_languages_and_axe_finds_nothing(
     server: WebServer, archive: Path, examined: Page
 ) -> None:

@@ -79,6 +79,7 @@ def test_a_wrong_call_is_told(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     """``novamas decode ... | head -n 1``."""
     file = tmp_path / "wheel.rec"

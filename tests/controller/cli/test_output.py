@@ -13,6 +13,8 @@ import pytest
 
 from controller.cli import main
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 NOVAMAS = [sys.executable, "-m", "controller.cli"]
 LITTLE = ["hand", "--game", "poker-no-draw", "--decree", "ARA02", "Ah", "Kh", "Qh", "Jh", "Th"]
 MUCH = ["rules", "--list"]

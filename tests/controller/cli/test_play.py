@@ -146,6 +146,7 @@ def test_an_unknown_game_or_decree_is_told(
     assert "ARA02" in error or "roulette-french" in error
 
 
+@pytest.mark.usefixtures("programs")
 def test_line_by_line() -> None:
     """Each answer comes before the next question is asked."""
     with subprocess.Popen(

@@ -16,6 +16,8 @@ from tests.controller.proof.test_verify import change
 from tests.support.journal.premises import evening
 from tests.support.terminal import Terminal
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 PROGRAM = [sys.executable, "-m", "controller.cli"]
 RECORDING = Path(__file__).parents[2] / "recordings" / "cammegh-ss2-faults.txt"
 REPLAY = ["--driver", "cammegh-ss2", "--game", "roulette-french", "--decree", "ARA02"]

@@ -20,6 +20,8 @@ from tests.daemon.test_boards import Simulated
 from tests.devices.test_recordings import readings_of
 from tests.support.brokers.mosquitto import PATIENCE, until
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 NOVAMAS = Path(sys.executable).with_name("novamas")
 STATUS = b"*X;2;002;32;0;174;1\r\n"
 

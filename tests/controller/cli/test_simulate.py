@@ -15,6 +15,7 @@ def test_every_simulator_can_be_had() -> None:
     assert sorted(KINDS) == sorted(DEVICES)
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("kind", KINDS)
 def test_options_are_the_simulators(kind: str) -> None:
     done = subprocess.run(

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 NEEDLESS = {"rich", "jwt", "cryptography.x509"}
 """The picture of a traceback, signed commands, certificates: a third of the daemon's start."""
 

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 
 def said(*words: str) -> tuple[int, str]:
     """The exit status, and the last line on standard error."""

@@ -38,7 +38,7 @@ def ending() -> Iterator[ExitStack]:
 
 
 @pytest.fixture
-def person(tmp_path: Path, ending: ExitStack) -> Start:
+def person(programs: None, tmp_path: Path, ending: ExitStack) -> Start:
     def start(*words: str) -> Person:
         made = Person(tmp_path, "r1", "novamas.toml", *key(tmp_path), *words)
         ending.callback(made.close)

@@ -73,6 +73,7 @@ def test_a_sound_one_is_read(tmp_path: Path) -> None:
     assert read.carrousel.path == str(tmp_path / "carrousel.sqlite3")
 
 
+@pytest.mark.usefixtures("programs")
 def test_terms_against_the_decree_are_told_by_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,7 +40,7 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def parsed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def parsed(programs: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What AsyncAPI's parser tells of our document, and of a wrong one, in one run of it."""
     folder, document = tmp_path_factory.mktemp("asyncapi"), contract.DOCS / "asyncapi.json"
     wrong = document.read_text().replace('"action": "send"', '"action": "shout"', 1)
@@ -61,13 +61,14 @@ def test_the_asyncapi_parser_finds_what_is_wrong(parsed: dict[str, dict[str, Any
     assert parsed["wrong"]["valid"] is False
 
 
+@pytest.mark.usefixtures("programs")
 def test_ajv_takes_every_schema_in_strict_mode() -> None:
     found = run("node", "schemas.js", contract.DOCS / "schemas")
     assert (found.stdout, found.returncode) == ("", 0), found.stderr
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def client(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the generated types."""
     folder = tmp_path_factory.mktemp("client")
     made = run("node", "typescript.js", contract.DOCS / "schemas", folder)

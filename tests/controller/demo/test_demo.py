@@ -26,12 +26,14 @@ from tests.support.brokers.mosquitto import until
 from tests.support.terminal import Terminal
 from tests.support.web.pit import Client
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 PATIENCE = 300.0
 DEMO = [sys.executable, "-m", "controller.cli", "demo"]
 
 
 @pytest.fixture
-def demo(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def demo(programs: None, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A demo whose table is at work; it is ended with the test."""
     command = [*DEMO, "--speed", "50", "--state-dir", str(tmp_path)]
     with subprocess.Popen(
@@ -69,6 +71,7 @@ def ended_well(code: int | None, errors: bytes, room: Path) -> None:
     )
 
 
+@pytest.mark.essential
 def test_two_rounds_as_json_lines_and_the_session_goes_on_in_another_demo(tmp_path: Path) -> None:
     words = [
         "--rounds",

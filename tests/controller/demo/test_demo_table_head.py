@@ -112,7 +112,7 @@ class Teller:
 
 
 @pytest.fixture
-def port(tmp_path: Path) -> Iterator[int]:
+def port(programs: None, tmp_path: Path) -> Iterator[int]:
     """Of a broker that lets everybody in."""
     broker = Mosquitto(tmp_path / "mosquitto")
     try:

@@ -40,7 +40,7 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
+def machine(programs: None, tmp_path: Path) -> Iterator[Machine]:
     made = Mosquitto(tmp_path / "mosquitto", "allow_anonymous true", HELD)
     made.start()
     try:

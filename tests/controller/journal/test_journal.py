@@ -140,6 +140,7 @@ async def test_cursors_are_kept(path: Path) -> None:
         assert journal.cursor("archive") == 1
 
 
+@pytest.mark.usefixtures("programs")
 def test_killed_at_any_time_it_has_all_that_was_acknowledged(path: Path) -> None:
     for lines in (1, 50, 333):
         with program("until_killed", path) as process:
@@ -156,6 +157,7 @@ def test_killed_at_any_time_it_has_all_that_was_acknowledged(path: Path) -> None
             assert reader.last_saved("t1") == b"state %d" % len(stored)
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_full_disk_loses_nothing_and_acknowledges_nothing(path: Path) -> None:
     with program("on_a_full_disk", path) as process:
         assert process.wait() == 0
@@ -290,6 +292,7 @@ async def test_only_one_daemon_uses_a_journal(path: Path) -> None:
     Journal(path).close()
 
 
+@pytest.mark.usefixtures("programs")
 def test_the_lock_ends_with_its_process(path: Path) -> None:
     with program("until_killed", path) as process:
         assert process.stdout is not None

@@ -8,7 +8,11 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from tests.support.metrics_page import EVERY
+
+pytestmark = pytest.mark.usefixtures("programs")
 
 MONITORING = Path(__file__).parents[3] / "docs" / "monitoring"
 RULES = MONITORING / "novamas.rules.yml"

@@ -17,6 +17,8 @@ from controller.people.seen import Seen
 from controller.people.signed_command import order, verify
 from tests.support.people.staff import AUDIENCE, LASA, TABLE, people, secret
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 PAGE = (Path(__file__).parents[3] / "docs" / "security.md").read_text()
 
 

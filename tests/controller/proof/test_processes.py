@@ -25,6 +25,8 @@ from controller.proof.verify import verify
 from tests.conftest import cases
 from tests.controller.proof.test_audit import chain_again
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 DAY, NIGHTS, ROUNDS = 86_400, 4, 12
 
 

@@ -5,9 +5,6 @@ what is called enforced.
 from __future__ import annotations
 
 import csv
-import os
-import subprocess
-import sys
 from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -29,6 +26,7 @@ from controller.rulebooks.dispositions import (
 )
 from subscribers.carrousel.statement import OfTable
 from subscribers.carrousel.terms import Terms
+from tests.rings.marks import COLLECTED
 from tests.support.claims import claimed
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
@@ -47,49 +45,14 @@ def numbered(shared: Path) -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def claims(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    """Rule -> one of the tests that claim it, over all tests: they are collected for it where this
-    run was narrowed.
+def claims(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Rule -> one of the tests that claim it, over all tests, also those that this run leaves out
+    after collecting them.
     """
-    if not narrowed(request.session):
-        return dict(claimed(request.session.items))
-    out = tmp_path_factory.mktemp("claims") / "claims.tsv"
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--collect-only",
-        "-q",
-        "-p",
-        "tests.support.claims",
-        "tests",
-    ]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "CLAIMS": str(out)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return dict(line.split("\t") for line in out.read_text(encoding="utf-8").splitlines())
-
-
-def narrowed(session: pytest.Session) -> bool:
-    """Whether a test may have been left out of this run."""
-    options = any(
-        session.config.getoption(name, None)
-        for name in ("keyword", "markexpr", "deselect", "lf", "stepwise")
-    )
-    single = any("::" in argument for argument in session.config.args)
-    return (
-        options
-        or single
-        or {item.path for item in session.items} != set((ROOT / "tests").rglob("test_*.py"))
-    )
+    collected = request.config.stash[COLLECTED]
+    if {item.path for item in collected} != set((ROOT / "tests").rglob("test_*.py")):
+        pytest.skip("needs all tests to be collected: name no files, choose with -k")
+    return dict(claimed(collected))
 
 
 def test_every_rule_is_counted_once(numbered: list[dict[str, str]]) -> None:

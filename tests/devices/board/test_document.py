@@ -94,6 +94,7 @@ def test_the_numbers_of_the_format() -> None:
     assert f"at most {LONGEST_LINE} bytes" in TEXT
 
 
+@pytest.mark.usefixtures("programs")
 def test_the_program_for_the_check_is_right(tmp_path: Path) -> None:
     """The function of the document, compiled as it stands."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

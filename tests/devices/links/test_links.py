@@ -79,6 +79,7 @@ def test_a_port_is_opened_once(pty: Pty) -> None:
     open_link(pty.url).close()
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_port_held_by_another_program_is_said_so(pty: Pty) -> None:
     holder = (
         "import fcntl,sys; f=open(sys.argv[1],'rb+',0); fcntl.flock(f,fcntl.LOCK_EX); "
@@ -116,6 +117,7 @@ def test_a_port_is_closed_to_programs_that_ask_for_no_lock(
         os.close(fd)
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_pseudo_terminal_stays_open_to_us_after_we_were_killed(pty: Pty) -> None:
     opens = (
         "import sys; from devices.links import open_link; link = open_link(sys.argv[1]); "

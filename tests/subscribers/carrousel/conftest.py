@@ -17,7 +17,7 @@ Make = Callable[..., Floor]
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
+def make(programs: None, tmp_path: Path) -> Iterator[Make]:
     """``make(**terms)``: a floor whose controller is in play."""
     with ExitStack() as ending:
 

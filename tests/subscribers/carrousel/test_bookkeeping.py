@@ -337,6 +337,7 @@ def run(*words: object) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.usefixtures("programs")
 def test_novamas_carrousel_reads_a_ledger(path: Path, tmp_path: Path) -> None:
     held = run("verify", path)
     assert held.returncode == 0, held.stderr
@@ -356,6 +357,7 @@ def test_novamas_carrousel_reads_a_ledger(path: Path, tmp_path: Path) -> None:
     assert plain.stdout.startswith(text("book.receipt_title", "en", number=1).encode())
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize(
     ("words", "status", "said_"),
     [

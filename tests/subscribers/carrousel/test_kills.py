@@ -128,6 +128,7 @@ def settled(floor: Floor) -> None:
     )
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("seed", [1, 2])
 def test_kills_change_nothing(floor: Floor, seed: int, long: bool) -> None:
     if seed != 1 and not long:

@@ -154,6 +154,7 @@ def ending() -> Iterator[ExitStack]:
         yield stack
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_real_run_at_a_port(tmp_path: Path, ending: ExitStack) -> None:
     broker = Mosquitto(tmp_path / "mosquitto")
     ending.callback(broker.kill)

@@ -217,6 +217,7 @@ def test_an_index_that_says_something_else_than_the_postings_is_told(
             again.check_balances()
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_full_disk_takes_nothing_and_loses_nothing(path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "tests.subscribers.carrousel.coins", "on_a_full_disk", path],
@@ -229,6 +230,7 @@ def test_a_full_disk_takes_nothing_and_loses_nothing(path: Path) -> None:
     assert sound(path) > 500
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_kill_at_any_instant_loses_nothing_that_was_committed(path: Path, long: bool) -> None:
     chance = random.Random(17)
     for _ in range(12 if long else 4):

@@ -238,6 +238,7 @@ def test_a_file_that_lost_its_guards_is_found(path: Path, statement: str) -> Non
         Store(path)
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_ledger_in_use_holds_whenever_it_is_judged(tmp_path: Path) -> None:
     path = tmp_path / "carrousel.sqlite3"
     writer = subprocess.Popen(

@@ -254,6 +254,7 @@ def test_the_command_says_what_is_wrong(
     assert "no spins" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("programs")
 def test_novamas_wheel_starts_it(archive: Path) -> None:
     program_of = Path(sys.executable).with_name("novamas")
     told = subprocess.run(

@@ -13,7 +13,7 @@ from tests.support.surveillance.postgres import Postgres
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
+def postgres(programs: None) -> Iterator[Postgres]:
     """A server that is up, once for each process that runs tests."""
     server = Postgres()
     try:
@@ -23,7 +23,8 @@ def postgres() -> Iterator[Postgres]:
         server.close()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+# A parameter has no fixtures of its own: the mark stands for that of `postgres`.
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.process)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where an archive may be begun, as ``open_archive`` takes it."""
     if request.param == "sqlite":

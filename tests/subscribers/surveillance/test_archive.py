@@ -19,6 +19,7 @@ def found(archive: Archive, **query: Any) -> list[Record]:
     return [row.record for row in archive.find(Query(**query))]
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_record_is_as_it_was(archive: Archive) -> None:
     record = event(3, session=2, round=17, words=("Artículo 7", "ball_off_track"), body=b"\x00\xff")
     kept = archive.keep([record])

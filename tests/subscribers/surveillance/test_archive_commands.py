@@ -25,6 +25,8 @@ from subscribers.surveillance.upkeep import look_after
 from tests.subscribers.surveillance.said import event
 from tests.support.brokers.mosquitto import until
 
+pytestmark = pytest.mark.usefixtures("programs")
+
 CONFIGURATION = """
 [site]
 id = "madrid-1"

@@ -226,6 +226,7 @@ def test_no_password_is_told(where: str) -> None:
     assert told.value.__cause__ is None
 
 
+@pytest.mark.usefixtures("programs")
 def test_without_psycopg() -> None:
     said = subprocess.run(
         [sys.executable, "-c", UNINSTALLED],

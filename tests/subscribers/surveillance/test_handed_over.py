@@ -8,6 +8,8 @@ import json
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 from controller.proof.checkpoint import key_path, make_key, public
 from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
@@ -18,6 +20,8 @@ from tests.support.daemon.play import command, spin, until_more, until_up
 from tests.support.daemon.process import table
 from tests.support.surveillance.recorder import Recorder
 from tests.support.surveillance.room import told
+
+pytestmark = pytest.mark.usefixtures("programs")
 
 
 def test_both_journals_are_kept_and_neither_is_a_finding(

@@ -56,6 +56,7 @@ def until_well(room: Room) -> None:
     assert room.recorder.findings() == []
 
 
+@pytest.mark.essential
 def test_postgres_is_stopped_while_events_flow(
     postgres: Postgres, rooms: Callable[..., Room], long: bool
 ) -> None:

@@ -11,6 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from controller.contract.messages.messages import word
 from controller.contract.times import utc
 from controller.proof.checkpoint import checkpoint_path, key_path
@@ -32,6 +34,7 @@ from tests.support.surveillance.room import room as room
 from tests.support.surveillance.room import rooms as rooms
 
 
+@pytest.mark.essential
 def test_everything_that_is_said_is_kept(room: Room) -> None:
     """Also what was said before the recorder came, and while it was away."""
     heard, recorder = room.heard, room.recorder
@@ -122,6 +125,7 @@ def test_the_chain_of_a_journal_is_known_from_its_beginning(room: Room) -> None:
     assert [each["error"] for each in replies() if not each["ok"]] == []
 
 
+@pytest.mark.essential
 def test_a_gap_is_recalled_and_what_differs_is_found(room: Room) -> None:
     """Somebody else speaks for the table: what was kept first stays, and what differs is shown."""
     heard, recorder = room.heard, room.recorder

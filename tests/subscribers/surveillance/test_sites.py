@@ -64,7 +64,7 @@ class Site:
 
 
 @pytest.fixture
-def sites(tmp_path: Path, ending: ExitStack) -> tuple[Site, Site]:
+def sites(programs: None, tmp_path: Path, ending: ExitStack) -> tuple[Site, Site]:
     return Site("palma", tmp_path / "one", ending), Site("palma-2", tmp_path / "two", ending)
 
 

@@ -32,7 +32,7 @@ ROOT = "novamas/v1/sala"
 
 
 @pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Mosquitto]:
+def broker(programs: None, tmp_path: Path) -> Iterator[Mosquitto]:
     broker = Mosquitto(tmp_path / "mosquitto")
     broker.start()
     yield broker
@@ -133,6 +133,7 @@ def test_a_picture_in_another_language(broker: Mosquitto) -> None:
         assert terminal.end() == 0
 
 
+@pytest.mark.usefixtures("programs")
 def test_ends_on_a_signal_without_a_broker() -> None:
     display = subprocess.Popen(command(1), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until(
@@ -155,6 +156,7 @@ def catches(process: int, number: signal.Signals) -> bool:
     return bool(int(caught, 16) >> (number - 1) & 1)
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize(
     "url", ["127.0.0.1:1883", "http://x", "mqtt://x:port", "mqtt://", "mqtt://a:b@x:1883"]
 )
@@ -204,6 +206,7 @@ async def _nothing(*_: object) -> None:
     """Nothing is watched."""
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_broker_that_asks_for_a_password(tmp_path: Path) -> None:
     users, secret = tmp_path / "users", tmp_path / "secret"
     subprocess.run(["mosquitto_passwd", "-c", "-b", users, "display", "correct-horse"], check=True)

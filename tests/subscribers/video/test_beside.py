@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 from tests.daemon.conftest import daemon as daemon
 from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
@@ -19,6 +21,8 @@ from tests.support.daemon.play import command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
 from tests.support.video.receivers import HTTPReceiver
+
+pytestmark = pytest.mark.usefixtures("programs")
 
 
 def test_a_receiver_and_a_recorder_that_were_away_lose_no_bookmark(

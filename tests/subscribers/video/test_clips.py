@@ -45,7 +45,7 @@ def record(path: Path, seconds: int, of: str = "testsrc=size=160x120", gop: int 
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four recordings of four seconds, the third of another size; the fifth place is empty."""
     made = tmp_path_factory.mktemp("recordings")
     for index, size in enumerate(("160x120", "160x120", "160x120", "200x100")):
@@ -187,6 +187,7 @@ def test_the_command_writes_a_clip_and_subtitles_of_recordings(
     assert main(["bookmarks", "--settings", given]) == 0
 
 
+@pytest.mark.usefixtures("programs")
 def test_timestamps_that_are_the_time_of_day_are_more_exact_than_a_name(tmp_path: Path) -> None:
     path = tmp_path / "x.mkv"
     words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc=rate={FPS}:duration=2"]
@@ -202,6 +203,7 @@ def test_timestamps_that_are_the_time_of_day_are_more_exact_than_a_name(tmp_path
     assert look_at(tmp_path / "y.mkv", BEGIN) is None
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("last", [1000, 41])
 def test_a_camera_of_one_picture_a_second_gives_clips_too(
     archive: Archive, tmp_path: Path, last: int
@@ -231,6 +233,7 @@ def test_a_camera_of_one_picture_a_second_gives_clips_too(
     assert made.missing == ()
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize(
     ("pattern", "name", "when"),
     [

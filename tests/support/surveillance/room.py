@@ -134,6 +134,7 @@ class Room:
 
 @pytest.fixture
 def rooms(
+    programs: None,
     mosquitto: Mosquitto,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],

@@ -1,0 +1,105 @@
+"""Mark tests as ``process`` or ``slow``, and hold them to it.
+
+``process``: the test uses the fixture ``programs``, itself or through another fixture. Without it a
+test cannot start a program: the guard below raises in the call that tries to.
+``slow``: ``seconds.tsv`` has more than ``SLOW_SECONDS`` of processor time for it.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import sys
+from collections import defaultdict
+from collections.abc import Generator, Iterable
+from pathlib import Path
+
+import pytest
+
+TABLE = Path(__file__).with_name("seconds.tsv")
+"""Measured processor seconds of each costly test function, its costliest case."""
+SLOW_SECONDS = 0.2
+STARTS_PROGRAM = frozenset(
+    {"subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.system"}
+)
+"""Audit events of Python that come before a program is started."""
+
+COLLECTED = pytest.StashKey[list[pytest.Item]]()
+"""All tests that were collected, before ``-m`` and ``-k`` leave some out."""
+
+_unmarked: str | None = None
+"""The running test, if it may not start programs."""
+
+
+def function_id(node_id: str) -> str:
+    """Return the id of a test function: a node id without its parameters."""
+    return node_id.partition("[")[0]
+
+
+@functools.cache
+def seconds() -> dict[str, float]:
+    """Read the table: processor seconds by test function."""
+    with TABLE.open(newline="") as lines:
+        return {name: float(cost) for cost, name in csv.reader(lines, delimiter="\t")}
+
+
+def mark(items: Iterable[pytest.Item]) -> None:
+    """Mark each test that starts programs and each that is costly."""
+    table = seconds()
+    for item in items:
+        if "programs" in getattr(item, "fixturenames", ()):
+            item.add_marker("process")
+        elif item.get_closest_marker("process"):
+            continue
+        elif table.get(function_id(item.nodeid), 0.0) > SLOW_SECONDS:
+            item.add_marker("slow")
+
+
+def costliest_first(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Order modules by their processor time, so that none of the long ones begins last."""
+    cost: defaultdict[str, float] = defaultdict(float)
+    for test, processor_seconds in seconds().items():
+        cost[test.partition("::")[0]] += processor_seconds
+    modules: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    ordered = sorted(modules, key=lambda name: (-cost[name], -len(modules[name]), name))
+    return [item for name in ordered for item in modules[name]]
+
+
+# First of all, so that ``-m`` chooses by these marks.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests, and begin with the modules that take longest."""
+    config.stash[COLLECTED] = list(items)
+    mark(items)
+    items[:] = costliest_first(items)
+
+
+@pytest.fixture(scope="session")
+def programs() -> None:
+    """Allow a test to start programs: it is marked ``process``. What starts a program, a broker, a
+    browser or a database for tests uses this fixture.
+    """
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let only a test that is marked ``process`` start programs."""
+    global _unmarked  # an audit hook knows nothing else, and is never removed
+    _unmarked = None if item.get_closest_marker("process") else item.nodeid
+    try:
+        return (yield)
+    finally:
+        _unmarked = None
+
+
+def _guard(event: str, arguments: tuple[object, ...]) -> None:
+    if event in STARTS_PROGRAM and _unmarked is not None:
+        message = (
+            f"{_unmarked} starts a program ({event} {arguments[:1]}): use the fixture `programs`"
+        )
+        raise RuntimeError(message)
+
+
+sys.addaudithook(_guard)
