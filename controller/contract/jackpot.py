@@ -6,6 +6,7 @@ retained, ``command/<name>`` and ``reply/<client>``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -109,7 +110,9 @@ class JackpotTable(msgspec.Struct, frozen=True, kw_only=True):
     why: OutOfPlay | None = None
     """Why not; null if they may."""
     since: str
-    """Since when it is so: UTC, ISO 8601."""
+    """Since when it is so: UTC, ISO 8601. Where ``why`` is ``gap``, ``gap.settle`` names the gap by
+    this time.
+    """
 
 
 class JackpotAward(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,6 +177,11 @@ class JackpotState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The meter, in minor units, without what is pending or payable."""
     seq: int
     """The last entry of the ledger that it includes."""
+    generation: int = 0
+    """Rises by one with each order that is about the jackpot as a whole (``meter.adjust``,
+    ``pool.transfer``, ``pool.close``, ``jackpot.suspend``, ``jackpot.resume``). Such an order names
+    the generation that its signers saw. Absent from controllers of older releases.
+    """
     awards: tuple[JackpotAward, ...]
     """Awards that wait: pending, payable, disputed or claimed, oldest first."""
     won: JackpotAward | None = None
@@ -217,9 +225,9 @@ class AwardPay(_Order, frozen=True, kw_only=True, tag="award.pay"):
     """The number of the award."""
     amount: Paid
     """In minor units; at most what is due."""
-    paid: Proved | None = None
-    """What was paid of it before, as these persons know it. If more was paid meanwhile, the order
-    is refused: what was said twice is not paid twice. null: it is not looked at.
+    paid: Proved
+    """What was paid of it before, in minor units: ``paid`` of the award as these persons saw it. If
+    it is another amount by now, the order is refused: no order is paid twice.
     """
 
 
@@ -295,6 +303,10 @@ class GapSettle(_Order, frozen=True, kw_only=True, tag="gap.settle"):
 
     table: Word
     """The table whose events are missing."""
+    gap: Word
+    """Which gap: ``since`` of the table in the jackpot's state, as these persons saw it. The order
+    is refused where the table has another gap by now.
+    """
     amount: Proved
     """The stakes in minor units; 0: none."""
 
@@ -306,6 +318,10 @@ class MeterAdjust(_Order, frozen=True, kw_only=True, tag="meter.adjust"):
 
     amount: Money
     """In minor units; negative lowers it."""
+    generation: Count
+    """The jackpot's ``generation`` as these persons saw it. The order is refused where it is
+    another by now.
+    """
 
 
 class PoolTransfer(_Order, frozen=True, kw_only=True, tag="pool.transfer"):
@@ -317,6 +333,10 @@ class PoolTransfer(_Order, frozen=True, kw_only=True, tag="pool.transfer"):
     """The jackpot that gets it."""
     amount: Paid
     """In minor units."""
+    generation: Count
+    """The jackpot's ``generation`` as these persons saw it. The order is refused where it is
+    another by now.
+    """
 
 
 class PoolClose(_Order, frozen=True, kw_only=True, tag="pool.close"):
@@ -326,14 +346,28 @@ class PoolClose(_Order, frozen=True, kw_only=True, tag="pool.close"):
 
     to: Word | None = None
     """The jackpot; None: to the house, where the authorisation lets it."""
+    generation: Count
+    """The jackpot's ``generation`` as these persons saw it. The order is refused where it is
+    another by now.
+    """
 
 
 class JackpotSuspend(_Order, frozen=True, kw_only=True, tag="jackpot.suspend"):
     """``jackpot.suspend``: bets on the jackpot are not taken until it is resumed."""
 
+    generation: Count
+    """The jackpot's ``generation`` as this person saw it. The order is refused where it is
+    another by now.
+    """
+
 
 class JackpotResume(_Order, frozen=True, kw_only=True, tag="jackpot.resume"):
     """``jackpot.resume``: bets on the jackpot are taken again."""
+
+    generation: Count
+    """The jackpot's ``generation`` as this person saw it. The order is refused where it is
+    another by now.
+    """
 
 
 class JackpotAlertAcknowledge(_Order, frozen=True, kw_only=True, tag="alert.acknowledge"):
@@ -353,6 +387,19 @@ class JackpotAlertClear(_Order, frozen=True, kw_only=True, tag="alert.clear"):
     alert: AlertId
     """The alert's id, which is also the last level of its topic."""
 
+
+NAMED: Mapping[type[msgspec.Struct], str] = {
+    AwardPay: "paid",
+    GapSettle: "gap",
+    MeterAdjust: "generation",
+    PoolTransfer: "generation",
+    PoolClose: "generation",
+    JackpotSuspend: "generation",
+    JackpotResume: "generation",
+}
+"""By order, the field in which it names the state that its signers saw. All other orders name an
+award, hits or an alert.
+"""
 
 JackpotOrder = (
     AwardPay

@@ -176,18 +176,18 @@ class Payment:
 
     async def _pay(self, client: aiomqtt.Client, award: dict[str, Any]) -> None:
         """One person after the other orders it; if nothing comes of it, they look again."""
-        amount = award["value"] - award.get("paid", 0)
+        amount = award["value"] - award["paid"]
         reply: dict[str, Any] = {}
         for role in PAYERS:
             await asyncio.sleep(self._takes)
-            reply = await self._order(client, role, award["award"], amount)
+            reply = await self._order(client, role, award, amount)
         if (receipt := reply.get("receipt")) is not None:
             self._known[award["award"]] = "paid"
             who = " and ".join(PAYERS)
             self._tell(f"{_what(award)}: receipt {receipt}, {_euro(amount)} paid by {who}")
 
     async def _order(
-        self, client: aiomqtt.Client, role: Role, award: int, amount: int
+        self, client: aiomqtt.Client, role: Role, award: dict[str, Any], amount: int
     ) -> dict[str, Any]:
         """Give the signed order; the answer, empty if there was none."""
         self._number = secrets.token_urlsafe(12)
@@ -197,7 +197,7 @@ class Payment:
             f"{self._topics.root}/jackpot/{JACKPOT}",
             "award.pay",
             self._number,
-            {"award": award, "amount": amount},
+            {"award": award["award"], "amount": amount, "paid": award["paid"]},
         )
         topic = self._topics.jackpot(JACKPOT, f"command/{level('award.pay')}")
         await client.publish(topic, body, qos=1)

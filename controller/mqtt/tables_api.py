@@ -380,15 +380,16 @@ class TablesApi:
 
     def late(self, now: float, tables: Iterable[str] | None = None) -> list[Message]:
         """What to tell the first persons of commands that no second person gave in time (``now``:
-        seconds since 1970), at these tables, by default at all. They are counted and kept as
-        refused.
+        seconds since 1970), or whose round or session has changed since, at these tables, by
+        default at all. They are counted and kept as refused.
         """
         messages = []
         for table in self._places if tables is None else tables:
             place = self._places[table]
-            for each in place.gate.expired(now) if place.gate is not None else ():
+            gate, standing = place.gate, place.runner.table.standing
+            for each in gate.expired(now, standing) if gate is not None else ():
                 token = each.first.token.encode()
-                claims, refusal = claims_of(token), RejectedError("second_person_late").refusal
+                claims, refusal = claims_of(token), RejectedError(each.over).refusal
                 name = level(claims.command)
                 self.refusals[refusal.key] = self.refusals.get(refusal.key, 0) + 1
                 self._log.info("no second person", table=table, command=name, by=each.first.name)

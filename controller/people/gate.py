@@ -5,11 +5,13 @@ another person. In this order, and only a command that passes all of it is follo
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
 from controller.contract.commands import AnyCommand, Command, Signature
 from controller.contract.orders import DeviceOrder, Recall
+from controller.contract.refusals import RejectedError
 from controller.people.authority import Rights, allow
 from controller.people.register import People
 from controller.people.seen import Seen
@@ -60,6 +62,18 @@ def signature(signed: Signed, token: bytes) -> Signature | None:
     return said(Said(person.id, person.name, signed.claims.role, token.decode()))
 
 
+def _subject(standing: Callable[[Any], Standing]) -> Callable[[Any], Standing | None]:
+    """The state of what a command is about; None: there is no such thing any more."""
+
+    def found(given: Any) -> Standing | None:
+        try:
+            return standing(given)
+        except RejectedError:
+            return None
+
+    return found
+
+
 class Gate:
     """What stands before one table. It asks no clock and does no I/O.
 
@@ -83,6 +97,8 @@ class Gate:
         self._seen = seen
         self._marked = marked
         self._waits = Waits()
+        self._over: tuple[Waiting, ...] = ()
+        """What waits no longer, and nobody was told of."""
         prepare()
 
     @property
@@ -97,10 +113,19 @@ class Gate:
         may = {person.id for person in people.persons if person.revoked is None}
         self._waits = Waits(tuple(each for each in self._waits.waiting if each.first.person in may))
 
-    def expired(self, now: float) -> tuple[Waiting, ...]:
-        """Drop, and return, what no second person said in time."""
-        self._waits, late = expired(self._waits, now)
-        return late
+    def expired(
+        self, now: float, standing: Callable[[Any], Standing] | None = None
+    ) -> tuple[Waiting, ...]:
+        """Drop, and return, what no second person signed in time, and what a command was about that
+        has changed or ended by now: its round, its session. ``standing``: as for :meth:`permit`.
+        """
+        self._end(now, standing)
+        over, self._over = self._over, ()
+        return over
+
+    def _end(self, now: float, standing: Callable[[Any], Standing] | None) -> None:
+        self._waits, over = expired(self._waits, now, standing and _subject(standing))
+        self._over += over
 
     def signer(self, token: bytes, now: float) -> Signed:
         """Who signed a command (``now``: seconds since 1970). It counts as seen from here on.
@@ -126,9 +151,13 @@ class Gate:
         given, role = order(signed, name, at), signed.claims.role
         right = allow(self.rights, given, role)
         speaker = Said(signed.person.id, signed.person.name, role, token.decode())
-        if not isinstance(given, Command) or not takes_two(given, standing(given), self._marked):
+        if not isinstance(given, Command):
             return Passed(given, speaker)
-        self._waits, first = say(self._waits, given, speaker, now)
+        subject = standing(given)
+        if not takes_two(given, subject, self._marked):
+            return Passed(given, speaker)
+        self._end(now, standing)
+        self._waits, first = say(self._waits, given, speaker, now, subject)
         if first is None:
             raise wanted(speaker, right.roles)
         self._still(first, now)

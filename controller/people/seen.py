@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from controller.contract.refusals import RejectedError
 
 CAPACITY = 100_000
@@ -41,6 +43,19 @@ class Seen:
             raise RejectedError("signed_already")
         if self._count >= CAPACITY:
             raise RejectedError("signed_too_many")
+        self._add(group, person, jti)
+
+    def restore(self, taken: Iterable[tuple[str, str, float]], now: float) -> None:
+        """Remember what was taken before the start: of each command its person, ``jti`` and until
+        when it is valid. Commands that were valid until before ``now`` count as taken.
+        """
+        self._drop(now)
+        for person, jti, until in taken:
+            group = int(until // WIDTH)
+            if group >= self._dropped and (person, jti) not in self._groups.get(group, ()):
+                self._add(group, person, jti)
+
+    def _add(self, group: int, person: str, jti: str) -> None:
         self._groups.setdefault(group, set()).add((person, jti))
         self._count += 1
 

@@ -1,13 +1,16 @@
 """What takes two persons: the first says it, the second says the same within a time.
 
-Both sign the whole command, so that nobody confirms what he did not read. It asks no clock.
+Both sign the whole command, about one state of a session, a round or an award: where that changes
+in between, the first signature is void. So nobody confirms what he did not see. It asks no clock.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect, RoundConfirm, RoundVoid
 from controller.contract.refusals import RejectedError
@@ -27,12 +30,18 @@ MOST = 8
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """What is known of the round that a command is about."""
+    """What is known of the round that a command is about. What a first person said is valid while
+    all of it stays the same.
+    """
 
     has_result: bool = False
     """Whether its result was told."""
     seen: Any = None
     """The number, winner or dice that a device saw, or None."""
+    session: int = 0
+    """The session that is open; 0: none."""
+    rounds: tuple[tuple[int, int], ...] = ()
+    """The rounds that it would change, each with the number of its last event."""
 
 
 def takes_two(given: object, standing: Standing, marked: tuple[Mark, ...] = MARKED) -> bool:
@@ -64,14 +73,24 @@ class Said(msgspec.Struct, frozen=True):
     """The signed command, for the journal."""
 
 
+Over = Literal["second_person_late", "second_person_over"]
+"""Why a command waits no longer, by the key of its refusal: no second person signed it in time; or
+what it was about changed or ended.
+"""
+
+
 class Waiting(msgspec.Struct, frozen=True):
     """A command that waits for a second person."""
 
-    command: bytes
-    """What was said, without who said it and when."""
+    given: msgspec.Struct
+    """As the first person gave it."""
     first: Said
     until: float
     """Seconds since 1970."""
+    subject: object = None
+    """The state of what it is about, when the first person signed it."""
+    over: Over = "second_person_late"
+    """Why it waits no longer, once it does not."""
 
 
 class Waits(msgspec.Struct, frozen=True):
@@ -89,14 +108,29 @@ def content(given: msgspec.Struct) -> bytes:
     )
 
 
-def expired(state: Waits, now: float) -> tuple[Waits, tuple[Waiting, ...]]:
-    """Drop the commands that no second person said in time. Returns these too."""
-    late = tuple(each for each in state.waiting if each.until <= now)
-    return Waits(tuple(each for each in state.waiting if each.until > now)), late
+def expired(
+    state: Waits, now: float, subject: Callable[[Any], object] | None = None
+) -> tuple[Waits, tuple[Waiting, ...]]:
+    """Drop the commands that no second person signed in time, and those of which ``subject``, the
+    state of what a command is about, is not what it was. Returns these too.
+    """
+    kept: list[Waiting] = []
+    over: list[Waiting] = []
+    for each in state.waiting:
+        if each.until <= now:
+            over.append(each)
+        elif subject is not None and subject(each.given) != each.subject:
+            over.append(replace(each, over="second_person_over"))
+        else:
+            kept.append(each)
+    return Waits(tuple(kept)), tuple(over)
 
 
-def say(state: Waits, given: msgspec.Struct, said: Said, now: float) -> tuple[Waits, Said | None]:
-    """A person who may says a command that takes two.
+def say(
+    state: Waits, given: msgspec.Struct, said: Said, now: float, subject: object = None
+) -> tuple[Waits, Said | None]:
+    """A person who may says a command that takes two, while what it is about is in the state
+    ``subject``.
 
     Returns the first person if this is the second one: follow the command now, and name both.
     Returns None if this is the first one: nothing is followed yet. Raises :class:`RejectedError` if
@@ -104,11 +138,19 @@ def say(state: Waits, given: msgspec.Struct, said: Said, now: float) -> tuple[Wa
     """
     state, _ = expired(state, now)
     command = content(given)
-    known = next((each for each in state.waiting if each.command == command), None)
+    known = next(
+        (
+            each
+            for each in state.waiting
+            if each.subject == subject and content(each.given) == command
+        ),
+        None,
+    )
     if known is None:
         if len(state.waiting) >= MOST:
             raise RejectedError("second_too_many", count=MOST)
-        return Waits((*state.waiting, Waiting(command, said, now + WAITS))), None
+        waiting = Waiting(given, said, now + WAITS, subject)
+        return Waits((*state.waiting, waiting)), None
     if known.first.person == said.person:
         raise RejectedError("second_person_same", by=said.name)
     return Waits(tuple(each for each in state.waiting if each is not known)), known.first

@@ -115,6 +115,11 @@ OUTAGE = "the journal could not be written"
 CORRECTABLE = 20
 """Latest results whose event a correction can name."""
 
+TOUCHED = 256
+"""Latest rounds of which the number of the last event is kept. Of an older one, what waits for a
+second person is over.
+"""
+
 NOT_OURS = "what was saved is not of this release"
 """Why a table begins anew whose session is closed."""
 
@@ -273,6 +278,8 @@ class Table:
         self._result: RoundResult | ResultCorrected | None = None
         self._holds: dict[int, tuple[str, int]] = {}
         """By round of the session: ``boot`` and ``seq`` of the event that holds its result."""
+        self._touched: dict[int, int] = {}
+        """By round of the session: the last event about it since this object was made."""
         self._staff: Staff = {}
         self._identities: Identities = {}
         self._fault: str | None = None
@@ -300,6 +307,8 @@ class Table:
                 self._due = [
                     AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=detail)
                 ]
+        self._taken_up = self.seq
+        """The last event before this object was made."""
 
     def take(self, given: Input, time: str, mono_ns: int) -> Taken:
         """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what
@@ -386,19 +395,26 @@ class Table:
         if not isinstance(given, ResultCorrect | RoundConfirm | VoidOrder):
             return Standing()
         _, events = self._command(given)
+        about = Standing(
+            session=self.session if self._open else 0,
+            rounds=tuple(
+                (number, self._touched.get(number, self._taken_up))
+                for number in sorted({event.round for event in events if event.round})
+            ),
+        )
         if isinstance(given, VoidOrder):
             voided = {event.round for event in events if isinstance(event, RoundVoid)}
-            return Standing(has_result=not voided.isdisjoint(self._holds))
+            return replace(about, has_result=not voided.isdisjoint(self._holds))
         if isinstance(given, ResultCorrect):
-            return Standing()
+            return about
         told = next((each for name in TOLD if (each := getattr(given, name)) is not None), None)
         if told is None:
-            return Standing()
+            return about
         try:
             _, unsaid = self._command(replace(given, number=None, winner=None, dice=None))
         except RejectedError:
-            return Standing()
-        return Standing(seen=told if _outcomes(unsaid) == _outcomes(events) else None)
+            return about
+        return replace(about, seen=told if _outcomes(unsaid) == _outcomes(events) else None)
 
     @property
     def is_open(self) -> bool:
@@ -808,7 +824,8 @@ class Table:
             boot, seq = self._holds.get(event.round, (None, None))
             event = replace(event, replaces=seq, replaces_boot=boot)
         if isinstance(event, SessionOpened):
-            self._holds = {}
+            self._holds, self._touched = {}, {}
+        self._touch(event.round)
         if isinstance(event, RoundResult | ResultCorrected):
             self._hold(event)
         match event:
@@ -847,6 +864,12 @@ class Table:
             case AlertCleared():
                 self._alerts[event.alert] = None
         return event
+
+    def _touch(self, round_: int) -> None:
+        """Remember which event was the last one about a round."""
+        if round_:
+            others = [each for each in self._touched.items() if each[0] != round_]
+            self._touched = dict([*others, (round_, self.seq)][-TOUCHED:])
 
     def _hold(self, event: RoundResult | ResultCorrected) -> None:
         """Remember the event that holds the result of a round."""

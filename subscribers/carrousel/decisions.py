@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.jackpot import (
+    NAMED,
     AwardDecide,
     AwardDispute,
     AwardPay,
@@ -32,6 +33,7 @@ from subscribers.carrousel.ledger_state import BEGINNING, Award, Hit, RefusedErr
 from subscribers.carrousel.order_of_hits import all_heard, open_hits, questions
 from subscribers.carrousel.periods import is_due
 from subscribers.carrousel.shares import contribution
+from subscribers.carrousel.subject import check_named, find_award, find_gap
 
 
 def ordered(entry: Entry, fact: Ordered, at: Cause) -> None:
@@ -46,6 +48,8 @@ def ordered(entry: Entry, fact: Ordered, at: Cause) -> None:
         return
     if entry.state.terms is None:
         raise RefusedError("jackpot_unauthorised")
+    if not fact.unnamed:
+        check_named(entry.state, order)
     match order:
         case HitsOrder():
             _order_hits(entry, order)
@@ -64,6 +68,8 @@ def ordered(entry: Entry, fact: Ordered, at: Cause) -> None:
             _suspend(entry, suspended=isinstance(order, JackpotSuspend))
         case _:
             _of_award(entry, order, at)
+    if NAMED.get(type(order)) == "generation" and not fact.unnamed:
+        entry.state = replace(entry.state, generation=entry.state.generation + 1)
 
 
 def _of_award(
@@ -108,18 +114,8 @@ def received(entry: Entry, fact: Received, at: Cause) -> None:
     entry.unsettled = True
 
 
-def _award(entry: Entry, number: int) -> tuple[Hit, Award]:
-    for hit in entry.state.hits:
-        for award in hit.awards:
-            if award.number == number:
-                return hit, award
-    if 0 < number <= entry.state.award_count:
-        raise RefusedError("award_done", award=number)
-    raise RefusedError("award_unknown", award=number)
-
-
 def _standing(entry: Entry, number: int) -> tuple[Hit, Award]:
-    hit, award = _award(entry, number)
+    hit, award = find_award(entry.state, number)
     if award.returned:
         raise RefusedError("award_withdrawn", award=number)
     if award.claimed:
@@ -133,10 +129,6 @@ def _pay(entry: Entry, order: AwardPay, at: Cause) -> None:
         raise RefusedError("award_disputed", award=award.number)
     if not hit.fixed or award.value is None:
         raise RefusedError("award_not_final", award=award.number)
-    if order.paid is not None and order.paid != award.paid:
-        raise RefusedError(
-            "award_paid_meanwhile", award=award.number, paid=award.paid, said=order.paid
-        )
     due = award.value - award.paid
     if order.amount > due:
         raise RefusedError("award_due", award=award.number, due=due, amount=order.amount)
@@ -191,7 +183,7 @@ def _disputed(entry: Entry, number: int) -> tuple[Hit, Award]:
 
 
 def _settle_claim(entry: Entry, order: ClaimSettle, at: Cause) -> None:
-    hit, award = _award(entry, order.award)
+    hit, award = find_award(entry.state, order.award)
     if not award.claimed:
         raise RefusedError("claim_unknown", award=award.number)
     if order.how == "stands":
@@ -226,9 +218,7 @@ def _open_hit(entry: Entry, number: int) -> Hit:
 
 def _settle_gap(entry: Entry, order: GapSettle, time: str, at: Cause) -> None:
     """What persons can prove of a gap is staked when they say so, as one stake."""
-    record = entry.state.tables.get(order.table)
-    if record is None or record.why != "gap":
-        raise RefusedError("gap_none", table=order.table)
+    record = find_gap(entry.state, order.table)
     terms = entry.state.terms
     assert terms is not None  # ordered() has looked
     entry.post_stake("gap", at, order.table, contribution(order.amount, terms))

@@ -101,6 +101,22 @@ class Ordered(_Fact, frozen=True, kw_only=True, tag="ordered"):
     time: str
     order: JackpotOrder
     signed: tuple[Signature, ...]
+    unnamed: bool = False
+    """It was given to an older release, in which orders did not name the state that their signers
+    saw (:data:`controller.contract.jackpot.NAMED`). That field is 0 or empty and is not checked.
+    """
+
+
+class Unfollowed(_Fact, frozen=True, kw_only=True, tag="unfollowed"):
+    """A signed order that was not followed when it came: it waits for a second person, or was
+    refused. Nothing follows from it. It is stored so that a restarted controller knows that the
+    order was already given.
+    """
+
+    time: str
+    signed: tuple[Signature, ...]
+    refusal: str
+    """The key of the reply's refusal."""
 
 
 class Received(_Fact, frozen=True, kw_only=True, tag="received"):
@@ -163,6 +179,7 @@ Fact = (
     | Started
     | Standing
     | Ordered
+    | Unfollowed
     | Received
     | TermsGiven
     | Alerted

@@ -181,6 +181,8 @@ class JackpotLedgerState(msgspec.Struct, frozen=True, kw_only=True, omit_default
     """Alerts that stand until a person clears them, by id."""
     suspended: bool = False
     closed: bool = False
+    generation: int = 1
+    """Rises with each order about the jackpot as a whole that names it."""
     hit_count: int = 0
     award_count: int = 0
     receipt_count: int = 0

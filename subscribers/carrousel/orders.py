@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,14 @@ from controller.contract.topics import level
 from controller.people.register import LARGEST, People, PeopleError, read_people, unspelled
 from controller.people.seen import Seen
 from controller.people.signed_command import TOLERANCE, Signed, claims_of, kid_of, prepare, verify
-from controller.people.two_persons import Said, Waits, expired, say, wanted
+from controller.people.two_persons import Said, Waiting, Waits, expired, say, wanted
 from subscribers.carrousel.authority import permit
-from subscribers.carrousel.facts import Ordered
+from subscribers.carrousel.facts import Ordered, Unfollowed
+from subscribers.carrousel.ledger_state import JackpotLedgerState
+from subscribers.carrousel.subject import check_complete, is_outdated, subject
 
-_TAGS = {level(tag): tag for kind in JACKPOT_ORDERS if (tag := str(kind.__struct_config__.tag))}
+KINDS = {str(kind.__struct_config__.tag): kind for kind in JACKPOT_ORDERS}
+_TAGS = {level(tag): tag for tag in KINDS}
 
 
 class PeopleInForce:
@@ -67,8 +71,8 @@ class PeopleInForce:
 
 
 class Orders:
-    """What stands before one jackpot. ``audience``: its topic; ``seen`` is one for all jackpots.
-    Whoever may act at one of ``tables`` may act here.
+    """What stands before one jackpot. ``audience``: its topic; ``seen`` is one for all jackpots;
+    ``state``: the jackpot as the ledger has it. Whoever may act at one of ``tables`` may act here.
     """
 
     def __init__(
@@ -76,31 +80,43 @@ class Orders:
         jackpot: str,
         audience: str,
         tables: Callable[[], tuple[str, ...]],
+        state: Callable[[], JackpotLedgerState],
         people: PeopleInForce,
         seen: Seen,
     ) -> None:
         self._jackpot, self._audience, self._tables = jackpot, audience, tables
-        self._people, self._seen = people, seen
+        self._state, self._people, self._seen = state, people, seen
         self._waits = Waits()
+        self._over: tuple[Waiting, ...] = ()
+        """What waits no longer, and nobody was told of."""
         prepare()
 
-    def give(self, name: str, token: bytes, now: float, time: str) -> Ordered:
+    def signer(self, token: bytes, now: float) -> Signed:
+        """Who signed an order; ``now`` in seconds since 1970. It counts as given from here on.
+        Raises ``RejectedError``.
+        """
+        return self._verified(token, now, self._seen)
+
+    def give(self, signed: Signed, name: str, token: bytes, now: float, time: str) -> Ordered:
         """The order on the topic ``command/<name>``, to be followed; ``now`` in seconds since 1970
         and as ``time``.
 
         Raises ``RejectedError`` with the reason, also where a second person
         must say the same.
         """
-        signed = self._verified(token, now, self._seen)
         order = self._read(signed, name)
-        role, person = signed.claims.role, signed.person
+        role = signed.claims.role
         may = ORDERS[type(order)]
         if role not in may.roles:
             raise RejectedError("role_not_allowed", role=role, roles=may.roles)
-        speaker = Said(person.id, person.name, role, token.decode())
+        speaker = _speaker(signed, token)
         if not may.two:
             return self._ordered(order, time, speaker)
-        self._waits, first = say(self._waits, order, speaker, now)
+        self.end(now)
+        state = self._state()
+        if (outdated := is_outdated(state, order)) is not None:
+            raise outdated
+        self._waits, first = say(self._waits, order, speaker, now, subject(state, order))
         if first is None:
             raise wanted(speaker, may.roles)
         said = first.token.encode()
@@ -108,19 +124,25 @@ class Orders:
         again = self._read_claims(claims_of(said), first.name)
         return self._ordered(again, time, first, speaker)
 
-    def late(self, now: float) -> list[bytes]:
-        """The signed orders that no second person said in time; they are dropped."""
-        self._waits, late = expired(self._waits, now)
-        return [each.first.token.encode() for each in late]
+    def late(self, now: float) -> tuple[Waiting, ...]:
+        """Drop, and return, the orders that no second person signed in time, and those of which
+        what they are about has changed.
+        """
+        self.end(now)
+        over, self._over = self._over, ()
+        return over
+
+    def end(self, now: float) -> None:
+        """Let orders wait no longer whose time is over, or of which what they are about has
+        changed; :meth:`late` returns them.
+        """
+        if not self._waits.waiting:
+            return
+        self._waits, over = expired(self._waits, now, partial(subject, self._state()))
+        self._over += over
 
     def _ordered(self, order: JackpotOrder, time: str, *said: Said) -> Ordered:
-        signed = tuple(
-            msgspec.convert(
-                {"id": each.person, "name": each.name, "role": each.role, "token": each.token},
-                Signature,
-            )
-            for each in said
-        )
+        signed = tuple(map(_signature, said))
         permit(order, signed)
         return Ordered(time=time, order=order, signed=signed)
 
@@ -148,9 +170,25 @@ class Orders:
             )
         if own := sorted({"by", "role", "type", "client", "id"} & claims.fields.keys()):
             raise RejectedError("signed_claims", what=f"fields.{own[0]}")
+        check_complete(self._state(), KINDS[tag], claims.fields)
         fields = {**claims.fields, "type": tag, "by": by, "role": claims.role}
         try:
             order: JackpotOrder = msgspec.convert(fields, JackpotOrder)
         except msgspec.ValidationError as error:
             raise RejectedError("order_field", order=tag, what=str(error)) from None
         return order
+
+
+def unfollowed(signed: Signed, token: bytes, time: str, why: RejectedError) -> Unfollowed:
+    """What the ledger stores of a signed order that is not followed."""
+    signature = _signature(_speaker(signed, token))
+    return Unfollowed(time=time, signed=(signature,), refusal=why.refusal.key)
+
+
+def _speaker(signed: Signed, token: bytes) -> Said:
+    return Said(signed.person.id, signed.person.name, signed.claims.role, token.decode())
+
+
+def _signature(said: Said) -> Signature:
+    fields = {"id": said.person, "name": said.name, "role": said.role, "token": said.token}
+    return msgspec.convert(fields, Signature)

@@ -8,12 +8,14 @@ import sqlite3
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from controller.contract.jackpot import NAMED
 from controller.journal.schema import NONSENSE, ChainHead
 from controller.proof.checkpoint import kept
-from subscribers.carrousel.facts import Fact
+from subscribers.carrousel.facts import Fact, Ordered
 from subscribers.carrousel.schema import (
     VERSION,
     Cursor,
@@ -28,10 +30,37 @@ from subscribers.carrousel.schema import (
 _ROWS = "SELECT * FROM entry WHERE position > ? AND position <= ? ORDER BY position"
 _LINES = "SELECT * FROM posting WHERE position > ? AND position <= ? ORDER BY position, line"
 
-read_fact = msgspec.json.Decoder(Fact).decode
-"""A fact as it is stored. Raises ``msgspec.MsgspecError``, ``UnicodeDecodeError`` and
-``RecursionError`` for what is none.
-"""
+_fact = msgspec.json.Decoder(Fact).decode
+_UNNAMED: dict[str, int | str] = {"paid": 0, "gap": "", "generation": 1}
+"""What stands in a field that orders to older releases did not have. It is not checked."""
+
+
+def read_fact(body: bytes) -> Fact:
+    """A fact as it is stored, also by an older release. Raises ``msgspec.MsgspecError``,
+    ``UnicodeDecodeError`` and ``RecursionError`` for what is none.
+    """
+    try:
+        fact: Fact = _fact(body)
+        return fact
+    except msgspec.ValidationError:
+        former = _unnamed(msgspec.json.decode(body))
+        if former is None:
+            raise
+        found: Ordered = msgspec.convert(former, Ordered)
+        return found
+
+
+def _unnamed(fact: Any) -> dict[str, Any] | None:
+    """An order that does not name the state that its signers saw, with that field filled in; None:
+    it is no such order.
+    """
+    match fact:
+        case {"fact": "ordered", "order": {"type": str(kind)} as order}:
+            for named, field in NAMED.items():
+                if str(named.__struct_config__.tag) == kind and order.get(field) is None:
+                    filled = {**order, field: _UNNAMED[field]}
+                    return {**fact, "order": filled, "unnamed": True}
+    return None
 
 
 class Reading:

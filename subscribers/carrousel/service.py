@@ -37,7 +37,7 @@ from controller.contract.topics import Topics
 from controller.metrics.endpoint import Answer, serve
 from controller.metrics.text import TEXT, exposition
 from controller.people.seen import Seen
-from controller.people.signed_command import claims_of
+from controller.people.signed_command import Signed, claims_of, taken_before
 from devices.log import structlog
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.checkpoints import sign_head, signing_key
@@ -51,6 +51,7 @@ from subscribers.carrousel.facts import (
     Standing,
     Started,
     TermsGiven,
+    Unfollowed,
     Won,
 )
 from subscribers.carrousel.intake import Got, Rules
@@ -58,7 +59,7 @@ from subscribers.carrousel.jackpot import begin
 from subscribers.carrousel.ledger_state import JackpotLedgerState, RefusedError, Taken
 from subscribers.carrousel.mark import Mark, keep
 from subscribers.carrousel.metrics import FAMILIES, Counts, values
-from subscribers.carrousel.orders import Orders, PeopleInForce
+from subscribers.carrousel.orders import Orders, PeopleInForce, unfollowed
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.self_check import (
     NotVerifiedError,
@@ -155,13 +156,14 @@ class Carrousel:
             if settings.recall_key is None or settings.recall_passphrase is None
             else RecallKey(Path(settings.recall_key), Path(settings.recall_passphrase))
         )
-        seen = Seen(time.time())
+        self._seen = Seen()
         self.jackpots: dict[str, Jackpot] = {}
         for each in settings.jackpots:
             topics = Topics(settings.site, each.simulated)
             name = each.terms.jackpot
             audience = f"{topics.root}/jackpot/{name}"
-            orders = Orders(name, audience, partial(self._tables_of, name), self._people, seen)
+            known = partial(self._tables_of, name), partial(self._state_of, name)
+            orders = Orders(name, audience, *known, self._people, self._seen)
             self.jackpots[name] = Jackpot(each, topics, orders)
         user = settings.broker.username or ""
         self._client = user if _CLIENT.fullmatch(user) else f"carrousel-{secrets.token_urlsafe(9)}"
@@ -305,6 +307,7 @@ class Carrousel:
             self.books = books = Books(store, self.jackpots)
             self._link_tables()
             self._remember(books.read())
+            self._seen.restore(taken_before(store.tokens()), time.time())
             now = utc(time.time())
             told = Started(
                 time=now,
@@ -627,31 +630,60 @@ class Carrousel:
 
     def _order(self, jackpot: Jackpot, name: str, body: bytes, *, retained: bool) -> None:
         client, number = self._sender(body)
+        signed, now = None, time.time()
         try:
             if retained:
                 raise RejectedError("retained_command")
+            signed = jackpot.orders.signer(body, now)
             if self._checking:
                 raise RejectedError("controller_verifies")
             if self.books is None or self.why is not None:
                 raise RejectedError("controller_out", why=self.why or "store")
-            now = time.time()
-            ordered = jackpot.orders.give(name, body, now, utc(now))
+            ordered = jackpot.orders.give(signed, name, body, now, utc(now))
             self._can(jackpot, ordered)
         except RejectedError as no:
-            self._log.info("order refused", jackpot=jackpot.id, order=name[:64], reason=str(no))
-            self._counts.refused[jackpot.id, no.refusal.key] += 1
-            told = JackpotReply(
-                id=number,
-                ok=False,
-                error=str(no),
-                refusal=no.refusal,
-                judged=isinstance(no, RefusedError),
-            )
-            self._reply(jackpot, client, told)
+            self._refuse(jackpot, client, number, no, signed, body)
             return
         answered: Answered = asyncio.get_running_loop().create_future()
         answered.add_done_callback(lambda done: self._ordered(jackpot, client, number, done))
         self._facts.append((jackpot.id, ordered, answered))
+        self._work.set()
+
+    def _refuse(
+        self,
+        jackpot: Jackpot,
+        client: str | None,
+        number: object,
+        no: RejectedError,
+        signed: Signed | None,
+        body: bytes,
+    ) -> None:
+        """Refuse an order, and answer once the ledger has it: it must not be followed later. Of one
+        that its role can never give, and while nothing can be stored, the answer is all.
+        """
+        key = no.refusal.key
+        self._counts.refused[jackpot.id, key] += 1
+        reply = JackpotReply(
+            id=number,
+            ok=False,
+            error=str(no),
+            refusal=no.refusal,
+            judged=isinstance(no, RefusedError),
+        )
+
+        def refused(stored: Answered | None = None) -> None:
+            if stored is not None and not stored.cancelled():
+                stored.exception()  # the reason of the refusal is the same
+            self._log.info("order refused", jackpot=jackpot.id, reason=str(no))
+            self._reply(jackpot, client, reply)
+
+        if signed is None or key == "role_not_allowed" or self.books is None or self.why:
+            refused()
+            return
+        stored: Answered = asyncio.get_running_loop().create_future()
+        stored.add_done_callback(refused)
+        told = unfollowed(signed, body, utc(time.time()), no)
+        self._facts.append((jackpot.id, told, stored))
         self._work.set()
 
     def _can(self, jackpot: Jackpot, ordered: Ordered) -> None:
@@ -705,7 +737,7 @@ class Carrousel:
             self._work.clear()
             if self.why == "store":
                 await self._recover()
-            done: list[tuple[Answered, Taken]] = []
+            done: list[tuple[Answered, Taken | RefusedError]] = []
             if self.books is not None and self.why is None:
                 facts, self._facts = self._facts, []
                 try:
@@ -718,8 +750,11 @@ class Carrousel:
                 except NotStoredError as error:
                     done = []
                     self._fail(error, facts)
-            for answered, taken in done:
-                answered.set_result(taken)
+            for answered, judged in done:
+                if isinstance(judged, RefusedError):
+                    answered.set_exception(judged)
+                else:
+                    answered.set_result(judged)
             self._say()
             if self._ending and not self._facts:
                 self._sign()
@@ -742,24 +777,28 @@ class Carrousel:
         if times:
             self._counts.lag = time.time() - moment(times[-1])
 
-    def _take_all(self, books: Books, facts: Sequence[Waiting]) -> list[tuple[Answered, Taken]]:
-        """Take these facts, with how far their tables were heard. Returns the orders that were
-        followed.
+    def _take_all(
+        self, books: Books, facts: Sequence[Waiting]
+    ) -> list[tuple[Answered, Taken | RefusedError]]:
+        """Take these facts, with how far their tables were heard. Returns what became of the
+        orders, to be answered after the commit.
         """
         now = utc(time.time())
         if time.monotonic() - self._judged >= JUDGED:
             self._judged = time.monotonic()
             for table in self.tables.values():
                 self._judge(books, table, now)
-        done: list[tuple[Answered, Taken]] = []
+        done: list[tuple[Answered, Taken | RefusedError]] = []
         for jackpot, fact, answered in facts:
             if isinstance(fact, Heard) and not _waits(books.states[jackpot]):
                 continue
             try:
                 taken = self._take(jackpot, now, fact)
             except RefusedError as no:
-                if answered is not None:
-                    answered.set_exception(no)
+                if isinstance(fact, Ordered) and answered is not None:
+                    done.append((answered, no))
+                    told = Unfollowed(time=now, signed=fact.signed[-1:], refusal=no.refusal.key)
+                    self._take(jackpot, now, told)
                 continue
             if isinstance(fact, Ordered) and isinstance(fact.order, GapSettle):
                 self._go_on(fact.order.table)
@@ -803,6 +842,7 @@ class Carrousel:
         for other in (name, *(each.jackpot for each in taken.onward)):
             if other in self.jackpots:
                 self.jackpots[other].changed = True
+                self.jackpots[other].orders.end(time.time())
         for notice in taken.notices:
             what = notice.what.replace("_", "-")
             alert = f"{notice.table}-{what}" if notice.table else what
@@ -983,9 +1023,9 @@ class Carrousel:
 
     def _late(self) -> None:
         for jackpot in self._all:
-            for token in jackpot.orders.late(time.time()):
-                error = RejectedError("second_person_late")
-                client, number = self._sender(token)
+            for each in jackpot.orders.late(time.time()):
+                error = RejectedError(each.over)
+                client, number = self._sender(each.first.token.encode())
                 told = JackpotReply(id=number, ok=False, error=str(error), refusal=error.refusal)
                 self._reply(jackpot, client, told)
 

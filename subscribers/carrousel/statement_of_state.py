@@ -63,6 +63,7 @@ def statement(
             why=why or told.why,
             value=meter,
             seq=position,
+            generation=state.generation,
             awards=told.awards,
             won=_won(told, terms.shown, now),
             last=told.last,

@@ -15,7 +15,7 @@ import fcntl
 import os
 import secrets
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -28,7 +28,7 @@ from controller.proof.checkpoint import checkpoint_path, kept
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause, Transaction
 from subscribers.carrousel.balances import Balances
-from subscribers.carrousel.facts import Fact
+from subscribers.carrousel.facts import Fact, Ordered, Unfollowed
 from subscribers.carrousel.schema import (
     SCHEMA,
     VERSION,
@@ -67,6 +67,12 @@ _STARTED = (
     "SELECT fact FROM entry WHERE cause_table IS NULL "
     """AND substr(fact, 1, 17) = CAST('{"fact":"started"' AS BLOB) """
     "ORDER BY position DESC LIMIT 1"
+)
+
+_SIGNED = (
+    "SELECT fact FROM entry WHERE cause_table IS NULL "
+    """AND (substr(fact, 1, 17) = CAST('{"fact":"ordered"' AS BLOB) """
+    """OR substr(fact, 1, 20) = CAST('{"fact":"unfollowed"' AS BLOB))"""
 )
 
 
@@ -193,6 +199,18 @@ class Store:
         except sqlite3.Error as error:
             raise self._failed(error) from None
         return None if found is None else found[0]
+
+    def tokens(self) -> Iterator[str]:
+        """Every order that persons signed, whether it was followed or not. Raises
+        :class:`NotStoredError`.
+        """
+        try:
+            for (body,) in self._open_file.execute(_SIGNED):
+                fact = reading.read_fact(body)
+                if isinstance(fact, Ordered | Unfollowed):
+                    yield from (each.token for each in fact.signed)
+        except (sqlite3.Error, msgspec.MsgspecError) as error:
+            raise self._failed(error) from None
 
     def check_balances(self) -> None:
         """Hold the sums in memory against the index. Raises :class:`LedgerError`."""

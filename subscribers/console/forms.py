@@ -12,7 +12,7 @@ import msgspec
 
 from controller.contract.commands import COMMANDS, tag_of
 from controller.contract.forms import SENT_OTHERWISE, Field, Form, form
-from controller.contract.jackpot import JACKPOT_ORDERS
+from controller.contract.jackpot import JACKPOT_ORDERS, NAMED
 from controller.contract.messages.messages import word
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -99,9 +99,9 @@ GRAVE = (
 """The person gives the PIN again for these."""
 
 
-UNASKED = ("note", "valid", "paid")
-"""Fields that the page has other ways for, or none: a button takes a command back, and what was
-paid of an award stands beside it.
+UNASKED = ("note", "valid", *NAMED.values())
+"""Fields that the page has other ways for, or none: a button takes a command back, and the state
+that the person sees goes with each order of a jackpot.
 """
 REASONED = ("meter.adjust",)
 """Commands that need a reason in ``note``."""

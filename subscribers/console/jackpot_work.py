@@ -412,7 +412,8 @@ def _gaps(seen: SeenJackpot, state: JackpotState) -> Iterable[Item]:
     for name, table in state.tables.items():
         if table.why != "gap":
             continue
-        fill = _fill(command, f"{forms(language)[command].text} …", {"table": name})
+        named = {"table": name, "gap": table.since}
+        fill = _fill(command, f"{forms(language)[command].text} …", named)
         yield Item(
             id=f"{seen.name} gap {name} {table.since}",
             what="ask",
@@ -443,4 +444,5 @@ def _offers(seen: SeenJackpot, state: JackpotState) -> Iterable[Offer]:
             continue
         to = tuple(Choice(each, each) for each in seen.others)
         choices = {"to": to} if command.startswith("pool.") and to else {}
-        yield Offer(command=command, choices=choices, two=may(command).two)
+        named = {"generation": state.generation}
+        yield Offer(command=command, choices=choices, fields=named, two=may(command).two)

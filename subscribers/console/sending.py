@@ -39,7 +39,9 @@ KEPT = 2000
 """Touches that are remembered, of all sessions together."""
 NUMBER = re.compile(r"[A-Za-z0-9_-]{16,64}")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_SECOND, _LATE = "second_person_wanted", "second_person_late"
+_SECOND = "second_person_wanted"
+_OVER = ("second_person_late", "second_person_over")
+"""Refusals after which a command waits for nobody any more."""
 
 How = Literal["sent", "followed", "refused", "waiting", "unknown", "unsent"]
 """What became of a touch. ``waiting``: for the second person. ``unknown``: it was sent, and no
@@ -356,7 +358,7 @@ class Sending:
                 roles=tuple(roles) if isinstance(roles, tuple) else (),
                 until=self._now() + (seconds if isinstance(seconds, int) else 0),
             )
-        elif key == _LATE:
+        elif key in _OVER:
             self.waits.pop(touch.number, None)
         elif reply.judged:
             self._refused_to_both(touch, reply)

@@ -99,6 +99,8 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a field can say at this table, where the table tells."""
     leaves_out: tuple[str, ...] = ()
     """Fields that are not asked here."""
+    fields: dict[str, Any] = {}
+    """Fields that are sent with it and not asked."""
     two: bool = False
     """It may take a second person."""
 

@@ -21,9 +21,9 @@ import pytest
 
 from controller.journal.setup import Boot
 from controller.proof.segment import Segment, segments
-from tests.chaos.faked_clock import Clock
 from tests.support.brokers.mosquitto import until
 from tests.support.chaos.archive import entries_of
+from tests.support.chaos.faked_clock import Clock
 from tests.support.chaos.floor import Floor, Wheel
 from tests.support.chaos.proof import sound
 

@@ -128,7 +128,8 @@ class PairOfPits(LinkedFloor):
         def settled() -> bool:
             assert self.persons is not None
             if self._why(table) == "gap":  # in the second of a start nothing is followed
-                order = ("gap.settle", {"table": table, "amount": amount})
+                gap = self.state(DECREE)["tables"][table]["since"]
+                order = ("gap.settle", {"table": table, "gap": gap, "amount": amount})
                 self.persons.give(DECREE.lower(), [order])
             return self._why(table) != "gap"
 

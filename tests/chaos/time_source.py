@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.faked_clock import Clock
 from tests.support.brokers.mosquitto import free_port
 from tests.support.brokers.network import ours
+from tests.support.chaos.faked_clock import Clock
 
 ROOT = () if os.geteuid() == 0 else ("sudo", "-n")
 """What may make a namespace."""

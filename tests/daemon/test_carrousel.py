@@ -208,7 +208,7 @@ def test_from_the_coin_to_the_payment_and_the_claim(floor: Floor) -> None:
     value = (SEED + 2 * RISE) // 10
     assert (award["hand"], award["value"], award["share"]) == ("straight_flush", value, [1, 10])
     assert payable["value"] == SEED + 2 * RISE - value
-    pay = ("award.pay", "award=1", f"amount={value}")
+    pay = ("award.pay", "award=1", f"amount={value}", "paid=0")
     assert floor.send("a-riera", *pay) == 3, "it takes another person"
     assert floor.send("t-vidal", *pay) == 0
     floor.until("it is paid", lambda state: state["awards"] == [])
@@ -219,8 +219,8 @@ def test_from_the_coin_to_the_payment_and_the_claim(floor: Floor) -> None:
 
 
 def test_send_says_what_was_refused(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
-    assert floor.send("a-riera", "award.pay", "award=1", "amount=5") == 3
-    assert floor.send("t-vidal", "award.pay", "award=1", "amount=5") == 3
+    assert floor.send("a-riera", "award.pay", "award=1", "amount=5", "paid=0") == 3
+    assert floor.send("t-vidal", "award.pay", "award=1", "amount=5", "paid=0") == 3
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert told[0]["refusal"]["key"] == "second_person_wanted"
     assert "award 1" in told[1]["error"]

@@ -32,7 +32,7 @@ const number = () => `${page.tag}-${[...crypto.getRandomValues(new Uint8Array(12
 export function ask(place, answer, about) {
   const form = page.forms[answer.command];
   const offer = place.offers.find((each) => each.command === answer.command);
-  const preset = answer.fields ?? {};
+  const preset = { ...offer?.fields, ...answer.fields };
   const open = answer.open ? form.fields.filter((field) => !offer?.leaves_out?.includes(field.name) && !answer.fixed?.includes(field.name)) : [];
   const rows = open.map((field) => ({ field, widget: widget(field, place, offer, preset[field.name] ?? start(field, place)) }));
   const pin = h("input", { id: "pin-again", type: "password", inputmode: "numeric", autocomplete: "off", maxlength: 12 });

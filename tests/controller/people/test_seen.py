@@ -78,3 +78,38 @@ def test_nothing_is_taken_twice_whatever_the_clock_does(
             continue
         assert (person, jti) not in taken
         taken.add((person, jti))
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integers(-30, 200), st.booleans()),
+        max_size=60,
+    )
+)
+def test_nothing_is_taken_twice_however_often_it_begins_again(
+    said: list[tuple[str, int, int, bool]],
+) -> None:
+    """``now`` jumps, also from one run to the next; what was taken is read back at each start."""
+    seen, taken = Seen(), dict[tuple[str, str], float]()
+    for person, jti, now, again in said:
+        if again:
+            seen = Seen()
+            seen.restore(((*each, until) for each, until in taken.items()), 1000 + now)
+        issued = 1000 + 10 * jti
+        try:
+            seen.take(person, str(jti), issued, issued + 40, 1000 + now)
+        except RejectedError:
+            continue
+        assert (person, str(jti)) not in taken
+        taken[person, str(jti)] = issued + 40
+
+
+def test_what_was_taken_before_the_start_counts_and_no_more() -> None:
+    seen = Seen()
+    seen.restore([("a", "1", 1100.0), ("a", "1", 1100.0), ("a", "0", 900.0)], now=1000)
+    assert len(seen) == 1
+    with pytest.raises(RejectedError) as refused:
+        seen.take("a", "1", issued=1060, until=1100, now=1001)
+    assert key(refused) == "signed_already"
+    seen.take("a", "2", issued=1000, until=1100, now=1001)
+    seen.take("b", "1", issued=1000, until=1100, now=1001)

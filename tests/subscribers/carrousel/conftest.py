@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -40,7 +39,6 @@ def make(programs: None, tmp_path: Path) -> Iterator[Make]:
             controller.start()
             floor = Floor(broker, heard, dealer, controller)
             floor.in_play("poker-1", "poker-2")
-            time.sleep(1.0 - time.time() % 1.0)  # what was signed in the second of the start is not
             return floor
 
         yield made

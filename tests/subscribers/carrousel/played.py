@@ -155,17 +155,24 @@ def evening(path: Path) -> None:
         floor.play("k", "poker-3", 4)
         floor.play("j", "poker-2", won=(("box:2", "straight_flush", (1, 10)),))
         floor.hear("j")
-        floor.order("j", AwardPay(by="Ane Núñez", role="inspector", award=1, amount=2000))
+        floor.order("j", AwardPay(paid=0, by="Ane Núñez", role="inspector", award=1, amount=2000))
         floor.play("j", "poker-1", 5)
         floor.commit()
         due = floor.states["j"].hits[0].awards[0]
         assert due.value is not None
         floor.order(
-            "j", AwardPay(by="Ane Núñez", role="inspector", award=1, amount=due.value - 2000)
+            "j",
+            AwardPay(paid=2000, by="Ane Núñez", role="inspector", award=1, amount=due.value - 2000),
         )
         floor.play("j", "poker-2", won=(("box:1", "royal_flush", (1, 1)),))
         floor.hear("j")
-        floor.order("k", PoolTransfer(by="A", role="director", to="j", amount=125), DIRECTOR)
-        floor.order("j", MeterAdjust(by="A", role="director", amount=-7, note="test"), DIRECTOR)
+        floor.order(
+            "k", PoolTransfer(generation=1, by="A", role="director", to="j", amount=125), DIRECTOR
+        )
+        floor.order(
+            "j",
+            MeterAdjust(generation=1, by="A", role="director", amount=-7, note="test"),
+            DIRECTOR,
+        )
         floor.commit()
         sign_head(floor.store, signing_key(path), "boot-1", floor.now())

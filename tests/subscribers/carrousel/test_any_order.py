@@ -232,22 +232,26 @@ def test_the_same_facts_post_the_same_to_the_byte() -> None:
     assert len(one.transactions) > 20
 
 
-ORDERS: list[Callable[[int, int], JackpotOrder]] = [
-    lambda number, amount: AwardPay(award=number, amount=amount, **BY),
-    lambda number, amount: AwardPay(award=number, amount=amount, **BY),
-    lambda number, amount: AwardDecide(award=number, amount=amount, **BY),
-    lambda number, _: AwardDispute(award=number, **BY),
-    lambda number, _: AwardUphold(award=number, **BY),
-    lambda number, _: AwardWithdraw(award=number, **BY),
-    lambda number, _: ClaimSettle(award=number, how="recovered", **BY),
-    lambda number, _: ClaimSettle(award=number, how="house", **BY),
-    lambda number, _: ClaimSettle(award=number, how="stands", **BY),
-    lambda number, _: HitFix(hit=number, **BY),
-    lambda number, _: HitsOrder(hits=(number + 1, number), **BY),
-    lambda number, _: HitsOrder(hits=(number, number + 1), **BY),
-    lambda _, amount: MeterAdjust(amount=-amount, by="M. Lasa", role="director", note="counted"),
-    lambda _, amount: PoolTransfer(to="sur", amount=amount, **BY),
-    lambda _n, _a: PoolClose(to=None, **BY),
+ORDERS: list[Callable[[int, int, int, int], JackpotOrder]] = [
+    lambda number, amount, paid, _: AwardPay(award=number, amount=amount, paid=paid, **BY),
+    lambda number, amount, paid, _: AwardPay(award=number, amount=amount, paid=paid, **BY),
+    lambda number, amount, _p, _g: AwardDecide(award=number, amount=amount, **BY),
+    lambda number, _a, _p, _g: AwardDispute(award=number, **BY),
+    lambda number, _a, _p, _g: AwardUphold(award=number, **BY),
+    lambda number, _a, _p, _g: AwardWithdraw(award=number, **BY),
+    lambda number, _a, _p, _g: ClaimSettle(award=number, how="recovered", **BY),
+    lambda number, _a, _p, _g: ClaimSettle(award=number, how="house", **BY),
+    lambda number, _a, _p, _g: ClaimSettle(award=number, how="stands", **BY),
+    lambda number, _a, _p, _g: HitFix(hit=number, **BY),
+    lambda number, _a, _p, _g: HitsOrder(hits=(number + 1, number), **BY),
+    lambda number, _a, _p, _g: HitsOrder(hits=(number, number + 1), **BY),
+    lambda _n, amount, _p, generation: MeterAdjust(
+        generation=generation, amount=-amount, by="M. Lasa", role="director", note="counted"
+    ),
+    lambda _n, amount, _p, generation: PoolTransfer(
+        generation=generation, to="sur", amount=amount, **BY
+    ),
+    lambda _n, _a, _p, generation: PoolClose(generation=generation, to=None, **BY),
 ]
 
 
@@ -270,8 +274,13 @@ def test_whatever_persons_order_the_accounts_balance_and_nothing_is_paid_twice(
             fact = replace(fact, share=None)
         books.take(fact)
         for _ in range(chance.randrange(6)):
+            award_number = chance.randint(1, books.state.award_count + 1)
+            paid_before = {each.award: each.paid for each in books.awards()}
             order = chance.choice(ORDERS[-3:] if chance.random() < 0.02 else ORDERS[:-3])(
-                chance.randint(1, books.state.award_count + 1), chance.choice((1, 1, 5, 20, 200))
+                award_number,
+                chance.choice((1, 1, 5, 20, 200)),
+                paid_before.get(award_number, 0),
+                books.state.generation,
             )
             before = books.state, len(books.transactions)
             try:

@@ -250,8 +250,8 @@ def test_receipts_are_counted_as_the_rules_count_them(path: Path, file: Reading)
         for _ in range(2):
             floor.play("j", "poker-1", won=(("box:1", "straight_flush", (1, 10)),))
             floor.hear("j")
-        for award, receipt_ in ((2, 1), (1, 2), (2, 3)):
-            order = AwardPay(by="Ane Núñez", role="inspector", award=award, amount=10)
+        for award, receipt_, paid in ((2, 1, 0), (1, 2, 0), (2, 3, 10)):
+            order = AwardPay(by="Ane Núñez", role="inspector", award=award, amount=10, paid=paid)
             assert floor.order("j", order).receipt == receipt_
         floor.commit()
         with closing(Reading(floor.store.path)) as other:

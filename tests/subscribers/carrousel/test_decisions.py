@@ -55,8 +55,8 @@ def test_a_table_head_and_an_inspector_pay_and_two_table_heads_do_not() -> None:
     books = hit()
     other = Signature(id="h2", name="P. Rius", role="table_head", token="")
     with pytest.raises(RefusedError, match=r"one of who signs award\.pay must be: inspector"):
-        books.order(70, AwardPay(award=1, amount=1, **BY), HEAD, other)
-    assert books.order(70, AwardPay(award=1, amount=1, **BY), HEAD, INSPECTOR).receipt == 1
+        books.order(70, AwardPay(paid=0, award=1, amount=1, **BY), HEAD, other)
+    assert books.order(70, AwardPay(paid=0, award=1, amount=1, **BY), HEAD, INSPECTOR).receipt == 1
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_money_is_moved_by_two_persons_one_of_whom_is_the_director(
     signed: tuple[Signature, ...], words: str
 ) -> None:
     books = hit()
-    order = PoolTransfer(to="sur", amount=1, **BY)
+    order = PoolTransfer(generation=1, to="sur", amount=1, **BY)
     with pytest.raises(RefusedError, match=words):
         take(books.state, Ordered(time=at(70), order=order, signed=signed), books.held)
 
@@ -86,17 +86,17 @@ def test_money_is_moved_by_two_persons_one_of_whom_is_the_director(
 
 def test_an_award_is_paid_in_parts_each_with_its_receipt_and_never_more() -> None:
     books = hit()
-    assert books.order(70, AwardPay(award=1, amount=1_000, **BY)).receipt == 1
+    assert books.order(70, AwardPay(paid=0, award=1, amount=1_000, **BY)).receipt == 1
     with pytest.raises(RefusedError, match="200 is due of award 1, and not 201"):
-        books.order(71, AwardPay(award=1, amount=201, **BY))
+        books.order(71, AwardPay(paid=1_000, award=1, amount=201, **BY))
     assert books.values() == [("a/box:1", 1_200, "payable")]
-    assert books.order(72, AwardPay(award=1, amount=200, **BY)).receipt == 2
+    assert books.order(72, AwardPay(paid=1_000, award=1, amount=200, **BY)).receipt == 2
     assert books.values() == [("a/box:1", 1_200, "paid")]
     with pytest.raises(RefusedError, match="0 is due of award 1"):
-        books.order(73, AwardPay(award=1, amount=1, **BY))
+        books.order(73, AwardPay(paid=1_200, award=1, amount=1, **BY))
     assert (books.balance("award"), books.balance("paid", "1")) == (0, 1_200)
     with pytest.raises(RefusedError, match="there is no award 2"):
-        books.order(74, AwardPay(award=2, amount=1, **BY))
+        books.order(74, AwardPay(paid=0, award=2, amount=1, **BY))
 
 
 def test_a_payment_that_was_said_twice_is_made_once() -> None:
@@ -115,11 +115,11 @@ def test_of_a_disputed_award_nothing_is_paid_until_it_is_upheld() -> None:
     assert books.values()[0][2] == "disputed"
     assert books.told().asks == ("award.uphold", "award.withdraw")
     with pytest.raises(RefusedError, match="award 1 is disputed"):
-        books.order(71, AwardPay(award=1, amount=1, **BY))
+        books.order(71, AwardPay(paid=0, award=1, amount=1, **BY))
     with pytest.raises(RefusedError, match="award 1 is disputed already"):
         books.order(71, AwardDispute(award=1, **BY), HEAD)
     books.order(72, AwardUphold(award=1, **BY))
-    books.order(73, AwardPay(award=1, amount=1_200, **BY))
+    books.order(73, AwardPay(paid=0, award=1, amount=1_200, **BY))
     with pytest.raises(RefusedError, match="nothing is due of award 1 any more"):
         books.order(74, AwardDispute(award=1, **BY), HEAD)
 
@@ -132,9 +132,9 @@ def test_a_disputed_award_is_withdrawn_to_the_meter_unless_something_was_paid() 
     books.order(72, AwardWithdraw(award=1, **BY))
     assert (books.meter, books.values()[0][2]) == (12_000, "withdrawn")
     with pytest.raises(RefusedError, match="award 1 was withdrawn"):
-        books.order(73, AwardPay(award=1, amount=1, **BY))
+        books.order(73, AwardPay(paid=0, award=1, amount=1, **BY))
     paid = hit()
-    paid.order(70, AwardPay(award=1, amount=1, **BY))
+    paid.order(70, AwardPay(paid=0, award=1, amount=1, **BY))
     paid.order(71, AwardDispute(award=1, **BY), HEAD)
     with pytest.raises(RefusedError, match="1 of award 1 was paid"):
         paid.order(72, AwardWithdraw(award=1, **BY))
@@ -150,12 +150,12 @@ def test_a_disputed_award_is_withdrawn_to_the_meter_unless_something_was_paid() 
 )
 def test_how_a_claim_ends(how: str, meter: int, paid: int, house: int, status: str) -> None:
     books = hit()
-    books.order(70, AwardPay(award=1, amount=500, **BY))
+    books.order(70, AwardPay(paid=0, award=1, amount=500, **BY))
     with pytest.raises(RefusedError, match="there is no claim about award 1"):
         books.order(71, ClaimSettle(award=1, how="stands", **BY))
     books.unwin("a", 80, (1, 10))
     with pytest.raises(RefusedError, match=r"settle it with claim\.settle"):
-        books.order(81, AwardPay(award=1, amount=1, **BY))
+        books.order(81, AwardPay(paid=500, award=1, amount=1, **BY))
     books.order(82, ClaimSettle(award=1, how=how, **BY))  # type: ignore[arg-type]
     assert (books.meter, books.balance("paid"), books.balance("house")) == (meter, paid, house)
     assert books.values()[0][2] == status
@@ -164,7 +164,7 @@ def test_how_a_claim_ends(how: str, meter: int, paid: int, house: int, status: s
 
 def test_a_royal_that_was_paid_and_recovered_takes_the_new_seed_back() -> None:
     books = hit((1, 1))
-    books.order(70, AwardPay(award=1, amount=12_000, **BY))
+    books.order(70, AwardPay(paid=0, award=1, amount=12_000, **BY))
     books.stake("b", 75, 400)
     books.unwin("a", 80, (1, 1))
     assert books.meter == 11_400
@@ -220,10 +220,10 @@ def test_the_decree_is_not_overruled() -> None:
 def test_what_persons_can_prove_of_a_gap_is_staked() -> None:
     books = Books(terms("BAL05"))
     with pytest.raises(RefusedError, match="nothing is missing of a"):
-        books.order(10, GapSettle(table="a", amount=100, **BY))
+        books.order(10, GapSettle(table="a", gap=at(10), amount=100, **BY))
     books.take(Standing(time=at(10), table="a", why="gap"))
     assert "gap.settle" in books.told().asks
-    books.order(20, GapSettle(table="a", amount=1_000, **BY))
+    books.order(20, GapSettle(table="a", gap=at(10), amount=1_000, **BY))
     assert (books.balance("meter", "a"), books.balance("house", "a")) == (900, 100)
     assert books.balance("stakes", "a") == -1_000
     assert books.told().asks == ()
@@ -234,16 +234,19 @@ def test_the_meter_is_put_right_with_a_reason_and_never_below_nothing() -> None:
     books = Books(terms("BAL05"))
     books.stake("a", 10, 1_000)
     for order, words in (
-        (MeterAdjust(amount=5, **BY), "say in note why"),
-        (MeterAdjust(amount=5, note="  ", **BY), "say in note why"),
-        (MeterAdjust(amount=0, note="?", **BY), "an adjustment of 0 changes nothing"),
-        (MeterAdjust(amount=-901, note="?", **BY), "the meter holds 900, and not 901"),
+        (MeterAdjust(generation=1, amount=5, **BY), "say in note why"),
+        (MeterAdjust(generation=1, amount=5, note="  ", **BY), "say in note why"),
+        (MeterAdjust(generation=1, amount=0, note="?", **BY), "an adjustment of 0 changes nothing"),
+        (
+            MeterAdjust(generation=1, amount=-901, note="?", **BY),
+            "the meter holds 900, and not 901",
+        ),
     ):
         with pytest.raises(RefusedError, match=words):
             books.order(20, order)
-    books.order(20, MeterAdjust(amount=-900, note="counted", **BY))
+    books.order(20, MeterAdjust(generation=1, amount=-900, note="counted", **BY))
     assert (books.meter, books.balance("adjusted")) == (0, 900)
-    books.order(21, MeterAdjust(amount=7, note="counted", **BY))
+    books.order(21, MeterAdjust(generation=2, amount=7, note="counted", **BY))
     assert (books.meter, books.balance("adjusted")) == (7, 893)
 
 
@@ -258,10 +261,10 @@ def test_a_transfer_leaves_one_meter_and_comes_into_the_other() -> None:
     books = Books(terms("BAL05"))
     books.stake("a", 10, 1_000)
     with pytest.raises(RefusedError, match="the meter holds 900, and not 901"):
-        books.order(20, PoolTransfer(to="sur", amount=901, **BY))
+        books.order(20, PoolTransfer(generation=1, to="sur", amount=901, **BY))
     with pytest.raises(RefusedError, match="to itself"):
-        books.order(20, PoolTransfer(to="norte", amount=1, **BY))
-    (sent,) = books.order(20, PoolTransfer(to="sur", amount=600, **BY)).onward
+        books.order(20, PoolTransfer(generation=1, to="norte", amount=1, **BY))
+    (sent,) = books.order(20, PoolTransfer(generation=1, to="sur", amount=600, **BY)).onward
     assert (sent.jackpot, sent.of, sent.amount, sent.currency) == ("sur", "norte", 600, "EUR")
     assert (books.meter, books.balance("transfer", "sur")) == (300, 600)
     other = receiving(books, sent)
@@ -272,13 +275,16 @@ def test_money_waits_for_a_hit_and_for_awards() -> None:
     books = Books(terms("ARA02"))
     books.stake("a", 10, 1_000)
     books.win("a", 20, (1, 10))
-    for order in (PoolTransfer(to="sur", amount=1, **BY), PoolClose(to="sur", **BY)):
+    for order in (
+        PoolTransfer(generation=1, to="sur", amount=1, **BY),
+        PoolClose(generation=1, to="sur", **BY),
+    ):
         with pytest.raises(RefusedError, match="the value of hit 1 is not final"):
             books.order(30, order)
     books.end("a", 20, 1_000)
     books.hear(60)
     with pytest.raises(RefusedError, match="awards 1 are not done: pay or settle them"):
-        books.order(70, PoolClose(to="sur", **BY))
+        books.order(70, PoolClose(generation=1, to="sur", **BY))
 
 
 @pytest.mark.parametrize("to", ["sur", None])
@@ -286,7 +292,7 @@ def test_a_pool_ends_with_all_its_money_accounted_for(to: str | None) -> None:
     books = Books(terms("EUS96", stake=100, reserve=(1, 4), seed=500, limit=520))
     books.stake("a", 10)
     assert (books.meter, books.reserve) == (520, 60)
-    sent = books.order(20, PoolClose(to=to, **BY)).onward
+    sent = books.order(20, PoolClose(generation=1, to=to, **BY)).onward
     assert (books.meter, books.reserve) == (0, 0)
     assert [each.amount for each in sent] == ([] if to is None else [580])
     where = ("house", None) if to is None else ("transfer", to)
@@ -296,10 +302,10 @@ def test_a_pool_ends_with_all_its_money_accounted_for(to: str | None) -> None:
     books.stake("b", 15)
     assert (books.meter, books.reserve) == (60, 20)
     assert [each.what for each in books.notices] == ["closed"]
-    books.order(30, PoolClose(to=to, **BY))
+    books.order(30, PoolClose(generation=2, to=to, **BY))
     assert (books.meter, books.reserve) == (0, 0)
     with pytest.raises(RefusedError, match="it is closed, and holds nothing"):
-        books.order(31, PoolClose(to=to, **BY))
+        books.order(31, PoolClose(generation=3, to=to, **BY))
 
 
 @pytest.mark.parametrize(
@@ -321,13 +327,13 @@ def test_a_jackpot_that_cannot_take_money_refuses_it(
 
 def test_one_person_suspends_it_and_it_is_resumed() -> None:
     books = Books()
-    books.order(10, JackpotSuspend(**BY), HEAD)
+    books.order(10, JackpotSuspend(generation=1, **BY), HEAD)
     assert (books.told().in_play, books.told().why) == (False, "suspended")
     with pytest.raises(RefusedError, match="it is suspended already"):
-        books.order(11, JackpotSuspend(**BY), HEAD)
+        books.order(11, JackpotSuspend(generation=2, **BY), HEAD)
     with pytest.raises(RefusedError, match=r"jackpot\.resume is not for a table_head"):
-        books.order(12, JackpotResume(**BY), HEAD)
-    books.order(13, JackpotResume(**BY), two=False)
+        books.order(12, JackpotResume(generation=2, **BY), HEAD)
+    books.order(13, JackpotResume(generation=2, **BY), two=False)
     assert (books.told().in_play, books.told().why) == (True, None)
     with pytest.raises(RefusedError, match="it is not suspended"):
-        books.order(14, JackpotResume(**BY), two=False)
+        books.order(14, JackpotResume(generation=3, **BY), two=False)

@@ -114,7 +114,7 @@ def test_hits_closer_than_the_clocks_are_true_are_a_question(
     with pytest.raises(RefusedError, match="the hits whose order is not known are: 1, 2"):
         books.order(70, HitsOrder(hits=(1, 3), **BY))
     with pytest.raises(RefusedError, match="the value of award 1 is not final yet"):
-        books.order(70, AwardPay(award=1, amount=1, **BY))
+        books.order(70, AwardPay(paid=0, award=1, amount=1, **BY))
     books.order(70, HitsOrder(hits=(2, 1), **BY))
     assert books.values() == [("a/box:1", 1_080, "payable"), ("b/box:1", 1_200, "payable")]
     assert books.meter == 12_000 - 1_200 - 1_080
@@ -270,7 +270,7 @@ def test_after_a_payment_a_hand_taken_back_is_a_claim_and_nothing_moves() -> Non
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)
     books.hear(60)
-    books.order(70, AwardPay(award=1, amount=500, **BY))
+    books.order(70, AwardPay(paid=0, award=1, amount=500, **BY))
     before = len(books.transactions)
     books.unwin("a", 80, (1, 10))
     assert len(books.transactions) == before
@@ -333,7 +333,7 @@ def test_the_last_25_awards_are_remembered_newest_first() -> None:
         books.end("a", 10 * number + 5, round=number)
         award = books.awards()[-1]
         assert award.value is not None
-        books.order(10 * number + 6, AwardPay(award=number, amount=award.value, **BY))
+        books.order(10 * number + 6, AwardPay(paid=0, award=number, amount=award.value, **BY))
     assert [each.award for each in books.told().last] == list(range(30, 5, -1))
     assert {each.status for each in books.told().last} == {"paid"}
     assert books.told().awards == ()

@@ -146,7 +146,9 @@ def test_two_controllers_never_write_one_ledger(path: Path, store: Store) -> Non
 
 def test_an_order_has_no_event_and_may_be_given_twice(store: Store) -> None:
     order = Ordered(
-        time=utc(BEGIN), order=AwardPay(by="Ane", role="director", award=1, amount=5), signed=()
+        time=utc(BEGIN),
+        order=AwardPay(paid=0, by="Ane", role="director", award=1, amount=5),
+        signed=(),
     )
     for _ in range(2):
         assert store.append("j", utc(BEGIN), order, []) == "new"
@@ -168,7 +170,7 @@ def test_the_meter_at_a_moment_is_the_sum_of_all_before_it(
     store = Store(tmp_path_factory.mktemp("ledger") / "l.sqlite3")
     causes = [Cause(utc(BEGIN + when), table, "b", n) for n, (when, table, _) in enumerate(given_)]
     order = Ordered(
-        time="", order=AwardPay(by="Ane", role="director", award=1, amount=5), signed=()
+        time="", order=AwardPay(paid=0, by="Ane", role="director", award=1, amount=5), signed=()
     )
     for cause, (_, _, amount) in zip(causes, given_, strict=True):
         lines = (Posting("meter", "", amount), Posting("house", "", -amount))

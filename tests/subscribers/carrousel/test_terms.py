@@ -169,7 +169,7 @@ def test_an_award_that_is_due_keeps_it_live() -> None:
     new = terms("EUS96", stake=200, seed=1_000)
     books.take(TermsGiven(time=at(70), terms=new))
     assert books.told().terms_wait
-    books.order(80, AwardPay(award=1, amount=1_080, **BY))
+    books.order(80, AwardPay(paid=0, award=1, amount=1_080, **BY))
     books.take(TermsGiven(time=at(90), terms=new))
     assert not books.told().terms_wait
 

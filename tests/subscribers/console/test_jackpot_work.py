@@ -135,8 +135,9 @@ def test_hits_of_unknown_order_have_a_button_for_each_order() -> None:
 def test_a_table_whose_events_are_missing_is_settled_by_name() -> None:
     (item,) = at(tables={"poker-1": table(), "poker-2": table(False, "gap")}).items
     assert item.title == "Table poker-2: events are missing"
-    assert said(item) == [("gap.settle", {"table": "poker-2"}, True)]
-    assert item.answers[0].fixed == ("table",)
+    named = {"table": "poker-2", "gap": table().since}
+    assert said(item) == [("gap.settle", named, True)]
+    assert item.answers[0].fixed == ("table", "gap")
 
 
 def test_the_second_person_is_one_whose_role_the_first_one_lacks() -> None:

@@ -5,6 +5,7 @@ process of its own.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -237,6 +238,7 @@ class Controller:
             **settings,
         }
         self.process: subprocess.Popen[bytes] | None = None
+        self.environment: dict[str, str] = {}
 
     @property
     def words(self) -> list[str]:
@@ -246,7 +248,8 @@ class Controller:
 
     def start(self) -> None:
         with self._log.open("ab") as log:
-            self.process = subprocess.Popen(self.words, stderr=log)
+            environment = {**os.environ, **self.environment}
+            self.process = subprocess.Popen(self.words, stderr=log, env=environment)
 
     def log(self) -> str:
         return self._log.read_text()
@@ -273,6 +276,10 @@ class Floor:
     ) -> None:
         self.broker, self.heard, self.dealer, self.controller = broker, heard, dealer, controller
         self._number = 0
+        self.ahead = 0
+        """Seconds by which the clock of those who sign is ahead."""
+        self.given: list[tuple[str, str, str, bytes]] = []
+        """Every order that was signed: its jackpot, name, number and token."""
 
     def state(self, jackpot: str = "linked") -> dict[str, Any]:
         found: dict[str, Any] | None = self.heard.latest(f"jackpot/{jackpot}/state")
@@ -325,40 +332,71 @@ class Floor:
         jackpot: str = "linked",
         **fields: Any,
     ) -> tuple[str, bytes]:
-        """A signed order, after its number."""
+        """A signed order, after its number. It names what it is about as the jackpot's state has
+        it, unless ``fields`` do.
+        """
         self._number += 1
+        fields = {**named(command, self.state(jackpot), fields), **fields}
         number = f"number-{self._number:09}-{time.monotonic_ns()}"
-        now = int(time.time())
+        now = int(time.time()) + self.ahead
         claims = Claims(
             iss=who,
             aud=f"{TOPICS.root}/jackpot/{jackpot}",
             iat=now,
-            exp=now + 60,
+            exp=now + 120,
             jti=number,
             command=command,
             role=role or PEOPLE[who][0],
             fields=fields,
             client="console-1",
         )
-        return number, sign(KEYS[who].encode(), claims).encode()
+        token = sign(KEYS[who].encode(), claims).encode()
+        self.given.append((jackpot, command, number, token))
+        return number, token
 
     def reply_to(self, jackpot: str, command: str, body: bytes, number: str) -> dict[str, Any]:
+        """Send a signed order, once more where it was sent before, and give the reply."""
+        before = len(self._replies(jackpot, number))
         self.heard.say(TOPICS.jackpot(jackpot, f"command/{level(command)}"), body)
 
-        def answered() -> list[dict[str, Any]]:
-            replies = [each.body for each in self.heard.on(f"jackpot/{jackpot}/reply/console-1")]
-            return [each for each in replies if each["id"] == number]
-
         found: list[dict[str, Any]] = until(
-            f"the answer to {command}", answered, self.controller.log
+            f"the answer to {command}",
+            lambda: self._replies(jackpot, number)[before:],
+            self.controller.log,
         )
         return found[0]
+
+    def _replies(self, jackpot: str, number: str) -> list[dict[str, Any]]:
+        replies = [each.body for each in self.heard.on(f"jackpot/{jackpot}/reply/console-1")]
+        return [each for each in replies if each["id"] == number]
+
+    def restart(self) -> None:
+        """Kill the controller and wait until another run of it follows orders."""
+        before = self.state()["boot"]
+        self.controller.kill()
+        self.controller.start()
+        self.until(
+            "it is back",
+            lambda state: state["boot"] != before and state["why"] not in ("not_verified", "store"),
+        )
 
     def two(self, command: str, **fields: Any) -> dict[str, Any]:
         """An order that the inspector and the director give."""
         first = self.order("a-riera", command, **fields)
         assert not first["ok"]
         return self.order("t-vidal", command, **fields)
+
+
+def named(command: str, state: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """What an order must say of the state that its signer saw."""
+    if command == "award.pay":
+        told = (*state.get("awards", ()), *state.get("last", ()))
+        paid = {each["award"]: each["paid"] for each in told}
+        return {"paid": paid.get(fields.get("award"), 0)}
+    if command == "gap.settle":
+        return {"gap": state["tables"].get(fields["table"], {}).get("since", "")}
+    whole = ("meter.adjust", "pool.", "jackpot.")
+    return {"generation": state["generation"]} if command.startswith(whole) else {}
 
 
 def enrolled_now(reader: str | None = None) -> People:

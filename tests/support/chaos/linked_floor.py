@@ -280,12 +280,12 @@ class Persons(Client):
                     amount = decided(award["round"], award["box"], shared=shared)
                     due.append(("award.decide", {"award": number, "amount": amount}))
             elif award["status"] == "payable":
-                left = award["value"] - award.get("paid", 0)
-                half = number % 3 == 0 and not award.get("paid", 0) and left > 1
+                paid = award["paid"]
+                left = award["value"] - paid
+                half = number % 3 == 0 and not paid and left > 1
                 if left:
-                    due.append(
-                        ("award.pay", {"award": number, "amount": left // 2 if half else left})
-                    )
+                    amount = left // 2 if half else left
+                    due.append(("award.pay", {"award": number, "amount": amount, "paid": paid}))
         return due
 
     def give(self, jackpot: str, orders: list[tuple[str, dict[str, Any]]]) -> None:
