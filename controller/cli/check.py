@@ -19,6 +19,7 @@ from controller.configuration.file import inspected
 from controller.configuration.listening import address, is_loopback, told_at
 from controller.configuration.secrets import UNITS, credentials, secret_files
 from controller.configuration.settings import Clock, Configuration
+from controller.people.register import alike, read_unsigned, said_alike
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import stated
@@ -138,13 +139,14 @@ def against_decrees(configuration: Configuration) -> list[str]:
 
 
 def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
-    """What cannot work, or not for long: devices of which no result can come, secrets that others
-    can read, credentials that nobody passes, a clock that is not kept as the site asks, keys that a
-    recorder believes at first sight, and metrics that other machines can ask. ``recorded``: a
-    recorder is set up here.
+    """What cannot work, or not for long: devices of which no result can come, people who may not
+    act because their names look the same, secrets that others can read, credentials that nobody
+    passes, a clock that is not kept as the site asks, keys that a recorder believes at first sight,
+    and metrics that other machines can ask. ``recorded``: a recorder is set up here.
     """
     return [
         *(f"{spell(at)}: {what}" for at, what in blind(configuration)),
+        *taken_for_each_other(configuration),
         *missing_credentials(configuration),
         *unkept(configuration.clock),
         *(unnamed_keys(configuration) if recorded else ()),
@@ -157,6 +159,18 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
                 *readable_by_all(secret_files(configuration).values()),
             )
         )
+    ]
+
+
+def taken_for_each_other(configuration: Configuration) -> list[str]:
+    """People whose names look the same."""
+    people = configuration.people
+    if people is None or people.file is None:
+        return []
+    known = read_unsigned(Path(people.file).read_bytes())  # checked when the file was inspected
+    return [
+        f"{people.file}: {said_alike(*pair)}. Until then neither of them may act"
+        for pair in alike(known.persons)
     ]
 
 

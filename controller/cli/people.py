@@ -232,7 +232,13 @@ def _rotate(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from controller.people.register import read_people, read_unsigned, unspelled
+    from controller.people.register import (
+        alike,
+        read_people,
+        read_unsigned,
+        said_alike,
+        unspelled,
+    )
 
     path = _given(arguments, "file")
     data = _bytes(path)
@@ -250,6 +256,8 @@ def _list(arguments: argparse.Namespace) -> int:
         except ValueError:
             raise CommandLineError("--signer: not a key as `people key` prints it", 2) from None
         people = read_people(data, read_unsigned(data).head.site, signer)
+    for pair in alike(people.persons):
+        print(f"novamas: {path}: {said_alike(*pair)}. Neither of them may act", file=sys.stderr)
     if arguments.json or not sys.stdout.isatty():
         for person in people.persons:
             keys = [{"kid": key.id, **msgspec.to_builtins(key)} for key in person.keys]

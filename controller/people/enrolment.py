@@ -1,7 +1,8 @@
 """Changes of the people file: each gives the next one, with the number after.
 
 Nobody is ever removed: who was revoked stays in the file, so that it says whose a signature of last
-year is.
+year is. A name is of one person: nobody is added, and no line that was changed by hand is signed,
+whose name looks like that of another person. A right can be revoked in any file.
 """
 
 from __future__ import annotations
@@ -9,12 +10,22 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.times import moment, utc
-from controller.people.register import Key, People, PeopleError, Person, enrolled
+from controller.people.register import (
+    Key,
+    People,
+    PeopleError,
+    Person,
+    alike,
+    enrolled,
+    said_alike,
+)
 
 
 def added(people: People, person: Person, now: float) -> People:
-    """With one more person."""
-    return _next(people, (*people.persons, person), now)
+    """With one more person. Raises :class:`PeopleError` if the name looks like that of another
+    person, also of one who is revoked.
+    """
+    return _told_apart(_next(people, (*people.persons, person), now), person)
 
 
 def revoked(people: People, person_id: str, kid: str | None, now: float) -> People:
@@ -44,8 +55,8 @@ def rotated(people: People, person_id: str, key: Key, until: float, now: float) 
 
 
 def signed_again(people: People, now: float) -> People:
-    """As it is."""
-    return _next(people, people.persons, now)
+    """As it is. Raises :class:`PeopleError` if two names look the same."""
+    return _told_apart(_next(people, people.persons, now))
 
 
 def find(people: People, person_id: str) -> Person:
@@ -54,6 +65,14 @@ def find(people: People, person_id: str) -> Person:
     if person is None:
         raise PeopleError(f"nobody has the id {person_id}; novamas people list shows who there is")
     return person
+
+
+def _told_apart(people: People, person: Person | None = None) -> People:
+    """Refuse names that look the same: any two, or one of them that of ``person``."""
+    for first, second in alike(people.persons, revoked=True):
+        if person is None or person.id == second[1].id:
+            raise PeopleError(said_alike(first, second))
+    return people
 
 
 def _key(person: Person, kid: str) -> Key:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -21,6 +21,7 @@ from nacl.signing import SigningKey, VerifyKey
 
 from controller.contract.times import moment
 from controller.people.authority import HELD, Holds
+from controller.people.names import looks
 from controller.people.strict_json import parse
 from devices.errors import NovamasError
 from devices.sections import worded
@@ -38,7 +39,8 @@ Id = Annotated[
 _TableOrAll = Annotated[str, Meta(pattern=rf"{_ID}|^\*\Z", max_length=48)]
 Time = Annotated[str, Meta(max_length=40)]
 """ISO 8601 in UTC: ``2026-03-20T02:10:13Z``."""
-_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,128}")
+_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]{1,128}")
+"""No control characters, nor any that show letters in another order than they stand."""
 _DOMAIN = b"novamas people 1\n"
 
 
@@ -130,6 +132,10 @@ class People(msgspec.Struct, frozen=True):
     persons: tuple[Person, ...]
     owners: Mapping[str, tuple[Person, Key]]
     """Each key by its id, with its owner."""
+    alike: Mapping[str, str] = {}
+    """By id of a person whose name looks like that of another one: the id of that one. None of them
+    is revoked, and none of them may act.
+    """
 
     def may_be_at(self, person: Person, table: str) -> bool:
         """Whether the person is enrolled for this table."""
@@ -138,6 +144,33 @@ class People(msgspec.Struct, frozen=True):
             or table in person.tables
             or any(table in self.head.pits.get(pit, ()) for pit in person.pits)
         )
+
+
+def alike(
+    persons: Iterable[Person], *, revoked: bool = False
+) -> Iterator[tuple[tuple[int, Person], tuple[int, Person]]]:
+    """Persons whose names people cannot tell apart, in pairs, each with the number of its line.
+    ``revoked``: also of those who are revoked.
+    """
+    known: dict[str, tuple[int, Person]] = {}
+    for number, person in enumerate(persons, 2):
+        if person.revoked is not None and not revoked:
+            continue
+        shown = looks(person.name)
+        before = {known[each][0]: known[each] for each in shown if each in known}
+        for line in sorted(before):
+            yield before[line], (number, person)
+        known |= dict.fromkeys(shown - known.keys(), (number, person))
+
+
+def said_alike(first: tuple[int, Person], second: tuple[int, Person]) -> str:
+    """Which names look the same, and what to do."""
+    (at, one), (number, other) = first, second
+    return (
+        f"line {number}: name: {other.name!a} of {other.id} looks the same as {one.name!a} of "
+        f"{one.id} in line {at}; a name is of one person. Write one of them so that people can "
+        "tell them apart, with another surname say, and sign the file: novamas people sign"
+    )
 
 
 def spelled(raw: bytes) -> str:
@@ -174,6 +207,15 @@ def read_unsigned(data: bytes, site: str | None = None) -> People:
     if lines and lines[-1].startswith(b'{"key":'):
         lines.pop()
     return _checked(lines, site)
+
+
+def signed_with(data: bytes) -> bytes:
+    """The public key with which a file says that it was signed, 32 bytes. Nobody has looked at the
+    signature. Raises :class:`PeopleError`.
+    """
+    lines = _lines(data)
+    last: _Signature = _read(_Signature, len(lines), lines[-1], "sign it: novamas people sign")
+    return bytes.fromhex(last.key)
 
 
 def write_people(people: People, key: SigningKey) -> bytes:
@@ -241,7 +283,9 @@ def _checked(lines: list[bytes], site: str | None) -> People:
             seen[f"{kind} {value}"] = (number, value)
         persons.append(person)
         owners.update({key.id: (person, key) for key in person.keys})
-    return People(head, tuple(persons), owners)
+    pairs = [(one.id, other.id) for (_, one), (_, other) in alike(persons)]
+    same = {**dict(pairs), **{other: one for one, other in pairs}}
+    return People(head, tuple(persons), owners, same)
 
 
 def _person(number: int, person: Person, head: Head) -> None:

@@ -134,6 +134,8 @@ def verify(
         raise RejectedError("audience_other", audience=claims.aud, table=audience)
     _in_time(claims, now)
     _in_force(person, key, now)
+    if (other := people.alike.get(person.id)) is not None:
+        raise RejectedError("person_alike", by=person.id, other=other)
     if not people.may_be_at(person, table):
         raise RejectedError("person_elsewhere", by=person.name, table=table)
     if claims.role not in person.roles:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from nacl.signing import SigningKey
 
 from controller.cli import main
@@ -15,7 +16,14 @@ from controller.configuration.file import load
 from controller.configuration.settings import ConfigurationError
 from controller.people.pin_key import read_pepper, read_pin_keys, unseal
 from controller.people.private_key import make_private_key, open_private_key
-from controller.people.register import People, PeopleError, read_people, spelled
+from controller.people.register import (
+    People,
+    PeopleError,
+    enrolled,
+    read_people,
+    spelled,
+    write_people,
+)
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.support.people.staff import public
 
@@ -142,6 +150,26 @@ def test_nobody_is_enrolled_twice(site: Site) -> None:
     assert status == 1
     assert "is in line 2 too" in told
     assert site.file.read_bytes() == before
+
+
+def test_nobody_is_enrolled_under_a_name_that_looks_like_another(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = site.file.read_bytes()
+    twin = ("--id", "m-lasa-2", "--name", "\u041c. Lasa", "--role", "director", "--table", "*")
+    status, _, told = site.do("add", *twin, "--public", public("twin").x)
+    assert (status, site.file.read_bytes()) == (1, before)
+    assert "'\\u041c. Lasa' of m-lasa-2 looks the same as 'M. Lasa' of m-lasa in line 2" in told
+    key = open_private_key(site.key, PASSPHRASE)
+    people = site.people()
+    other = replace(people.persons[0], id="m-lasa-2", name="\u041c. Lasa", keys=())
+    older = enrolled(people.head, [*people.persons, other])  # as an older release signed it
+    site.file.write_bytes(write_people(older, key))
+    assert main(["people", "list", str(site.file), "--signer", spelled(site.signer)]) == 0
+    assert "looks the same" in capsys.readouterr().err
+    assert "looks the same" in site.do("sign")[2]
+    assert site.do("revoke", "--id", "m-lasa-2")[0] == 0, "a right can be revoked in any file"
+    assert site.people().alike == {}
 
 
 def test_a_person_is_revoked_and_stays_known(site: Site) -> None:

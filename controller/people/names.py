@@ -1,0 +1,60 @@
+"""Names that people cannot tell apart when they read them.
+
+Compared are names without white space and invisible characters, in Unicode's compatibility form
+(NFKC). They look the same if they differ in nothing but case, or in nothing but letters that have
+the same shape: ``lookalikes.tsv`` has, by Latin letter, the letters of all scripts that look like
+it (as Unicode Technical Standard 39 has them, restricted to letters and digits). Accents count:
+Jose and José, Nunez and Núñez are different names.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+_INVISIBLE = {
+    *"\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0",
+    *map(chr, range(0x180B, 0x1810)),
+    *map(chr, range(0xFE00, 0xFE10)),
+    *map(chr, range(0xE0100, 0xE01F0)),
+}
+"""Characters that show nothing, beside those of the category ``Cf``."""
+_SIGNS = {ord(each): "'" for each in "`´ʹʻʼʽˈˊˋ‘’‛′＇ʾʿ"} | {ord(each): "-" for each in "‐‑‒–—−⁃﹘"}
+"""Apostrophes and hyphens."""
+_IN_ONE_CASE = str.maketrans({"I": "l", "1": "l", "|": "l", "0": "O", "m": "rn"})
+"""Latin letters that look like others, as long as each keeps its case."""
+
+
+def looks(name: str) -> frozenset[str]:
+    """How a name looks. Two names look the same if they have one of these in common."""
+    shown = "".join(
+        each
+        for each in unicodedata.normalize("NFKC", name)
+        if each not in _INVISIBLE and not each.isspace() and unicodedata.category(each) != "Cf"
+    )
+    latin = _latin(shown)
+    return frozenset(
+        (
+            f"shape {_normal(latin.translate(_IN_ONE_CASE))}",
+            f"letters {_normal(_latin(latin.casefold()))}",
+            f"letters {_normal(_latin(shown.casefold()))}",
+        )
+    )
+
+
+def _latin(text: str) -> str:
+    """With Latin letters for those of any script that look like them."""
+    return _normal(text).translate(_table()).translate(_SIGNS)
+
+
+def _normal(text: str) -> str:
+    """With each accent after its letter. An i has its dot anyway."""
+    return unicodedata.normalize("NFD", text).replace("i\u0307", "i").replace("j\u0307", "j")
+
+
+@cache
+def _table() -> dict[int, str]:
+    lines = Path(__file__).with_name("lookalikes.tsv").read_text("utf-8").splitlines()[1:]
+    rows = (line.split("\t") for line in lines)
+    return {ord(letter): latin for latin, letters in rows for letter in letters}

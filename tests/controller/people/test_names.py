@@ -1,0 +1,164 @@
+"""Names that look the same, and names that do not."""
+
+from __future__ import annotations
+
+import string
+import unicodedata
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from controller.contract.refusals import RejectedError
+from controller.people import names
+from controller.people.enrolment import added, revoked, rotated, signed_again
+from controller.people.names import looks
+from controller.people.register import PeopleError, Person, enrolled
+from controller.people.seen import Seen
+from controller.people.signed_command import verify
+from tests.support.people.staff import (
+    AUDIENCE,
+    GONE,
+    HEAD,
+    LASA,
+    NOW,
+    PERSONS,
+    TABLE,
+    people,
+    public,
+    signed,
+)
+
+TABLE_OF = {
+    letter: latin
+    for latin, letters in (
+        line.split("\t")
+        for line in Path(names.__file__).with_name("lookalikes.tsv").read_text().splitlines()[1:]
+    )
+    for letter in letters
+}
+_SURNAMES = """
+Agirre Aguirre Alberdi Álvarez Arana Aranburu Arrizabalaga Artola Azkue Barrenetxea
+Bengoetxea Blanco Calvo Campos Castro Cortés Díaz Domínguez Echeverría Egaña Elizondo
+Etxeberria Fernández Ferrer Ferrero Font Fuster Garay García Gil Gili Giner Goikoetxea
+Gómez Goñi González Guerra Gutiérrez Hernández Herrero Ibáñez Ibarra Iglesias Illarramendi
+Iturbe Izagirre Jiménez Lasa Laso León Llach Lluch López Lorenzo Luis Marín Mariño Martí
+Martín Martínez Mas Medina Méndez Mendizabal Mora Morales Moreno Muñoz Muñiz Navarro Núñez
+Nunes Olano Ortega Ortiz Otero Peña Pena Pérez Peres Pons Prat Puig Ramírez Ramos Rey
+Riera Ribera Roca Rodríguez Romero Rubio Ruiz Saiz Sáez Sala Salas Sanchis Sánchez Sanz
+Serra Serrano Soler Soto Suárez Torres Uriarte Urrutia Valls Vázquez Vega Vidal Vila Villa
+Vives Xirau Zabala Zubiri Zubiria Zuloaga L·lull Vallmitjana
+"""
+_GIVEN = """
+Aitor Ander Ane Arantxa Begoña Edurne Eli Ella Iker Ibai Íñigo Inigo Itziar José Jose Lia
+Ila
+"""
+SURNAMES, GIVEN = _SURNAMES.split(), _GIVEN.split()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("M. Lasa", "m. lasa"),
+        ("M. Lasa", "M.  Lasa"),
+        ("M. Lasa", "M.\u00a0Lasa "),
+        ("M. Lasa", "M. La\u200bsa"),
+        ("M. Lasa", "\u041c. Lasa"),
+        ("M. Lasa", "\uff2d. \uff2casa"),
+        ("Josu Núñez", "JOSU NU\u0301N\u0303EZ"),
+        ("Iker", "lker"),
+        ("Berta", "\u0412\u0415RTA"),
+        ("Carmen", "Carrnen"),
+        ("Straße", "STRASSE"),
+        ("J. O'Neil", "J. O\u2019Neil"),
+        ("Gil-Robles", "Gil\u2011Robles"),
+        ("Otero", "0tero"),
+    ],
+)
+def test_these_look_the_same(one: str, other: str) -> None:
+    assert looks(one) & looks(other)
+
+
+def test_no_two_names_that_people_have_look_the_same() -> None:
+    initials = [f"{letter}. {surname}" for letter in string.ascii_uppercase for surname in SURNAMES]
+    whole = [f"{given} {surname}" for given in GIVEN for surname in SURNAMES]
+    known: dict[str, str] = {}
+    for name in (*initials, *whole, "Ana Núñez", "Ana Nunez", "Ana Peña", "Ana Pena"):
+        for look in looks(name):
+            assert known.setdefault(look, name) == name
+
+
+@given(
+    st.sampled_from([f"{given} {surname}" for given in GIVEN for surname in SURNAMES]),
+    st.randoms(use_true_random=False),
+)
+def test_a_name_written_otherwise_looks_the_same(name: str, chance: Random) -> None:
+    """Letters of other scripts, in another form, with spaces, in capitals."""
+    of = {latin: [each for each in TABLE_OF if TABLE_OF[each] == latin] for latin in name}
+    written = "".join(
+        chance.choice([each, each, *of[each]]) + chance.choice(["", "", "", "\u200d", " "])
+        for each in name
+    )
+    written = unicodedata.normalize(chance.choice(["NFC", "NFD", "NFKC"]), written)
+    assert looks(name) & looks(written)
+    upper = chance.choice([str.upper, str.lower, str.title])(name)
+    assert looks(name) & looks(upper)
+
+
+TWIN = Person(
+    id="m-lasa-2", name="\u041c. Lasa", roles=("inspector",), tables=("*",), keys=(public("twin"),)
+)
+FORMER = replace(TWIN, id="j-gone-2", name="J.  Gone")
+
+
+@pytest.mark.parametrize(("person", "other"), [(TWIN, LASA), (FORMER, GONE)])
+def test_nobody_is_enrolled_under_a_name_that_looks_like_another(
+    person: Person, other: Person
+) -> None:
+    with pytest.raises(PeopleError) as refused:
+        added(people(), person, NOW)
+    assert f"{person.name!a} of {person.id} looks the same as {other.name!a}" in str(refused.value)
+    with pytest.raises(PeopleError, match="looks the same"):
+        signed_again(enrolled(HEAD, [*PERSONS, person]), NOW)
+
+
+def test_a_right_can_be_revoked_though_two_names_look_the_same() -> None:
+    both = enrolled(HEAD, [*PERSONS, TWIN])
+    assert both.alike == {"m-lasa": "m-lasa-2", "m-lasa-2": "m-lasa"}
+    after = revoked(both, "t-vidal", None, NOW)
+    assert after.head.number == HEAD.number + 1
+    assert rotated(after, "a-riera", public("new"), NOW, NOW).head.number == HEAD.number + 2
+    assert revoked(both, "m-lasa-2", None, NOW).alike == {}
+    ready = added(both, replace(LASA, id="x", name="X. Xirau", keys=(public("x"),)), NOW)
+    assert len(ready.persons) == len(both.persons) + 1, "others can be enrolled"
+
+
+def test_whose_names_look_the_same_may_not_act() -> None:
+    both = enrolled(HEAD, [*PERSONS, TWIN])
+    given = signed()
+    with pytest.raises(RejectedError) as refused:
+        verify(given, NOW, AUDIENCE, TABLE, both, Seen())
+    assert refused.value.refusal.key == "person_alike"
+    assert verify(given, NOW, AUDIENCE, TABLE, people(), Seen()).person == LASA
+    former = enrolled(HEAD, [*PERSONS, FORMER])
+    assert former.alike == {}, "nobody takes who was revoked for one who acts"
+
+
+def test_three_names_that_look_the_same_are_all_told() -> None:
+    third = replace(TWIN, id="m-lasa-3", name="m. lasa", keys=())
+    assert set(enrolled(HEAD, [*PERSONS, TWIN, third]).alike) == {"m-lasa", "m-lasa-2", "m-lasa-3"}
+
+
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200f", "\u061c"])
+def test_a_name_shows_its_letters_in_the_order_in_which_they_stand(sign: str) -> None:
+    with pytest.raises(PeopleError, match="control character"):
+        enrolled(HEAD, [replace(LASA, name=f"{sign}asaL .M")])
+
+
+def test_the_table_names_letters_once_and_none_of_ours() -> None:
+    assert len(TABLE_OF) > 300
+    assert not {*string.ascii_letters, *"áéíóúüñçàèòïÁÉÍÓÚÜÑÇ·"} & TABLE_OF.keys()
+    assert all(latin.isascii() and latin.isalpha() for latin in TABLE_OF.values())
