@@ -37,6 +37,7 @@ from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.people.authority import allowed, at_table, rights
 from controller.people.gate import Gate
+from controller.people.people_file import InForce, PeopleFile
 from controller.people.seen import Seen
 from controller.people.signed_command import TOLERANCE
 from controller.people.two_persons import MARKED
@@ -47,7 +48,6 @@ from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.identities import configured_identity, plate, usb_identity
 from controller.service.keys import card_cipher
 from controller.service.pair import Pair
-from controller.service.people_file import InForce, PeopleFile
 from controller.service.privacy import exposed, exposed_secrets
 from controller.service.reload import Floor, ReloadTables
 from controller.service.reload_answer import Answer, write_answer
@@ -537,7 +537,7 @@ class Daemon:
     def _take_people(self, file: PeopleFile, found: InForce) -> None:
         """Nobody may act of whom the journal does not know."""
         try:
-            self._upkeep.tell_people(file.setup(found))
+            self._upkeep.tell_people(_setup(self._configuration, found))
         except (JournalFullError, JournalUnusableError) as error:
             self._log.error("people cannot be taken over yet", reason=str(error))
             return
@@ -748,17 +748,29 @@ def _people_file(configuration: Configuration, last: Entry | None) -> PeopleFile
     people = configuration.people
     if people is None or people.file is None or people.key is None:
         return None
-    before = None
-    if last is not None:
-        before = msgspec.json.decode(last.body, type=Boot).people
-    return PeopleFile(people, configuration.site.id, before)
+    before = None if last is None else msgspec.json.decode(last.body, type=Boot).people
+    known = before.file if before is not None and before.key == people.key else None
+    return PeopleFile(people.file, people.key, configuration.site.id, known)
 
 
 def _people_setup(configuration: Configuration, file: PeopleFile | None) -> PeopleSetup | None:
     if file is not None:
-        return file.setup(file.now)
+        return _setup(configuration, file.now)
     people = configuration.people
     return None if people is None else PeopleSetup(required=people.required)
+
+
+def _setup(configuration: Configuration, found: InForce) -> PeopleSetup:
+    """What the journal keeps of the people file in force."""
+    people = configuration.people
+    assert people is not None
+    return PeopleSetup(
+        file=found.text,
+        key=people.key,
+        required=people.required,
+        two_persons=people.two_persons,
+        may=people.may,
+    )
 
 
 def _codec(device: DeviceSettings) -> Codec:

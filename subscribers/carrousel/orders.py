@@ -4,7 +4,6 @@ person.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,8 @@ from controller.contract.jackpot import JACKPOT_ORDERS, JackpotOrder
 from controller.contract.jackpot_authority import ORDERS
 from controller.contract.refusals import RejectedError
 from controller.contract.topics import level
-from controller.people.register import LARGEST, People, PeopleError, read_people, unspelled
+from controller.people.people_file import RememberedPeopleFile
+from controller.people.register import People, PeopleError
 from controller.people.seen import Seen
 from controller.people.signed_command import TOLERANCE, Signed, claims_of, kid_of, prepare, verify
 from controller.people.two_persons import Said, Waiting, Waits, expired, say, wanted
@@ -31,43 +31,30 @@ _TAGS = {level(tag): tag for tag in KINDS}
 
 
 class PeopleInForce:
-    """The people file: read at the start, and again when it was replaced. ``trouble``: why the one
-    on the disk is not in force.
+    """The people who may order, as the file on the disk says by the last :meth:`look`. ``path`` and
+    ``key`` may be missing: nobody may order then. ``ledger``: beside it is remembered which file
+    was in force. ``trouble``: what is wrong with the file, and what to do.
     """
 
-    def __init__(self, path: str | None, key: str | None, site: str) -> None:
-        self._path, self._key, self._site = path, key, site
-        self._seen: tuple[int, ...] | None = None
+    def __init__(self, path: str | None, key: str | None, site: str, ledger: Path) -> None:
+        self._of = None if path is None or key is None else (path, key, site)
+        self._memory = ledger.with_name(f"{ledger.name}.people")
+        self._file: RememberedPeopleFile | None = None
         self.people: People | None = None
         self.trouble: str | None = None
         self.look()
 
     def look(self) -> None:
-        """Read it if it was replaced. An older one than that in force is refused."""
-        if self._path is None or self._key is None:
+        """See whether the file was replaced."""
+        if self._of is None:
             self.trouble = "orders need [people] with `file` and `key`"
             return
         try:
-            with Path(self._path).open("rb") as file:
-                found = os.fstat(file.fileno())
-                seen = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-                if seen == self._seen:
-                    return
-                self._seen = seen
-                read = read_people(file.read(LARGEST + 1), self._site, unspelled(self._key))
-        except OSError as error:
-            self._seen, self.trouble = None, f"{self._path}: {error.strerror}"
-            return
-        except (PeopleError, ValueError) as error:
-            self.trouble = f"{self._path}: {error}"
-            return
-        if self.people is not None and read.head.number < self.people.head.number:
-            self.trouble = (
-                f"{self._path}: its number is {read.head.number}, and number "
-                f"{self.people.head.number} is in force: it is an old copy"
-            )
-            return
-        self.people, self.trouble = read, None
+            if self._file is None:
+                self._file = RememberedPeopleFile(*self._of, self._memory)
+            self.people, self.trouble = self._file.refresh(), self._file.trouble
+        except (PeopleError, OSError, ValueError) as error:
+            self.trouble = str(error)
 
 
 class Orders:

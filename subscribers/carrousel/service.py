@@ -150,7 +150,11 @@ class Carrousel:
         self.boot = secrets.token_hex(4)
         self._log = structlog.get_logger()
         self._run = Run(site=settings.site, boot=self.boot, keepalive=settings.keepalive)
-        self._people = PeopleInForce(settings.people_file, settings.people_key, settings.site)
+        self._people = PeopleInForce(
+            settings.people_file, settings.people_key, settings.site, Path(settings.ledger)
+        )
+        self._people_trouble: str | None = None
+        """What the log said last of the people file."""
         self._reader = (
             None
             if settings.recall_key is None or settings.recall_passphrase is None
@@ -988,7 +992,7 @@ class Carrousel:
             now = time.monotonic()
             if now - self._looked >= 1.0:
                 self._looked = now
-                self._people.look()
+                self._look_at_people()
                 self._late()
                 for jackpot in self._all:
                     self._tell_discarded(jackpot)
@@ -1020,6 +1024,14 @@ class Carrousel:
             for table in self.tables.values():
                 if table.jackpot == jackpot.id and table.question is None:
                     self._ask(table)
+
+    def _look_at_people(self) -> None:
+        self._people.look()
+        trouble = self._people.trouble
+        if trouble != self._people_trouble:
+            self._people_trouble = trouble
+            if trouble is not None:
+                self._log.error("people file refused", reason=trouble)
 
     def _late(self) -> None:
         for jackpot in self._all:

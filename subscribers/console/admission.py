@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from controller.people.people_file import RememberedPeopleFile
 from controller.people.pin_key import (
     LONGEST,
     PinKey,
@@ -19,19 +20,14 @@ from controller.people.pin_key import (
     read_pin_keys,
     unseal,
 )
-from controller.people.register import (
-    People,
-    PeopleError,
-    Person,
-    read_people,
-    thumbprint,
-    unspelled,
-)
+from controller.people.register import People, PeopleError, Person, thumbprint
 from devices.log import structlog
 from subscribers.console.attempts import Attempts
 from subscribers.console.settings import PitSettings
 
 ATTEMPTS = "wrong-pins.json"
+REMEMBERED = "people-in-force.jsonl"
+"""The people file that was in force last."""
 WAITING = 16
 """Sign-ins at once; more are asked to come again."""
 
@@ -54,11 +50,16 @@ class Admission:
     def __init__(
         self, settings: PitSettings, site: str, state: Path, now: Callable[[], float]
     ) -> None:
-        self._settings, self._site, self._now = settings, site, now
+        self._settings, self._now = settings, now
+        self._log = structlog.get_logger()
+        self._trouble: str | None = None
+        """What the log said last of the people file."""
         try:
             self._pepper = read_pepper(Path(settings.pepper))
             state.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._attempts = Attempts(state / ATTEMPTS, self._pepper)
+            given = settings.people_file, settings.people_key, site
+            self._file = RememberedPeopleFile(*given, state / REMEMBERED)
             self._last = self._people()
             read_pin_keys(Path(settings.keys))
         except (PinKeyError, PeopleError, OSError, ValueError) as error:
@@ -66,7 +67,6 @@ class Admission:
         self._nobody = nobody()
         self._opening = asyncio.Semaphore(1)
         self._waiting = 0
-        self._log = structlog.get_logger()
 
     async def admit(self, typed: str, pin: str) -> tuple[Person, bytes] | Denied:
         """The person and the secret key, if the PIN is right."""
@@ -127,6 +127,7 @@ class Admission:
             or term.revoked is not None
             or not person.in_term(now)
             or not term.in_term(now)
+            or person.id in people.alike
         ):
             self._log.warning("not enrolled any more", person=sealed.person)
             return Denied("not_enrolled")
@@ -137,5 +138,10 @@ class Admission:
         return self._last.may_be_at(person, table)
 
     def _people(self) -> People:
-        data = Path(self._settings.people_file).read_bytes()
-        return read_people(data, self._site, unspelled(self._settings.people_key))
+        """The people in force by now."""
+        people = self._file.refresh()
+        if self._file.trouble != self._trouble:
+            self._trouble = self._file.trouble
+            if self._trouble is not None:
+                self._log.error("people file refused", reason=self._trouble)
+        return people
