@@ -463,10 +463,11 @@ def test_a_table_moves_from_one_daemon_to_another(
         until("it has it", lambda: heard.latest(claim)["tables"]["r4"], second.log)
         until_up(heard, second, f"{PALMA}/r4")
         assert command(heard, "session.open", f"{PALMA}/r4")["ok"]
+        is_open = partial(heard.latest, f"{PALMA}/r4/state")
+        until("it is open", lambda: is_open()["status"] == "open", second.log)
         own = [h.body for h in heard.heard[since:] if h.topic == f"{PALMA}/r4/state" and h.payload]
         others = [body["boot"] for body in own]
         assert others == sorted(others, key=[floor.daemon.boot(), second.boot()].index)
-        assert heard.latest(f"{PALMA}/r4/state")["status"] == "open"
     finally:
         second.kill()
 

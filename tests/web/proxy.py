@@ -31,6 +31,8 @@ class Proxy:
         self._fails: dict[str, How] = {}
         self._over = threading.Event()
         self._away = self._leaves = False
+        self._cut = threading.Event()
+        self._cut.set()
         self.asked: list[str] = []
         proxy = self
 
@@ -56,15 +58,23 @@ class Proxy:
         ending.callback(self._over.set)
         self.address = f"http://127.0.0.1:{made.server_port}"
 
-    def fail(self, how: How, *paths: str, leave: bool = False) -> None:
+    def fail(self, how: How, *paths: str, leave: bool = False, hold: bool = False) -> None:
         """The next request for each of these fails, that one alone; ``away``, or where it is to
-        ``leave``: and all after it, until it is :meth:`back`.
+        ``leave``: and all after it, until it is :meth:`back`. ``hold``: the connection of a partial
+        answer stays open until :meth:`cut`.
         """
         self._fails, self._leaves = dict.fromkeys(paths, how), leave
+        if hold:
+            self._cut.clear()
+
+    def cut(self) -> None:
+        """End the connection of a partial answer."""
+        self._cut.set()
 
     def back(self) -> None:
         """The server is there again."""
         self._away = False
+        self._cut.set()
 
     @property
     def failed(self) -> bool:
@@ -95,6 +105,7 @@ class Proxy:
                 asked.end_headers()
                 if how == "part":
                     _part(asked, answer)
+                    self._cut.wait(PATIENCE)
                     return
                 while data := answer.read1(1 << 16):
                     asked.wfile.write(data)

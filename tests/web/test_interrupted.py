@@ -151,9 +151,13 @@ def test_a_script_that_never_comes_and_a_page_of_which_a_part_comes(
 ) -> None:
     """The server is away until the page has said so: it would be loaded anew before one looks."""
     person.clock.install()
-    proxy.fail(how, SCRIPTS[path] if how == "silent" else path, leave=True)
+    proxy.fail(how, SCRIPTS[path] if how == "silent" else path, leave=True, hold=True)
     person.goto(f"{proxy.address}{path}?lang=en", wait_until="commit")
     until("it has failed", lambda: proxy.failed)
+    # A connection that ends before the browser has parsed anything leaves an empty document, which
+    # no script of ours can reload.
+    until("our script has run", lambda: person.evaluate("'loadAgain' in window"))
+    proxy.cut()
     person.clock.fast_forward(6_000)
     expect(person.locator("#not-running")).to_have_text("no display server")
     proxy.back()
