@@ -15,7 +15,7 @@ from tests.support.chaos.report import tell
 from tests.support.daemon.play import command, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
-from tests.support.surveillance.room import told, until_kept
+from tests.support.surveillance.room import RECORDER_PATIENCE, told, until_kept
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -30,7 +30,7 @@ def play(wheel: Wheel, daemon: Daemon, spin: int, number: str) -> None:
             wheel.show(state, spin, number)
         return len(told(journal)) > before
 
-    until("a spin is stored", stored, daemon.log, 90.0)
+    until("a spin is stored", stored, daemon.log, RECORDER_PATIENCE)
 
 
 DONE = ("daemon", "broker", "recorder", "spin", "spin", "spin")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import msgspec
 
@@ -21,12 +22,11 @@ NOW = "2026-03-20T02:10:16.215319Z"
 def shown(floor: Floor, what: str, *, seen: bool) -> Alert:
     """Wait until the alert stands, seen by somebody or not, and give it."""
 
-    def found() -> bool:
+    def found() -> Any:
         told = floor.heard.latest(TOPIC)
-        return told is not None and ("acknowledged_by" in told) == seen
+        return told if told is not None and ("acknowledged_by" in told) == seen else None
 
-    until(what, found, floor.controller.log)
-    return msgspec.convert(floor.heard.latest(TOPIC), Alert)
+    return msgspec.convert(until(what, found, floor.controller.log), Alert)
 
 
 def restart(floor: Floor) -> None:

@@ -40,6 +40,7 @@ from subscribers.carrousel.statement_page import as_text, sections
 from subscribers.carrousel.statement_pdf import as_pdf as book_pdf
 from subscribers.days import bounds
 from tests.subscribers.carrousel.played import evening, opened
+from tests.support.waiting import PATIENCE
 
 SIX = time(6, 0)
 DAY = date(2026, 3, 20)
@@ -332,7 +333,7 @@ def run(*words: object) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "controller.cli", "carrousel", *map(str, words)],
         capture_output=True,
-        timeout=120,
+        timeout=2 * PATIENCE,
         check=False,
     )
 

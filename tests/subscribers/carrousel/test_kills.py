@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -170,7 +171,8 @@ def test_a_full_disk_is_out_of_play_until_there_is_room(floor: Floor) -> None:
     play.round()
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
     settled(floor)
-    assert floor.heard.gone("jackpot/linked/alert/store")
+    gone = partial(floor.heard.gone, "jackpot/linked/alert/store")
+    until("its alert is gone", gone, floor.controller.log)
 
 
 def test_a_state_that_is_changed_while_the_disk_is_full_is_not_gone_on_from(floor: Floor) -> None:
@@ -195,7 +197,8 @@ def test_a_state_that_is_changed_while_the_disk_is_full_is_not_gone_on_from(floo
         direct.commit()
     floor.until("the meter", lambda state: state["value"] == SEED + 2 * RISE)
     floor.in_play("poker-1", "poker-2")
-    assert floor.heard.gone("jackpot/linked/alert/store")
+    gone = partial(floor.heard.gone, "jackpot/linked/alert/store")
+    until("its alert is gone", gone, floor.controller.log)
 
 
 def test_an_older_ledger_in_its_place_is_noticed(floor: Floor) -> None:

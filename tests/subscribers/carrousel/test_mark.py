@@ -319,6 +319,7 @@ def test_another_program_or_configuration_is_told(make: Make) -> None:
     floor.controller.given["clock_bound"] = 0.2
     floor.controller.start()
     assert "configuration is another one" in floor.alert("configuration-changed")["detail"]
+    floor.in_play("poker-1", "poker-2")  # all that the start finds is known by then
     assert floor.heard.latest("jackpot/linked/alert/program-changed") is None
 
 

@@ -15,6 +15,7 @@ from tests.subscribers.carrousel.conftest import Make
 from tests.support.brokers.mosquitto import free_port, until
 from tests.support.carrousel.floor import SEED, STAKE
 from tests.support.jackpot import statement
+from tests.support.waiting import PATIENCE
 
 RISE = STAKE * 9 // 10
 
@@ -60,7 +61,7 @@ def test_a_running_controller_tells_what_it_counts(make: Make, port: int) -> Non
     floor = make({"listen": ("127.0.0.1", port)})
 
     def told() -> dict[str, float]:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
             assert answer.headers["Content-Type"] == TEXT
             return lines(answer.read().decode())
 

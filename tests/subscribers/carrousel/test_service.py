@@ -26,6 +26,7 @@ from tests.support.carrousel.floor import (
     Floor,
     accounts,
     enrolled_now,
+    last_entry,
     people,
 )
 
@@ -325,7 +326,7 @@ def test_a_table_that_no_authorisation_names_is_noticed_and_never_taken(floor: F
         alert = floor.alert("poker-8-not-authorised")
         assert alert["what"] == "jackpot.not_authorised"
         assert "poker-8 plays for this jackpot" in alert["detail"]
-        entries = floor.state()["seq"]
+        entries = last_entry(floor.controller.ledger)
 
         def refused(event: str) -> bool:
             stranger.coin("poker-8", round=2)

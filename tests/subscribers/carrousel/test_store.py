@@ -26,6 +26,7 @@ from subscribers.carrousel.reading import Reading, broken
 from subscribers.carrousel.schema import Cursor, LedgerError, follows
 from subscribers.carrousel.store import NotStoredError, Store
 from tests.subscribers.carrousel.coins import BEGIN, at, coin, put, stake
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -225,7 +226,7 @@ def test_a_full_disk_takes_nothing_and_loses_nothing(path: Path) -> None:
         [sys.executable, "-m", "tests.subscribers.carrousel.coins", "on_a_full_disk", path],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=2 * PATIENCE,
         check=False,
     )
     assert run.returncode == 0, run.stderr

@@ -112,7 +112,6 @@ async def test_the_recorder_counts_and_removes(place: str, monkeypatch: pytest.M
             until,
             "the old event is removed",
             lambda: list(archive.find(removed)) and len(list(archive.find(left))) == 1,
-            patience=60.0,
         )
         task.cancel()
         with suppress(asyncio.CancelledError):

@@ -17,6 +17,7 @@ from tests.subscribers.surveillance import test_archive as every
 from tests.subscribers.surveillance.said import event
 from tests.support.brokers.mosquitto import until
 from tests.support.surveillance.postgres import Postgres
+from tests.support.waiting import PATIENCE
 
 CHANGES = (
     "UPDATE record SET body = ''",
@@ -142,8 +143,9 @@ def test_a_connection_that_was_ended(postgres: Postgres) -> None:
     archive = PostgresArchive(where)
     with psycopg.connect(where, autocommit=True) as other:
         other.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE application_name = 'novamas surveillance' AND datname = current_database()"
+            "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity "
+            "WHERE application_name = 'novamas surveillance' AND datname = current_database()",
+            [int(1000 * PATIENCE)],  # it has ended when this returns
         )
     with pytest.raises(ArchiveError, match="it is tried again"):
         archive.keep([event(1)])

@@ -19,7 +19,7 @@ from tests.support.daemon.pair import NAMES, Nats, NetworkWheel, daemons, in_pai
 from tests.support.daemon.play import command, spin, until_more, until_up
 from tests.support.daemon.process import table
 from tests.support.surveillance.recorder import Recorder
-from tests.support.surveillance.room import told
+from tests.support.surveillance.room import RECORDER_PATIENCE, told
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -72,7 +72,7 @@ def test_both_journals_are_kept_and_neither_is_a_finding(
         both = {**told(journals[0]), **told(journals[1])}
         return f"{both.keys() ^ recorder.events().keys()}\n{recorder.log()}"
 
-    until("what both told is kept", kept, missing, 90.0)
+    until("what both told is kept", kept, missing, RECORDER_PATIENCE)
     until("both journals signed", lambda: _journals(recorder) == 2, recorder.log)
     assert recorder.findings() == []
 

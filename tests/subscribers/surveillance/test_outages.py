@@ -9,6 +9,7 @@ import threading
 import urllib.request
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -44,15 +45,16 @@ def until_stalled(room: Room, why: str) -> None:
     assert why in alert["detail"]
     with urllib.request.urlopen(f"http://127.0.0.1:{room.port}/metrics") as answer:
         assert "novamas_surveillance_archive_up 0" in answer.read().decode()
-    assert why in room.recorder.logged("the archive takes nothing")[-1]["reason"]
+    stalled = partial(room.recorder.logged, "the archive takes nothing")
+    until("so does its log", lambda: any(why in each["reason"] for each in stalled()))
 
 
 def until_well(room: Room) -> None:
     """Wait until it says that it goes on, and has everything."""
     room.until_kept()
     until("its alert is gone", lambda: room.alert(STALLED) is None, room.recorder.log)
-    assert room.health()["trouble"] is None
-    assert room.recorder.logged("the archive takes records again")
+    until("its health is well", lambda: room.health()["trouble"] is None, room.recorder.log)
+    room.recorder.until_logged("the archive takes records again")
     assert room.recorder.findings() == []
 
 

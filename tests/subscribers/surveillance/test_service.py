@@ -29,7 +29,7 @@ from tests.daemon.conftest import tell as tell
 from tests.daemon.conftest import wheel as wheel
 from tests.support.brokers.mosquitto import until
 from tests.support.daemon.play import TABLE, command, spin, until_up
-from tests.support.surveillance.room import Room, edit, signed
+from tests.support.surveillance.room import RECORDER_PATIENCE, Room, edit, signed
 from tests.support.surveillance.room import room as room
 from tests.support.surveillance.room import rooms as rooms
 
@@ -121,7 +121,12 @@ def test_the_chain_of_a_journal_is_known_from_its_beginning(room: Room) -> None:
     def replies() -> list[dict[str, Any]]:
         return [each.body for each in heard.heard if "/reply/surveillance-" in each.topic]
 
-    until("the chain", lambda: [each for each in replies() if each.get("chain")], recorder.log, 60)
+    until(
+        "the chain",
+        lambda: [each for each in replies() if each.get("chain")],
+        recorder.log,
+        RECORDER_PATIENCE,
+    )
     assert [each["error"] for each in replies() if not each["ok"]] == []
 
 
@@ -162,9 +167,14 @@ def test_an_edit_while_the_daemon_runs_is_an_alarm(room: Room) -> None:
         "the daemon's alert",
         lambda: recorder.found(kinds=("alert",), types=("journal.foreign",)),
         recorder.log,
-        60.0,
+        RECORDER_PATIENCE,
     )
-    until("its finding", lambda: "journal_replaced" in recorder.findings(), recorder.log, 90.0)
+    until(
+        "its finding",
+        lambda: "journal_replaced" in recorder.findings(),
+        recorder.log,
+        RECORDER_PATIENCE,
+    )
 
 
 def test_an_older_copy_in_place_of_a_stopped_journal_is_found(room: Room, tmp_path: Path) -> None:
@@ -186,14 +196,19 @@ def test_an_older_copy_in_place_of_a_stopped_journal_is_found(room: Room, tmp_pa
     shutil.copy(older, room.journal)
     checkpoint_path(room.journal).unlink()
     daemon.start()
-    until("an event is unknown", lambda: "event_unknown" in recorder.findings(), recorder.log, 60)
+    until(
+        "an event is unknown",
+        lambda: "event_unknown" in recorder.findings(),
+        recorder.log,
+        RECORDER_PATIENCE,
+    )
     until(
         "it was rolled back",
         lambda: (
             {"journal_rolled_back", "journal_rewritten", "journal_cut"} & {*recorder.findings()}
         ),
         recorder.log,
-        60.0,
+        RECORDER_PATIENCE,
     )
 
 
@@ -216,8 +231,18 @@ def test_a_journal_with_every_hash_reckoned_anew_is_found(room: Room) -> None:
     checkpoint_path(room.journal).unlink()
     daemon.start()
     until_up(heard, daemon)
-    until("it is named", lambda: "event_differs" in recorder.findings(), recorder.log, 90.0)
-    until("so is the journal", lambda: "journal_rewritten" in recorder.findings(), recorder.log)
+    until(
+        "it is named",
+        lambda: "event_differs" in recorder.findings(),
+        recorder.log,
+        RECORDER_PATIENCE,
+    )
+    until(
+        "so is the journal",
+        lambda: "journal_rewritten" in recorder.findings(),
+        recorder.log,
+        RECORDER_PATIENCE,
+    )
     [differs] = recorder.found(kinds=("finding",), types=("event_differs",))
     assert (differs.table, differs.boot, differs.seq) == ("r1", run, seq)
     evidence = json.loads(differs.body)["evidence"]
@@ -237,8 +262,18 @@ def test_a_journal_with_every_hash_reckoned_anew_is_found(room: Room) -> None:
     checkpoint_path(room.journal).unlink()
     daemon.start()
     gone = {"journal_rolled_back", "journal_rewritten", "journal_cut"}
-    until("the cut", lambda: gone & {*recorder.findings()[len(kept) :]}, recorder.log, 90.0)
-    until("what is gone", lambda: "event_unknown" in recorder.findings(), recorder.log, 90.0)
+    until(
+        "the cut",
+        lambda: gone & {*recorder.findings()[len(kept) :]},
+        recorder.log,
+        RECORDER_PATIENCE,
+    )
+    until(
+        "what is gone",
+        lambda: "event_unknown" in recorder.findings(),
+        recorder.log,
+        RECORDER_PATIENCE,
+    )
     unknown = recorder.found(kinds=("finding",), types=("event_unknown",))
     assert {each.table for each in unknown} == {"r1"}
     assert ("r1", run, seq) in recorder.events()  # what was told stays
@@ -261,11 +296,16 @@ def test_a_changed_key_is_not_believed_until_somebody_vouches_for_it(room: Room)
     recorder.start()
     until("it knows a key", lambda: signed(recorder), recorder.log)
     until("first sight", lambda: room.health()["sites"]["palma"]["first_sight"] == ["pit-1"])
-    assert recorder.logged("a key is believed at first sight")
+    recorder.until_logged("a key is believed at first sight")
     assert daemon.stop() == 0
     key_path(room.journal).unlink()
     daemon.start()
-    until("the finding", lambda: "checkpoint_key_changed" in recorder.findings(), recorder.log)
+    until(
+        "the finding",
+        lambda: "checkpoint_key_changed" in recorder.findings(),
+        recorder.log,
+        RECORDER_PATIENCE,
+    )
     alert = until("its alert", lambda: room.alert("checkpoint-key-changed"), recorder.log)
     [(number, found)] = room.open_findings()
     node, key = key_of(found.key)
@@ -303,7 +343,7 @@ def test_what_statistics_find_is_an_alert_until_somebody_settles_it(room: Room) 
     assert alert["what"] == "surveillance.wheel_bias"
     assert word("alert", alert["what"], "es") == "una ruleta favorece algunas casillas"
     assert (alert["severity"], alert["detail"]) == ("warning", "0 32 15")
-    assert room.health()["sites"]["palma"]["open"] == 1
+    until("one is open", lambda: room.health()["sites"]["palma"]["open"] == 1, recorder.log)
     [(number, _)] = room.open_findings()
     settled = room.ran("settle", "--finding", str(number), "--by", "J. Serra", "--note", "levelled")
     assert settled.returncode == 0, settled.stderr

@@ -9,6 +9,7 @@ import json
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,11 @@ def recorder(
     return made
 
 
+def asked_for(site: Site, boot: str) -> bool:
+    """Whether the recorder asked here for events of that run."""
+    return any(each["boot"] == boot for each in site.recalls())
+
+
 def kept(recorder: Recorder, site: str) -> dict[tuple[str, str, int], bytes]:
     found = recorder.found(sites=(site,), kinds=("event",))
     return {
@@ -136,7 +142,8 @@ def test_what_is_of_one_site_is_of_no_other(
     [missing] = recorder.found(kinds=("finding",))
     assert (missing.site, missing.table, missing.boot) == ("palma-2", "r1", result.boot)
     assert (missing.type, missing.seq) == ("events_missing", 1)
-    assert [each for each in two.recalls() if each["boot"] == result.boot]
+
+    until("it was asked for there", partial(asked_for, two, result.boot), recorder.log)
     assert not [each for each in one.recalls() if each["boot"] == two.daemon.boot()]
     assert not {each["boot"] for each in one.recalls()} - {result.boot}
     until("its alert", two.alerts, recorder.log)

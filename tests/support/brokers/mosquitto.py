@@ -9,8 +9,7 @@ import signal
 import socket
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -20,28 +19,8 @@ import paho.mqtt.client as paho
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-PATIENCE = 60.0
-"""Seconds after which a test gives up waiting for what should come at once."""
-
-
-def until(
-    what: str,
-    condition: Callable[[], Any],
-    trouble: Callable[[], str] = lambda: "",
-    patience: float = PATIENCE,
-) -> Any:
-    """Wait for a condition and give what it gave. It is looked at once more after the last moment:
-    we may have slept over it. One that takes long to look at leaves most of the processor to what
-    it waits for.
-    """
-    end = time.monotonic() + patience
-    while True:
-        begin = time.monotonic()
-        if found := condition():
-            return found
-        if begin >= end:
-            pytest.fail(f"waited {patience:g} s in vain: {what}\n{trouble()}")
-        time.sleep(max(0.01, min(0.05, 4 * (time.monotonic() - begin))))
+from tests.support.waiting import PATIENCE as PATIENCE
+from tests.support.waiting import until as until
 
 
 def free_port() -> int:

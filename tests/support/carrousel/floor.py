@@ -7,10 +7,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -406,13 +408,15 @@ def enrolled_now(reader: str | None = None) -> People:
 
 def accounts(ledger: Path) -> dict[tuple[str, str], int]:
     """The balances of a ledger's accounts, by account and part."""
-    import sqlite3
-
-    connection = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
-    try:
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
         rows: Iterable[tuple[str, str, int]] = connection.execute(
             "SELECT account, part, sum(amount) FROM posting GROUP BY account, part"
         ).fetchall()
-    finally:
-        connection.close()
     return {(account, part): amount for account, part, amount in rows if amount}
+
+
+def last_entry(ledger: Path) -> int:
+    """The position of the newest entry of a ledger."""
+    with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
+        (position,) = connection.execute("SELECT max(position) FROM entry").fetchone()
+    return int(position)

@@ -56,7 +56,7 @@ class Postgres:
                 cwd="/",
                 user=self._as,
             )
-        until("PostgreSQL answers", self._answers, self.log, patience=60.0)
+        until("PostgreSQL answers", self._answers, self.log)
 
     def kill(self) -> None:
         """At once, as when the machine loses its power."""

@@ -25,6 +25,12 @@ from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, un
 from tests.support.daemon.play import until_up
 from tests.support.daemon.process import UNSIGNED, Daemon, Wheel, configuration, table
 from tests.support.surveillance.recorder import Recorder
+from tests.support.waiting import PATIENCE
+
+RECORDER_PATIENCE = 2 * PATIENCE
+"""Seconds: a checkpoint may come half a minute later, and what is missing is asked for again and
+again.
+"""
 
 
 def told(journal: Path) -> dict[tuple[str, str, int], bytes]:
@@ -47,7 +53,7 @@ def until_kept(daemon: Daemon, recorder: Recorder) -> None:
             key: body.replace(b',"historical":true', b"") for key, body in kept.items()
         } == told(daemon.folder / "journal.sqlite3")
 
-    until("everything is kept", same, lambda: recorder.log() + daemon.log(), 90.0)
+    until("everything is kept", same, lambda: recorder.log() + daemon.log(), RECORDER_PATIENCE)
 
 
 def edit(journal: Path, change: str) -> None:

@@ -1,0 +1,42 @@
+"""How a test waits: for a condition, with one generous deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+PATIENCE = 60.0
+"""Seconds after which a test gives up waiting for what should come at once, also on a starved
+machine. Nothing is asserted of it.
+"""
+
+
+def until(
+    what: str,
+    condition: Callable[[], Any],
+    trouble: Callable[[], str] = lambda: "",
+    patience: float = PATIENCE,
+) -> Any:
+    """Wait for a condition and return its value. It is checked once more after the deadline: we may
+    have slept over it. One that takes long to check leaves most of the processor to what it waits
+    for.
+    """
+    end = time.monotonic() + patience
+    while True:
+        begin = time.monotonic()
+        if found := condition():
+            return found
+        if begin >= end:
+            pytest.fail(f"waited {patience:g} s in vain: {what}\n{trouble()}")
+        time.sleep(max(0.01, min(0.05, 4 * (time.monotonic() - begin))))
+
+
+async def until_async(condition: Callable[[], Any]) -> None:
+    """Wait in an event loop until a condition holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110 - what is waited for notifies nobody
+            await asyncio.sleep(0.005)
