@@ -19,6 +19,7 @@ import msgspec
 
 from subscribers.video.recordings import pictures
 from tests.support.brokers.mosquitto import until
+from tests.support.waiting import PATIENCE
 
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf"
 SIZE = "400x48"
@@ -88,8 +89,8 @@ class Camera:
         """End, when all is written."""
         if self._drawing.poll() is None:
             self._drawing.send_signal(signal.SIGINT)
-        self._drawing.wait(60)
-        self._cutting.wait(60)
+        self._drawing.wait(PATIENCE)
+        self._cutting.wait(PATIENCE)
         self._ended.set()
         self._reading.join()
         self._seen.cleanup()

@@ -14,6 +14,7 @@ from tests.support.brokers.mosquitto import Mosquitto, until
 from tests.support.chaos.archive import events_of
 from tests.support.chaos.floor import Floor
 from tests.support.chaos.proof import sound
+from tests.support.waiting import PATIENCE
 
 
 def stored(floor: Floor) -> int:
@@ -35,7 +36,7 @@ def test_twenty_tables_and_a_broker_that_is_away_for_hundreds_of_events(
     made.daemon.signal(signal.SIGSTOP)  # the archive is to be there before the daemon
     archive.line.subscribed.clear()
     made.broker.start()
-    assert archive.line.subscribed.wait(30)
+    assert archive.line.subscribed.wait(PATIENCE)
     made.daemon.signal(signal.SIGCONT)
     for table in made.tables:
         until(f"a result of {table}", partial(made.results, table), made.daemon.log)

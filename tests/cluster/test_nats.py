@@ -39,9 +39,9 @@ def cluster(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @contextlib.asynccontextmanager
 async def client(cluster: Cluster, number: int) -> AsyncIterator[JetStreamContext]:
     """A client of that node alone."""
-    made = await nats.connect(cluster.nodes[number].nats, connect_timeout=60)
+    made = await nats.connect(cluster.nodes[number].nats, connect_timeout=int(PATIENCE))
     try:
-        yield made.jetstream(timeout=60)
+        yield made.jetstream(timeout=PATIENCE)
     finally:
         with contextlib.suppress(nats.errors.Error):
             await made.close()

@@ -23,6 +23,7 @@ from tests.daemon.test_contract import check
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.support.daemon.play import command, spin, until_open, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import PATIENCE
 
 TABLE = "novamas/v1/palma/bacara-1"
 CARD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(DECK)})(?![A-Za-z0-9])")
@@ -160,7 +161,7 @@ min_draw = 0.0
 
     assert [topic for topic, payload in published if told(payload)] == []
     assert not told(made.log().encode())
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
         metrics = answer.read()
     assert (
         b'novamas_device_frames_total{device="shoe",simulated="false",table="bacara-1"}' in metrics

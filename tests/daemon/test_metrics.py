@@ -15,13 +15,14 @@ from controller.service.metrics import FAMILIES
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.support.daemon.play import command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import PATIENCE
 
 Told = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def told_at(port: int) -> Told:
     """Every number, by its name and labels."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
         families = [*text_string_to_metric_families(answer.read().decode())]
     said = {each.name + "_total" * (each.type == "counter") for each in families}
     assert said == {each.name for each in FAMILIES}

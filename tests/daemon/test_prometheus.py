@@ -22,6 +22,7 @@ from tests.support.daemon.play import command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.metrics_page import EVERY
 from tests.support.surveillance.recorder import Recorder
+from tests.support.waiting import PATIENCE
 from tests.support.web.server import WebServer
 
 NOT_HERE = {
@@ -81,7 +82,7 @@ class Prometheus:
         words = urllib.parse.urlencode(query)
         address = f"http://127.0.0.1:{self.port}/api/v1/{path}?{words}"
         try:
-            with urllib.request.urlopen(address, timeout=60) as answer:
+            with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as refused:
             if refused.code == 503:  # it is still starting

@@ -12,6 +12,7 @@ import pytest
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import PATIENCE
 
 Make = Callable[[str], Daemon]
 Subscribe = Callable[..., Subscriber]
@@ -226,7 +227,7 @@ def test_a_hangup_ends_nothing_and_the_service_manager_is_told(
 ) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
-        manager.settimeout(30)
+        manager.settimeout(PATIENCE)
         made = daemon(
             configuration(free_port(), table("r1", wheel))
         )  # no broker: the tables do not wait for one

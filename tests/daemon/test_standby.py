@@ -23,6 +23,7 @@ from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, on
 from tests.support.daemon.pair import NAMES, Manager, Nats, NetworkWheel, daemons, in_pair
 from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, table
+from tests.support.waiting import PATIENCE
 
 LEASE = 6.0
 """The wait of each take-over; the one that serves must be given a processor within it."""
@@ -295,7 +296,7 @@ def test_one_that_waits_takes_its_configuration_over(
 def _page(port: int) -> bytes:
     import urllib.request
 
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
         return bytes(answer.read())
 
 

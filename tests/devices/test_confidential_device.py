@@ -10,7 +10,8 @@ import pytest
 
 from devices.readings import AnyReading
 from tests.devices.test_device import running
-from tests.support.devices.parts import Lines, Pty, until
+from tests.support.devices.parts import Lines, Pty
+from tests.support.waiting import until_async
 
 
 class Telling(Lines):
@@ -39,10 +40,10 @@ async def test_a_defect_says_where_it_is_and_not_what_it_saw(pty: Pty) -> None:
     async with running(pty.url, codec=Telling(), take=take, confidential=True) as floor:
         await floor.until_open()
         pty.say(b"boom 7h\n")
-        await until(lambda: floor.device.health().defects == 1)
+        await until_async(lambda: floor.device.health().defects == 1)
         pty.say(b"ok 8h\n")
         await floor.until_frames(1)
-        await until(lambda: floor.logged("readings not accepted by the table"))
+        await until_async(lambda: floor.logged("readings not accepted by the table"))
         logged = str(floor.logs.entries)
         codec, table = (entry for entry in floor.logs.entries if "where" in entry)
         assert (codec["error"], table["error"]) == ("ValueError", "RuntimeError")

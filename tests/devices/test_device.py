@@ -30,7 +30,8 @@ from devices.readings import (
     LinkUp,
 )
 from devices.recording import RecordingWriter, read_recording
-from tests.support.devices.parts import PATIENCE, Lines, Pty, TcpPeer, until
+from tests.support.devices.parts import Lines, Pty, TcpPeer
+from tests.support.waiting import PATIENCE, until_async
 
 
 @pytest.fixture
@@ -84,12 +85,12 @@ class Floor:
         self.device.send(self.device.prepare(command, argument), self.unsent.append)
 
     async def until_open(self) -> None:
-        await until(
+        await until_async(
             lambda: self.device.health().link and self.device.health().state == "connecting"
         )
 
     async def until_frames(self, wanted: int) -> None:
-        await until(lambda: self.device.health().counters.frames == wanted)
+        await until_async(lambda: self.device.health().counters.frames == wanted)
 
     def logged(self, *events: str) -> list[str]:
         return [
@@ -117,14 +118,14 @@ async def running(url: str, **settings: Any) -> AsyncIterator[Floor]:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    await until(lambda: not threads())
+    await until_async(lambda: not threads())
 
 
 async def test_bytes_become_readings(pty: Pty) -> None:
     async with running(pty.url) as floor:
         await floor.until_open()
         pty.say(b"ok 1\nnonsense\nok 2\n")
-        await until(lambda: len(floor.lines()) == 2)
+        await until_async(lambda: len(floor.lines()) == 2)
         health = floor.device.health()
         assert health.state == "up"
         assert health.counters.damaged == 1
@@ -140,9 +141,9 @@ async def test_a_device_that_is_pulled_out_and_plugged_in_again(pty: Pty) -> Non
         for round_number in range(3):
             await floor.until_open()
             pty.say(b"ok %d\n" % round_number)
-            await until(lambda: floor.device.health().state == "up")
+            await until_async(lambda: floor.device.health().state == "up")
             pty.unplug()
-            await until(lambda: floor.device.health().state == "lost")
+            await until_async(lambda: floor.device.health().state == "lost")
             pty.plug()
         await floor.until_open()
         assert floor.lines() == ["ok 0", "ok 1", "ok 2"]
@@ -155,15 +156,15 @@ async def test_a_device_that_is_pulled_out_and_plugged_in_again(pty: Pty) -> Non
 async def test_a_device_that_is_not_there_is_told_once_and_found_when_it_comes(pty: Pty) -> None:
     pty.unplug()
     async with running(pty.url) as floor:
-        await until(lambda: floor.device.health().state == "lost")
+        await until_async(lambda: floor.device.health().state == "lost")
         first = floor.device.health().error
         assert first is not None
         assert "no such port" in first
-        await until(lambda: floor.device._failures >= 3)  # some tries more
+        await until_async(lambda: floor.device._failures >= 3)  # some tries more
         pty.plug()
         await floor.until_open()
         pty.say(b"ok\n")
-        await until(lambda: floor.device.health().state == "up")
+        await until_async(lambda: floor.device.health().state == "up")
         assert floor.links() == ["lost", "up"]
         assert floor.logged() == ["device down", "device up"]
 
@@ -171,7 +172,7 @@ async def test_a_device_that_is_not_there_is_told_once_and_found_when_it_comes(p
 async def test_a_port_held_by_another_is_taken_when_it_is_free(pty: Pty) -> None:
     other = open_link(pty.url)
     async with running(pty.url) as floor:
-        await until(lambda: floor.device.health().state == "lost")
+        await until_async(lambda: floor.device.health().state == "lost")
         assert "another program has the port open" in str(floor.device.health().error)
         other.close()
         await floor.until_open()
@@ -183,18 +184,18 @@ async def test_a_server_that_hangs_up_at_once_is_lost_once(peer: TcpPeer) -> Non
             (await asyncio.to_thread(peer.accept)).close()
         connection = await asyncio.to_thread(peer.accept)
         connection.sendall(b"ok\n")
-        await until(lambda: floor.device.health().state == "up")
+        await until_async(lambda: floor.device.health().state == "up")
         assert floor.links() == ["lost", "up"]
         assert floor.logged() == ["device down", "device up"]
         connection.close()
-        await until(lambda: floor.links() == ["lost", "up", "lost"])
+        await until_async(lambda: floor.links() == ["lost", "up", "lost"])
 
 
 async def test_a_silent_device_is_stale_and_comes_back(pty: Pty) -> None:
     async with running(pty.url, stale_after=0.2) as floor:
-        await until(lambda: floor.links() == ["stale"])
+        await until_async(lambda: floor.links() == ["stale"])
         pty.say(b"ok\n")
-        await until(lambda: floor.links() == ["stale", "up", "stale"])
+        await until_async(lambda: floor.links() == ["stale", "up", "stale"])
         assert floor.device.health().reconnects == 0
         assert floor.logged() == ["device down", "device up", "device down"]
 
@@ -204,9 +205,9 @@ async def test_a_wrong_baud_rate_is_unintelligible(pty: Pty) -> None:
     async with running(pty.url, stale_after=60.0, clock=lambda: now[0]) as floor:
         await floor.until_open()
         pty.say(bytes(range(128, 256)))
-        await until(lambda: floor.device.health().counters.bytes == 128)
+        await until_async(lambda: floor.device.health().counters.bytes == 128)
         now[0] += 60.0
-        await until(lambda: floor.readings)
+        await until_async(lambda: floor.readings)
         assert floor.readings == [LinkUnintelligible(at=60.0, device="wheel", bytes=128)]
         assert floor.logged() == ["device down"]
         assert "baud rate" in floor.logs.entries[0]["reason"]
@@ -218,10 +219,10 @@ async def test_staleness_runs_on_the_given_clock(pty: Pty) -> None:
         await floor.until_open()
         now[0] += 59.0
         pty.say(b"nothing\n")
-        await until(lambda: floor.device.health().counters.bytes)
+        await until_async(lambda: floor.device.health().counters.bytes)
         assert not floor.readings
         now[0] += 3600.0
-        await until(lambda: floor.readings)
+        await until_async(lambda: floor.readings)
         assert floor.readings == [LinkStale(at=1060.0, device="wheel", age=60.0)]
 
 
@@ -250,15 +251,15 @@ async def test_a_thread_waits_for_a_loop_that_is_slower_than_its_link(tmp_path: 
     path = tmp_path / "flood.rec"
     path.write_text("# framing: raw\n" + "".join(f"0 < {number};\n" for number in range(chunks)))
     link = ThreadedLink(open_link(f"replay://{path}?speed=0"), "test")
-    await until(lambda: link._chunks.qsize() >= ROOM)
+    await until_async(lambda: link._chunks.qsize() >= ROOM)
     await asyncio.sleep(0.1)
     assert link._chunks.qsize() == ROOM
     data = b""
     while data.count(b";") < chunks:
-        await until(lambda: select.select([link], [], [], 0)[0])
+        await until_async(lambda: select.select([link], [], [], 0)[0])
         data += link.read()
         assert link._chunks.qsize() <= ROOM
-    await until(lambda: select.select([link], [], [], 0)[0])
+    await until_async(lambda: select.select([link], [], [], 0)[0])
     with pytest.raises(LinkFailedError, match="the recording has ended"):
         link.read()
     link.close()
@@ -269,11 +270,11 @@ async def test_a_defect_of_the_codec_is_told_once_and_survived(pty: Pty) -> None
     async with running(pty.url) as floor:
         await floor.until_open()
         pty.say(b"boom 0\n")
-        await until(lambda: floor.device.health().defects == 1)
+        await until_async(lambda: floor.device.health().defects == 1)
         pty.say(b"boom 1\n")
-        await until(lambda: floor.device.health().defects == 2)
+        await until_async(lambda: floor.device.health().defects == 2)
         pty.say(b"ok\n")
-        await until(lambda: floor.lines() == ["ok"])
+        await until_async(lambda: floor.lines() == ["ok"])
         assert floor.logged("defect in the codec; later ones are only counted") == [
             "defect in the codec; later ones are only counted"
         ]
@@ -311,11 +312,11 @@ async def test_commands_are_sent_and_logged(pty: Pty) -> None:
             floor.command("dance")
         floor.command("say", "hello")
         assert await asyncio.to_thread(pty.hear, 6) == b"hello\n"
-        await until(lambda: floor.logged("command sent"))
+        await until_async(lambda: floor.logged("command sent"))
         entry = floor.logs.entries[0]
         assert (entry["command"], entry["bytes"]) == ("say hello", "hello\\n")
         pty.unplug()
-        await until(lambda: floor.device.health().state == "lost")
+        await until_async(lambda: floor.device.health().state == "lost")
         with pytest.raises(CommandRefusedError, match=r"not connected: .*the port is gone"):
             floor.command("say", "too late")
 
@@ -333,10 +334,10 @@ async def test_a_port_that_takes_nothing_refuses_what_it_cannot_send_and_is_stil
                 return "wheel is busy" in str(refused)
             return False
 
-        await until(fill)
+        await until_async(fill)
         pty.say(b"ok\n")
-        await until(lambda: floor.lines() == ["ok"])
-        await until(lambda: floor.logged("command not sent"))
+        await until_async(lambda: floor.lines() == ["ok"])
+        await until_async(lambda: floor.logged("command not sent"))
         assert floor.unsent
         assert floor.device.health().reconnects == 0
 
@@ -346,7 +347,7 @@ async def test_a_command_that_waits_for_a_port_that_goes_away_is_told_as_not_sen
         await floor.until_open()
         prepared = floor.device.prepare("say", "hello")
         pty.unplug()
-        await until(lambda: floor.device.health().state == "lost")
+        await until_async(lambda: floor.device.health().state == "lost")
         with pytest.raises(CommandRefusedError, match="not connected"):
             floor.device.send(prepared, floor.unsent.append)
         assert [reason.split(":")[0] for reason in floor.unsent] == ["wheel is not connected"]
@@ -374,7 +375,7 @@ async def test_what_arrives_is_recorded_across_reconnections(pty: Pty, tmp_path:
             floor.command("say", "hello")
             await asyncio.to_thread(pty.hear, 6)
             pty.unplug()
-            await until(lambda: floor.device.health().state == "lost")
+            await until_async(lambda: floor.device.health().state == "lost")
             pty.plug()
         assert floor.device.health().recording
     recording = read_recording(path)
@@ -389,7 +390,7 @@ async def test_a_full_disk_stops_the_recording_and_nothing_else(pty: Pty) -> Non
         for number in range(1, 4):
             pty.say(b"ok\n")
             await floor.until_frames(number)
-        await until(
+        await until_async(
             lambda: floor.logged("recording failed")
         )  # in the recorder's thread: the last thing that it does
         assert not floor.device.health().recording
@@ -430,7 +431,7 @@ async def test_a_device_ends_clean_at_any_moment(
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
-    await until(lambda: not threads())
+    await until_async(lambda: not threads())
     if moment is not gone or turns == 0:
         open_link(pty.url).close()
 

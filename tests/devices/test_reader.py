@@ -27,7 +27,8 @@ from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkGarbage
 from devices.recording import RecordingWriter
 from tests.devices.test_device import running
-from tests.support.devices.parts import PATIENCE, Lines, Pty, TcpPeer, until
+from tests.support.devices.parts import Lines, Pty, TcpPeer
+from tests.support.waiting import PATIENCE, until_async
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ async def test_a_serial_port_and_a_socket_have_no_thread_of_their_own(
     async with running(peer.url) as shoe, running(pty.url, recorder=writer) as wheel:
         await wheel.until_open()
         await shoe.until_open()
-        await until(
+        await until_async(
             lambda: {thread.name for thread in set(threading.enumerate()) - before} == {"recorder"}
         )
 
@@ -117,7 +118,7 @@ async def test_a_deadline_that_does_not_advance_does_not_spin(pty: Pty) -> None:
 async def looked_again() -> None:
     """The loop has looked at its ports since now, twice: it knows that they are empty."""
     begin = asyncio.get_running_loop().time()
-    await until(lambda: looks().before > begin)
+    await until_async(lambda: looks().before > begin)
 
 
 async def test_bytes_from_before_the_opening_may_have_waited_for_ever(peer: TcpPeer) -> None:
@@ -127,11 +128,11 @@ async def test_bytes_from_before_the_opening_may_have_waited_for_ever(peer: TcpP
         other.sendall(b"x")
         await asyncio.to_thread(select.select, [link], [], [])
         reader = Reader(link, lambda _, waited: waits.append(waited), None)
-        await until(lambda: waits)
+        await until_async(lambda: waits)
         assert waits == [inf]
         await looked_again()
         other.sendall(b"x")
-        await until(lambda: len(waits) == 2)
+        await until_async(lambda: len(waits) == 2)
         assert waits[1] < inf
         reader.end("closed")
         link.close()
@@ -176,7 +177,7 @@ async def test_each_full_read_of_a_flood_may_have_waited_as_long_as_the_first(
         await looked_again()
         other.sendall(b"x" * 3 * CHUNK)
         time.sleep(0.2)  # noqa: ASYNC251 - the loop is kept from running
-        await until(lambda: len(waits) >= 3)
+        await until_async(lambda: len(waits) >= 3)
         assert [wait >= 0.2 for wait in waits[:3]] == [True] * 3
         reader.end("closed")
         link.close()
@@ -189,7 +190,7 @@ async def test_a_flood_on_one_line_leaves_turns_to_the_others(peer: TcpPeer, pty
         await quiet.until_open()
         lines = 200_000
         flood = asyncio.create_task(asyncio.to_thread(connection.sendall, b"ok 1\n" * lines))
-        await until(lambda: flooded.device.health().counters.frames > 0)
+        await until_async(lambda: flooded.device.health().counters.frames > 0)
         pty.say(b"ok\n")
         await quiet.until_frames(1)
         assert flooded.device.health().counters.frames < lines
@@ -227,7 +228,7 @@ async def test_a_port_that_hangs_holds_nobody_back(
         floor = asyncio.create_task(_run(pty.url))
         connection = await asyncio.to_thread(peer.accept)
         if hangs == "close":
-            await until(lambda: floor.get_name() == "open")
+            await until_async(lambda: floor.get_name() == "open")
             floor.cancel()
         assert await asyncio.to_thread(entered.wait)
         connection.sendall(b"ok\n")

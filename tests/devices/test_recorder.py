@@ -12,7 +12,7 @@ import pytest
 
 from devices.recorder import LAG, MOST_WAITING, Recorder
 from devices.recording import RecordingWriter, read_recording
-from tests.support.devices.parts import PATIENCE
+from tests.support.waiting import PATIENCE
 
 
 def wait_until(condition: Callable[[], Any]) -> None:

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 import serial
 
-PATIENCE = 30.0
+from tests.support.waiting import PATIENCE
+
 STATUS = re.compile(rb"\*X;[1-6];\d{3};..;[0-9A-F];\d{3};[01]\r\n")
 Start = Callable[..., subprocess.Popen[bytes]]
 

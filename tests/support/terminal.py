@@ -16,7 +16,7 @@ from typing import Self
 
 import pytest
 
-PATIENCE = 60.0
+from tests.support.waiting import PATIENCE
 
 
 class Terminal:

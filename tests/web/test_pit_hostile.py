@@ -267,7 +267,7 @@ def test_displays_for_those_who_have_signed_in(serve: Serve, tmp_path: Path) -> 
     client.sign_in("m-lasa", PINS["m-lasa"])
     assert client.ask("GET", "/floor")[0] == 200
     assert client.ask("GET", "/static/theme.css")[0] == 200
-    line = http.client.HTTPConnection(client.host, timeout=30)
+    line = http.client.HTTPConnection(client.host, timeout=PATIENCE)
     line.request("GET", "/stream", headers={"Cookie": client.cookie})
     stream = line.getresponse()
     assert stream.readline() == b"retry: 1000\n"
@@ -298,7 +298,7 @@ def test_beyond_this_machine_there_is_no_console_without_tls(serve: Serve, tmp_p
         "pit": pit,
     }
     program = [sys.executable, "-m", "subscribers.web", "--settings", json.dumps(settings)]
-    ended = subprocess.run(program, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == 1
     assert 'displays = "open"' in ended.stderr
 

@@ -66,7 +66,7 @@ def test_it_ends_cleanly_when_told(
     )
     written(process, file, device, STATUS)
     process.send_signal(number)
-    _, told = process.communicate(timeout=30)
+    _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, told
     recording = read_recording(file)
     assert recording.problems == []
@@ -88,7 +88,7 @@ def test_a_device_that_goes_away_is_told_and_what_came_is_kept(tmp_path: Path) -
         connection, _ = server.accept()
         with connection:
             connection.sendall(b"\x00\xffabc")
-    _, told = process.communicate(timeout=30)
+    _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "; recorded until then: 5 bytes in 1 chunks" in told
     assert [chunk.data for chunk in read_recording(file)] == [b"\x00\xffabc"]
@@ -98,7 +98,7 @@ def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(
     tmp_path: Path, terminal: tuple[int, str]
 ) -> None:
     process = record(f"serial://{terminal[1]}", tmp_path / "x.rec", "--seconds", "0.1")
-    _, told = process.communicate(timeout=30)
+    _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "no bytes were received" in told
 
@@ -108,13 +108,13 @@ def test_a_port_that_is_held_is_told(tmp_path: Path, terminal: tuple[int, str]) 
     first = record(f"serial://{path}", tmp_path / "first.rec")
     written(first, tmp_path / "first.rec", device, STATUS)
     second = record(f"serial://{path}", tmp_path / "second.rec")
-    _, told = second.communicate(timeout=30)
+    _, told = second.communicate(timeout=PATIENCE)
     assert second.returncode == 1
     assert path in told
     assert "recorded" not in told
     assert not (tmp_path / "second.rec").exists()
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=30)
+    first.communicate(timeout=PATIENCE)
     assert first.returncode == 0
 
 
@@ -129,7 +129,7 @@ def test_a_port_that_is_held_is_told(tmp_path: Path, terminal: tuple[int, str]) 
 def test_a_wrong_call_is_told(tmp_path: Path, url: str, name: str, told: str) -> None:
     (tmp_path / "there.rec").write_text("precious")
     process = record(url, tmp_path / name)
-    _, error = process.communicate(timeout=30)
+    _, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert error.startswith("novamas: ")
     assert told in error
@@ -154,7 +154,7 @@ def test_a_device_that_its_driver_asks_step_by_step_is_asked(tmp_path: Path) -> 
 
         until("the acceptor is set up", is_set_up)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, told
         assert any(chunk.sent for chunk in read_recording(file))
     finally:

@@ -14,9 +14,9 @@ from pathlib import Path
 from nacl.pwhash import argon2id
 
 from controller.people.private_key import make_private_key
+from tests.support.waiting import PATIENCE
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
-PATIENCE = 60.0
 AGAIN = 5.0
 """Seconds after which a person presses Ctrl-C again."""
 PASSPHRASE = b"quiet wheel at night"

@@ -22,13 +22,14 @@ from controller.cli import demo as program
 from controller.contract.times import utc
 from controller.demo.floor import Floor
 from controller.demo.places import FLOOR
-from tests.support.brokers.mosquitto import until
 from tests.support.terminal import Terminal
+from tests.support.waiting import PATIENCE, until
 from tests.support.web.pit import Client
 
 pytestmark = pytest.mark.usefixtures("programs")
 
-PATIENCE = 300.0
+LONG_PATIENCE = 5 * PATIENCE
+"""Seconds: several programs start, and play some rounds."""
 DEMO = [sys.executable, "-m", "controller.cli", "demo"]
 
 
@@ -45,7 +46,7 @@ def demo(programs: None, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
                 break
         yield demo
         demo.terminate()
-        demo.communicate(timeout=PATIENCE)
+        demo.communicate(timeout=LONG_PATIENCE)
 
 
 def left_behind(room: Path) -> list[str]:
@@ -88,7 +89,7 @@ def test_two_rounds_as_json_lines_and_the_session_goes_on_in_another_demo(tmp_pa
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=PATIENCE,
+        timeout=LONG_PATIENCE,
     )
     ended_well(done.returncode, done.stderr, tmp_path)
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -116,7 +117,7 @@ def test_two_rounds_as_json_lines_and_the_session_goes_on_in_another_demo(tmp_pa
 
     words = [*DEMO, "--rounds", "1", "--speed", "100", "--state-dir", str(tmp_path), "--no-faults"]
     done = subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
+        words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=LONG_PATIENCE
     )
     ended_well(done.returncode, done.stderr, tmp_path)
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -148,7 +149,7 @@ def until_each_table_has_a_result(room: Path, *, paid: bool) -> list[dict[str, A
             if events[-1]["type"] == "round.result":
                 results[events[-1]["table"]] += 1
         demo.terminate()
-        _, errors = demo.communicate(timeout=PATIENCE)
+        _, errors = demo.communicate(timeout=LONG_PATIENCE)
     ended_well(demo.returncode, errors, room)
     assert sorted(results) == sorted(place.table for place in FLOOR)
     assert not paid or "receipt 1, " in (room / "note.txt").read_text()
@@ -196,7 +197,7 @@ def test_a_floor_of_a_decree_with_one_of_the_games(tmp_path: Path) -> None:
         str(tmp_path),
     ]
     done = subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PATIENCE
+        words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=LONG_PATIENCE
     )
     ended_well(done.returncode, done.stderr, tmp_path)
     last = json.loads(done.stdout.splitlines()[-1])
@@ -269,7 +270,7 @@ def test_told_to_end_or_left_without_a_terminal(
     demo: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals
 ) -> None:
     demo.send_signal(number)
-    _, errors = demo.communicate(timeout=PATIENCE)
+    _, errors = demo.communicate(timeout=LONG_PATIENCE)
     ended_well(demo.returncode, errors, tmp_path)
     assert left_behind(tmp_path) == []
 
@@ -280,7 +281,7 @@ async def test_how_programs_part_that_were_told_to_end_is_no_failure(
     async def part(*_: object) -> int:
         os.kill(os.getpid(), signal.SIGTERM)
         try:
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(LONG_PATIENCE)
         except asyncio.CancelledError:
             raise ExceptionGroup("parting", [OSError("the broker is gone")]) from None
         return 1
@@ -295,7 +296,7 @@ def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=PATIENCE,
+        timeout=LONG_PATIENCE,
     )
     assert done.returncode == 1
     assert b"novamas: the daemon has ended with 78" in done.stderr
@@ -310,7 +311,7 @@ def test_a_program_that_dies_ends_the_demo_with_an_error(
     module = b"controller.cli\0run" if name == "daemon" else b"simulators\0" + name.encode()
     pid = until(f"the {name}", lambda: _pid(tmp_path, module))
     os.kill(pid, signal.SIGKILL)
-    _, errors = demo.communicate(timeout=PATIENCE)
+    _, errors = demo.communicate(timeout=LONG_PATIENCE)
     assert demo.returncode == 1
     assert f"novamas: the {name} has ended with -9".encode() in errors
     assert b"Traceback" not in errors
@@ -341,7 +342,7 @@ def test_bad_calls_say_what_is_wrong(tmp_path: Path) -> None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
-            timeout=PATIENCE,
+            timeout=LONG_PATIENCE,
         )
         assert done.returncode != 0
         assert told in done.stderr
@@ -354,7 +355,7 @@ def test_a_history_is_played_before_the_picture(tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=PATIENCE,
+        timeout=LONG_PATIENCE,
     )
     ended_well(done.returncode, done.stderr, tmp_path)
     events = [json.loads(line) for line in done.stdout.splitlines()]

@@ -30,8 +30,8 @@ from controller.people.signed_command import claims_of
 from devices.readings import CardDrawn
 from tests.controller.demo.test_demo_people import OPENING, PACKETS, AtTable
 from tests.support.brokers.mosquitto import Mosquitto
+from tests.support.waiting import PATIENCE
 
-PATIENCE = 60.0
 LATER = 0.2
 """Seconds after which what is told later comes: by far enough for an answer in between."""
 SITE, BOOT = "demo", "b1"

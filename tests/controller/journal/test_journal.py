@@ -18,6 +18,7 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalFullError, JournalUnusableError, Row
 from controller.journal.store import Store
 from tests.support.journal.records import record
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -348,7 +349,7 @@ async def test_a_file_is_cut_though_nobody_ever_pauses(path: Path) -> None:
             stored = journal.append(record(number))
         end = await stored
         journal.cut(end - 3)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while reader.beginning().position < end - 3:
                 number += 1
                 await journal.append(record(number))

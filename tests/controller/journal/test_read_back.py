@@ -21,6 +21,7 @@ from controller.journal.reader import JournalReader
 from controller.proof import journal_upkeep
 from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
+from tests.support.waiting import PATIENCE, until_async
 
 ENTRIES = 450
 """More than a few batches."""
@@ -90,9 +91,7 @@ async def test_one_bit_is_found_named_and_left_behind_with_what_the_tables_know(
         assert "position 300" in damage or "position 301" in damage
         journal.give_up(old, damage)
         await journal.append(record(ENTRIES))
-        async with asyncio.timeout(20):
-            while not left:  # noqa: ASYNC110  what is waited for tells nobody
-                await asyncio.sleep(0.01)
+        await until_async(lambda: left)
         assert journal.id != old
         assert journal.head() > head
         journal.give_up(old, damage)  # it is gone already: the one in use has done nothing
@@ -220,7 +219,7 @@ async def test_a_reading_ends_at_once_in_whatever_it_is(
         task = asyncio.create_task(asyncio.to_thread(reading.damage, journal.id))
         await asyncio.to_thread(under_way.wait)
         reading.stop()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             assert await task is None
 
 
@@ -272,7 +271,7 @@ async def test_a_disk_that_gave_nothing_is_asked_again_soon(
     made = Premises(tmp_path / "journal.sqlite3", read_back_every=1.0)
     reading = asyncio.create_task(made.upkeep.read_back())
     told: list[str | None] = [None]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while len(told) < 3:
             await asyncio.sleep(0.002)
             alert = made.alerts.get("journal-read-back")

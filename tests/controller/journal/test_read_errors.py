@@ -23,6 +23,7 @@ from controller.tables.runner import TableRunner
 from tests.support.disk import spoil
 from tests.support.journal.premises import Premises
 from tests.support.journal.records import record
+from tests.support.waiting import PATIENCE, until_async
 
 RECORDS = 400
 
@@ -108,7 +109,7 @@ async def filled(path: Path, heard: int) -> Journal:
 async def told(made: Journal, after: int, through: int) -> list[Entry]:
     """What a publisher gets in the end, that asks again and again."""
     found: list[Entry] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while (found[-1].position if found else after) < through:
             try:
                 events = made.events_after(found[-1].position if found else after, 64)
@@ -146,9 +147,7 @@ async def test_a_file_of_which_the_disk_does_not_give_a_part_is_left_and_the_par
         head, before = made.head(), made.id
         disk.bad = {601, 602, 603, 700}
         found = await told(made, 300, head)
-        async with asyncio.timeout(20):
-            while made.id == before:  # noqa: ASYNC110  what is waited for tells nobody
-                await asyncio.sleep(0.01)
+        await until_async(lambda: made.id != before)
         await made.append(record(RECORDS + 1))
         assert made.set_aside is not None
         assert asides == [f"601 to 603, 700 of {made.set_aside}"]
@@ -212,9 +211,7 @@ async def test_another_file_in_its_place_tells_nothing(tmp_path: Path, path: Pat
     with closing(Journal(path)) as made:
         strange.replace(path)
         await made.append(record(RECORDS + 1))
-        async with asyncio.timeout(20):
-            while made.set_aside is None:  # noqa: ASYNC110  what is waited for tells nobody
-                await asyncio.sleep(0.01)
+        await until_async(lambda: made.set_aside is not None)
         assert made.lost == f"301 to {3 * RECORDS} of {made.set_aside}"
         assert {entry.seq for entry in made.events_after(300, 1000)} == {
             2 * RECORDS + 1,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
 from contextlib import closing, suppress
 from http import HTTPStatus
 
@@ -13,6 +12,7 @@ from structlog.testing import capture_logs
 
 from controller.metrics import endpoint
 from controller.metrics.endpoint import LARGEST, Answer, response, serve
+from tests.support.waiting import PATIENCE, until_async
 
 
 async def page() -> Answer:
@@ -25,12 +25,6 @@ async def ill() -> Answer:
 
 async def defect() -> Answer:
     raise ValueError("the ace of spades")
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 PAGES = {b"/metrics": page, b"/health": ill, b"/defect": defect}
@@ -68,16 +62,16 @@ async def test_a_port_that_is_taken_is_tried_again(monkeypatch: pytest.MonkeyPat
     with capture_logs() as logs, closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         serving = asyncio.create_task(serve(("127.0.0.1", port), PAGES))
-        await until(lambda: logs)
+        await until_async(lambda: logs)
         assert logs[0]["event"] == "no metrics"
         taken.close()
-        await until(lambda: logs[-1]["event"] == "metrics")
+        await until_async(lambda: logs[-1]["event"] == "metrics")
     assert len(logs) == 2, "each is said once"
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"x" * 2 * LARGEST)  # no request
     other, asks = await asyncio.open_connection("127.0.0.1", port)
     asks.write(b"GET /metrics HTTP/1.1\r\n\r\n")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         assert (await other.read()).endswith(b"\r\n\r\nx\n")
         with suppress(ConnectionError):
             assert await reader.read() == b""

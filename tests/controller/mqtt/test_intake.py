@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from controller.mqtt.intake import ALL_WAITING, CLIENT, LINES, TABLE, WAITING, Intake, Pace
+from tests.support.waiting import PATIENCE
 
 Put = Callable[[Intake[str]], Awaitable[None]]
 
@@ -63,7 +64,7 @@ async def test_a_slow_answer_keeps_back_neither_another_table_nor_another_client
         made.put("r1", "b", "other client", recall=False)
         made.put("r1", "a", "recall", recall=True)
         made.put("r2", "a", "other table", recall=False)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await answers.three.wait()
         assert sorted(answers.told) == ["other client", "other table", "recall"]
         answers.slow.set()

@@ -27,8 +27,8 @@ from controller.mqtt.publisher import (
     next_pause,
 )
 from controller.mqtt.tables_api import TablesApi
-from tests.support.devices.parts import until
 from tests.support.journal.records import record
+from tests.support.waiting import until_async
 
 
 def pauses(lasted: float, *, in_vain: bool) -> list[float]:
@@ -134,7 +134,7 @@ async def test_what_is_committed_is_sent_before_anybody_else_hears_of_it(tmp_pat
         await asyncio.sleep(0)
         await journal.append(record(1), record(2))
         assert slow.topics == ["novamas/v1/palma/t1/event"] * 4
-        await until(lambda: publisher.position == journal.head())
+        await until_async(lambda: publisher.position == journal.head())
         publisher.end()
         await publishing
     with closing(JournalReader(tmp_path / "journal.sqlite3")) as reader:
@@ -149,7 +149,7 @@ async def test_the_cursor_waits_for_the_oldest_event_without_acknowledgement(
         publisher = Publisher(Broker(), "b", journal, TablesApi("n", "b1", Topics("palma"), {}))
         slow = Silent(lambda: None)
         publishing = asyncio.create_task(publisher._publish(cast("Connection", slow), 0))
-        await until(lambda: slow.pending == 4)
+        await until_async(lambda: slow.pending == 4)
         first, *others = slow.waiting
         for each in others:
             each(None)

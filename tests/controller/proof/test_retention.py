@@ -28,6 +28,7 @@ from controller.proof.verify import verify
 from tests.controller.proof.world import DAY, World
 from tests.support.disk import spoil
 from tests.support.journal.premises import Premises, entries
+from tests.support.waiting import until_async
 
 HOUR = 3600.0
 
@@ -56,6 +57,11 @@ async def running(path: Path, keep_days: int = 30) -> AsyncIterator[Premises]:
         await run.end()
 
 
+async def written(run: Premises) -> None:
+    """Wait until the journal's writer has done everything that it was asked for."""
+    await until_async(lambda: not run.journal._cut and run.journal._queue.empty())
+
+
 async def minute(run: Premises) -> None:
     """What the archivist does once a minute, and everything that the journal's writer was asked
     for.
@@ -65,9 +71,7 @@ async def minute(run: Premises) -> None:
     await run.upkeep._seal(run.journal.head())
     await run.runner.idle()
     wanted = run.journal._cut
-    async with asyncio.timeout(20):
-        while run.journal._cut or not run.journal._queue.empty():  # noqa: ASYNC110  what is waited for tells nobody
-            await asyncio.sleep(0.002)
+    await written(run)
     assert wanted == 0 or run.journal.failed is None
 
 
@@ -273,7 +277,7 @@ async def test_nothing_is_removed_that_could_not_be_told(
             run.upkeep._timekeeper.look()
             for _ in range(3):
                 await run.upkeep._seal(run.journal.head())
-                await asyncio.sleep(0.3)
+                await written(run)
         assert "closed" in str(run.alerts["journal-seal"].detail)
         assert min(kept(path)) == 1
         await live(run, world, 1)

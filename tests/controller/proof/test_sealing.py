@@ -30,6 +30,7 @@ from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
 from controller.tables.runner import TableRunner
 from tests.support.journal.premises import Premises, entries
+from tests.support.waiting import PATIENCE, until_async
 
 DAYS = [f"2026-11-{day:02d}" for day in range(1, 11)]
 
@@ -330,9 +331,8 @@ async def test_what_is_due_each_minute_is_done_while_a_long_day_is_sealed(
 
     monkeypatch.setattr(made.upkeep, "look", looking)
     upkeep = asyncio.create_task(made.upkeep.run([made.runner], lambda: 0))
-    async with asyncio.timeout(20):
-        while len(looks) < 5 or not begun:  # noqa: ASYNC110  what is waited for tells nobody
-            await asyncio.sleep(0.01)
+    await until_async(lambda: len(looks) >= 5 and begun)
+    async with asyncio.timeout(PATIENCE):
         upkeep.cancel()
         await asyncio.wait([upkeep])
         await asyncio.get_running_loop().shutdown_default_executor()

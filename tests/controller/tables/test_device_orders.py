@@ -28,8 +28,9 @@ from controller.tables.table import Table
 from devices.device import Device
 from devices.readings import WheelNumber
 from tests.controller.tables.counting import FATAL, Counting
-from tests.support.devices.parts import Lines, Pty, until
+from tests.support.devices.parts import Lines, Pty
 from tests.support.journal.premises import entries
+from tests.support.waiting import until_async
 
 GAME = make_game("roulette-french", "ARA02", {})
 
@@ -98,7 +99,7 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
             commands_enabled=commands,
         )
         running = asyncio.create_task(device.run())
-        await until(lambda: device.health().link)
+        await until_async(lambda: device.health().link)
         yield Floor(made, device, pty, path)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -127,7 +128,7 @@ async def test_nothing_goes_out_before_it_is_stored(tmp_path: Path) -> None:
     async with floor(tmp_path) as at:
         with at.occupied():
             saying = asyncio.create_task(at.say("hello"))
-            await until(lambda: at.runner.oldest_pending_seconds > 0)
+            await until_async(lambda: at.runner.oldest_pending_seconds > 0)
             assert not at.pty.hears()
             assert not saying.done()
         await saying
@@ -154,9 +155,9 @@ async def test_a_device_that_goes_away_before_it_could_be_sent(tmp_path: Path) -
     async with floor(tmp_path) as at:
         with at.occupied():
             saying = asyncio.create_task(at.say("hello"))
-            await until(lambda: at.runner.oldest_pending_seconds > 0)
+            await until_async(lambda: at.runner.oldest_pending_seconds > 0)
             at.pty.unplug()
-            await until(lambda: at.device.health().state == "lost")
+            await until_async(lambda: at.device.health().state == "lost")
         with pytest.raises(RejectedError, match="wheel is not connected"):
             await saying
         told = [each for each in await at.stored() if each["type"] == "device.commanded"]

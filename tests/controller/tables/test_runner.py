@@ -32,8 +32,9 @@ from controller.tables.table import Table
 from devices.calls import Heard
 from devices.device import Device
 from devices.readings import LinkGarbage, LinkUp
-from tests.support.devices.parts import Lines, Pty, until
+from tests.support.devices.parts import Lines, Pty
 from tests.support.games.face_down import FaceDown
+from tests.support.waiting import until_async
 
 GAME = make_game("roulette-french", "ARA02", {})
 
@@ -194,13 +195,13 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
         )
         before = reporter.notable()
         running = asyncio.create_task(device.run())
-        await until(lambda: device.health().link)
+        await until_async(lambda: device.health().link)
         opened = reporter.notable()
         assert device.health().state == "connecting"
         assert opened != before
         port.unplug()
         port.plug()
-        await until(
+        await until_async(
             lambda: device.health().reconnects == 1 and device.health().state == "connecting"
         )
         assert reporter.notable() != opened  # however short the time between

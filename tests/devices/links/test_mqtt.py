@@ -15,7 +15,8 @@ import pytest
 
 from devices.links import Link, LinkFailedError, mqtt, open_link
 from devices.links.mqtt import AT_ONCE, LONGEST, LONGEST_TOPIC, ROOM
-from tests.support.devices.parts import PATIENCE, read_some
+from tests.support.devices.parts import read_some
+from tests.support.waiting import PATIENCE
 
 CONNECTED, SUBSCRIBE = b"\x20\x02\x00\x00", 0x82
 

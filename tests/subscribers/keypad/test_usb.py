@@ -12,6 +12,7 @@ from evdev import InputEvent, ecodes
 from subscribers.keypad.keys import SLOTS
 from subscribers.keypad.pad import DIGITS
 from subscribers.keypad.usb import CODES, KeyPress, pressed, presses
+from tests.support.waiting import PATIENCE
 
 
 def event(code: int, value: int = 1, kind: int = ecodes.EV_KEY) -> InputEvent:
@@ -63,7 +64,7 @@ async def test_a_keypad_that_comes_back_is_read_again_and_each_absence_is_told_o
 
     told: list[object] = []
     keys = presses("/dev/input/by-id/keypad", opened, again=0)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         async for each in keys:
             told.append(each.key if isinstance(each, KeyPress) else each.errno)
             if len(told) == 4:

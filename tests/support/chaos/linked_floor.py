@@ -31,6 +31,7 @@ from tests.support.brokers.mosquitto import Mosquitto, until
 from tests.support.carrousel.floor import KEYS, PEOPLE, SITE, TOPICS, Controller
 from tests.support.chaos.floor import Broker
 from tests.support.chaos.linked_daemon import STAKE, Play
+from tests.support.waiting import PATIENCE
 
 BOUND = 0.1
 """Seconds by which the clocks of the daemons may differ, as the controller is told."""
@@ -106,7 +107,7 @@ class Pit:
     def stop(self) -> int:
         assert self.process is not None
         self.process.terminate()
-        code = self.process.wait(60)
+        code = self.process.wait(PATIENCE)
         self.process = None
         return code
 

@@ -4,14 +4,13 @@ and the smallest codec.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
 import socket
 import threading
 import time
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,16 +20,7 @@ import serial.rfc2217
 from devices.codec import Counters
 from devices.links import Link
 from devices.readings import AnyReading, DeviceReport
-
-PATIENCE = 30.0
-"""Seconds after which a test that waits for something gives up. Never a thing that is asserted."""
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    """Wait until the condition holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110  what is waited for tells nobody
-            await asyncio.sleep(0.005)
+from tests.support.waiting import PATIENCE
 
 
 def read_some(link: Link, wanted: int) -> bytes:

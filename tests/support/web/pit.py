@@ -20,6 +20,7 @@ from playwright.sync_api import Page, expect
 from controller.people.pin_key import make_pepper, seal, write_pin_key
 from controller.people.register import Person, enrolled, spelled, write_people
 from tests.support.people.staff import HEAD, KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
+from tests.support.waiting import PATIENCE
 from tests.support.web.going import go
 
 PINS = {
@@ -102,9 +103,9 @@ class Client:
             given["Cookie"] = self.cookie
         given.update(headers or {})
         line = (
-            http.client.HTTPConnection(self.host, timeout=30)
+            http.client.HTTPConnection(self.host, timeout=PATIENCE)
             if self._tls is None
-            else http.client.HTTPSConnection(self.host, timeout=30, context=self._tls)
+            else http.client.HTTPSConnection(self.host, timeout=PATIENCE, context=self._tls)
         )
         raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         with closing(line):
