@@ -6,9 +6,14 @@ from datetime import UTC, date, datetime, time, timedelta
 
 
 def bounds(day: date, begins: time) -> tuple[datetime, datetime]:
-    """A day of play, in local time: it may end after midnight."""
+    """Begin and end of a day of play, in local time: it may end after midnight. Raises
+    ``ValueError`` for a day that begins or ends outside the years 1 to 9999.
+    """
     begin = datetime.combine(day, begins)
-    return begin.astimezone(), (begin + timedelta(days=1)).astimezone()
+    try:
+        return begin.astimezone(), (begin + timedelta(days=1)).astimezone()
+    except OverflowError as error:
+        raise ValueError(f"{day}: {error}") from None
 
 
 def day_of(moment: datetime, begins: time) -> date:

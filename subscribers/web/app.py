@@ -160,11 +160,12 @@ class Web:
         )
         try:
             day = date.fromisoformat(name)
+            begin, end = bounds(day, time.fromisoformat(self.settings.day_begins))
         except ValueError:
             return pages.missing(language_of(request) or self.own())
         if table not in self.floor.known or form not in ("", "csv", "pdf"):
             return pages.missing(language_of(request) or self.own())
-        made = self._permanency(table, day, self._language(table, request))
+        made = self._permanency(table, day, begin, end, self._language(table, request))
         headers = {"content-disposition": f'attachment; filename="{table}-{name}.{form}"'}
         if form == "csv":
             return Response(as_csv(made), headers=headers, media_type="text/csv; charset=utf-8")
@@ -173,8 +174,9 @@ class Web:
             return Response(data, headers=headers, media_type="application/pdf")
         return HTMLResponse(day_page(made, self.pictures.store.trouble))
 
-    def _permanency(self, table: str, day: date, language: str) -> Permanency:
-        begin, end = bounds(day, time.fromisoformat(self.settings.day_begins))
+    def _permanency(
+        self, table: str, day: date, begin: datetime, end: datetime, language: str
+    ) -> Permanency:
         rounds = self.pictures.store.between(table, on_wire(begin), on_wire(end))
         checkpoint = self.floor.checkpoint(table)
         return Permanency(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -85,10 +84,10 @@ class SignIn:
 
     def _ours(self, request: Request, token: str) -> None:
         """Raise unless a page of this server sent it."""
-        origin = urlsplit(request.headers.get("origin", ""))
+        host = request.headers.get("host")
+        ours = [f"{scheme}://{host}" for scheme in (("https",) if self._tls else ("http", "https"))]
         if (
-            origin.netloc != request.headers.get("host")
-            or origin.scheme not in (("https",) if self._tls else ("http", "https"))
+            request.headers.get("origin") not in ours
             or request.headers.get("sec-fetch-site", "same-origin") != "same-origin"
             or not same(request.headers.get(TOKEN), token)
         ):

@@ -39,6 +39,7 @@ from subscribers.surveillance.timeline import TYPES, timeline
 from subscribers.surveillance.words import own
 from subscribers.video.errors import ClipError
 from subscribers.web.files import Files
+from subscribers.web.parameters import Whole, whole
 from subscribers.web.pit import Pit
 from subscribers.web.settings import WebSettings
 from subscribers.web.sign_in import denied
@@ -49,8 +50,6 @@ PAGE = 100
 """Records of one answer."""
 DRAWN = 6000
 """Events of which a timeline is made; above that, only what is notable is drawn."""
-DIGITS = 18
-"""Of the number of a record, at the most: what every database can compare."""
 WORD = 128
 """Characters of a word that is looked for."""
 LOOK = 1.0
@@ -65,8 +64,8 @@ class Looking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of a request for the cards of a round."""
 
     table: str
-    session: int
-    round: int
+    session: Whole
+    round: Whole
     why: str
     pin: str
 
@@ -117,19 +116,19 @@ class Surveillance:
         on after that.
         """
         session = self._session(request)
-        whole = self._whole(session)
+        everything = self._whole(session)
         asked = self._asked(request, session)
         beyond = request.query_params.get("beyond", "")
         until, _, last = beyond.rpartition(",")
         if beyond:
             try:
-                at, number = moment(until), int(last)
+                number = whole(last)
+                asked = msgspec.structs.replace(asked, until=utc(moment(until) + 1e-6))
             except ValueError:
                 raise HTTPException(400) from None
-            asked = msgspec.structs.replace(asked, until=utc(at + 1e-6))
 
         def ask(archive: Archive) -> tuple[int, list[Row], bool]:
-            newest = _last(whole, archive)
+            newest = _last(everything, archive)
             rows: list[Row] = []
             for row in found(archive, asked):
                 if beyond and (row.record.time, row.number) >= (until, number):
@@ -149,7 +148,7 @@ class Surveillance:
         asked = self._asked(request, session)
         if asked.since is None:
             raise HTTPException(400)
-        whole = Query(
+        rounds = Query(
             sites=asked.sites,
             tables=asked.tables,
             kinds=("event",),
@@ -160,13 +159,13 @@ class Surveillance:
         )
 
         def ask(archive: Archive) -> tuple[list[Row], bool]:
-            rows = list(archive.find(whole))
+            rows = list(archive.find(rounds))
             crowded = len(rows) > DRAWN
             if crowded:
                 types = tuple(
                     each for each in TYPES if each not in ("round.opened", "round.result")
                 )
-                few = msgspec.structs.replace(whole, types=types, limit=DRAWN, order="latest")
+                few = msgspec.structs.replace(rounds, types=types, limit=DRAWN, order="latest")
                 rows = list(archive.find(few))
             beside = Query(
                 sites=asked.sites,
@@ -235,9 +234,10 @@ class Surveillance:
         """
         session = self._session(request)
         known = request.headers.get("last-event-id") or request.query_params.get("after")
-        if known and not (known.isascii() and known.isdigit() and len(known) <= DIGITS):
-            raise HTTPException(400)
-        last = int(known) if known else None
+        try:
+            last = whole(known) if known else None
+        except ValueError:
+            raise HTTPException(400) from None
         return StreamingResponse(self._new(session, last), headers=_headers())
 
     async def _new(self, session: Session, last: int | None) -> AsyncIterator[str]:
@@ -346,7 +346,7 @@ class Surveillance:
         table = given.get("table", "")
         self._at(session.person, table)
         try:
-            return table, int(given["session"]), int(given["round"])
+            return table, whole(given["session"]), whole(given["round"])
         except (KeyError, ValueError):
             raise HTTPException(400) from None
 

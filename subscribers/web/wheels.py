@@ -20,6 +20,7 @@ from subscribers.statistics.reading import Reader
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.web.files import Files
+from subscribers.web.parameters import whole
 from subscribers.web.pit import Pit
 from subscribers.web.settings import WebSettings, on_loopback
 
@@ -44,7 +45,7 @@ class Wheels:
         return [
             Mount("/wheels/static", Files(packages=[("subscribers.statistics", "static")])),
             Route("/wheels", self._all),
-            Route("/wheels/{table}/{number:int}", self._wheel),
+            Route("/wheels/{table}/{number}", self._wheel),
         ]
 
     async def _all(self, request: Request) -> Response:
@@ -57,12 +58,14 @@ class Wheels:
 
     async def _wheel(self, request: Request) -> Response:
         """``/wheels/<table>/<number>``: one wheel."""
-        table, number = request.path_params["table"], request.path_params["number"]
-        language = self._language(request)
+        table, language = request.path_params["table"], self._language(request)
         told = await self._told(request)
         if isinstance(told, Response):
             return told
-        wheel = told[0].get(number)
+        try:
+            wheel = told[0].get(whole(request.path_params["number"]))
+        except ValueError:
+            wheel = None
         if wheel is None or wheel.table != table:
             return HTMLResponse(pages.plain("none", language), 404, FRESH)
         return HTMLResponse(pages.one_wheel(wheel, language), headers=FRESH)
