@@ -27,6 +27,7 @@ from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
 from devices.recorder import Recorder
 from devices.recording import RecordingWriter
+from devices.recording_lines import LINK_OPENED
 from devices.watch import CodecDefectError, Watch
 
 FIRST_PAUSE = 0.5
@@ -95,6 +96,7 @@ class Device:
         self._recorder: Recorder | None = None
         self._recording = recorder is not None
         self._since_1970 = 0.0
+        self._gap = ""  # a remark for the recording: what comes next continues nothing
         self._commands_enabled = commands_enabled
         self._confidential = confidential
         self._log: structlog.typing.FilteringBoundLogger = (log or structlog.get_logger()).bind(
@@ -204,8 +206,10 @@ class Device:
             self._facts = opened[0].describe()
             self._opened += 1
             now = self._clock()
-            # Setting the system clock must not move chunks against each other.
-            self._since_1970 = time.time() - now
+            if self._opened == 1:
+                self._since_1970 = time.time() - now
+            else:
+                self._gap = LINK_OPENED
             self._apply(Opened(now))
             self._tell_identity()
             reader = Reader(opened[0], self._arrived, self._wait(now), self._speed)
@@ -234,9 +238,18 @@ class Device:
         waited *= self._speed
         told = bool(data) and self._told_after < waited <= LONGEST_WAIT
         self._apply(Heard(now, data, now - waited if told else None))
-        if data and self._recorder is not None:
-            self._recorder.keep(self._since_1970 + now, data)
+        if data:
+            self._keep(data, now)
         return self._wait(now)
+
+    def _keep(self, data: bytes, now: float, *, sent: bool = False) -> None:
+        """Record what was read or written at ``now``."""
+        if self._recorder is None:
+            return
+        if self._speed == 1.0:  # the clock of a simulated table does not follow the machine's
+            self._since_1970 = time.time() - self._clock()
+        gap, self._gap = self._gap, ""
+        self._recorder.keep(self._since_1970 + now, data, sent=sent, read=now, gap=gap)
 
     def _wait(self, now: float) -> float | None:
         deadline = self._watch.deadline
@@ -335,9 +348,8 @@ class Device:
         """
         while True:
             request = await outbox.get()
-            if self._recorder is not None:
-                # recorded even if it fails: part of it may have been sent
-                self._recorder.keep(self._since_1970 + self._clock(), request.data, sent=True)
+            # recorded even if it fails: part of it may have been sent
+            self._keep(request.data, self._clock(), sent=True)
             self._hold()
             try:
                 await reader.write(request.data)

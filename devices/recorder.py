@@ -9,7 +9,9 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from devices.recording import Chunk, RecordingWriter
+import msgspec
+
+from devices.recording import ClockedWriter, RecordingWriter
 
 LAG = 0.5
 """Seconds that chunks are gathered before they are written, so that no line wakes a thread."""
@@ -19,6 +21,18 @@ recording says so.
 """
 FAREWELL = 2.0
 """Seconds that closing waits for the disk."""
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """A chunk that waits. ``read``: when, by a clock that nobody sets. ``gap``: a remark that
+    stands before it.
+    """
+
+    at: float
+    read: float
+    data: bytes
+    sent: bool
+    gap: str
 
 
 class Recorder:
@@ -32,8 +46,9 @@ class Recorder:
         self, writer: RecordingWriter, report: Callable[[str | None], None] = lambda _: None
     ) -> None:
         self._writer = writer
+        self._clocked = ClockedWriter(writer)
         self._report = report
-        self._waiting: deque[Chunk | int] = deque()  # a number: so many chunks are missing here
+        self._waiting: deque[_Kept | int] = deque()  # a number: so many chunks are missing here
         self._dropped = 0  # chunks that found no room after the last one that did
         self._missing = 0  # chunks that were not written after the last one that was
         self._failing = False
@@ -42,8 +57,18 @@ class Recorder:
         self._closed = threading.Event()
         THREAD.add(self)
 
-    def keep(self, at: float, data: bytes, *, sent: bool = False) -> None:
-        """Record a chunk later. ``at``: seconds since 1970."""
+    def keep(
+        self,
+        at: float,
+        data: bytes,
+        *,
+        sent: bool = False,
+        read: float | None = None,
+        gap: str = "",
+    ) -> None:
+        """Record a chunk later. ``at``: seconds since 1970; ``read``: the same moment by a clock
+        that nobody sets; ``gap``: a remark to write before it.
+        """
         if len(self._waiting) >= MOST_WAITING:
             self._dropped += 1
             self._judge("the disk is too slow")
@@ -51,7 +76,7 @@ class Recorder:
         if self._dropped:
             self._waiting.append(self._dropped)
             self._dropped = 0
-        self._waiting.append(Chunk(at, data, sent))
+        self._waiting.append(_Kept(at, at if read is None else read, data, sent, gap))
         THREAD.wake(now=len(self._waiting) >= MOST_WAITING // 2)
 
     def close(self) -> None:
@@ -78,13 +103,13 @@ class Recorder:
         self._closed.set()
         return True
 
-    def _write(self, item: Chunk | int) -> None:
+    def _write(self, item: _Kept | int) -> None:
         if isinstance(item, int):
             self._missing += item
             return
         try:
             self._remark()
-            self._writer.write(item.at, item.data, item.sent)
+            self._clocked.write(item.read, item.at, item.data, item.sent, item.gap)
         except Exception as error:  # the other recordings go on
             self._missing += 1
             self._judge(str(error))

@@ -1,22 +1,29 @@
 r"""Recordings: the bytes sent and received on a link, with their times, as text.
 
-The format: header lines ``# key: value`` (device, driver, link, framing, note, started), then one
-line per chunk::
+The format: header lines ``# key: value`` (device, driver, link, framing, check, note, started),
+then one line per chunk::
 
 
-    2025-09-23T07:25:28.384000Z < *X;2;002;32;0;174;1\r\n
+    2025-09-23T07:25:28.384000Z < *X;2;002;32;0;174;1\r\n ~5A0C2E91
 
 The time is ISO 8601 (UTC if it names no zone) or plain seconds; ``<`` means from the device, ``>``
 to it; the payload has backslash escapes (see :func:`devices.readings.escape`). ``framing: raw``
-keeps every byte as it was read; ``framing: line``, the default, leaves out the ``\r\n`` that ends
-each payload.
+keeps every byte as it was read; ``framing: line`` leaves out the ``\r\n`` that ends each payload.
+With ``check: crc32`` each line ends with a check (see :mod:`devices.recording_lines`).
 
-A line that does not follow the format is skipped and listed as a problem. So is a last line without
-a line end: the writer was interrupted there, and an incomplete line is never completed.
+A recording is evidence, so a file that was changed is refused: a line that was altered, cut,
+removed, repeated or moved shows by its check. What a file without checks cannot show is not found.
+A last line without a line end and without a right check is no change: the writer was interrupted
+there, and an incomplete line is never completed. The first lines of a recording, up to any of them,
+are a recording too.
+
+Remarks, ``#`` lines behind the header, say where chunks are missing, where the link was opened
+again, and where the clock was set. Other lines with ``#`` are notes of people.
 """
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import re
@@ -27,59 +34,97 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 import msgspec
 
 from devices.errors import NovamasError
 from devices.new_file import PRIVATE, new_file
-from devices.readings import escape, unescape
+from devices.readings import escape
+from devices.recording_lines import (
+    CHECK,
+    LINE_END,
+    Chain,
+    Framing,
+    chunk_line,
+    ending,
+    gap_in,
+    moment,
+    parse_chunk,
+    step_in,
+    step_remark,
+    unseal,
+)
 
-Framing = Literal["line", "raw"]
-LINE_END = b"\r\n"
-LATEST = 253_402_300_799.0
-"""Seconds from 1970 to the end of the year 9999."""
+CLOCK_STEP = 0.1
+"""Seconds: by how much the machine's clock must have been set to be noted."""
+QUIET = 0.1
+"""Seconds of silence after which a new file may begin: not within a frame."""
+SOON = 1 / 16
+"""Part of ``max_bytes`` within which a silence is waited for."""
+PAST_MIDNIGHT = 60.0
+"""Seconds after midnight within which a silence is waited for."""
+LAST = 1 << 16
+"""Bytes at the end of a file in which its last line is looked for."""
+CHECK_SIZE = 11
+"""Bytes of a check and the line end."""
 
-_SECONDS = re.compile(r"\d+(\.\d+)?")
+FRAMINGS: Mapping[str, Framing] = {"line": "line", "raw": "raw"}
+
 _HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(.*)")
 # Not a valid escape, so a line that the writer did not finish cannot be mistaken for a complete
 # one.
-_CUT = rb"\cut"
-
-
-class RecordingError(NovamasError, ValueError):
-    """A file that cannot be used as a recording: ``path``, ``line`` (0: the whole file) and
-    ``what``.
-    """
-
-    def __init__(self, path: Path, line: int, what: str) -> None:
-        super().__init__(f"{path}:{line}: {what}" if line else f"{path}: {what}")
-        self.path, self.line, self.what = path, line, what
-
-
-class Chunk(msgspec.Struct, frozen=True):
-    """Bytes read (or written: ``sent``) at once. ``at`` is seconds on the recording's own clock,
-    which never goes back.
-    """
-
-    at: float
-    data: bytes
-    sent: bool = False
+CUT = rb"\cut"
+STARTED = "recording was started again here"
+NOTHING = "not a recording, or empty: it has no line such as `0.5 < *X;2`"
+NO_HEADER = (
+    "the header is missing, so this is a part of a recording; use the whole file (if you wrote it "
+    "by hand, begin it with `# framing: raw`, or with `# framing: line` if the payloads have no "
+    "line ends)"
+)
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """A line that was skipped, or whose time was corrected, and why."""
+    """A line that was not read, and why."""
 
     line: int
     what: str
 
 
+class RecordingError(NovamasError, ValueError):
+    """A file that cannot be used as a recording: ``path``, ``line`` (0: the whole file) and
+    ``what``. ``problems``: all lines that are not as they were recorded.
+    """
+
+    def __init__(self, path: Path, line: int, what: str, problems: Iterable[Problem] = ()) -> None:
+        super().__init__(f"{path}:{line}: {what}" if line else f"{path}: {what}")
+        self.path, self.line, self.what, self.problems = path, line, what, tuple(problems)
+
+
+def _unreadable(path: Path, error: Exception) -> RecordingError:
+    return RecordingError(path, 0, getattr(error, "strerror", None) or str(error))
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """Bytes read (or written: ``sent``) at once. ``at`` is seconds on the recording's own clock,
+    which never goes back and is never set. ``gap``: why bytes before it may be missing, so that it
+    does not continue what came before; empty: it does.
+    """
+
+    at: float
+    data: bytes
+    sent: bool = False
+    gap: str = ""
+
+
 class Recording(msgspec.Struct, frozen=True):
-    """A recording that was read. ``start + chunk.at`` is the time of a chunk as written.
+    """A recording that was read. ``start + chunk.at`` is the time of a chunk as written, until the
+    clock was set.
 
     If times are absolute, ``start`` is the time of the first chunk in seconds since 1970 and chunks
-    count from it; otherwise it is 0.
+    count from it; otherwise it is 0. ``problems``: what the writer could not write whole.
     """
 
     header: dict[str, str]
@@ -98,26 +143,66 @@ class Recording(msgspec.Struct, frozen=True):
 class RecordingReader:
     """Reads a recording, plain or compressed (``.gz``), chunk by chunk: each iteration from its
     beginning. ``start`` is known with the first chunk, ``header`` and ``framing`` too; ``problems``
-    are those so far. Raises :class:`RecordingError` if the file cannot be read or its framing is
-    unknown.
+    are those so far; ``stepped``: by how many seconds the clock was set so far; ``gap``: why bytes
+    behind the last chunk may be missing.
+
+    Raises :class:`RecordingError` if the file cannot be read, or when it comes to a line that is
+    not as it was recorded.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
+        self._file: BinaryIO | None = None
+        self._read = 0
+        self._begin()
+
+    def _begin(self) -> None:
         self.header: dict[str, str] = {}
         self.framing: Framing = "line"
         self.start = 0.0
+        self.stepped = 0.0
         self.problems: list[Problem] = []
-        self._file: BinaryIO | None = None
-        self._read = 0
+        self._framed = False  # the header says which framing
+        self._checked = False  # the header says that the lines have checks
+        self._chain: Chain | None = None
+        self._begun = False  # a chunk was read
+        self._latest = 0.0
+        self.gap = ""
 
     @property
     def read(self) -> int:
         """Bytes of the file that were read so far."""
         return self._read if self._file is None else self._file.tell()
 
+    @property
+    def follows(self) -> int | None:
+        """The last check of the recording that this one continues. None: it is the first."""
+        try:
+            return int(self.header["follows"], 16)
+        except (KeyError, ValueError):
+            return None
+
+    @property
+    def check(self) -> int | None:
+        """The check that a line behind those read so far would follow on."""
+        return self._chain.value if self._chain is not None else None
+
+    def last_check(self) -> int | None:
+        """The same at the end of the file, without reading the chunks before it."""
+        try:
+            with self.path.open("rb") as file:
+                if self.path.suffix != ".gz":
+                    file.seek(max(0, self.path.stat().st_size - LAST))
+                    return ending(file.read())[1]
+                end, packed = b"", gzip.GzipFile(fileobj=file)
+                while block := packed.read(LAST):
+                    end = end[-LAST:] + block
+                return ending(end)[1]
+        except (OSError, EOFError, zlib.error) as error:
+            raise _unreadable(self.path, error) from error
+
     def __iter__(self) -> Iterator[Chunk]:
-        self.header, self.framing, self.start, self.problems = {}, "line", 0.0, []
+        self._begin()
         try:
             with self.path.open("rb") as file:
                 self._file = file
@@ -127,37 +212,146 @@ class RecordingReader:
                 finally:
                     self._read, self._file = file.tell(), None
         except (OSError, EOFError, zlib.error) as error:
-            raise RecordingError(
-                self.path, 0, getattr(error, "strerror", None) or str(error)
-            ) from error
+            raise _unreadable(self.path, error) from error
 
     def _chunks(self, lines: Iterable[bytes]) -> Iterator[Chunk]:
-        begun, latest = False, 0.0
+        changed: list[Problem] = []
+        looks_right = False
         for number, line in enumerate(lines, 1):
+            if number == 1:
+                line = self._without_mark(line)
             if line.startswith(b"#"):
-                if not begun and line.endswith(b"\n"):
-                    self.framing = _take_header(self.header, line, self.framing, self.path, number)
+                if line.endswith(b"\n"):
+                    self._hash(line, number)
                 continue
             if not line.strip():
                 continue
-            if not line.endswith(b"\n"):
-                what = "the last line has no line end and may be incomplete"
-                self.problems.append(Problem(number, what))
-                return
             try:
-                text = line[:-1].removesuffix(b"\r").decode("latin-1")
-                at, absolute, data, sent = _parse(text, self.framing)
+                chunk = self._chunk(line, number)
+            except RecordingError:
+                raise
             except ValueError as error:
-                self.problems.append(Problem(number, str(error)))
+                changed.append(Problem(number, str(error)))
+                self.problems.append(changed[-1])
                 continue
-            if not begun:
-                begun, self.start = True, at if absolute else 0.0
-            at = round(at - self.start, 6)
-            if at < latest:
-                what = "the time goes back; the time of the previous chunk is used"
-                self.problems.append(Problem(number, what))
-            latest = max(latest, at)
-            yield Chunk(latest, data, sent)
+            if chunk is not None:
+                looks_right = True
+                if not changed:
+                    yield chunk
+        if changed:
+            if not (looks_right or self._framed):
+                raise RecordingError(self.path, 0, NOTHING, self.problems)
+            raise self._refusal(changed)
+
+    def _without_mark(self, line: bytes) -> bytes:
+        """The first line without a byte order mark."""
+        if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise RecordingError(
+                self.path,
+                1,
+                "this is UTF-16, as some editors and shells save it; convert it back: "
+                "`iconv -f UTF-16 -t ASCII`",
+            )
+        return line.removeprefix(codecs.BOM_UTF8)
+
+    def _refusal(self, changed: list[Problem]) -> RecordingError:
+        line, what = changed[0].line, changed[0].what
+        usable = f", or the lines above this one alone: `head -n {line - 1}`" if self._begun else ""
+        return RecordingError(
+            self.path, line, f"{what}; use the file as it was recorded{usable}", self.problems
+        )
+
+    def _hash(self, line: bytes, number: int) -> None:
+        """Take in a line with ``#``: of a header, a remark, or a note."""
+        text = line[1:].decode("utf-8", "replace").strip()
+        gap, step = gap_in(text), step_in(text)
+        if gap is not None or step is not None:
+            if self._checked:
+                self._chained().add(line.rstrip(b"\r\n"))
+            self.gap = gap or self.gap
+            self.stepped += step or 0.0
+            return
+        match = _HEADER.fullmatch(text)
+        if not self._begun:
+            if match is None:
+                note = self.header.get("note")
+                self.header["note"] = f"{note} {text}" if note else text
+                return
+            self.header[match[1].lower()] = match[2].strip()
+        if match is not None:
+            self._take_key(match[1].lower(), match[2].strip(), number)
+
+    def _take_key(self, key: str, value: str, number: int) -> None:
+        """What follows from a line of the header, also of one in the middle: the recorder was
+        started again there.
+        """
+        if key == "started":
+            self.gap = STARTED
+        elif key == "framing":
+            if value not in FRAMINGS:
+                raise RecordingError(
+                    self.path, number, f"unknown framing {value!r}; use line or raw"
+                )
+            self.framing, self._framed = FRAMINGS[value], True
+        elif key == "check":
+            if value not in (CHECK, "none"):
+                raise RecordingError(
+                    self.path, number, f"unknown check {value!r}; this needs a newer Novamás"
+                )
+            self._checked, self._chain = value == CHECK, None
+            self.gap = STARTED
+        elif key == "format" and "without its CR LF" in value:
+            self.framing, self._framed = "line", True
+
+    def _chained(self) -> Chain:
+        if self._chain is None:
+            self._chain = Chain(self.framing)
+        return self._chain
+
+    def _chunk(self, line: bytes, number: int) -> Chunk | None:
+        """The chunk of a line. None: the writer was interrupted there. Raises ``ValueError`` if the
+        line is not as it was recorded.
+        """
+        whole = line.endswith(b"\n")
+        body, check = unseal(line.rstrip(b"\r\n"))
+        if not whole and (check is None or not self._checked):
+            what = "the last line has no line end and may be incomplete"
+            self.problems.append(Problem(number, what))
+            return None
+        if body.endswith(CUT):
+            self.problems.append(Problem(number, "the writer was interrupted in this line"))
+            return None
+        self._verify(body, check)
+        at, absolute, data, sent = parse_chunk(body, self.framing, checked=self._checked)
+        if not self._framed:
+            raise RecordingError(self.path, number, NO_HEADER)
+        if not self._begun:
+            self._begun, self.start = True, at if absolute else 0.0
+            self.stepped, self.gap = 0.0, ""
+        at = round(at - self.start - self.stepped, 6)
+        if at < self._latest:
+            raise ValueError(
+                "its time is before that of the line above: lines were moved, or the clock was set "
+                "back by hand or by a version of Novamás that did not note it"
+            )
+        self._latest, gap, self.gap = at, self.gap, ""
+        return Chunk(at, data, sent, gap)
+
+    def _verify(self, body: bytes, check: int | None) -> None:
+        """Raises ``ValueError`` if a line does not follow on those before it."""
+        if not self._checked:
+            if check is not None and self._framed:
+                raise ValueError(
+                    f"the line has a check, but the header has lost its line `# check: {CHECK}`"
+                )
+            return
+        if check is None:
+            raise ValueError("the line has lost its check: it was cut, wrapped or added")
+        if not self._chained().matches(body, check):
+            raise ValueError(
+                "the line does not match its check: it was changed, or lines above it were "
+                "changed, removed, repeated or moved"
+            )
 
 
 def read_recording(path: Path | str) -> Recording:
@@ -175,66 +369,16 @@ def read_recording(path: Path | str) -> Recording:
     )
 
 
-def _take_header(
-    header: dict[str, str], line: bytes, framing: Framing, path: Path, number: int
-) -> Framing:
-    """Add one header line; a line without a key is a note. Returns the framing, possibly
-    changed.
-    """
-    text = line[1:].decode("utf-8", "replace").strip()
-    match = _HEADER.fullmatch(text)
-    if match is None:
-        header["note"] = f"{header['note']} {text}" if header.get("note") else text
-        return framing
-    key, value = match[1].lower(), match[2].strip()
-    header[key] = value
-    if key != "framing":
-        return framing
-    if value == "line":
-        return "line"
-    if value == "raw":
-        return "raw"
-    raise RecordingError(path, number, f"unknown framing {value!r}; use line or raw")
-
-
-def _parse(line: str, framing: Framing) -> tuple[float, bool, bytes, bool]:
-    """Parse one chunk line into (time, whether it is absolute, bytes, whether they were sent).
-    Raises ``ValueError`` saying what is wrong.
-    """
-    time, _, rest = line.partition(" ")
-    direction, _, payload = rest.partition(" ")
-    if direction not in {"<", ">"}:
-        raise ValueError("not a recording line; expected `TIME < BYTES` or `TIME > BYTES`")
-    at, absolute = _parse_time(time)
-    try:
-        data = unescape(payload)
-    except ValueError as error:
-        raise ValueError(f"invalid escape in the payload: {error}") from error
-    return at, absolute, data + LINE_END if framing == "line" else data, direction == ">"
-
-
-def _parse_time(text: str) -> tuple[float, bool]:
-    """Seconds, and whether they count from 1970. Raises ``ValueError``."""
-    if _SECONDS.fullmatch(text):
-        if (seconds := float(text)) > LATEST:
-            raise ValueError(f"time {text[:20]}... is after the year 9999")
-        return seconds, False
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"time {text!r} is neither ISO 8601 nor seconds") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), True
-
-
 class RecordingWriter:
     """Writes chunks to ``path``, each with one write to the file, so nothing is left in memory if
     the process dies.
 
     When the file would exceed ``max_bytes``, or its day (UTC) is over and ``max_days`` is set, it
-    is renamed to ``path.1`` and compressed in a thread (``path.1.gz``); older files move up. At
-    most ``max_files`` are kept, none longer than ``max_days``. An existing file is appended to. The
-    file is opened by the first chunk. Every method but ``close`` may raise ``OSError``; the next
-    call tries again.
+    is renamed to ``path.1`` and compressed in a thread (``path.1.gz``); older files move up. That
+    is done in a silence of the device, if one comes in time, so that no frame is divided. At most
+    ``max_files`` are kept, none longer than ``max_days``. An existing file is appended to. The file
+    is opened by the first chunk. Every method but ``close`` may raise ``OSError``; the next call
+    tries again.
     """
 
     def __init__(
@@ -256,6 +400,9 @@ class RecordingWriter:
         self._compressing: threading.Thread | None = None
         self._file: int | None = None
         self._size = 0
+        self._chain = Chain(framing)
+        self._latest: float | None = None  # the time of the last line in the file
+        self._follows: int | None = None  # the last check of the file before this one
 
     def write(self, at: float, data: bytes, sent: bool = False) -> None:
         """Append a chunk with time ``at`` (seconds since 1970). Raises ``ValueError`` for an
@@ -265,16 +412,35 @@ class RecordingWriter:
             if not data.endswith(LINE_END):
                 raise ValueError(f"incomplete line: {escape(data)}")
             data = data.removesuffix(LINE_END)
-        moment = _moment(at)
-        if self._max_days is not None and self._day is not None and moment[:10] > self._day:
+        at = round(at, 6)
+        line = chunk_line(moment(at), data, sent)
+        if self._file is not None and self._is_time(at, len(line)):
             self.close()
             self._rotate()
-        self._day = max(self._day or "", moment[:10])
-        self._add(f"{moment} {'>' if sent else '<'} {escape(data)}\n".encode("ascii"))
+        self._day = moment(at)[:10]
+        if self._file is None:
+            self._open()
+        if self._latest is not None and at < self._latest:
+            self.step(at - self._latest)
+        self._put(self._chain.seal(line) + b"\n")
+        self._latest = at
+
+    def step(self, seconds: float) -> None:
+        """Note that the machine's clock was set by so many seconds since the last chunk."""
+        if self._file is None:
+            self._open()
+        self.remark(step_remark(seconds))
+        if self._latest is not None:
+            self._latest += seconds
 
     def remark(self, text: str) -> None:
         """Append a comment line."""
-        self._add(f"# {text}\n".encode())
+        if self._file is None:
+            self._open()
+        line = f"# {text}".encode()
+        if gap_in(text) is not None or step_in(text) is not None:
+            self._chain.add(line)
+        self._put(line + b"\n")
 
     def close(self) -> None:
         """Close the file and wait for compression to end. A later chunk reopens it."""
@@ -283,14 +449,19 @@ class RecordingWriter:
             file, self._file = self._file, None
             os.close(file)
 
-    def _add(self, line: bytes) -> None:
-        if self._file is None:
-            self._open()
-        elif self._max_bytes is not None and self._size + len(line) > self._max_bytes:
-            self.close()
-            self._rotate()
-            self._open()
-        self._put(line)
+    def _is_time(self, at: float, size: int) -> bool:
+        """Whether a line belongs into a new file."""
+        quiet = self._latest is None or not 0 <= at - self._latest < QUIET
+        if self._max_bytes is not None:
+            room = self._max_bytes - self._size - size - CHECK_SIZE
+            if room < (self._max_bytes * SOON if quiet else 0):
+                return True
+        return (
+            self._max_days is not None
+            and self._day is not None
+            and moment(at)[:10] != self._day
+            and (quiet or at % 86400 >= PAST_MIDNIGHT)
+        )
 
     def _open(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -301,10 +472,17 @@ class RecordingWriter:
         self._file = os.open(self.path, flags, PRIVATE)
         self._size = os.fstat(self._file).st_size
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        header = {"started": started, **self._header, "framing": self._framing}
+        header = {"started": started, **self._header, "framing": self._framing, "check": CHECK}
+        if self._size == 0:
+            self._latest = None
+            if self._follows is not None:
+                header["follows"] = f"{self._follows:08X}"
+        elif self._latest is None:
+            self._latest, _ = ending(os.pread(self._file, LAST, max(0, self._size - LAST)))
         whole = self._size == 0 or os.pread(self._file, 1, self._size - 1) == b"\n"
         lines = "".join(f"# {key}: {' '.join(value.split())}\n" for key, value in header.items())
-        self._put((b"" if whole else _CUT + b"\n") + lines.encode())
+        self._chain = Chain(self._framing)
+        self._put((b"" if whole else CUT + b"\n") + lines.encode())
 
     def _put(self, data: bytes) -> None:
         assert self._file is not None
@@ -324,8 +502,9 @@ class RecordingWriter:
             return True
         return (
             self._max_days is not None
+            and self._day is not None
             and found.st_size > 0
-            and _moment(found.st_mtime)[:10] < (self._day or "")
+            and moment(found.st_mtime)[:10] != self._day
         )
 
     def _rotate(self) -> None:
@@ -333,6 +512,10 @@ class RecordingWriter:
         the last, and those that are too old.
         """
         self._settle()
+        self._latest = None
+        with self.path.open("rb") as file:
+            file.seek(max(0, self.path.stat().st_size - LAST))
+            _, self._follows = ending(file.read())
         for number in range(self._max_files - 1, 0, -1):
             for end in (".gz", ""):
                 older = self._numbered(number - 1, end if number > 1 else "")
@@ -341,17 +524,25 @@ class RecordingWriter:
                     older.replace(self._numbered(number, end if number > 1 else ""))
         self.path.unlink(missing_ok=True)
         if self._max_days is not None:
-            oldest = time.time() - self._max_days * 86400
-            for number in range(1, self._max_files):
-                old = self._numbered(number, ".gz")
-                if old.exists() and old.stat().st_mtime < oldest:
-                    old.unlink()
+            self._drop_old(time.time() - self._max_days * 86400)
         closed = self._numbered(1, "")
         if closed.exists():
             self._compressing = threading.Thread(
                 target=_compress, args=(closed,), name="compress", daemon=True
             )
             self._compressing.start()
+
+    def _drop_old(self, oldest: float) -> None:
+        """Delete the files from before that time. One that was written while the clock was fast is
+        at least as old as the one after it.
+        """
+        written = inf
+        for number in range(1, self._max_files):
+            old = self._numbered(number, ".gz")
+            if old.exists():
+                written = min(written, old.stat().st_mtime)
+                if written < oldest:
+                    old.unlink()
 
     def _settle(self) -> None:
         """Wait for compression to end."""
@@ -361,6 +552,34 @@ class RecordingWriter:
 
     def _numbered(self, number: int, end: str = "") -> Path:
         return self.path.with_name(f"{self.path.name}.{number}{end}") if number else self.path
+
+
+class ClockedWriter:
+    """Writes chunks with the times of a clock that nobody sets, so that setting the machine's clock
+    does not move chunks against each other; the step is noted.
+    """
+
+    def __init__(self, writer: RecordingWriter) -> None:
+        self._writer = writer
+        self._since_1970: float | None = None  # when that clock was 0
+
+    def write(
+        self, read: float, time_of_day: float, data: bytes, sent: bool = False, gap: str = ""
+    ) -> None:
+        """Append a chunk that was read at ``read`` by that clock; ``time_of_day``: the same moment
+        by the machine's clock, in seconds since 1970; ``gap``: a remark to write before it. Raises
+        as :meth:`RecordingWriter.write`.
+        """
+        if gap:
+            self._writer.remark(gap)
+        since_1970, before = time_of_day - read, self._since_1970
+        if before is None:
+            self._since_1970 = since_1970
+        elif abs(since_1970 - before) >= CLOCK_STEP:
+            self._since_1970 = since_1970
+            self._writer.step(since_1970 - before)
+        assert self._since_1970 is not None
+        self._writer.write(self._since_1970 + read, data, sent)
 
 
 def _compress(path: Path) -> None:
@@ -380,12 +599,3 @@ def _compress(path: Path) -> None:
     except OSError:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-
-
-def _moment(at: float) -> str:
-    """Seconds since 1970 as UTC with microseconds.
-
-    >>> _moment(1758612328.384)
-    '2025-09-23T07:25:28.384000Z'
-    """
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

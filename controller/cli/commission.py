@@ -564,11 +564,15 @@ def _notes(path: Path) -> list[AnyNote]:
 
 def _recording(path: Path, codec: Codec) -> Recorded:
     from controller.commissioning.protocol import Recorded
-    from devices.recording import read_recording
+    from devices.recording import RecordingError, read_recording
 
     data = path.read_bytes()
     count = 0
-    for chunk in read_recording(path):
+    try:
+        recording = read_recording(path)
+    except RecordingError as error:
+        raise CommandLineError(str(error)) from error
+    for chunk in recording:
         if not chunk.sent:
             count += len(chunk.data)
             codec.feed(chunk.data, chunk.at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,14 @@ from devices.drivers import driver
 from devices.places import spell
 from devices.profiles import profile
 from devices.readings import AnyReading, escape
-from devices.recording import Chunk, Problem, Recording, RecordingError, read_recording
+from devices.recording import (
+    NOTHING,
+    Chunk,
+    Problem,
+    Recording,
+    RecordingError,
+    read_recording,
+)
 from devices.sections import Notes, read
 from devices.watch import CodecDefectError, Watch
 
@@ -72,30 +79,44 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def skipped(path: Path) -> Recording:
-    """A recording. Its unreadable lines are reported on stderr. Raises ``CommandLineError``."""
+    """A recording. What the writer could not write whole is reported on stderr. Raises
+    ``CommandLineError``, also if the file is not as it was recorded.
+    """
     try:
         recording = read_recording(path)
     except RecordingError as error:
-        raise CommandLineError(str(error)) from error
-    tell_skipped(path, recording.problems)
+        raise refused(error) from error
+    tell_skipped(path, recording.problems, recording.header)
     if not recording.chunks:
         raise nothing_in(path)
     return recording
 
 
-def tell_skipped(path: Path, problems: list[Problem]) -> None:
-    """Report the unreadable lines of a recording on stderr."""
+def refused(error: RecordingError) -> CommandLineError:
+    """That a file is not used. Reports each of its changed lines on stderr."""
+    tell_skipped(error.path, error.problems, {})
+    return CommandLineError(str(error))
+
+
+def tell_skipped(path: Path, problems: Sequence[Problem], header: Mapping[str, str]) -> None:
+    """Report on stderr the lines of a recording that were not read, and if nothing shows whether it
+    was changed.
+    """
     for problem in problems[:SHOWN]:
         print(f"{path}:{problem.line}: {problem.what}", file=sys.stderr)
     if (more := len(problems) - SHOWN) > 0:
         print(f"{path}: and {more} more such lines", file=sys.stderr)
+    if "started" in header and "check" not in header:
+        print(
+            f"{path}: recorded by an older version, without checks: if lines were changed since, "
+            "nothing shows it",
+            file=sys.stderr,
+        )
 
 
 def nothing_in(path: Path) -> CommandLineError:
     """That a file has no chunk."""
-    return CommandLineError(
-        f"{path}: not a recording, or empty: it has no line such as `0.5 < *X;2`"
-    )
+    return CommandLineError(f"{path}: {NOTHING}")
 
 
 def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
@@ -109,6 +130,9 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
                 chunk.at
             )  # its readings are dropped: no recording tells when the link was opened
             opened = True
+        elif chunk.gap:
+            yield from watch.lost(chunk.at, chunk.gap)
+            yield from watch.opened(chunk.at)
         if not chunk.sent:
             yield from watch.feed(chunk.data, chunk.at)
     yield from watch.rest()

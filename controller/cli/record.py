@@ -23,7 +23,7 @@ from controller.cli.decode import make_codec, named
 from controller.cli.numbers import seconds
 from devices.codec import Asks, Codec
 from devices.links import Link, LinkFailedError, check_link, open_link
-from devices.recording import RecordingWriter
+from devices.recording import ClockedWriter, RecordingWriter
 
 HELP = "record the bytes of a device to a file"
 LOOK = 0.25
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             writer = RecordingWriter(arguments.file, _header(arguments, link), "raw")
             try:
                 with _ending() as ended:
-                    _record(link, writer, codec, tally, ended, arguments.seconds)
+                    _record(link, ClockedWriter(writer), codec, tally, ended, arguments.seconds)
             finally:
                 writer.close()
         finally:
@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _record(
     link: Link,
-    writer: RecordingWriter,
+    writer: ClockedWriter,
     codec: Codec | None,
     tally: Tally,
     ended: list[int],
@@ -143,10 +143,10 @@ def _record(
                 return
             for request in polls.due(now):
                 link.write(request)
-                writer.write(time.time(), request, sent=True)
+                writer.write(time.monotonic(), time.time(), request, sent=True)
             data = link.read(polls.wait(now))
             if data:
-                writer.write(time.time(), data)
+                writer.write(time.monotonic(), time.time(), data)
                 tally.bytes += len(data)
                 tally.chunks += 1
             polls.take(data, time.monotonic())

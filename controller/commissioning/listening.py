@@ -11,7 +11,8 @@ from controller.commissioning.plan import result_of
 from devices.codec import Asks, Codec
 from devices.links import Link, LinkFailedError, open_link
 from devices.readings import AnyReading, LinkLost
-from devices.recording import RecordingWriter
+from devices.recording import ClockedWriter, RecordingWriter
+from devices.recording_lines import LINK_OPENED
 from devices.watch import CodecDefectError, Watch
 
 LOOK = 0.05
@@ -36,7 +37,9 @@ class Listening:
         self.facts: dict[str, str] = {}
         self.trouble: str | None = None
         self._url, self._codec, self._recorder = url, codec, recorder
+        self._clocked = ClockedWriter(recorder)
         self._watch = Watch(codec, device, stale_after)
+        self._gap = ""  # a remark for the recording: what comes next continues nothing
         self._device = device
         self._heard: queue.Queue[Heard] = queue.Queue()
         self._ended = threading.Event()
@@ -91,6 +94,7 @@ class Listening:
             try:
                 if self._link is None:
                     self._open()
+                    self._gap = LINK_OPENED
                 self._serve()
             except LinkFailedError as failure:
                 if self._link is not None:
@@ -118,12 +122,12 @@ class Listening:
             due.append(request)
         for data in due:
             self._link.write(data)
-            self._recorder.write(time.time(), data, sent=True)
+            self._keep(data, time.monotonic(), sent=True)
         asks = isinstance(self._codec, Asks)
         data = self._link.read(LOOK / 10 if asks else LOOK)
         arrived = time.monotonic()
         if data:
-            self._recorder.write(time.time(), data)
+            self._keep(data, arrived)
         readings = self._watch.tick(arrived)
         try:
             readings += self._watch.hear(data, arrived)
@@ -131,6 +135,10 @@ class Listening:
             readings += defect.readings
             self.trouble = f"defect in the driver: {defect}"
         self._give(readings, arrived)
+
+    def _keep(self, data: bytes, at: float, *, sent: bool = False) -> None:
+        gap, self._gap = self._gap, ""
+        self._clocked.write(at, time.time(), data, sent, gap)
 
     def _give(self, readings: list[AnyReading], arrived: float) -> None:
         for reading in readings:

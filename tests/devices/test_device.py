@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import select
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -29,7 +30,8 @@ from devices.readings import (
     LinkUnintelligible,
     LinkUp,
 )
-from devices.recording import RecordingWriter, read_recording
+from devices.recording import RecordingReader, RecordingWriter, read_recording
+from devices.recording_lines import LINK_OPENED
 from tests.support.devices.parts import Lines, Pty, TcpPeer
 from tests.support.waiting import PATIENCE, until_async
 
@@ -382,6 +384,33 @@ async def test_what_arrives_is_recorded_across_reconnections(pty: Pty, tmp_path:
     assert not recording.problems
     assert b"".join(chunk.data for chunk in recording if not chunk.sent) == b"ok 0\nok 1\n"
     assert [chunk.data for chunk in recording if chunk.sent] == [b"hello\n"] * 2
+
+
+async def test_a_recording_follows_a_clock_that_is_set_and_says_where_the_link_was_lost(
+    pty: Pty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, fast, time_of_day = tmp_path / "wheel.rec", 0.0, time.time
+    monkeypatch.setattr("devices.device.time.time", lambda: time_of_day() + fast)
+    async with running(pty.url, recorder=RecordingWriter(path, {"device": "wheel"})) as floor:
+        for number in range(4):
+            if number in (0, 3):
+                await floor.until_open()
+            pty.say(b"ok %d\n" % number)
+            await floor.until_frames(number + 1)
+            fast = 86_400.0 if number else 0.0
+            if number == 2:
+                pty.unplug()
+                await until_async(lambda: floor.device.health().state == "lost")
+                pty.plug()
+    reader = RecordingReader(path)
+    chunks = list(reader)
+    assert [chunk.data for chunk in chunks] == [b"ok 0\n", b"ok 1\n", b"ok 2\n", b"ok 3\n"]
+    assert [chunk.gap for chunk in chunks] == ["", "", "", LINK_OPENED]
+    assert reader.stepped == pytest.approx(86_400, abs=60)
+    assert chunks[-1].at < 3600
+    assert reader.start + chunks[-1].at + reader.stepped == pytest.approx(
+        time_of_day() + fast, abs=3600
+    )
 
 
 async def test_a_full_disk_stops_the_recording_and_nothing_else(pty: Pty) -> None:

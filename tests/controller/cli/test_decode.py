@@ -30,18 +30,32 @@ def test_readings_are_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert [reading["at"] for reading in told if reading["type"] == "link.stale"] == [3.5]
 
 
-def test_what_is_skipped_is_told_with_its_line(
+def test_what_was_changed_is_refused_with_its_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "wheel.rec"
     file.write_text(GOOD + "soon < x\n1.0 < *X;2;0")
+    assert main(["decode", "cammegh-ss2", str(file)]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    first, second, refused = told.err.splitlines()
+    assert first.startswith(f"{file}:5: time 'soon'")
+    assert second.startswith(f"{file}:6: the last line has no line end")
+    assert refused.startswith(f"novamas: {file}:5: time 'soon'")
+    assert refused.endswith(
+        "use the file as it was recorded, or the lines above this one alone: `head -n 4`"
+    )
+
+
+def test_a_last_line_that_was_never_finished_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "wheel.rec"
+    file.write_text(GOOD + "1.0 < *X;2;0")
     assert main(["decode", "cammegh-ss2", str(file)]) == 0
     told = capsys.readouterr()
     assert "link.up" in told.out
-    assert [line.removeprefix(str(file)).split(": ")[0] for line in told.err.splitlines()] == [
-        ":5",
-        ":6",
-    ]
+    assert told.err.startswith(f"{file}:5: ")
 
 
 @pytest.mark.parametrize(

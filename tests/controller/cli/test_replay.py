@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from controller.cli import main
+from devices.recording import ClockedWriter, RecordingWriter
 
 ROULETTE = ("--driver", "cammegh-ss2", "--game", "roulette-french", "--decree", "ARA02")
 DAY = "cammegh-ss2-2025-09-23.txt"
@@ -88,8 +90,8 @@ def test_rotated_recordings_are_one(tmp_path: Path, capsys: pytest.CaptureFixtur
         f"2025-09-23T07:00:{n // 2:02d}.{n % 2 * 500:03d} < *X;{line}\n"
         for n, line in enumerate(lines)
     ]
-    older.write_text("".join(stamped[:9]))
-    newer.write_text("".join(stamped[9:]))
+    older.write_text("# framing: line\n" + "".join(stamped[:9]))
+    newer.write_text("# framing: line\n" + "".join(stamped[9:]))
     assert replay(newer, older) == 0
     parts = events(capsys.readouterr().out)
     assert replay(whole) == 0
@@ -100,16 +102,61 @@ def test_rotated_recordings_are_one(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert parts[-1]["outcome"]["number"] == 23
 
 
-def test_lines_of_another_kind_are_named_and_skipped(
+@pytest.mark.parametrize("step", [86_400.0, -86_400.0])
+def test_recordings_around_a_clock_that_was_set_are_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], step: float
+) -> None:
+    lines = [*TURN, *["5;007;23;0;180;1"] * 4]
+    path, start = tmp_path / "wheel.rec", 1_758_612_328.0
+    for file, by in ((path, step), (tmp_path / "whole.rec", 0.0)):
+        clocked = ClockedWriter(writer := RecordingWriter(file, {}, max_days=30))
+        for n, line in enumerate(lines):
+            clocked.write(n / 2, start + n / 2 + by * (n >= 9), b"*X;%b\r\n" % line.encode())
+        writer.close()
+    assert replay(path, tmp_path / "wheel.rec.1.gz") == 0
+    parts = events(capsys.readouterr().out)
+    assert replay(tmp_path / "whole.rec") == 0
+    whole = events(capsys.readouterr().out)
+    timed = ("time", "mono_ns")
+    assert [{key: e[key] for key in e if key not in timed} for e in parts] == [
+        {key: e[key] for key in e if key not in timed} for e in whole
+    ]
+    moved = [
+        (datetime.fromisoformat(e["time"]) - datetime.fromisoformat(parts[0]["time"]))
+        for e in (parts[0], parts[-1])
+    ]
+    assert moved[0].total_seconds() == 0
+    assert moved[1].total_seconds() == pytest.approx(step, abs=60)
+
+
+def test_a_file_that_is_missing_between_two_is_a_lost_link(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, start = tmp_path / "wheel.rec", 1_758_612_328.0
+    writer = RecordingWriter(path, {}, max_days=30)
+    for day in range(3):
+        for n, line in enumerate(TURN):
+            writer.write(start + 86_400 * day + n / 2, b"*X;%b\r\n" % line.encode())
+    writer.close()
+    files = [path, tmp_path / "wheel.rec.1.gz", tmp_path / "wheel.rec.2.gz"]
+    lost = []
+    for some in (files, files[::2]):
+        assert replay(*some) == 0
+        out = capsys.readouterr().out
+        lost.append("the recording between these two files is missing" in out)
+    assert lost == [False, True]
+
+
+def test_a_line_of_another_kind_is_named_and_what_stands_before_it_is_replayed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = recording(tmp_path / "wheel.rec", 0.0, [*TURN, *["5;007;23;0;180;1"] * 4])
     path.write_text(path.read_text() + "what is this\n")
-    assert replay(path) == 0
+    assert replay(path) == 1
     captured = capsys.readouterr()
     assert events(captured.out)[-1]["outcome"]["number"] == 23
     assert captured.err.startswith(f"{path}:19: ")
-    assert captured.err.endswith("1 unreadable lines skipped\n")
+    assert "use the file as it was recorded" in captured.err
 
 
 def test_what_cannot_be_replayed_is_named(

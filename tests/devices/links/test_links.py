@@ -279,7 +279,7 @@ def test_a_port_without_rfc2217_is_a_failure() -> None:
 
 def test_a_recording_plays_what_the_device_said_and_ends(tmp_path: Path) -> None:
     path = tmp_path / "wheel.rec"
-    path.write_text("# device: a wheel\n5 < one\n5.01 > asked\n5.02 < two\n")
+    path.write_text("# device: a wheel\n# framing: line\n5 < one\n5.01 > asked\n5.02 < two\n")
     for speed in ("0", "1", "1000"):
         link = open_link(f"replay://{path}?speed={speed}")
         link.write(b"into the void")
@@ -292,7 +292,7 @@ def test_a_recording_plays_what_the_device_said_and_ends(tmp_path: Path) -> None
 
 def test_a_recording_waits_between_chunks(tmp_path: Path) -> None:
     path = tmp_path / "wheel.rec"
-    path.write_text("0 < one\n3600 < two\n")
+    path.write_text("# framing: line\n0 < one\n3600 < two\n")
     link = open_link(f"replay://{path}")
     assert read_some(link, 5) == b"one\r\n"
     assert link.read(0.01) == b""

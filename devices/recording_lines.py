@@ -1,0 +1,155 @@
+r"""The lines of a recording: chunks, remarks, and the checks that show whether a line was changed.
+
+A chunk is ``<time> <direction> <payload> ~<check>``. The check is a CRC-32 over all chunks and
+remarks since the header, so that a line that was changed, cut, removed, repeated or moved does not
+match. It protects against editors and transfers, not against a forger.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from datetime import UTC, datetime
+from typing import Literal
+
+from devices.readings import escape, unescape
+
+Framing = Literal["line", "raw"]
+LINE_END = b"\r\n"
+CHECK = "crc32"
+"""The value of ``# check:`` in the header of a recording whose lines have checks."""
+LATEST = 253_402_300_799.0
+"""Seconds from 1970 to the end of the year 9999."""
+LINK_OPENED = "the link was opened again here"
+
+_SECONDS = re.compile(r"\d+(\.\d+)?")
+_SEALED = re.compile(rb"(.*) ~([0-9A-F]{8})", re.DOTALL)
+_GAP = re.compile(rf"\d+ chunks are missing here|{LINK_OPENED}")
+_STEP = re.compile(r"the clock was set by ([+-]\d+\.\d{6}) s here")
+
+
+class Chain:
+    """The running check of a part of a recording, from its header on."""
+
+    def __init__(self, framing: Framing) -> None:
+        self.value = zlib.crc32(framing.encode())
+
+    def add(self, line: bytes) -> None:
+        """Include a remark, without its line end."""
+        self.value = zlib.crc32(line, self.value)
+
+    def seal(self, line: bytes) -> bytes:
+        """The line with its check."""
+        self.add(line)
+        return b"%b ~%08X" % (line, self.value)
+
+    def matches(self, line: bytes, check: int) -> bool:
+        """Whether a line has the check that follows from all lines before it. The next line is
+        compared with this one as it is, so that each change is found once.
+        """
+        self.add(line)
+        before, self.value = self.value, check
+        return before == check
+
+
+def unseal(line: bytes) -> tuple[bytes, int | None]:
+    """A line without its check, and the check; None: it has none."""
+    found = _SEALED.fullmatch(line)
+    return (line, None) if found is None else (found[1], int(found[2], 16))
+
+
+def chunk_line(time: str, data: bytes, sent: bool) -> bytes:
+    """The line of a chunk, without check and line end."""
+    return f"{time} {'>' if sent else '<'} {escape(data)}".encode("ascii")
+
+
+def step_remark(seconds: float) -> str:
+    """The remark that the clock was set by so many seconds."""
+    return f"the clock was set by {seconds:+.6f} s here"
+
+
+def ending(end: bytes) -> tuple[float | None, int | None]:
+    """When the last chunk in the end of a file was read, by the clock as it is set now, and the
+    check that the next line would follow on. None: not found.
+    """
+    remarks: list[bytes] = []
+    for line in reversed(end.split(b"\n")[1:-1]):
+        body, check = unseal(line.rstrip(b"\r"))
+        if line.startswith(b"#") or not line.strip():
+            remarks.append(body)
+            continue
+        try:
+            at, absolute = parse_time(body.split(b" ", 1)[0].decode("latin-1"))
+        except ValueError:
+            continue
+        for remark in reversed(remarks):
+            text = remark[1:].decode("utf-8", "replace").strip()
+            step = step_in(text)
+            at += step or 0.0
+            if check is not None and (step is not None or gap_in(text) is not None):
+                check = zlib.crc32(remark, check)
+        return at if absolute else None, check
+    return None, None
+
+
+def gap_in(remark: str) -> str | None:
+    """Why bytes may be missing at a remark. None: the remark does not say so."""
+    return remark if _GAP.fullmatch(remark) else None
+
+
+def step_in(remark: str) -> float | None:
+    """The seconds by which the clock was set at a remark. None: the remark does not say so."""
+    found = _STEP.fullmatch(remark)
+    return None if found is None else float(found[1])
+
+
+def moment(at: float) -> str:
+    """Seconds since 1970 as UTC with microseconds.
+
+    >>> moment(1758612328.384)
+    '2025-09-23T07:25:28.384000Z'
+    """
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def parse_chunk(line: bytes, framing: Framing, *, checked: bool) -> tuple[float, bool, bytes, bool]:
+    """Parse the line of a chunk, without its check, into (time, whether it is absolute, bytes,
+    whether they were sent). ``checked``: its check proves that it is as it was written. Raises
+    ``ValueError`` saying what is wrong.
+    """
+    text = line.decode("latin-1")
+    time, _, rest = text.partition(" ")
+    direction, _, payload = rest.partition(" ")
+    if direction not in {"<", ">"}:
+        raise ValueError("not a recording line; expected `TIME < BYTES` or `TIME > BYTES`")
+    at, absolute = parse_time(time)
+    if not (payload.isascii() and payload.isprintable()):
+        raise ValueError(
+            "the payload has a character that no recording has (a tab, or one that is not ASCII): "
+            "an editor changed the line"
+        )
+    try:
+        data = unescape(payload)
+    except ValueError as error:
+        raise ValueError(f"invalid escape in the payload: {error}") from error
+    if framing == "raw":
+        return at, absolute, data, direction == ">"
+    if not checked and (b"\r" in data or b"\n" in data):
+        raise ValueError(
+            "the payload has a line end, but the header says `framing: line`, which leaves line "
+            "ends out; Novamás itself records with `framing: raw`"
+        )
+    return at, absolute, data + LINE_END, direction == ">"
+
+
+def parse_time(text: str) -> tuple[float, bool]:
+    """Seconds, and whether they count from 1970. Raises ``ValueError``."""
+    if _SECONDS.fullmatch(text):
+        if (seconds := float(text)) > LATEST:
+            raise ValueError(f"time {text[:20]}... is after the year 9999")
+        return seconds, False
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"time {text!r} is neither ISO 8601 nor seconds") from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp(), True
