@@ -480,9 +480,8 @@ class RecordingWriter:
         elif self._latest is None:
             self._latest, _ = ending(os.pread(self._file, LAST, max(0, self._size - LAST)))
         whole = self._size == 0 or os.pread(self._file, 1, self._size - 1) == b"\n"
-        lines = "".join(f"# {key}: {' '.join(value.split())}\n" for key, value in header.items())
         self._chain = Chain(self._framing)
-        self._put((b"" if whole else CUT + b"\n") + lines.encode())
+        self._put((b"" if whole else CUT + b"\n") + _header(header))
 
     def _put(self, data: bytes) -> None:
         assert self._file is not None
@@ -552,6 +551,22 @@ class RecordingWriter:
 
     def _numbered(self, number: int, end: str = "") -> Path:
         return self.path.with_name(f"{self.path.name}.{number}{end}") if number else self.path
+
+
+def recorded(header: Mapping[str, str], chunks: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
+    """The lines of a whole recording, with checks. A chunk: its time as it is written, and its
+    bytes from the device.
+    """
+    yield _header({**header, "framing": "raw", "check": CHECK})
+    chain = Chain("raw")
+    for at, data in chunks:
+        yield chain.seal(chunk_line(at, data, sent=False)) + b"\n"
+
+
+def _header(values: Mapping[str, str]) -> bytes:
+    return "".join(
+        f"# {key}: {' '.join(value.split())}\n" for key, value in values.items()
+    ).encode()
 
 
 class ClockedWriter:

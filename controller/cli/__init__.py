@@ -60,7 +60,7 @@ SUBCOMMANDS = (
     "acl",
 )
 
-MODULES = {"import": "import_history"}
+MODULES = {"import": "import_files"}
 """Subcommands whose name is a Python keyword, and their modules."""
 
 PASSED_ON = ("simulate", "carrousel", "surveillance")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -139,8 +141,8 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
 
 
 def make_codec(name: str, device: str, options: list[str]) -> Codec:
-    """A new codec with options given as KEY=VALUE. A value is TOML, or else plain text. Raises
-    ``CommandLineError``.
+    """A new codec with options given as KEY=VALUE. A value is TOML or JSON, or else plain text.
+    Raises ``CommandLineError``.
     """
     known = named(name)
     notes: Notes = []
@@ -177,14 +179,29 @@ def named(name: str) -> Driver:
 
 
 def pair(text: str) -> tuple[str, Any]:
-    """Split KEY=VALUE; the value is TOML, or else plain text. Raises ``CommandLineError``."""
+    """Split KEY=VALUE; the value is TOML or JSON, or else plain text. Raises
+    ``CommandLineError``.
+    """
     key, given, value = text.partition("=")
     if not given:
         raise CommandLineError(f"{text!r}: expected KEY=VALUE")
-    try:
+    with suppress(tomllib.TOMLDecodeError):
         return key, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    try:
+        return key, json.loads(value, object_pairs_hook=_once)
+    except (json.JSONDecodeError, RecursionError):
         return key, value
+    except ValueError as twice:
+        raise CommandLineError(f"option {key}: {twice}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, of which no key may be given twice."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
+        raise ValueError(f"{twice!r} is given twice")
+    return made
 
 
 def shown(recording: Recording) -> Iterable[Chunk]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
+from devices.shoe.barcode_cards import PACK
 
 GOOD = "# device: a wheel\n# framing: line\n0.0 < *X;2;002;32;0;174;1\n0.5 < *X;2;002;32;0;174;1\n"
 
@@ -91,6 +92,37 @@ def test_a_wrong_call_is_told(
 ) -> None:
     assert main(["decode", words[0], str(tmp_path / "lost.rec"), *words[1:]]) == 1
     assert told in capsys.readouterr().err
+
+
+CODES = {f"{number}": card for number, card in enumerate(sorted(PACK), 100)}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        json.dumps(CODES),
+        json.dumps(CODES, separators=(",", ":")),
+        "{" + ", ".join(f'"{code}" = "{card}"' for code, card in CODES.items()) + "}",
+    ],
+)
+def test_a_table_is_taken_as_toml_and_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], written: str
+) -> None:
+    file = tmp_path / "shoe.rec"
+    file.write_text("# framing: line\n0.0 < 117\n1.5 < 130\n")
+    assert main(["decode", "barcode-serial", str(file), "--option", f"cards={written}"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    drawn = [reading["card"] for reading in told if reading["type"] == "card.drawn"]
+    assert drawn == [CODES["117"], CODES["130"]]
+
+
+def test_a_code_that_is_given_twice_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = '{"117": "Ah", "117": "2h"}'
+    words = ["decode", "barcode-serial", str(tmp_path / "x"), "--option", f"cards={twice}"]
+    assert main(words) == 1
+    assert "option cards: '117' is given twice" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("programs")

@@ -1,0 +1,165 @@
+"""``novamas import``: what other programs kept of a device: the history of a shuffler, from the
+text it sent to a PC, or a plain capture of a line, as a recording.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import datetime
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+
+from controller.cli import CommandLineError
+from controller.cli.decode import make_codec, named
+from devices.captures import Captured, CaptureError, Form, read_capture
+from devices.new_file import new_file
+from devices.recording import recorded
+from devices.recording_lines import parse_time
+
+HELP = "read a device's own history as JSON lines, or turn a capture of its line into a recording"
+HISTORY = "deck-mate-1"
+LINE_ENDS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "none": b""}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """DEVICE FILE [--made TIME], or FORM FILE RECORDING --driver DRIVER."""
+    parser.add_argument(
+        "form",
+        choices=(HISTORY, *get_args(Form)),
+        metavar="FORM",
+        help=(
+            f"{HISTORY}: the history that this shuffler sent; a capture of what any device sent: "
+            "raw (its bytes), hex (hexadecimal text, also of xxd or hexdump -C), text (its lines). "
+            "Lines of hex and text may begin with their time"
+        ),
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="what to read")
+    parser.add_argument(
+        "recording",
+        type=Path,
+        nargs="?",
+        metavar="RECORDING",
+        help="of a capture: the recording to write; must not exist yet",
+    )
+    parser.add_argument(
+        "--driver",
+        help="of a capture: the device that sent it, a name that `novamas devices` lists",
+    )
+    parser.add_argument(
+        "--line-end",
+        choices=LINE_ENDS,
+        default="crlf",
+        help="of a text: what the device sent behind each line (default: crlf)",
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the driver; may be repeated",
+    )
+    parser.add_argument("--note", default="", help="of a capture: a note for the reader")
+    parser.add_argument(
+        "--made",
+        metavar="TIME",
+        type=_time,
+        help=(
+            f"of a {HISTORY}: the correct local time when the history was requested, such as "
+            "2026-11-19T14:05:00; corrects the machine's clock"
+        ),
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Read a history, or write a recording."""
+    try:
+        data = given.file.read_bytes()
+    except OSError as error:
+        raise CommandLineError(f"{given.file}: cannot be read: {error.strerror}") from None
+    if data.startswith(b"# ") and b"\n# framing: " in data[:4096]:
+        raise CommandLineError(
+            f"{given.file}: is a recording already; read it with `novamas decode DRIVER FILE`"
+        )
+    return _history(given, data) if given.form == HISTORY else _capture(given, data)
+
+
+def _history(given: argparse.Namespace, data: bytes) -> int:
+    """Print the head, the events in order of their cycles, and the counters. Returns 1 if a line
+    could not be read.
+    """
+    from devices.shuffler.deck_mate_1_history import read_history
+
+    try:
+        history = read_history(data.decode("latin-1"), given.made)
+    except ValueError as error:
+        raise CommandLineError(f"{given.file}: {error}") from None
+    for part in (history.head, *history.events, history.totals):
+        print(msgspec.json.encode(part).decode())
+    for line, what in history.problems:
+        print(f"novamas: {given.file}: line {line}: {what}", file=sys.stderr)
+    if any(event.doubtful for event in history.events):
+        print(
+            f"novamas: {given.file}: the machine's clock was set back; earlier times are doubtful",
+            file=sys.stderr,
+        )
+    return 1 if history.problems else 0
+
+
+def _capture(given: argparse.Namespace, data: bytes) -> int:
+    """Write the recording, and count on stderr what the driver understands of it."""
+    if given.driver is None or given.recording is None:
+        raise CommandLineError(
+            f"a capture becomes a recording of a device: "
+            f"novamas import {given.form} FILE RECORDING --driver DRIVER"
+        )
+    if given.recording.exists():
+        raise CommandLineError(f"{given.recording} already exists; not overwritten")
+    known, codec = named(given.driver), make_codec(given.driver, "device", given.option)
+    try:
+        captured = read_capture(data, given.form, LINE_ENDS[given.line_end])
+    except CaptureError as error:
+        raise CommandLineError(f"{given.file}: {error}") from error
+    if not captured.chunks:
+        raise CommandLineError(f"{given.file}: the capture is empty")
+    header = {
+        "device": known.title,
+        "driver": known.name,
+        **({"options": ", ".join(given.option)} if given.option else {}),
+        "imported": f"{given.file.name} ({given.form}), sha256 {sha256(data).hexdigest()}",
+        "times": captured.times,
+        **(
+            {"line-ends": f"{given.line_end}, put back behind each line of the text"}
+            if given.form == "text"
+            else {}
+        ),
+        "writer": f"novamas {version('novamas')}",
+        **({"note": given.note} if given.note else {}),
+    }
+    with new_file(given.recording) as file:
+        file.writelines(recorded(header, captured.chunks))
+    for at, part in captured.chunks:
+        codec.feed(part, parse_time(at)[0])
+    print(
+        f"{given.recording}: {_summary(captured)}, {codec.counters.frames} frames, "
+        f"{codec.counters.damaged} damaged; times: {captured.times}",
+        file=sys.stderr,
+    )
+    return 0
+
+
+def _summary(captured: Captured) -> str:
+    return f"{sum(len(part) for _, part in captured.chunks)} bytes in {len(captured.chunks)} chunks"
+
+
+def _time(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a time; expected a time such as 2026-11-19T14:05:00"
+        ) from None
