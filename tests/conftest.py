@@ -47,6 +47,17 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Restore the umask: a command of ours that is called in this process makes it stricter."""
+    umask = os.umask(0o022)
+    os.umask(umask)
+    try:
+        return (yield)
+    finally:
+        os.umask(umask)
+
+
 @pytest.fixture
 def long() -> bool:
     """Whether this is the long form: ``make chaos``."""

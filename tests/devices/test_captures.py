@@ -80,12 +80,14 @@ def test_a_dump_gives_the_bytes_that_it_was_made_of(
     assert bytes_of(dump(data).upper().replace("0X", "0x")) == data
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("options", [["-t", "x1"], ["-t", "x1z"], ["-v", "-t", "x1"]])
 def test_a_dump_of_od_is_read(options: list[str]) -> None:
     found = subprocess.run(["od", "-A", "x", *options], input=SOME, capture_output=True, check=True)
     assert bytes_of(found.stdout) == SOME
 
 
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize(
     "options", [["-A", "x", "-x"], ["-x"], ["-t", "x1"], ["-c"], ["-A", "x", "-t", "x2"]]
 )

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from controller.people.register import enrolled, write_people
@@ -62,6 +63,7 @@ def put(path: Path, content: bytes) -> None:
     new.replace(path)
 
 
+@pytest.mark.usefixtures("programs")
 def test_who_was_revoked_is_let_in_nowhere_by_an_older_file(
     tmp_path: Path, ending: ExitStack
 ) -> None:
