@@ -47,6 +47,11 @@ def test_the_rules_of_the_document(
     console.say(f"{TABLE}/command/session-open", {**HEAD, "client": "console-1", "id": 3})
     answer = until("an answer", lambda: console.on("/reply/console-1"), running.log)[0].body
     assert answer == {"id": 3, "ok": True}
-    assert display.on("/reply/console-1") == []
+    display.say(
+        f"{TABLE}/command/recall",
+        {"boot": running.boot(), "from": 1, "client": "display-4", "id": 4},
+    )
+    until("the next answer", lambda: display.on("/reply/display-4")[1:], running.log)
+    assert display.on("/reply/console-1") == [], "it was published before"
     assert display.latest("/status")["status"] == "online"
     until("the display hears of it", lambda: display.events("session.opened"), running.log)

@@ -261,10 +261,9 @@ def test_half_a_code_before_the_unplugging_is_never_completed(
     scan(scanner, *OTHER)
     unresolved = first(heard, "round.unresolved")
     assert (unresolved["round"], unresolved["why"]) == (1, "silence")
-    assert [event["state"] for event in heard.events("device.state")][-4:] == [
-        "up",
-        "lost",
-        "open",
-        "up",
-    ]
+
+    def states() -> list[str]:
+        return [event["state"] for event in heard.events("device.state")]
+
+    until("its states", lambda: states()[-4:] == ["up", "lost", "open", "up"], heard.told)
     assert [event for event in heard.events("round.result") if event["round"] == 1] == []

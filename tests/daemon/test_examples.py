@@ -5,7 +5,6 @@ the ten tables in a daemon.
 from __future__ import annotations
 
 import json
-import select
 import shutil
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pytest
 from controller.cli import main
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
 from tests.support.daemon.process import UNSIGNED, Daemon
+from tests.support.waiting import next_line
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -67,7 +67,7 @@ def test_a_subscriber_drops_doubles_and_fills_a_gap(
     # The subscriber may not listen yet: the first event is said until it is heard, and each double
     # is dropped.
     first = next_line(listening, lambda: say(1))
-    assert first == f"r1 {BOOT} 1 data.late"
+    assert first.rstrip("\n") == f"r1 {BOOT} 1 data.late"
     say(1)
     say(2)
     say(5)
@@ -108,14 +108,6 @@ def test_a_subscriber_prints_what_overtakes_the_first_event_in_its_place(
     runs = [(BOOT, 4), (BOOT, 5), ("2a", 1), ("2a", 2), ("2a", 3)]
     assert printed.splitlines() == [f"r1 {boot} {seq} data.late" for boot, seq in runs]
     assert listening.returncode == 0
-
-
-def next_line(process: subprocess.Popen[str], again: Callable[[], None]) -> str:
-    """The next line that a process prints; until then ``again`` is called now and then."""
-    assert process.stdout is not None
-    while not select.select([process.stdout], [], [], 0.2)[0]:
-        again()
-    return process.stdout.readline().rstrip("\n")
 
 
 def test_the_profile_makes_three_results_of_its_recording(

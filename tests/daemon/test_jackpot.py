@@ -28,6 +28,13 @@ from tests.support.daemon.process import Daemon, configuration
 TABLE = "novamas-sim/v1/palma/b1"
 TOPIC = "novamas-sim/v1/palma/jackpot/carrousel-1/state"
 KEY = PrivateKey.generate()
+Standing = tuple[bool | None, str | None]
+"""Whether a table has its jackpot in play, and why not."""
+IN_PLAY: Standing = (True, None)
+UNHEARD: Standing = (False, "unheard")
+CHECKING: Standing = (False, "not_verified")
+LATE: Standing = (False, "clock")
+"""What was stated reached the daemon after the time that it names."""
 
 
 def statement(seconds: float = 60.0, **fields: Any) -> dict[str, Any]:
@@ -64,12 +71,12 @@ class Table:
     def state(self, body: Any, *, retain: bool = True) -> None:
         self.heard.say(TOPIC, body, retain=retain)
 
-    def standings(self) -> list[tuple[bool | None, str | None]]:
+    def standings(self) -> list[Standing]:
         """What the table has said of its jackpot, oldest first."""
         events = self.heard.events("jackpot.in_play")
         return [(event["in_play"], event.get("why")) for event in events]
 
-    def until_standing(self, *wanted: tuple[bool | None, str | None]) -> None:
+    def until_standing(self, *wanted: Standing) -> None:
         """Wait until these are the last."""
 
         def there() -> bool:
@@ -77,16 +84,55 @@ class Table:
 
         until(f"{wanted}", there, lambda: f"{self.standings()}\n{self.run.log()[-3000:]}")
 
+    def until_in_play(self, seconds: float) -> None:
+        """State that it is in play for so long, until the table has read that in time: a starved
+        daemon reads a statement when its time is over.
+        """
+        while True:
+            self.state(statement(seconds))
+            if self._until_one_of(IN_PLAY, LATE) == IN_PLAY:
+                return
+            self.state(b"")
+            self.until_standing(UNHEARD)
+
+    def until_ended(self, seconds: float) -> None:
+        """State that it is in play for so long, and wait for the end of that time. Likewise."""
+        while True:
+            self.state(statement(seconds))
+            if self._until_one_of(UNHEARD, LATE) == UNHEARD:
+                return
+            self.state(statement())
+            self.until_standing(IN_PLAY)
+
+    def _until_one_of(self, *wanted: Standing) -> Standing:
+        def last() -> Standing | None:
+            return self.standings()[-1] if self.standings()[-1] in wanted else None
+
+        found: Standing = until(f"one of {wanted}", last, self.run.log)
+        return found
+
     def bet(self, box: int) -> dict[str, Any]:
-        return command(self.heard, "bet.place", TABLE, who=f"box:{box}", bet="jackpot", amount=100)
+        """The reply to a bet, once its event is there too."""
+        known = len(self.placed())
+        bet = {"who": f"box:{box}", "bet": "jackpot", "amount": 100}
+        reply = command(self.heard, "bet.place", TABLE, **bet)
+        if reply["ok"]:
+            self.next_placed(known)
+        return reply
 
     def coin(self, box: int) -> dict[str, Any]:
         """What the table says to a coin."""
-        before = len(self.placed())
+        known = len(self.placed())
         self.coins += 1
         self.slots.say("coin", self.coins, box, 100)
-        until("the coin", lambda: len(self.placed()) > before, self.heard.told)
-        return self.placed()[-1]
+        return self.next_placed(known)
+
+    def next_placed(self, known: int) -> dict[str, Any]:
+        """The event that follows so many."""
+        found: list[dict[str, Any]] = until(
+            "the event", lambda: self.placed()[known:], self.heard.told
+        )
+        return found[0]
 
     def placed(self) -> list[dict[str, Any]]:
         kinds = ("bet.placed", "irregularity")
@@ -166,9 +212,6 @@ options = {{ late_after = 1000.0 }}
 """
 
 
-IN_PLAY, UNHEARD, CHECKING = (True, None), (False, "unheard"), (False, "not_verified")
-
-
 def test_bets_are_taken_while_the_controller_says_so(table: Callable[..., Table]) -> None:
     play = table()
     assert play.standings() == [UNHEARD]
@@ -182,8 +225,8 @@ def test_bets_are_taken_while_the_controller_says_so(table: Callable[..., Table]
     assert play.bet(1)["ok"]
     assert play.coin(2)["amount"] == 100
     until("it is shown", lambda: play.shown() == {"jackpot": "carrousel-1", "in_play": True})
-    play.state(statement(5.0))
-    play.until_standing(UNHEARD, IN_PLAY, UNHEARD)  # nobody said so: its time was over
+    play.until_ended(5.0)  # nobody said so: its time was over
+    play.until_standing(IN_PLAY, UNHEARD)
     assert play.coin(3)["what"] == "jackpot_not_in_play"
     assert play.heard.latest(f"{TABLE}/info")["about"]["jackpot"] == "carrousel-1"
     play.prove()
@@ -256,8 +299,7 @@ def test_without_the_broker_it_ends_when_its_time_is_over(
     table: Callable[..., Table], mosquitto: Mosquitto
 ) -> None:
     play = table()
-    play.state(statement(3.0))
-    play.until_standing(IN_PLAY)
+    play.until_in_play(3.0)
     mosquitto.kill()
     until("the end", lambda: play.run.logged("jackpot not in play"), play.run.log)
     play.heard.subscribed.clear()
@@ -282,7 +324,7 @@ def test_a_restart_hears_anew_and_a_table_may_be_unlinked(
     play.run.kill()
     play.run.start()
     play.until_standing(IN_PLAY, UNHEARD, IN_PLAY)  # the broker held it, and its time is to come
-    play.state(statement(5.0))
+    play.until_ended(5.0)
     play.until_standing(IN_PLAY, UNHEARD)
     play.run.kill()
     play.run.start()
@@ -303,12 +345,13 @@ def test_a_restart_hears_anew_and_a_table_may_be_unlinked(
 def test_a_site_may_have_bets_taken_and_marked(table: Callable[..., Table]) -> None:
     play = table(settings='{ out_of_play = "mark" }')
     assert play.coin(1)["out_of_play"] is True
+    known = len(play.placed())
     assert play.bet(2)["ok"]
-    assert play.placed()[-1]["out_of_play"] is True
+    assert play.next_placed(known)["out_of_play"] is True
     play.state(statement())
     play.until_standing(IN_PLAY)
     assert play.bet(3)["ok"]
-    assert "out_of_play" not in play.placed()[-1]
+    assert "out_of_play" not in play.next_placed(known + 1)
     play.prove()
 
 
@@ -319,7 +362,8 @@ def test_a_controller_that_is_killed_ends_it(
     play = table()
     authorised = terms("b1", jackpot="carrousel-1", decree="ARA02", stake=None, seed=0)
     authorised["authorisation"]["percentage"] = [1, 1]
-    controller = Controller(tmp_path / "carrousel", mosquitto.port, authorised)
+    # what it states holds for fifteen seconds: a controller that is starved for three is in play
+    controller = Controller(tmp_path / "carrousel", mosquitto.port, authorised, keepalive=5.0)
     controller.given["site"] = "palma"
     controller.given["jackpots"][0]["simulated"] = True
     ending.callback(controller.kill)

@@ -12,6 +12,7 @@ from controller.service.health import PERIOD
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import command, spin
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import PATIENCE
 
 Make = Callable[[str], Daemon]
 TROUBLE = {"full": "No space left on device", "closed": "Broken pipe"}
@@ -53,7 +54,7 @@ def test_the_tables_go_on_and_health_counts(
         log = heard.latest("/health")["log"]
         return bool(log["trouble"] == TROUBLE[kind] and log["lost"] >= 3)
 
-    until("health says so", told, patience=2 * PERIOD)  # lines are counted as they are lost
+    until("health says so", told, patience=PERIOD + PATIENCE)  # lines are counted as they are lost
     assert made.stop() == 0
     until("the farewell", lambda: heard.latest("/status")["status"] == "offline")
 

@@ -59,13 +59,13 @@ def test_what_holds_is_said_again(
         heard.say(topic, body, retain=retain)
     for topic, body in FORGED.items():
         until(f"{topic} is put right", partial(after, heard, topic, body), running.log)
+    running.until_logged("somebody else publishes on our topics")
     assert len(running.logged("somebody else publishes on our topics")) == 1
     until("an alert", lambda: heard.latest(f"{TABLE}/alert/broker-topics"), running.log)
     later = subscribe(mosquitto.port)
-    until(
-        "what is retained comes",
-        lambda: later.latest("/status") and later.latest("/info") and later.latest("/history"),
-    )
+    later.catch_up()
+    assert later.latest("/info")
+    assert later.latest("/history")
     assert later.latest("/status") == {"status": "online", "boot": running.boot()}
     assert later.latest(f"{TABLE}/state")["shown"]["session"] == 1
     assert later.latest(f"{TABLE}/result") is None

@@ -5,6 +5,7 @@ the daemon has them, at a real Mosquitto.
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ from tests.controller.people.test_people_setting import TABLE as TABLE_TEXT
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.people.staff import AUDIENCE, HEAD, LASA, RIERA, SITE_KEY, TABLE
+from tests.support.waiting import PATIENCE
 
 PEOPLE = ("m-lasa", "a-riera")
 
@@ -58,9 +60,12 @@ class Floor:
         self._seen, self._rights = Seen(), rights("roulette-french", "ARA02")
         self._client = paho.Client(CallbackAPIVersion.VERSION2)
         self._client.on_message = self._answer
+        subscribed = threading.Event()
+        self._client.on_subscribe = lambda *_: subscribed.set()
         self._client.connect("127.0.0.1", port)
         self._client.subscribe(f"{AUDIENCE}/command/+", 1)
         self._client.loop_start()
+        assert subscribed.wait(PATIENCE)
 
     def close(self) -> None:
         self._client.disconnect()

@@ -17,6 +17,7 @@ from controller.cli import main
 from tests.support.brokers.mosquitto import Mosquitto, until
 from tests.support.daemon.certificates import Authority
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.waiting import next_line
 
 PASSWORD = "of this test alone"
 REPOSITORY = Path(__file__).parents[2]
@@ -107,15 +108,18 @@ def test_everybody_gets_in_with_one_configuration(
         ending.callback(each.kill)
     until("both are in", lambda: broker.log().count("u'pit'") >= 3, broker.log)
     head = ["--by", "M. Lasa", "--role", "table_head", "--config", str(made.file)]
-    opened = b""
-    while b"session.opened" not in opened:  # they may have subscribed after the first one
+
+    def play() -> None:
+        """Either may have subscribed after the session before."""
         assert main(["send", "r1", "session.open", *head]) == 0
         assert main(["send", "r1", "session.close", *head]) == 0
-        assert display.stdout is not None
-        opened = display.stdout.readline()
+
+    opened = b""
+    while b"session.opened" not in opened:
+        play()
+        opened = next_line(display, play)
     assert json.loads(opened)["table"] == "r1"
-    assert example.stdout is not None
-    assert example.stdout.readline().startswith(b"r1 ")
+    assert next_line(example, play).startswith(b"r1 ")
     assert PASSWORD not in made.log()
 
 

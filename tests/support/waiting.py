@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import select
+import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
@@ -40,3 +42,13 @@ async def until_async(condition: Callable[[], Any]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110 - what is waited for notifies nobody
             await asyncio.sleep(0.005)
+
+
+def next_line(process: subprocess.Popen[Any], again: Callable[[], object]) -> Any:
+    """The next line that a process prints; until then ``again`` is called now and then. Only for a
+    process that prints one line at a time: a second one may hide in the buffer of the first.
+    """
+    assert process.stdout is not None
+    while not select.select([process.stdout], [], [], 0.2)[0]:
+        again()
+    return process.stdout.readline()

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterable, Sequence
-from itertools import cycle
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +118,11 @@ class Heard(msgspec.Struct, frozen=True):
         return json.loads(self.payload) if self.payload else None
 
 
+MARK = "test/mark"
+"""Below this topic is what tests say to themselves."""
+_MARKS = count()
+
+
 class Subscriber:
     """A client that hears everything on a port, and may speak.
 
@@ -186,6 +191,14 @@ class Subscriber:
     ) -> None:
         """Publish without waiting until the broker has it."""
         self._client.publish(topic, body, 1, retain, properties)
+
+    def catch_up(self) -> None:
+        """Wait until all has come that the broker has for us by now, retained or live: it delivers
+        that before a mark of our own. Only for a client that is subscribed to everything.
+        """
+        mark = f"{MARK}/{next(_MARKS)}"
+        self.say(mark, {})
+        until("the mark comes back", lambda: self.on(mark), self.told)
 
     def on(self, ending: str) -> list[Heard]:
         """What was heard on topics that end so."""

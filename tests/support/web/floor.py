@@ -12,7 +12,7 @@ from typing import Any
 from controller.cli.web import write_laws
 from controller.people import broker_access
 from simulators.shoe.barcode import code
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import MARK, Mosquitto, Subscriber, until
 from tests.support.daemon.play import until_said
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.devices.parts import Pty
@@ -122,9 +122,7 @@ class Floor:
 
     def sent(self) -> list[str]:
         """The commands that came to the broker until now, by their topics."""
-        mark = f"test/mark/{len(self.heard.heard)}"
-        self.heard.say(mark, {})  # whatever came before it is heard before it
-        until("the mark is heard", lambda: self.heard.on(mark))
+        self.heard.catch_up()
         return [
             each.topic.rpartition("/")[2] for each in self.heard.heard if "/command/" in each.topic
         ]
@@ -139,7 +137,7 @@ def _rules() -> str:
         "display-4": "display",
     }
     clients = [broker_access.client(kind, user, floor) for user, kind in users.items()]
-    return broker_access.mosquitto(clients) + "\nuser watcher\ntopic read #\ntopic test/mark/#\n"
+    return broker_access.mosquitto(clients) + f"\nuser watcher\ntopic read #\ntopic {MARK}/#\n"
 
 
 def _cards(url: str) -> str:
