@@ -8,6 +8,7 @@ a reading, never an exception. Its buffer is bounded.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import IntEnum
 from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -18,6 +19,19 @@ Evidence = Literal["documented", "observed", "profile"]
 """How we know the protocol: from the vendor's document, from recordings only, or from a profile
 that a site wrote.
 """
+
+
+class Proof(IntEnum):
+    """How well one valid frame proves that it comes from the device that the codec decodes, and not
+    from a device server or another device.
+    """
+
+    TEXT = 0
+    """Nothing: any line of text is a frame."""
+    FORM = 1
+    """The frame has a form or a content that hardly anything else sends."""
+    CHECKED = 2
+    """The frame has a check sum, and it is right."""
 
 
 class Counters(msgspec.Struct, kw_only=True):
@@ -45,6 +59,11 @@ class Codec(Protocol):
     """Whether the device repeats itself at a steady pace, so that silence means a fault. A device
     that is not steady sends only when something happens and never becomes stale.
     """
+
+    @property
+    def proof(self) -> Proof:
+        """What a frame proves that it counts in ``counters.frames``, at the least."""
+        ...
 
     @property
     def deadline(self) -> float | None:
@@ -89,6 +108,28 @@ class JudgesDelay(Protocol):
         between. It may be taken for live only if that is proved.
         """
         ...
+
+
+@runtime_checkable
+class TakesText(Protocol):
+    """A codec to which any line of text may be a frame. It must not take what a device server says
+    at connecting (a banner, a refusal) for what the device says.
+    """
+
+    def opened(self, now: float) -> None:
+        """The link was opened. Text that proves nothing is dropped for the next
+        :data:`GREETING` seconds.
+        """
+        ...
+
+
+GREETING = 1.0
+"""Seconds after opening in which a device server greets or refuses its client."""
+
+LASTED = 5.0
+"""Seconds after which an open link has lasted. One that ended sooner, without a valid frame, was no
+connection with the device.
+"""
 
 
 @runtime_checkable

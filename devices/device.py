@@ -1,7 +1,7 @@
 """The supervisor of one device: it keeps link, codec and watch running. The same for all devices.
 
 It never exits and never blocks the event loop. A lost link is reopened after a random pause that
-doubles from half a second up to half a minute and is reset by the first valid frame. One line is
+doubles from half a second up to half a minute and is reset by a link that lasted. One line is
 logged when the device goes down, one when it is back.
 """
 
@@ -17,7 +17,7 @@ import msgspec
 
 from devices.blocking import in_thread, opening
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, steps
-from devices.codec import LONGEST_WAIT, Codec
+from devices.codec import LASTED, LONGEST_WAIT, Codec
 from devices.errors import NovamasError
 from devices.health import DeviceHealth
 from devices.links import LinkFailedError, WriteTimedOutError
@@ -106,7 +106,8 @@ class Device:
         self._outbox: asyncio.Queue[Request] | None = None
         self._facts: dict[str, str] = {}
         self._opened = 0
-        self._failures = 0  # consecutive, without a valid frame
+        self._failures = 0  # consecutive, without a link that lasted
+        self._open_since: float | None = None
         self._defects = 0
         self._down = False
         self._error: str | None = None
@@ -130,7 +131,9 @@ class Device:
                     )
                 self._error = reason
                 self._apply(Lost(now, reason))
-                self._failures += 1
+                opened, self._open_since = self._open_since, None
+                lasted = opened is not None and time.monotonic() - opened >= LASTED
+                self._failures = 1 if lasted else self._failures + 1
                 await asyncio.sleep(pause(self._failures, random.random()))  # noqa: S311 - not a secret
         finally:
             if self._recorder is not None:
@@ -205,6 +208,7 @@ class Device:
                 )
             self._facts = opened[0].describe()
             self._opened += 1
+            self._open_since = time.monotonic()
             now = self._clock()
             if self._opened == 1:
                 self._since_1970 = time.time() - now
@@ -215,20 +219,23 @@ class Device:
             reader = Reader(opened[0], self._arrived, self._wait(now), self._speed)
             tasks = self._start_writing(reader)
             reason = await reader.ended
-            return self._clock(), reason
+            return self._clock(), self._told(reader.failure) if reader.failure else reason
         except LinkFailedError as failure:
-            return self._clock(), failure.reason
+            return self._clock(), self._told(failure)
         finally:
             if reader is not None:
                 reader.end("closed")
             outbox, self._outbox = self._outbox, None
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            while outbox is not None and not outbox.empty():
-                self._note_not_sent(outbox.get_nowait(), "the link was closed before it was sent")
-            for link in opened:
-                await in_thread(link.close, f"link {self.id}: close")
+            try:
+                await asyncio.gather(*tasks, return_exceptions=True)
+            finally:  # also if cancelled meanwhile
+                while outbox is not None and not outbox.empty():
+                    reason = "the link was closed before it was sent"
+                    self._note_not_sent(outbox.get_nowait(), reason)
+                for link in opened:
+                    await in_thread(link.close, f"link {self.id}: close")
 
     def _arrived(self, data: bytes, waited: float) -> float | None:
         """Take what was just read, or silence: an empty descriptor proves it, however long nobody
@@ -314,6 +321,12 @@ class Device:
                     "readings not accepted by the table", error, readings=len(readings)
                 )
 
+    def _told(self, failure: LinkFailedError) -> str:
+        """Why the link failed, with what the device server said, unless a card may be in it."""
+        if self._confidential and failure.words:
+            return f"{failure.reason}; it sent something, which is not shown: cards lie face down"
+        return str(failure)
+
     def _tell_identity(self) -> None:
         try:
             self._identify(self._facts)
@@ -324,7 +337,6 @@ class Device:
         """Log once when the device goes down and once when it is up."""
         match reading:
             case LinkUp():
-                self._failures = 0
                 self._down = False
                 self._log.info("device up", **self._facts)
             case LinkLost() | LinkStale() | LinkUnintelligible() if not self._down:
@@ -362,7 +374,7 @@ class Device:
                 self._error = failure.reason
                 self._note_not_sent(request, failure.reason)
                 if not isinstance(failure, WriteTimedOutError):
-                    reader.end(failure.reason)
+                    reader.fail(failure)
                     return
             else:
                 if request.command is not None:

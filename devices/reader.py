@@ -64,6 +64,8 @@ class Reader:
         self._empty = -inf
         self._drained = True
         self.ended: asyncio.Future[str] = self._loop.create_future()
+        self.failure: LinkFailedError | None = None
+        """Why the link ended, if it did so itself."""
         self._loop.add_reader(link.fileno(), self._read)
         self._wake_after(wait)
 
@@ -72,6 +74,11 @@ class Reader:
         self._stop()
         if not self.ended.done():
             self.ended.set_result(reason)
+
+    def fail(self, failure: LinkFailedError) -> None:
+        """Stop reading: the link has ended."""
+        self.failure = self.failure or failure
+        self.end(failure.reason)
 
     async def write(self, data: bytes) -> None:
         """Write all of it, limited in time. Raises :class:`LinkFailedError`."""
@@ -109,7 +116,7 @@ class Reader:
         try:
             data = self._link.read(0)
         except LinkFailedError as failure:
-            self.end(failure.reason)
+            self.fail(failure)
             return
         except Exception as error:
             self.end(f"{type(error).__name__}: {error}")

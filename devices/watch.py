@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Literal
 
-from devices.codec import Asks, Codec, JudgesDelay
+from devices.codec import LASTED, Asks, Codec, JudgesDelay, TakesText
 from devices.errors import NovamasError
 from devices.garbage import GarbageSummary
 from devices.readings import (
@@ -62,6 +62,8 @@ class Watch:
         self._device = device
         self._stale_after = stale_after
         self._opened_before = False
+        self._opened_at: float | None = None  # until a frame arrives
+        self._failing = False  # the latest connection ended before it had lasted
         self._reported: State | None = None
         # the latest time seen; reported times never go back behind it
         self._latest = float("-inf")
@@ -79,26 +81,38 @@ class Watch:
         return self._soonest(self._codec.deadline)
 
     def _soonest(self, soonest: float | None) -> float | None:
-        for due in (self._verdict_due(), self._garbage.due):
+        for due in (self._verdict_due(), self._garbage.due, self._open_due()):
             if due is not None and (soonest is None or due < soonest):
                 soonest = due
         return soonest
 
-    def opened(self, now: float) -> list[AnyReading]:
+    def opened(self, now: float, *, earlier: bool = False) -> list[AnyReading]:
         """The link is open. A steady device is reported once it is heard, or has been silent too
         long. Any other may stay silent for a long time, and an open port does not prove that it
-        works, so only the opening is reported.
+        works, so only the opening is reported; after a connection that ended at once, when this one
+        has lasted. ``earlier``: it had been open before, nobody knows for how long.
         """
         if self._opened_before:
             self._codec.reconnected(now)
+        if not earlier and isinstance(self._codec, TakesText):
+            self._codec.opened(now)
         self._opened_before = True
+        self._opened_at = None if earlier else now
         self._latest = max(self._latest, now)
         self.state = "connecting"
         self._quiet_from(now)
+        return [] if self._failing else self._report_open(now)
+
+    def _report_open(self, now: float) -> list[AnyReading]:
+        self._failing = False
         if self._codec.steady or self._reported == "connecting":
             return []
         self._reported = "connecting"
         return [LinkOpen(at=now, device=self._device)]
+
+    def _open_due(self) -> float | None:
+        """When the link will have lasted, if that is still to be reported."""
+        return self._opened_at + LASTED if self._failing and self._opened_at is not None else None
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Take bytes that arrived at ``now``, after everything that was due before. Raises
@@ -142,6 +156,9 @@ class Watch:
             if due == self._garbage.due:
                 readings += self._garbage.release(self._latest)
                 continue
+            if due == self._open_due():
+                readings += self._report_open(self._latest)
+                continue
             self._hear(b"", self._latest, readings)
             codec_due = self._codec.deadline
             if codec_due is not None and codec_due <= due:
@@ -164,6 +181,9 @@ class Watch:
         :meth:`tick` does.
         """
         readings = [*self.tick(now), *self._garbage.release(now)]
+        if self._quiet_since is not None:
+            self._failing = self._opened_at is not None and now - self._opened_at < LASTED
+            self._opened_at = None
         self.state = "lost"
         self._quiet_since = None
         if self._reported != "lost":
@@ -190,6 +210,7 @@ class Watch:
             self.last_frame = now
             self._quiet_from(now)
             self.state = "up"
+            self._failing, self._opened_at = False, None
             if self._reported != "up":
                 self._reported = "up"
                 before = list(takewhile(lambda reading: isinstance(reading, LinkGarbage), heard))

@@ -128,9 +128,8 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
     opened = False
     for chunk in chunks:
         if not opened:
-            watch.opened(
-                chunk.at
-            )  # its readings are dropped: no recording tells when the link was opened
+            # its readings are dropped: no recording tells when the link was opened
+            watch.opened(chunk.at, earlier=True)
             opened = True
         elif chunk.gap:
             yield from watch.lost(chunk.at, chunk.gap)

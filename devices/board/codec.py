@@ -25,7 +25,7 @@ from devices.board.report import (
     Report,
     read_report,
 )
-from devices.codec import Counters
+from devices.codec import Counters, Proof
 from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkLate, escape
 
 COPIES = 8
@@ -82,6 +82,7 @@ class Board(ABC):
     shown: ClassVar[bool] = True
     """Whether bytes that are not understood may be shown."""
     steady = True
+    proof = Proof.CHECKED
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver
+from devices.codec import Counters, Driver, Proof
 from devices.readings import (
     AnyReading,
     DeviceReport,
@@ -48,6 +48,7 @@ class SicboShaker:
     """One shaker. See :class:`devices.codec.Codec`."""
 
     steady = True
+    proof = Proof.FORM
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()

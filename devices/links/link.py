@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import msgspec
 
 from devices.errors import NovamasError
+from devices.readings import escape
 from devices.suggestions import instead_of
 
 CONNECT_TIMEOUT = 3.0
@@ -17,14 +18,24 @@ WRITE_TIMEOUT = 1.0
 """Seconds allowed for a write. The longest device command takes a tenth of that at 9600 baud."""
 
 
+LONGEST_WORDS = 80
+"""Bytes that are shown of what came on a connection that ended at once."""
+
+
 class LinkFailedError(NovamasError):
     """The link cannot be opened, or is no longer usable. ``reason`` is for people: what happened,
-    why if known, and what to do.
+    why if known, and what to do; nothing that was received is in it.
+
+    ``words``: what came on a connection that ended at once, mostly why a device server refuses it.
+    The text of the exception shows them; where cards lie face down they must not be shown, since a
+    card may be among them.
     """
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, words: bytes = b"") -> None:
+        shown = escape(words[:LONGEST_WORDS].strip())
+        super().__init__(f'{reason}; it sent "{shown}"' if shown else reason)
         self.reason = reason
+        self.words = words
 
 
 class WriteTimedOutError(LinkFailedError):

@@ -10,20 +10,70 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from contextlib import suppress
 from queue import Empty, Queue
 
 import serial.rfc2217
 
-from devices.links.link import Address, Link, LinkFailedError, host_and_port
+from devices.codec import LASTED
+from devices.links.line import LINE_ERRORS
+from devices.links.link import (
+    LONGEST_WORDS,
+    Address,
+    Link,
+    LinkFailedError,
+    host_and_port,
+)
 from devices.links.serial_port import Settings, prepare, settings_of
 from devices.links.tcp import keep_alive
 
 CHUNK = 4096
 MOST_BYTES = 65536
+FAREWELL = 0.5
+"""Seconds for the last words of a server whose port cannot be opened."""
 
 
-class _RtsAlone(serial.rfc2217.Serial):
+class _Client(serial.rfc2217.Serial):
+    """pyserial's client. Its thread reads to the end also where the server hangs up before it has
+    our answers, so that what the server said is not lost.
+    """
+
+    _thread: threading.Thread | None = None
+    _opening = False
+
+    def open(self) -> None:
+        """Connect and set the line."""
+        self._opening = True
+        super().open()
+        self._opening = False
+
+    def close(self) -> None:
+        """Close the connection."""
+        connection: socket.socket | None = vars(self)["_socket"]
+        if self._opening and self._thread is not None:
+            self._thread.join(FAREWELL)
+        super().close()
+        if connection is not None:  # pyserial forgets it if the server has hung up
+            connection.close()
+
+    def received(self) -> Queue[bytes | None]:
+        """What was read and not taken yet, byte by byte; None: the connection has ended."""
+        queue: Queue[bytes | None] | None = vars(self).get("_read_buffer")
+        return Queue() if queue is None else queue
+
+    def _internal_raw_write(self, data: bytes) -> None:
+        lock: threading.Lock = vars(self)["_write_lock"]
+        connection: socket.socket = vars(self)["_socket"]
+        try:
+            with lock:
+                connection.sendall(data)
+        except OSError:
+            if threading.current_thread() is not self._thread:
+                raise
+
+
+class _RtsAlone(_Client):
     """A port whose RTS is left alone; pyserial would assert it on opening."""
 
     def _update_rts_state(self) -> None:
@@ -46,16 +96,21 @@ class Rfc2217Link:
 
     def __init__(self, host: str, port: int, settings: Settings) -> None:
         self._name = f"{host}:{port}"
-        self._port = serial.rfc2217.Serial() if settings.rts is not None else _RtsAlone()
+        self._port = _Client() if settings.rts is not None else _RtsAlone()
         prepare(self._port, settings)
         self._port.port = (
             f"rfc2217://[{host}]:{port}" if ":" in host else f"rfc2217://{host}:{port}"
         )
         try:
             self._port.open()
-        except (serial.SerialException, OSError, ValueError) as error:
-            raise LinkFailedError(f"{self._name}: cannot open the port: {error}") from error
-        self._bytes: Queue[bytes | None] = vars(self._port)["_read_buffer"]
+        except LINE_ERRORS as error:
+            received = list(self._port.received().queue)
+            hung_up = "the device server closed the connection" if None in received else error
+            raise LinkFailedError(
+                f"{self._name}: cannot open the port: {hung_up}",
+                b"".join(byte or b"" for byte in received),
+            ) from error
+        self._bytes = self._port.received()
         # when full, the client waits, the socket fills up, and the other end waits too
         self._bytes.maxsize = MOST_BYTES
         self._client: threading.Thread = vars(self._port)["_thread"]
@@ -63,6 +118,8 @@ class Rfc2217Link:
         with suppress(OSError):
             keep_alive(connection)
         self._ended = False
+        self._opened = time.monotonic()
+        self._first = b""
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
@@ -75,7 +132,11 @@ class Rfc2217Link:
         except Empty:
             self._ended = not data and not self._client.is_alive()
         if self._ended and not data:
-            raise LinkFailedError(f"{self._name}: the connection ended")
+            at_once = time.monotonic() - self._opened < LASTED
+            raise LinkFailedError(
+                f"{self._name}: the connection ended", self._first if at_once else b""
+            )
+        self._first += data[: LONGEST_WORDS - len(self._first)]
         return bytes(data)
 
     def write(self, data: bytes) -> None:
@@ -84,7 +145,7 @@ class Rfc2217Link:
         """
         try:
             self._port.write(data)
-        except (serial.SerialException, OSError) as error:
+        except LINE_ERRORS as error:
             raise LinkFailedError(f"{self._name}: cannot write: {error}") from error
 
     def close(self) -> None:
@@ -93,7 +154,7 @@ class Rfc2217Link:
         self._bytes.maxsize = 2**62
         with suppress(Empty):
             self._bytes.get_nowait()
-        with suppress(serial.SerialException, OSError):
+        with suppress(*LINE_ERRORS):
             self._port.close()
 
     def describe(self) -> dict[str, str]:

@@ -5,13 +5,16 @@ converter).
 from __future__ import annotations
 
 import socket
+import time
 from contextlib import suppress
 
 import msgspec
 
+from devices.codec import LASTED
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import (
     CONNECT_TIMEOUT,
+    LONGEST_WORDS,
     Address,
     Link,
     LinkFailedError,
@@ -63,9 +66,19 @@ class TcpLink(DescriptorLink):
             raise LinkFailedError(
                 f"{self._name}: cannot connect: {error.strerror or error}"
             ) from error
-        keep_alive(self._socket)
+        self._opened = time.monotonic()
+        self._first = b""
+        """The first bytes that came."""
+        with suppress(OSError):
+            keep_alive(self._socket)  # fails if the other end has closed it already
         self._socket.setblocking(False)
         super().__init__(self._socket.fileno())
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.link.Link`."""
+        data = super().read(timeout)
+        self._first += data[: LONGEST_WORDS - len(self._first)]
+        return data
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
@@ -84,10 +97,19 @@ class TcpLink(DescriptorLink):
 
     def unreadable(self, error: OSError | None) -> LinkFailedError:
         """See :class:`devices.links.descriptor.DescriptorLink`."""
-        if error is None:
-            return LinkFailedError(f"{self._name}: the device server closed the connection")
-        return LinkFailedError(f"{self._name}: connection lost: {error.strerror or error}")
+        what = (
+            "the device server closed the connection"
+            if error is None
+            else f"connection lost: {error.strerror or error}"
+        )
+        return self._ended(what)
 
     def unwritable(self, error: OSError) -> LinkFailedError:
         """See :class:`devices.links.descriptor.DescriptorLink`."""
-        return LinkFailedError(f"{self._name}: cannot write: {error.strerror or error}")
+        with suppress(LinkFailedError):  # what it said before it hung up
+            self.read(0)
+        return self._ended(f"cannot write: {error.strerror or error}")
+
+    def _ended(self, what: str) -> LinkFailedError:
+        at_once = time.monotonic() - self._opened < LASTED
+        return LinkFailedError(f"{self._name}: {what}", self._first if at_once else b"")

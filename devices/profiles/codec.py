@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from math import inf
 from typing import Any
 
 import msgspec
 
-from devices.codec import Counters
+from devices.codec import GREETING, Counters, Proof
 from devices.pace import Beat, Pace
 from devices.profiles.checksums import Check
 from devices.profiles.commands import written
@@ -41,6 +42,8 @@ from devices.readings import (
 )
 
 GAP = "link.gap"
+FOREIGN = (b"The line is in use, please try again later.", b"Welcome")
+"""Text that no device of a table sends: a message that takes it for a frame proves nothing."""
 
 
 Standing = WheelFault | ShoeFault | DiceFault
@@ -96,7 +99,7 @@ class ProfileCodec:
             for message in profile.message
             if message.match
         }
-        self._stream = Lines(framing) if framing.form == "line" else Blocks(framing, self._is_frame)
+        self._stream = self._framed()
         self._pace = Pace(device, profile.pace.draw)
         self._beat = Beat(device, profile.pace.period)
         self._missed = False
@@ -110,6 +113,9 @@ class ProfileCodec:
         self._recent: deque[bytes] = deque(
             maxlen=profile.sequence.copies if profile.sequence else 0
         )
+        # messages that take any text for a frame
+        self._free = frozenset[str]() if self._check else frozenset(self._taken_from(FOREIGN))
+        self._greeting_until = -inf  # until then, such text may be a device server's
 
     @property
     def deadline(self) -> float | None:
@@ -118,6 +124,17 @@ class ProfileCodec:
             (at for at in (self._pace.deadline, self._stream.deadline) if at is not None),
             default=None,
         )
+
+    @property
+    def proof(self) -> Proof:
+        """See :class:`devices.codec.Codec`: a check sum, or a message that does not take any
+        text.
+        """
+        return Proof.CHECKED if self._check else Proof.TEXT if self._free else Proof.FORM
+
+    def opened(self, now: float) -> None:
+        """See :class:`devices.codec.TakesText`."""
+        self._greeting_until = now + GREETING if self._free else -inf
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last frame
         """Drop a partial frame; keep what is known of the device."""
@@ -170,11 +187,7 @@ class ProfileCodec:
         for match in find.finditer(line.data):
             self._drop(line.data[begin : match.start()], now, out, before)
             begin = match.end()
-            groups = {
-                name: None if part is None else part.decode("latin-1")
-                for name, part in match.groupdict().items()
-            }
-            if not self._take(match[0], groups, line.cut, now, out):
+            if not self._take(match[0], named_groups(match), line.cut, now, out):
                 self._drop(match[0], now, out)
         self._drop(line.data[begin:], now, out, behind)
 
@@ -214,6 +227,29 @@ class ProfileCodec:
             self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
+    def _framed(self) -> Lines | Blocks:
+        framing = self._profile.framing
+        return Lines(framing) if framing.form == "line" else Blocks(framing, self._is_frame)
+
+    def _taken_from(self, texts: Iterable[bytes]) -> Iterator[str]:
+        """The names of the messages that these lines of text fit."""
+        end = self._profile.framing.ends[:1].encode("latin-1")
+        for text in texts:
+            for piece in self._framed().feed(text + end, 0.0):
+                if isinstance(piece, Line):
+                    for frame, groups in self._candidates(piece.data):
+                        fitting = self._fitting(frame, groups, cut=False, unknown=True)
+                        if fitting is not None:
+                            yield fitting.message.name
+
+    def _candidates(self, data: bytes) -> Iterator[tuple[bytes, Values]]:
+        """What may be a frame in a line: all of it, or what is found in it."""
+        if self._find is None:
+            yield data, {}
+            return
+        for match in self._find.finditer(data):
+            yield match[0], named_groups(match)
+
     def _is_frame(self, frame: bytes) -> bool:
         """Whether a block is a frame: its checksum is right or, if there is none, some message
         fits.
@@ -240,12 +276,16 @@ class ProfileCodec:
         fitting = self._fitting(frame, groups, cut, unknown)
         if fitting is None and (self._check is None or not unknown):
             return False
+        free = fitting is not None and fitting.message.name in self._free
+        if free and now < self._greeting_until:
+            return False  # a device server's words
         proven = self._check is not None or self._find is not None
         if fitting is None or fitting.message.unknown:
             self.counters.unknown += 1
         if proven or not (fitting is None or fitting.message.unknown):
             self.counters.frames += 1
             self._missed = False
+            self._greeting_until = -inf
         if fitting is not None and not self._is_copy(fitting, frame, now, out):
             self._say(fitting, frame, now, out)
         return True
@@ -295,10 +335,7 @@ class ProfileCodec:
             match = self._shapes[message.name].fullmatch(part)
             if match is None:
                 raise UnfitFieldError
-            values |= {
-                name: None if found is None else found.decode("latin-1")
-                for name, found in match.groupdict().items()
-            }
+            values |= named_groups(match)
         values = decoded(message.fields, part, separator, values, self._kept, self._profile.maps)
         if not hold(message.when, message.unless, values):
             raise UnfitFieldError
@@ -431,3 +468,11 @@ class ProfileCodec:
         late = self._pace.is_late(now, card=say.reading in self._profile.pace.draws)
         self.counters.late += late
         return late
+
+
+def named_groups(match: re.Match[bytes]) -> Values:
+    """The named groups of a match as text; None for one that took no part."""
+    return {
+        name: None if part is None else part.decode("latin-1")
+        for name, part in match.groupdict().items()
+    }

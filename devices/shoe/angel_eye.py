@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from devices.codec import Counters, Driver
+from devices.codec import Counters, Driver, Proof
 from devices.pace import Pace
 from devices.readings import (
     AnyReading,
@@ -60,6 +60,7 @@ class AngelEye:
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
+        self.proof = Proof.CHECKED if options.strict_bcc else Proof.FORM
         self._device = device
         self._strict = options.strict_bcc
         self._mixed = options.mixed

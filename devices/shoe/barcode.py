@@ -6,6 +6,9 @@ reported as a gap. An equal code soon after another may be one card read twice o
 this cannot be decided here, so a person must check that card.
 
 Only ``card.drawn`` shows what was scanned: the card may be face down.
+
+On a serial line any text may be a code. Only a code of the table, or the no-read message, proves
+that the scanner is there; other text in the first second of a connection is a device server's.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver
+from devices.codec import GREETING, Counters, Driver, Proof
 from devices.pace import Pace
 from devices.readings import (
     AnyReading,
@@ -64,6 +67,7 @@ class Barcode:
     """One scanner. See :class:`devices.codec.Codec`."""
 
     steady = False
+    proof = Proof.FORM
 
     def __init__(self, device: str, options: Options, framing: Framing) -> None:
         self.counters = Counters()
@@ -80,6 +84,7 @@ class Barcode:
         self._last: tuple[str, float, bool] | None = None
         self._fault: ShoeFaultName | None = None
         self._gap = -inf  # when a gap was reported, if no complete code has arrived since
+        self._greeting_until = -inf  # until then, unknown text may be a device server's
 
     @property
     def deadline(self) -> float | None:
@@ -87,6 +92,11 @@ class Barcode:
         begun = self._heard + CODE_TAKES if self._framing.pending else None
         times = (self._pace.deadline, begun, self._cut and self._cut[0])
         return min((time for time in times if time is not None), default=None)
+
+    def opened(self, now: float) -> None:
+        """See :class:`devices.codec.TakesText`."""
+        if self._framing.proof is Proof.TEXT:
+            self._greeting_until = now + GREETING
 
     def reconnected(self, now: float) -> None:
         """Drop a partial code, and report it."""
@@ -116,8 +126,9 @@ class Barcode:
         if data:
             self._heard = now
             self.counters.bytes += len(data)
+            reports = self._framing.frames
             scans = self._framing.push(data)
-            self.counters.frames = self._framing.frames
+            self.counters.frames += self._framing.frames - reports
             for scan in scans:
                 self._scanned(scan, now, out)
         return out
@@ -126,8 +137,15 @@ class Barcode:
         if scan.code is None:
             self._lose(len(scan.bytes), now, out)
             return
-        self._gap = -inf
         card = self._cards.get(scan.code)
+        if card is not None or scan.code == self._noread:
+            self.counters.frames += self._framing.proof is Proof.TEXT
+            self._greeting_until = -inf
+        elif now < self._greeting_until:
+            self.counters.damaged += 1
+            out.append(LinkGarbage(at=now, device=self._device, bytes=len(scan.bytes)))
+            return
+        self._gap = -inf
         if card is None and scan.code != self._noread:
             self.counters.unknown += 1
         self._be(

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import msgspec
 
+from devices.codec import Proof
 from devices.shoe.barcode_cards import LONGEST_CODE, is_code
 
 
@@ -23,11 +24,12 @@ class Scan(msgspec.Struct, frozen=True):
 
 
 class Framing(Protocol):
-    """Bytes in, codes out; splitting them differently gives the same codes. ``frames``: the number
-    of well-formed frames.
-    """
+    """Bytes in, codes out; splitting them differently gives the same codes."""
 
+    proof: Proof
+    """What a code proves that is not known: nothing, if it came as a line of text."""
     frames: int
+    """The number of well-formed reports; 0 for lines of text."""
 
     def push(self, data: bytes) -> list[Scan]:
         """The codes that end in these bytes."""
@@ -52,8 +54,10 @@ def code_of(text: bytes, frame: bytes) -> Scan:
 class Lines:
     """A code followed by CR, LF or both."""
 
+    proof = Proof.TEXT
+    frames = 0
+
     def __init__(self) -> None:
-        self.frames = 0
         self._line = bytearray()
         self._cut = False  # the beginning of this line was dropped
 
@@ -75,9 +79,7 @@ class Lines:
             self._line.clear()
             self._cut = cut and byte not in b"\r\n"
             if line.strip():
-                scan = Scan(None, line) if cut else code_of(line, line)
-                self.frames += scan.code is not None
-                scans.append(scan)
+                scans.append(Scan(None, line) if cut else code_of(line, line))
         return scans
 
     def drop(self) -> int:
@@ -132,6 +134,7 @@ class Keyboard:
     """
 
     SIZE = 8
+    proof = Proof.FORM
 
     def __init__(self) -> None:
         self.frames = 0
@@ -213,6 +216,7 @@ class Pos:
     """
 
     SIZE = 64
+    proof = Proof.FORM
     NUMBER = 2
     TEXT = 5
     MOST = 56

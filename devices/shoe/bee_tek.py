@@ -16,7 +16,7 @@ from typing import Annotated
 
 import msgspec
 
-from devices.codec import Counters, Driver
+from devices.codec import Counters, Driver, Proof
 from devices.pace import Pace
 from devices.readings import (
     AnyReading,
@@ -67,6 +67,7 @@ class BeeTek:
     """One shoe. See :class:`devices.codec.Codec`."""
 
     steady = False
+    proof = Proof.FORM
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()

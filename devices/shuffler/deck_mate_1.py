@@ -4,7 +4,7 @@ accepts no input.
 19200 8N1 on the RJ45 socket at its rear. At power-up it sends one NUL, then a banner with its name.
 The only other thing it sends is its history, when somebody requests it in the service menu; use
 ``novamas import deck-mate-1`` for that. Here it is only reported that it was sent. The shuffler
-never sends a state, a count or a card.
+never sends a state, a count or a card. Text of any other form is not the shuffler's.
 """
 
 from __future__ import annotations
@@ -13,14 +13,20 @@ import re
 
 import msgspec
 
-from devices.codec import Counters, Driver
+from devices.codec import Counters, Driver, Proof
 from devices.readings import AnyReading, DeviceReport, LinkGarbage, ShufflerState, escape
 
 LONGEST_LINE = 256
 """Bytes. A longer run without a line end is dropped."""
 
 _BANNER = re.compile(r"deck\s*mate", re.IGNORECASE)
-_HISTORY = re.compile(r"\b(?:Time|Date|Cyc):")
+_HISTORY = re.compile(r"\b(?:Time|Date|Cyc): *\d")
+_HEAD = re.compile(
+    r"(?:serial|[a-z ]{0,40}(?:gripper|platform))[a-z .]{0,20}: *\S.*", re.IGNORECASE
+)
+"""A line at the head of a history that is not a time."""
+_COUNTER = re.compile(r"[A-Za-z][A-Za-z \-/]{2,40}: *\d{1,12}")
+"""A line behind the events of a history. It is known only by what came before it."""
 _LONGEST_TEXT = 64
 """Characters of a line that are reported."""
 
@@ -33,12 +39,14 @@ class DeckMate1:
     """One shuffler. See :class:`devices.codec.Codec`."""
 
     steady = False
+    proof = Proof.FORM
 
     def __init__(self, device: str) -> None:
         self.counters = Counters()
         self._device = device
         self._pending = b""
         self._history = False
+        self._counters = False  # a history was sent, and counters may follow
 
     @property
     def deadline(self) -> float | None:
@@ -48,6 +56,7 @@ class DeckMate1:
     def reconnected(self, now: float) -> None:  # noqa: ARG002
         """Drop a partial line."""
         self._pending = b""
+        self._counters = False
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """None: it answers nothing."""
@@ -80,8 +89,15 @@ class DeckMate1:
         if not (line.isascii() and text.isprintable()):
             self._garbage(line, now, out)
             return
+        history, banner = _HISTORY.search(text) is not None, _BANNER.search(text) is not None
+        told = _HEAD.fullmatch(text) or (self._counters and _COUNTER.fullmatch(text))
+        if not (history or banner or told):
+            self._counters = False
+            self._garbage(line, now, out)
+            return
+        self._counters = self._counters or history
         self.counters.frames += 1
-        frame, history = escape(line), _HISTORY.search(text) is not None
+        frame = escape(line)
         if history and not self._history:
             out.append(
                 DeviceReport(
@@ -89,7 +105,7 @@ class DeckMate1:
                 )
             )
         self._history = history
-        if _BANNER.search(text) and not history:
+        if banner and not history:
             # What it contained before is unknown; whoever deals from it must check.
             out.append(
                 DeviceReport(

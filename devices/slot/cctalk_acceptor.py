@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import LONGEST_WAIT, Counters, Driver
+from devices.codec import LONGEST_WAIT, Counters, Driver, Proof
 from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLate, SlotCoin, escape
 from devices.slot import cctalk_frames as frames
 from devices.slot.cctalk_box import Acceptor, Request
@@ -74,6 +74,7 @@ class CcTalkBus:
     """
 
     steady = True
+    proof = Proof.CHECKED
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver
+from devices.codec import Counters, Driver, Proof
 from devices.pace import Beat
 from devices.readings import (
     AnyReading,
@@ -69,6 +69,7 @@ class CammeghSS2:
     """One wheel. See :class:`devices.codec.Codec`."""
 
     steady = True
+    proof = Proof.FORM
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()

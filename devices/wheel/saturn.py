@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver
+from devices.codec import Counters, Driver, Proof
 from devices.readings import (
     AnyReading,
     DeviceReport,
@@ -94,6 +94,7 @@ class Saturn:
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
+        self.proof = Proof.CHECKED if options.check == "same" else Proof.FORM
         self._device = device
         self._options = options
         self._pending = b""

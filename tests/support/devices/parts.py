@@ -17,7 +17,7 @@ from typing import Any
 
 import serial.rfc2217
 
-from devices.codec import Counters
+from devices.codec import Counters, Proof
 from devices.links import Link
 from devices.readings import AnyReading, DeviceReport
 from tests.support.waiting import PATIENCE
@@ -36,6 +36,8 @@ class Lines:
     """A codec of lines: one that begins with ``ok`` is a frame; ``boom`` is a defect; the rest is
     damaged.
     """
+
+    proof = Proof.FORM
 
     def __init__(
         self,

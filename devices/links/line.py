@@ -1,0 +1,118 @@
+"""What can go wrong with any serial line: the errors that it raises, and settings that its port
+does not take.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import struct
+import termios
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Literal
+
+LINE_ERRORS = (OSError, termios.error, ValueError, NotImplementedError)
+"""Everything that opening, setting, reading, writing or closing a line raises, also while its
+adapter is pulled out. ``serial.SerialException`` and ``usb.core.USBError`` are kinds of
+``OSError``; ``termios.error`` is not. ``ValueError`` and ``NotImplementedError`` come of settings
+that pyserial or libusb cannot pass on.
+"""
+
+PSEUDO_TERMINALS = range(136, 144)
+"""Major numbers (Linux, Documentation/admin-guide/devices.txt)."""
+
+TOLERANCE = 0.03
+"""How far the speed of a port may be from the one that was asked for. A receiver loses the eighth
+bit at about twice as much.
+"""
+
+Parity = Literal["N", "E", "O", "M", "S"]
+
+_SIZES = {5: termios.CS5, 6: termios.CS6, 7: termios.CS7, 8: termios.CS8}
+_MARK_OR_SPACE = 0o10000000000  # CMSPAR, which the module termios lacks
+_PARITIES: dict[Parity, int] = {
+    "N": 0,
+    "E": termios.PARENB,
+    "O": termios.PARENB | termios.PARODD,
+    "M": termios.PARENB | termios.PARODD | _MARK_OR_SPACE,
+    "S": termios.PARENB | _MARK_OR_SPACE,
+}
+_PARITY = termios.PARENB | termios.PARODD | _MARK_OR_SPACE
+_TCGETS2, _TERMIOS2 = 0x802C542A, "4I20B2I"
+
+
+def pseudo(fd: int) -> bool:
+    """Whether this is a pseudo-terminal. Unlike a real port, it keeps ``TIOCEXCL`` forever if the
+    program that set it is killed.
+    """
+    return os.major(os.fstat(fd).st_rdev) in PSEUDO_TERMINALS
+
+
+def set_frame(
+    fd: int, bytesize: int, parity: Parity, stopbits: str, *, mark: bool = True
+) -> tuple[str, ...]:
+    """Set how a character is framed on an open line. Returns the settings that the port does not
+    take, as an address writes them: ``parity=E``.
+
+    With a parity, the system checks it, and with ``mark`` it marks each damaged byte
+    (``devices/marks.py``); it would let it pass otherwise. Raises ``termios.error`` if the port is
+    gone.
+    """
+    iflag, oflag, cflag, *rest = termios.tcgetattr(fd)
+    iflag &= ~(termios.INPCK | termios.PARMRK | termios.IGNPAR | termios.BRKINT)
+    if parity != "N":
+        iflag |= termios.INPCK | (termios.PARMRK if mark else 0)
+    cflag &= ~(termios.CSIZE | _PARITY | termios.CSTOPB)
+    cflag |= _SIZES[bytesize] | _PARITIES[parity] | (termios.CSTOPB if stopbits != "1" else 0)
+    refused = False
+    # Twice: while part of what is asked for is new, it is not an error that the rest is not done.
+    for _ in range(2):
+        try:
+            termios.tcsetattr(fd, termios.TCSANOW, [iflag, oflag, cflag, *rest])
+        except termios.error as error:
+            if error.args[0] != errno.EINVAL:
+                raise
+            refused = True
+    if pseudo(fd) and not refused:
+        return ()  # it has no line, so its flags mean nothing
+    got = termios.tcgetattr(fd)[2]
+    return tuple(
+        setting
+        for flags, setting in (
+            (termios.CSIZE, f"bytesize={bytesize}"),
+            (_PARITY, f"parity={parity}"),
+            (termios.CSTOPB, f"stopbits={stopbits}"),
+        )
+        if (got ^ cflag) & flags
+    ) + (("stopbits=1.5",) if stopbits == "1.5" and bytesize != 5 else ())
+
+
+def not_in_force(
+    fd: int, *, baud: int, rtscts: bool, lines: dict[str, str | None]
+) -> Iterator[str]:
+    """The other settings of an open port that it does not have, as an address writes them.
+    ``lines``: ``dtr`` and ``rts``, if they are to be set.
+    """
+    if pseudo(fd):
+        return
+    if rtscts and not termios.tcgetattr(fd)[2] & termios.CRTSCTS:
+        yield "rtscts=1"
+    if (speed := speed_of(fd)) is not None and abs(speed - baud) > TOLERANCE * baud:
+        yield f"baud={baud} (it runs at {speed})"
+    try:
+        fcntl.ioctl(fd, termios.TIOCMGET, bytes(4))
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTTY):
+            raise
+        yield from (f"{name}={state}" for name, state in lines.items() if state is not None)
+
+
+def speed_of(fd: int) -> int | None:
+    """The speed in bits per second at which a port receives. None: the system does not say."""
+    size = struct.calcsize(_TERMIOS2)
+    with suppress(OSError):
+        *_, received, _ = struct.unpack(_TERMIOS2, fcntl.ioctl(fd, _TCGETS2, bytes(size)))
+        return int(received)
+    return None

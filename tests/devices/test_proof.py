@@ -1,0 +1,178 @@
+"""What a frame proves: nothing but the device's own words are taken for the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from devices.codec import GREETING, Codec, Proof
+from devices.drivers import DRIVERS, driver
+from devices.profiles.drivers import driver_of
+from devices.profiles.profile import parse
+from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkOpen, LinkUp
+from devices.recording import read_recording
+from devices.watch import Watch
+
+TESTS = Path(__file__).parents[1]
+RECORDINGS = sorted((TESTS / "recordings").glob("*.txt"))
+
+FREE = """
+name = "free"
+kind = "shoe"
+title = "A shoe whose every line is a card"
+source = "a test"
+
+[[message]]
+name = "code"
+match = "(?P<text>.+)"
+
+[message.fields.code]
+of = "text"
+map = { S1 = "As" }
+optional = true
+
+[[message.say]]
+reading = "card.drawn"
+with = { card = "{code}" }
+"""
+"""A profile that takes any line for a frame."""
+
+FOUND = """
+name = "found"
+kind = "wheel"
+title = "A wheel that may say anything"
+source = "a test"
+
+[framing]
+find = "[ -~]+"
+
+[[message]]
+name = "words"
+match = "(?P<text>[ -~]+)"
+
+[[message.say]]
+reading = "device.report"
+with = { report = "words", value = "{text}" }
+"""
+"""The same, where frames are searched in a line."""
+
+
+def built_in(name: str) -> Callable[[], Codec]:
+    def make() -> Codec:
+        found, options = driver(name), driver(name).options
+        if found.described is not None:
+            text = (TESTS / "profiles" / "acme-rota.toml").read_text()
+            return driver_of(parse(text)).make("device", options())
+        return found.make("device", options())
+
+    return make
+
+
+def profile(text: str) -> Callable[[], Codec]:
+    def make() -> Codec:
+        found = driver_of(parse(text))
+        return found.make("device", found.options())
+
+    return make
+
+
+CODECS: dict[str, Callable[[], Codec]] = {
+    **{name: built_in(name) for name in DRIVERS},
+    **{
+        f"{path.stem}.toml": profile(path.read_text())
+        for path in sorted((TESTS / "profiles").glob("*.toml"))
+    },
+    "free": profile(FREE),
+    "found": profile(FOUND),
+}
+PROOFS = {
+    "free": Proof.TEXT,
+    "found": Proof.TEXT,
+    "angel-eye": Proof.CHECKED,
+    "cctalk-acceptor": Proof.CHECKED,
+    "saturn": Proof.CHECKED,
+    "profile": Proof.CHECKED,
+    "acme-rota.toml": Proof.CHECKED,
+    "slot-board.toml": Proof.CHECKED,
+    **{name: Proof.CHECKED for name in CODECS if name.endswith("-board")},
+}
+"""Of all that prove something else than their form."""
+
+WORDS = {
+    "taken": b"Port already in use\r\n",
+    "device taken": b"Port's device already in use\r\n",
+    "no device": b"Device open failure: Value or file not found\r\n",
+    "banner": b"Welcome\r\n",
+    "long banner": b"ser2net port 4001 device serialdev,/dev/ttyUSB0,9600n81,local [9600N81]\r\n",
+    "login": b"Debian GNU/Linux 12 casino ttyS0\r\n\r\ncasino login: ",
+    "telnet": bytes.fromhex("fffb03fffb01fffd00fffb00fffd2c") + b"Password: ",
+    "HTTP": b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
+    "no line end": b"busy",
+    "NMEA": b"$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n" * 3,
+    "heartbeat": b"OK\r\n" * 3 + b"ALIVE 17\r\n",
+    "one number": b"17\r\n",
+}
+"""What comes from something that is not the device."""
+
+
+@pytest.mark.parametrize("name", CODECS)
+def test_every_codec_states_how_much_a_frame_proves(name: str) -> None:
+    assert CODECS[name]().proof is PROOFS.get(name, Proof.FORM)
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("name", CODECS)
+def test_what_a_server_says_at_connecting_is_no_frame(name: str, words: str) -> None:
+    """At the first opening and after each other one."""
+    codec = CODECS[name]()
+    watch = Watch(codec, "device", 5.0)
+    for opened in (10.0, 20.0):
+        readings: list[AnyReading] = watch.opened(opened)
+        readings += watch.feed(WORDS[words], opened + GREETING / 2)
+        assert {type(each) for each in readings} <= {LinkOpen, LinkGarbage, LinkGap, DeviceReport}
+        said = [each.report for each in readings if isinstance(each, DeviceReport)]
+        assert set(said) <= {"echo"}  # of a bus: its own requests do not come back
+        assert watch.state == "connecting"
+        assert watch.last_frame is None
+        watch.lost(opened + GREETING / 2, "the server hung up")
+    assert codec.counters.frames == 0
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("name", sorted(CODECS.keys() - {"free", "found"}))
+def test_other_text_never_proves_that_the_device_is_there(name: str, words: str) -> None:
+    codec = CODECS[name]()
+    watch = Watch(codec, "device", 5.0)
+    watch.opened(0.0)
+    readings = [
+        reading
+        for second in range(60, 120)
+        for reading in watch.feed(WORDS[words] + b"\r\n", float(second))
+    ]
+    assert not [each for each in readings if isinstance(each, LinkUp)]
+    assert codec.counters.frames == 0
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", [name for name in DRIVERS if driver(name).scheme == "serial"])
+def test_another_device_is_not_taken_for_this_one(name: str, path: Path) -> None:
+    recording = read_recording(path)
+    codec = CODECS[name]()
+    watch = Watch(codec, "device", 5.0)
+    watch.opened(-60.0)
+    for chunk in recording:
+        if not chunk.sent:
+            watch.feed(chunk.data, chunk.at)
+    assert codec.counters.frames == 0 or recording.header["driver"] == name
+
+
+@pytest.mark.parametrize("name", ["free", "found"])
+def test_free_lines_count_once_the_link_has_outlasted_a_greeting(name: str) -> None:
+    codec = CODECS[name]()
+    watch = Watch(codec, "device", 5.0)
+    watch.opened(0.0)
+    assert not [each for each in watch.feed(b"S1\n", 0.9) if isinstance(each, LinkUp)]
+    assert [type(each) for each in watch.feed(b"S1\n", 1.1)][:1] == [LinkUp]
+    assert codec.counters.frames == 1
