@@ -31,8 +31,9 @@ from devices.readings import (
 from devices.watch import Watch
 from tests.devices.test_device import running
 from tests.devices.test_proof import CODECS
-from tests.support.devices.parts import PATIENCE, Lines, Pty, TcpPeer, read_some, until
+from tests.support.devices.parts import Lines, Pty, TcpPeer, read_some
 from tests.support.devices.ser2net import Ser2net
+from tests.support.waiting import PATIENCE, until_async
 
 TAKEN = b"Port already in use\r\n"
 CARD = b"H10\r\n"
@@ -108,7 +109,7 @@ async def test_a_refusal_is_a_reason_and_nothing_else(
 ) -> None:
     server, codec = refusing(TAKEN), CODECS[name]()
     async with running(server.url, codec=codec) as floor:
-        await until(lambda: floor.device._failures >= 6)
+        await until_async(lambda: floor.device._failures >= 6)
         kinds = [type(each) for each in floor.readings]
         opened = [] if codec.steady else [LinkOpen]
         assert [each for each in kinds if each is not LinkGarbage] == [
@@ -131,7 +132,7 @@ async def test_a_device_that_is_cut_off_at_once_each_time_is_tried_less_and_less
 ) -> None:
     """As by a server that gives the port to whoever came last."""
     async with running(refusing(b"ok 1\n").url) as floor:
-        await until(lambda: floor.device._failures >= 6)
+        await until_async(lambda: floor.device._failures >= 6)
         assert floor.links()[:2] == ["up", "lost"]
 
 
@@ -142,10 +143,10 @@ async def test_a_link_that_lasted_begins_the_pauses_anew(monkeypatch: pytest.Mon
     async with running(peer.url, codec=Lines(steady=False)) as floor:
         for _ in range(4):
             (await asyncio.to_thread(peer.accept)).close()
-        await until(lambda: floor.device._failures >= 4)
+        await until_async(lambda: floor.device._failures >= 4)
         monkeypatch.setattr(device, "LASTED", 0.0)
         (await asyncio.to_thread(peer.accept)).close()
-        await until(lambda: floor.device._failures == 1)
+        await until_async(lambda: floor.device._failures == 1)
     peer.close()
 
 
@@ -160,7 +161,7 @@ async def test_where_cards_lie_face_down_the_words_are_not_shown(
     codec = CODECS["barcode-serial"]()
     notes: list[object] = []
     async with running(url, codec=codec, confidential=True, note=notes.append) as floor:
-        await until(lambda: floor.device._failures >= 2)
+        await until_async(lambda: floor.device._failures >= 2)
         told = [each for each in floor.readings if not isinstance(each, CardDrawn)]
         lost = next(each for each in told if isinstance(each, LinkLost))
         assert lost.reason.endswith("it sent something, which is not shown: cards lie face down")
@@ -258,6 +259,7 @@ def once_free(url: str) -> Link:
     raise AssertionError("never free")
 
 
+@pytest.mark.usefixtures("programs")
 @rfc2217
 def test_a_real_server_whose_port_is_taken_absent_or_greeting(pty: Pty, tmp_path: Path) -> None:
     server = Ser2net(tmp_path, str(pty.path))
@@ -274,7 +276,7 @@ def test_a_real_server_whose_port_is_taken_absent_or_greeting(pty: Pty, tmp_path
         link.close()
 
 
-@pytest.mark.usefixtures("hurry")
+@pytest.mark.usefixtures("hurry", "programs")
 async def test_a_real_server_s_banner_is_no_card(pty: Pty, tmp_path: Path) -> None:
     server = Ser2net(tmp_path, str(pty.path))
     with server.running():
@@ -285,7 +287,7 @@ async def test_a_real_server_s_banner_is_no_card(pty: Pty, tmp_path: Path) -> No
                 pty.say(CARD)  # again: the server drops what came before it opened the port
                 return LinkUp in map(type, floor.readings)
 
-            await until(up)
+            await until_async(up)
             garbage = [each for each in floor.readings if isinstance(each, LinkGarbage)]
             assert greeted in [msgspec.structs.replace(each, at=0.0) for each in garbage]
             drawn = [each.card for each in floor.readings if isinstance(each, CardDrawn)]

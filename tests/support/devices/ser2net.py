@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from tests.support.devices.parts import PATIENCE
+from tests.support.waiting import PATIENCE
 
 SER2NET = "/usr/sbin/ser2net"
 
