@@ -181,6 +181,7 @@ def test_tables_take_turns_until_somebody_pauses(serve: Serve, teller: Teller, p
     for name in ("a", "b", "c"):
         retain(teller, spun([7]), name)
     server = serve([("a", False), ("b", False), ("c", False)])
+    page.clock.install()
     open_(page, server, "/wall?rotate=1&tables=2")
     one, other = page.locator("article[data-table=a]"), page.locator("article[data-table=c]")
     expect(other).to_be_visible()
@@ -197,7 +198,7 @@ def test_tables_take_turns_until_somebody_pauses(serve: Serve, teller: Teller, p
           });
         }"""
     )
-    page.wait_for_timeout(2500)
+    page.clock.run_for(2500)
     assert page.evaluate("window.turns") == 0
 
 

@@ -144,7 +144,7 @@ def test_the_value_is_shown_as_it_is_said_and_greyed_when_its_time_is_up(
     expect(page.locator(".jackpot.before .amount")).to_have_text("20.000,00\u00a0€")
     expect(page.locator(".trouble")).to_contain_text("sin noticias del controlador del carrusel")
     expect(page.locator("#said")).to_contain_text("sin noticias del controlador")
-    assert ask(meters, "/health")[1].endswith(b"jackpot/gran\n")
+    until("the server too", lambda: ask(meters, "/health")[1].endswith(b"jackpot/gran\n"))
     say(house.teller, statement(2_000_100, LONG))
     expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("20.001,00\u00a0€")
     page.wait_for_function("texts.at(-1) === document.querySelector('.amount').textContent")
@@ -157,16 +157,29 @@ def test_the_value_is_shown_as_it_is_said_and_greyed_when_its_time_is_up(
 def test_the_page_alone_greys_a_value_whose_server_has_stopped(
     meters: WebServer, house: House, page: Page
 ) -> None:
-    """Before six seconds without the server are over, the statement itself has ended."""
+    """Before six seconds without the server are over, the statement itself has ended. The page's
+    time passes when the test says so.
+    """
+    page.clock.install(time=0)
+    page.clock.pause_at(1)
     say(house.teller, statement(5, LONG))
     go(page, f"{meters.address}/jackpot/gran?lang=en")
     expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("€0.05")
     troubles = ["the jackpot's controller is not heard", "no display server"]
     page.evaluate(WATCH, ".trouble")
-    say(house.teller, statement(500, 5.0))
-    expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("€5.00")
+    amount = page.locator(".jackpot:not(.before) .amount", has_text="€5.00")
+
+    def shown() -> int:
+        say(house.teller, statement(500, 5.0))
+        page.wait_for_timeout(200)
+        return amount.count()
+
+    until("it is shown in time", shown)
     meters.signal(signal.SIGSTOP)
     try:
+        page.clock.run_for(5000)
+        expect(page.locator(".trouble")).to_contain_text(troubles[0])
+        page.clock.run_for(1500)
         expect(page.locator(".trouble")).to_contain_text(troubles[1])
         expect(page.locator(".jackpot.before .amount")).to_have_text("€5.00")
         said = page.evaluate("window.texts")

@@ -196,11 +196,15 @@ def test_only_what_the_role_may_say_now_is_offered(
     floor.wheel.show(3, 1, "  ", warning="2")
     asked = work(page, "bóla no sentido do cilindro").or_(page.locator(".item.ask"))
     expect(asked.first).to_contain_text("xefe de mesa")
-    state = floor.heard.latest(f"{ROULETTE}/state")
-    shown = set(
-        page.locator(".panel [data-command]").evaluate_all("all => all.map(e => e.dataset.command)")
-    )
-    assert shown <= set(state["takes"])
+    commands = page.locator(".panel [data-command]")
+    shown: set[str] = set()
+
+    def only_what_it_takes() -> bool:
+        shown.clear()
+        shown.update(commands.evaluate_all("all => all.map(e => e.dataset.command)"))
+        return shown <= set(floor.heard.latest(f"{ROULETTE}/state")["takes"])
+
+    until("the page and the table agree", only_what_it_takes)
     assert "session.close" not in shown
 
 

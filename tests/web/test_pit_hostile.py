@@ -143,9 +143,13 @@ def test_a_session_that_is_over_commands_nothing(tmp_path: Path, ending: ExitSta
     lasa.sign_in("m-lasa", PINS["m-lasa"])
     until("the session is over", lambda: lasa.ask("GET", "/pit/stream")[0] == 401)
     assert lasa.command(lasa.number("too-late-1"), "r1", LAST)[0] == 401
-    lasa.sign_in("m-lasa", PINS["m-lasa"])
-    token = {"X-Novamas-Token": lasa.page["token"]}
-    assert lasa.ask("POST", "/sign-out", {}, token)[0] == 200
+
+    def signed_out() -> bool:
+        lasa.sign_in("m-lasa", PINS["m-lasa"])
+        token = {"X-Novamas-Token": lasa.page["token"]}
+        return lasa.ask("POST", "/sign-out", {}, token)[0] == 200
+
+    until("it is signed out before its time is over", signed_out)
     assert lasa.command(lasa.number("too-late-2"), "r1", LAST)[0] == 401
     assert floor.sent() == ["session-open"]
 
@@ -196,6 +200,7 @@ def test_the_server_dies_in_mid_touch_and_the_person_is_told(
     until("it is sent", lambda: floor.sent()[1:] == ["last-rounds-announce"])
     floor.web.kill()
     floor.daemon.signal(signal.SIGCONT)
+    floor.until_answers()
     notice = page.locator(".notice")
     expect(notice).to_contain_text("it is not known whether it was done")
     floor.serve(port=port)
@@ -204,7 +209,7 @@ def test_the_server_dies_in_mid_touch_and_the_person_is_told(
     expect(notice).to_contain_text("since then")
     # the broker may have given the daemon up while it stood still
     followed = int("signed by you: last_rounds" in notice.inner_text())
-    until("as told", lambda: len(floor.heard.events("last_rounds")) == followed)
+    assert len(floor.heard.events("last_rounds")) == followed
     notice.locator("button").click()
     expect(notice).to_have_count(0)
     page.reload()
@@ -227,16 +232,18 @@ def test_the_broker_is_cut_between_a_command_and_its_answer(floor: Floor, lasa: 
     assert (status, body["how"]) == (200, "unknown")
     assert floor.heard.subscribed.wait(PATIENCE)  # we are back before the daemon
     floor.daemon.signal(signal.SIGCONT)
+    floor.until_answers()
     again = lasa.command(lasa.number("cut-number-1"), "r1", LAST)[1]
     assert again["how"] == "unknown"  # and not sent again
     floor.until_up("r1")
     token = {"X-Novamas-Token": lasa.page["token"]}
     asked = {"table": "r1", "boot": floor.daemon.boot(), "seq": 1}
 
-    def truth() -> Any:
-        return lasa.ask("POST", "/pit/truth", asked, token)[1]["events"]
+    def truth() -> list[Any]:
+        said = lasa.ask("POST", "/pit/truth", asked, token)[1]["events"]
+        return [] if said is None else [said]
 
-    found = until("the daemon says", lambda: truth() is not None and [truth()])[0]
+    [found] = until("the daemon says", truth)
     followed = found.count("last_rounds")
     assert followed <= 1
 

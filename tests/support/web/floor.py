@@ -4,19 +4,21 @@ that are fed by hand.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from controller.cli.web import write_laws
+from controller.contract.topics import level
 from controller.people import broker_access
 from simulators.shoe.barcode import code
 from tests.support.brokers.mosquitto import MARK, Mosquitto, Subscriber, until
-from tests.support.daemon.play import until_said
+from tests.support.daemon.play import TABLE, until_said
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.devices.parts import Pty
-from tests.support.people.signing import SIGNED, enrol, give
+from tests.support.people.signing import RIERA, SIGNED, claims, enrol, give, token
 from tests.support.web.pit import Client, console
 from tests.support.web.server import WebServer
 
@@ -50,7 +52,7 @@ class Floor:
         self.broker.start()
         self.wheel = Wheel(folder / "wheel")
         ending.callback(self.wheel.close)
-        tables = [table("r1", self.wheel, simulated=cards, period=0.5, settings=settings)]
+        tables = [table("r1", self.wheel, simulated=cards, settings=settings)]
         if cards:
             (folder / "scanner").mkdir()
             self.scanner = Pty(folder / "scanner")
@@ -102,6 +104,20 @@ class Floor:
             ),
             self.daemon.log,
         )
+
+    def until_answers(self) -> None:
+        """Wait until the daemon has dealt with what it was given before: it refuses what a croupier
+        may not say. A daemon that stood still may be cut off, and not hear the first ones.
+        """
+        known = len(self.heard.on(f"/reply/{RIERA}"))
+
+        def refused() -> bool:
+            given = claims(RIERA, "session.close", "croupier")
+            self.heard.say(f"{TABLE}/command/{level(given.command)}", token(given))
+            time.sleep(0.2)
+            return len(self.heard.on(f"/reply/{RIERA}")) > known
+
+        until("a command is answered", refused, self.daemon.log)
 
     def open(self) -> None:
         """The head of table opens the roulette, without the console."""

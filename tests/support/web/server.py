@@ -21,8 +21,14 @@ class WebServer:
     """``python -m subscribers.web``. ``address``: where it answers."""
 
     def __init__(
-        self, folder: Path, broker_port: int, tables: Sequence[tuple[str, bool]], **settings: Any
+        self,
+        folder: Path,
+        broker_port: int,
+        tables: Sequence[tuple[str, bool]],
+        program: Sequence[str] = ("-m", "subscribers.web"),
+        **settings: Any,
     ) -> None:
+        """``program``: the first arguments of Python."""
         folder.mkdir(parents=True, exist_ok=True)
         ready, self._log = folder / "web.ready", folder / "web.log"
         ready.unlink(missing_ok=True)
@@ -37,7 +43,7 @@ class WebServer:
         }
         with self._log.open("wb") as log:
             self._program = subprocess.Popen(
-                [sys.executable, "-m", "subscribers.web", "--settings", json.dumps(given)],
+                [sys.executable, *program, "--settings", json.dumps(given)],
                 stderr=log,
             )
         until("the web server", lambda: ready.is_file() and ready.read_text().endswith("\n"))
