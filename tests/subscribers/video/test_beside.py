@@ -75,7 +75,7 @@ folder = "recordings"
     receiver.stop()
     spin(wheel, heard, "32", 2, before="17")
     until("it waits", lambda: "hook: waits since" in said(file, "bookmarks"), recorder.log)
-    assert recorder.logged("bookmarks wait")
+    recorder.until_logged("bookmarks wait")
     recorder.kill()
     spin(wheel, heard, "5", 3, before="32")
     receiver.start()
