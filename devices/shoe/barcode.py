@@ -31,7 +31,7 @@ from devices.readings import (
     ShoeFaultName,
     escape,
 )
-from devices.shoe.barcode_cards import CUT, STANDARD, check
+from devices.shoe.barcode_cards import CUT, STANDARD, bare, check, table_of
 from devices.shoe.barcode_frames import Framing, Keyboard, Lines, Pos, Scan
 
 CODE_TAKES = 1.0
@@ -72,8 +72,8 @@ class Barcode:
     def __init__(self, device: str, options: Options, framing: Framing) -> None:
         self.counters = Counters()
         self._device = device
-        self._cards = STANDARD if options.cards is None else options.cards
-        self._noread = options.noread
+        self._cards = STANDARD if options.cards is None else table_of(options.cards)
+        self._noread = bare(options.noread)
         self._repeat = options.repeat
         self._framing = framing
         self._pace = Pace(device, options.min_draw)

@@ -27,15 +27,33 @@ STANDARD: MappingProxyType[str, str] = MappingProxyType(
 """
 
 
+def bare(text: str) -> str:
+    """A code without the blanks around it: label printers pad codes, and scanners send the blanks
+    or not.
+    """
+    return text.strip(" ")
+
+
 def is_code(text: str) -> bool:
     """Whether text can be a code: printable ASCII and not too long."""
     return 0 < len(text) <= LONGEST_CODE and text.isascii() and text.isprintable()
 
 
+def table_of(cards: Mapping[str, str]) -> Mapping[str, str]:
+    """A table as scans are looked up in it."""
+    return {bare(code): card for code, card in cards.items()}
+
+
 def check(cards: Mapping[str, str], noread: str) -> None:
     """Check a table, code -> card. Raises ``ValueError`` naming what is wrong."""
+    seen: dict[str, str] = {}
     for code, card in cards.items():
-        if not is_code(code):
+        if seen.setdefault(bare(code), code) != code:
+            raise ValueError(
+                f"cards: {code!r} and {seen[bare(code)]!r} are one code, for blanks around a code "
+                "do not count; remove one"
+            )
+        if not is_code(bare(code)):
             raise ValueError(
                 f"cards: {code!r} is not a valid code; use 1 to {LONGEST_CODE} printable "
                 "ASCII characters"
@@ -45,8 +63,14 @@ def check(cards: Mapping[str, str], noread: str) -> None:
                 f"cards: {code!r} is {card!r}, which is not a card; write a rank {RANKS} "
                 f"and a suit {SUITS}, or {CUT!r}"
             )
-    if noread in cards:
-        raise ValueError(f"noread: {noread!r} is also the code of {cards[noread]}; use another")
+    if bare(noread) and not is_code(bare(noread)):
+        raise ValueError(
+            f"noread: {noread!r} is no code that a scanner can send; use 1 to {LONGEST_CODE} "
+            "printable ASCII characters"
+        )
+    if bare(noread) in seen:
+        card = cards[seen[bare(noread)]]
+        raise ValueError(f"noread: {noread!r} is also the code of {card}; use another")
     missing = sorted(
         PACK - set(cards.values()), key=lambda card: (SUITS.index(card[1]), RANKS.index(card[0]))
     )

@@ -67,6 +67,16 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
                     f"fields.{name}: {list(place)} is not a valid position; give first "
                     f"and last character, from 0 to {LONGEST - 1}"
                 )
+        for name, texts, place in (
+            ("phases", self.phases, self.state),
+            ("numbers", self.numbers, self.number),
+        ):
+            for text in texts if isinstance(texts, dict) and place else ():
+                if len(text) != place[1] - place[0] + 1:
+                    raise ValueError(
+                        f"fields.{name}: {text!r} can never be there: {list(place)} has "
+                        f"{place[1] - place[0] + 1} characters, blanks included"
+                    )
         if isinstance(self.phases, dict) and "settled" not in self.phases.values():
             raise ValueError(
                 "fields.phases: add the state that means settled; without it there would "

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devices.codec import Codec
@@ -51,6 +51,17 @@ def said(kind: str, text: str) -> bytes:
         "keyboard": lambda: b"".join(keys(text)),
         "pos": lambda: b"".join(reports(text)),
     }[kind]()
+
+
+def typed(kind: str, text: str) -> bytes:
+    """The same of any printable text."""
+    if kind != "keyboard":
+        return said(kind, text)
+    places = {
+        chr(sign[shift]): (usage, shift) for usage, sign in LAYOUT.items() for shift in (1, 0)
+    }
+    pressed = [key(places[each][0], shift=bool(places[each][1])) for each in text]
+    return b"".join(report for each in (*pressed, key(0x28)) for report in (each, UP))
 
 
 def key(*usages: int, shift: bool = False, modifiers: int = 0, reserved: int = 0) -> bytes:
@@ -401,7 +412,11 @@ class TestPos:
         ({"cards": {**STANDARD, "H\r": "7h"}}, r"'H\\r' is not a valid code"),
         ({"cards": {**STANDARD, "é": "7h"}}, "'é' is not a valid code"),
         ({"cards": {**STANDARD, "x" * 41: "7h"}}, "is not a valid code; use 1 to 40"),
+        ({"cards": {**STANDARD, "  ": "7h"}}, "'  ' is not a valid code"),
+        ({"cards": {**STANDARD, "H7 ": "8h"}}, "'H7 ' and 'H7' are one code"),
         ({"noread": "H7"}, "noread: 'H7' is also the code of 7h"),
+        ({"noread": " H7  "}, "noread: ' H7  ' is also the code of 7h"),
+        ({"noread": "NO\tREAD"}, r"noread: 'NO\\tREAD' is no code"),
         ({"repeat": -1}, "repeat"),
     ],
 )
@@ -411,6 +426,38 @@ def test_a_table_that_cannot_be_right_is_named(
 ) -> None:
     with pytest.raises(msgspec.ValidationError, match=told):
         make(kind, **options)
+
+
+codes = st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S", "Zs"]), min_size=1)
+padded = st.tuples(
+    st.sampled_from(["", " ", "   "]), codes.map(str.strip), st.sampled_from(["", " "])
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=15, deadline=None)
+@given(
+    table=st.lists(
+        padded.map("".join).filter(lambda code: 0 < len(code.strip()) <= 40),
+        min_size=54,
+        max_size=54,
+        unique_by=str.strip,
+    ),
+    sent_padded=st.booleans(),
+)
+def test_each_code_of_a_table_that_is_accepted_gives_its_card(
+    kind: str, table: list[str], sent_padded: bool
+) -> None:
+    *codes, cut, noread = table
+    named = dict(zip(codes, CARDS, strict=True))
+    scanner = make(kind, cards={**named, cut: "cut"}, noread=noread)
+    for number, (told, card) in enumerate(named.items()):
+        sent = told if sent_padded and len(told) <= 40 else told.strip()
+        assert drawn(scanner.feed(typed(kind, sent), 5.0 * number)) == [card]
+    assert kinds(scanner.feed(typed(kind, cut.strip()), 1000.0)) == [CardCut]
+    unread, unknown = scanner.feed(typed(kind, noread.strip()), 2000.0)
+    assert unread == ShoeFault(at=2000.0, device="shoe", fault="unread", active=True)
+    assert drawn([unknown]) == [None]
 
 
 def test_the_standard_table_has_a_number_and_a_letter() -> None:
