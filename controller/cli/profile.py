@@ -14,7 +14,7 @@ from controller.cli.numbers import seconds
 from controller.configuration.profiles import text_of
 from devices.codec import Counters, Driver
 from devices.links import check_link
-from devices.profiles.profile import parse
+from devices.profiles.profile import doubts, parse
 from devices.profiles.trial import right_check, unchecked
 from devices.readings import escape
 from devices.recording import Recording
@@ -58,6 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         raise CommandLineError(f"{arguments.profile}: line: {wrong}")
     if arguments.action == "check":
+        if found := doubts(text_of(Path(arguments.profile))):
+            raise CommandLineError(
+                "\n".join(
+                    ["the profile describes what may never come:"]
+                    + [doubt.of(arguments.profile) for doubt in found]
+                )
+            )
         print(
             f"ok: {known.name}, {known.title}: {known.kind}; {known.line or known.scheme}; "
             f"{_commands(known)}"

@@ -66,7 +66,7 @@ Paced = (
 """Readings that tell whether they are late."""
 
 
-class _Fitting(msgspec.Struct, frozen=True):
+class Fitting(msgspec.Struct, frozen=True):
     """A message that fits a frame, the values of all fields, and the readings it produces."""
 
     message: Message
@@ -290,7 +290,7 @@ class ProfileCodec:
             self._say(fitting, frame, now, out)
         return True
 
-    def _fitting(self, frame: bytes, groups: Values, cut: bool, unknown: bool) -> _Fitting | None:
+    def _fitting(self, frame: bytes, groups: Values, cut: bool, unknown: bool) -> Fitting | None:
         """The first message that fits. One marked unknown is tried only if no other fits."""
         profile = self._profile
         body = frame[profile.framing.body[0] : len(frame) + profile.framing.body[1]]
@@ -314,7 +314,7 @@ class ProfileCodec:
                         continue
         return None
 
-    def _fit(self, message: Message, body: bytes, common: Values) -> _Fitting:
+    def _fit(self, message: Message, body: bytes, common: Values) -> Fitting:
         """Decode a frame as this message. Raises :class:`UnfitFieldError`."""
         part = body
         if message.part:
@@ -344,9 +344,9 @@ class ProfileCodec:
             for say in (*self._profile.say, *message.say)
             if hold(say.when, say.unless, values)
         ]
-        return _Fitting(message, values, readings)
+        return Fitting(message, values, readings)
 
-    def _is_copy(self, fitting: _Fitting, frame: bytes, now: float, out: list[AnyReading]) -> bool:
+    def _is_copy(self, fitting: Fitting, frame: bytes, now: float, out: list[AnyReading]) -> bool:
         """Follow the sequence numbers: a missing number is a gap; a copy of a recent frame is
         dropped if the device sends copies.
         """
@@ -372,7 +372,7 @@ class ProfileCodec:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
         return False
 
-    def _say(self, fitting: _Fitting, frame: bytes, now: float, out: list[AnyReading]) -> None:
+    def _say(self, fitting: Fitting, frame: bytes, now: float, out: list[AnyReading]) -> None:
         values = fitting.values
         if fitting.message.beat:
             out += self._beat.heard(now)

@@ -7,9 +7,11 @@ from __future__ import annotations
 import msgspec
 
 from devices.codec import Codec, Driver
+from devices.places import spell
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
 from devices.profiles.profile import parse, shipped
+from devices.profiles.witness import unreached
 
 NUMBER = "wheel.number"
 """The reading without which a wheel gives no result."""
@@ -46,14 +48,21 @@ def driver_of(profile: Profile) -> Driver:
 
 
 def _blind(profile: Profile) -> str | None:
-    """A wheel whose profile never says a number is only heard."""
+    """A wheel whose profile never says a number is only heard, and what no frame gives never
+    comes.
+    """
     said = [*profile.say, *(each for message in profile.message for each in message.say)]
-    if profile.kind != "wheel" or NUMBER in {each.reading for each in said}:
-        return None
-    return (
-        f"no number can come: the profile {profile.name} says no {NUMBER}; write one from the "
-        "maker's document (docs/profiles.md)"
-    )
+    if profile.kind == "wheel" and NUMBER not in {each.reading for each in said}:
+        return (
+            f"no number can come: the profile {profile.name} says no {NUMBER}; write one from the "
+            "maker's document (docs/profiles.md)"
+        )
+    for at, what in unreached(profile):
+        return (
+            f"the profile {profile.name}: {spell(at)}: {what}; `novamas profile check` lists all "
+            "such places"
+        )
+    return None
 
 
 def described(options: msgspec.Struct) -> Driver:

@@ -11,6 +11,7 @@ from devices import places
 from devices.errors import NovamasError
 from devices.profiles.language import Profile
 from devices.profiles.soundness import flaws
+from devices.profiles.witness import unreached
 from devices.sections import Notes, read
 
 LONGEST = 1 << 16
@@ -63,15 +64,23 @@ def parse(text: str) -> Profile:
     if not notes:  # a value that was not read could cause misleading errors
         notes += flaws(profile)
     if notes:
-        lines = places.lines(text)
-        made = {
-            ProfileMistake(places.line(lines, at) or 0, places.spell(at), what)
-            for at, what in notes
-        }
-        raise ProfileError(
-            tuple(sorted(made, key=lambda mistake: (mistake.line, mistake.place, mistake.what)))
-        )
+        raise ProfileError(_placed(notes, text))
     return profile
+
+
+def doubts(text: str) -> tuple[ProfileMistake, ...]:
+    """The messages and readings of a sound profile for which no frame was found that gives them.
+    Raises :class:`ProfileError` as :func:`parse` does.
+    """
+    return _placed(unreached(parse(text)), text)
+
+
+def _placed(notes: Notes, text: str) -> tuple[ProfileMistake, ...]:
+    lines = places.lines(text)
+    made = {
+        ProfileMistake(places.line(lines, at) or 0, places.spell(at), what) for at, what in notes
+    }
+    return tuple(sorted(made, key=lambda mistake: (mistake.line, mistake.place, mistake.what)))
 
 
 def shipped(name: str) -> Profile:

@@ -17,6 +17,8 @@ from devices.profiles.saying import CARDS, fields_in, fields_of, filled, hold, s
 from devices.readings import Reading
 from devices.sections import choices
 
+ZEROS = ("00", "000", "0000")
+"""The pockets that are no numbers."""
 MOST = 512
 """At most this many samples of a template are checked."""
 
@@ -120,6 +122,11 @@ def flaw(kind: type[Reading], key: str, template: Any, known: Samples) -> str | 
             return (
                 f"may be {found!r}, which {key} does not accept: "
                 f"{str(error)[0].lower()}{str(error)[1:]}{words}"
+            )
+        if key in ("number", "conflict") and isinstance(found, str) and found not in ZEROS:
+            return (
+                f"may be {found!r}, which is not a pocket; give it `encoding`, or a map to "
+                'whole numbers and "00", "000" or "0000"'
             )
         if key == "card" and isinstance(found, str) and found not in CARDS:
             return f"may be {found!r}, which is not a card; write rank, then suit, as in 7h or Td"

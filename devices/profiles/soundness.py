@@ -13,6 +13,7 @@ from devices.profiles.commands import ARGUMENT, CHECKSUM
 from devices.profiles.fields import LATE, NOTHING
 from devices.profiles.language import Checksum, Conditions, Field, Framing, Message, Profile, Say
 from devices.profiles.patterns import compiled
+from devices.profiles.reachable import unreachable
 from devices.profiles.samples import TEXT, Sample, Samples
 from devices.profiles.saying import KINDS, fields_in, fields_of, hides
 from devices.sections import Notes
@@ -72,6 +73,8 @@ def flaws(profile: Profile) -> Notes:
     _sequence(profile, every, notes)
     _pace(profile, notes)
     _commands(profile, notes)
+    if not notes:  # what is mistaken otherwise could cause misleading errors
+        notes += unreachable(profile)
     return notes
 
 

@@ -37,7 +37,7 @@ PACED = 0.5
 AGREE = 2
 """Consecutive answers that must show the same number."""
 
-Pocket = Annotated[int, msgspec.Meta(ge=0, le=1000)] | str
+Pocket = Annotated[int, msgspec.Meta(ge=0, le=1000)] | Literal["00", "000", "0000"]
 Character = Annotated[int, msgspec.Meta(ge=-LONGEST, le=LONGEST)]
 Place = Annotated[
     tuple[Character, Character],

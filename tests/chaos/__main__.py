@@ -34,6 +34,7 @@ WITH_A_LONG_FORM = (
     *("controller/games/test_hands_published.py", "controller/games/test_phases.py"),
     "controller/games/test_takes.py",
     *("controller/people/test_gate.py", "controller/people/test_signed_command.py"),
+    "devices/profiles/test_reachable.py",
     *("devices/test_evidence.py", "devices/test_splits.py", "devices/test_stalls.py"),
     *("subscribers/display/test_bodies.py", "subscribers/display/test_worlds.py"),
     "mutants/test_mutants.py",

@@ -70,6 +70,24 @@ def test_a_mistaken_profile_is_told_with_file_and_line(
     )
 
 
+def test_what_no_frame_gives_is_told_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rota.toml"
+    first = '[[message]]\nname = "anything"\n\n'
+    text = Path(ROTA).read_text()
+    file.write_text(text.replace("[[message]]\n", first + "[[message]]\n", 1))
+    assert main(["profile", "check", str(file)]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    lines = file.read_text().splitlines()
+    second = [number for number, line in enumerate(lines, 1) if line == "[[message]]"][1]
+    assert (
+        f"{file}:{second}: message[1]: no frame was found that is this message; 'anything' "
+        "takes what was tried\n"
+    ) in told.err
+
+
 def test_a_sound_profile_is_summed_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "check", ROTA]) == 0
     assert (

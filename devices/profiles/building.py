@@ -1,0 +1,389 @@
+"""Builds frames of a profile from its fields, expressions and marks: such as may be one of its
+messages, and lead to one of its readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from random import Random
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from devices.profiles.checksums import Check, width_of
+from devices.profiles.expressions import Expression
+from devices.profiles.fields import UnfitFieldError, Values, decoded
+from devices.profiles.language import Field, Message, Profile, Say
+from devices.profiles.saying import hold
+
+Part = str
+"""Bytes, as one character each."""
+
+RAW = "raw bytes"
+"""The source of a field that is read from its place."""
+KEPT = 40
+"""Texts of a field that are used."""
+SMALL = range(40)
+"""Numbers that are tried in every field."""
+PLAIN = ("1", "A", "7", "x", "0", " ", "?", "12", "Game", "\x01")
+
+
+class Root(msgspec.Struct):
+    """A place in a frame, or a group of an expression, with the fields made of it, in order.
+    ``texts``: what can be there.
+    """
+
+    name: str
+    at: int | None
+    width: int | None
+    fields: dict[str, Field]
+    texts: list[Part] = []
+
+
+class Building:
+    """Frames that are a message, and after which ``say`` is said."""
+
+    def __init__(self, profile: Profile, message: Message, say: Say | None, rng: Random) -> None:
+        self._profile, self._message, self._rng = profile, message, rng
+        self._when = [message.when, *([] if say is None else [say.when])]
+        self._unless = [message.unless, *([] if say is None else [say.unless])]
+        self._find = Expression(profile.framing.find) if profile.framing.find else None
+        self._match = Expression(message.match) if message.match else None
+        self._constants: Values = {}
+        self._of: dict[str, Root] = {}
+        self._outer = self._roots(self._find, profile.fields)
+        self._inner = self._roots(self._match, message.fields)
+        for root in (*self._outer, *self._inner):
+            root.texts = self._texts(root)
+        self._check = Check(profile.checksum) if profile.checksum else None
+        self._separator = profile.separator if message.separator is None else message.separator
+
+    def frames(self, count: int) -> tuple[bytes, ...]:
+        """So many frames that say the same; with different numbers if frames are numbered. Empty:
+        this try gave none.
+        """
+        chosen = {
+            root.name: self._rng.choice(root.texts)
+            for root in (*self._outer, *self._inner)
+            if root.texts
+        }
+        sequence = self._profile.sequence
+        number = self._of.get(sequence.field) if sequence else None
+        seed = self._rng.random()
+        made: list[bytes] = []
+        for n in range(count):
+            self._rng.seed(seed)
+            if number is not None and number.texts:
+                chosen[number.name] = number.texts[n % len(number.texts)]
+            frame = self._frame(chosen)
+            if frame is None:
+                return ()
+            made.append(frame)
+        return tuple(made)
+
+    # Fields
+
+    def _roots(self, expression: Expression | None, fields: Mapping[str, Field]) -> list[Root]:
+        """The parts that these fields are made of."""
+        made = [Root(name, None, None, {}) for name in (expression.groups if expression else ())]
+        self._of |= {root.name: root for root in made}
+        for name, field in fields.items():
+            source = self._of.get(field.of or name)
+            if field.value is not None:
+                self._of.pop(name, None)
+                self._constants[name] = field.value
+            elif field.at is not None:
+                there = replace(field, at=None, of=RAW)
+                self._of[name] = Root(f"{name} at {field.at}", field.at, field.width, {name: there})
+                made.append(self._of[name])
+            elif source is not None:
+                source.fields[name] = field
+                self._of[name] = source
+        return made
+
+    def _accepts(self, root: Root, text: Part) -> bool:
+        """Whether all fields of a part fit this text, and no condition on them fails."""
+        source = RAW if root.at is not None else root.name
+        try:
+            values = decoded(
+                root.fields, b"", b"", {**self._constants, source: text}, {}, self._profile.maps
+            )
+        except (UnfitFieldError, KeyError):
+            return False
+        own = {name for name, other in self._of.items() if other is root}
+        return all(
+            hold(
+                {name: wanted for name, wanted in when.items() if name in own},
+                {name: wanted for name, wanted in unless.items() if name in own},
+                values,
+            )
+            for when, unless in zip(self._when, self._unless, strict=True)
+        )
+
+    def _texts(self, root: Root) -> list[Part]:
+        tried = dict.fromkeys(self._sized(root.width, self._tried(root)))
+        found = [text for text in tried if self._accepts(root, text)]
+        return (
+            found if len(found) <= KEPT else sorted(self._rng.sample(found, KEPT), key=found.index)
+        )
+
+    def _tried(self, root: Root) -> Iterator[Part]:
+        """Texts that may fit a part."""
+        words: list[Any] = []
+        numbers: list[int] = list(SMALL)
+        masks: list[tuple[int, int]] = []
+        for field in root.fields.values():
+            table = self._profile.maps[field.map] if isinstance(field.map, str) else field.map
+            words += [field.fixed, *(table or ())]
+            words += [] if field.blank is None else [field.blank]
+            numbers += [each for each in (field.min, field.max) if each is not None]
+            masks += [field.bits] if field.bits is not None else []
+        for conditions in (*self._when, *self._unless):
+            for name, wanted in conditions.items():
+                if self._of.get(name) is root:
+                    each = wanted if isinstance(wanted, list) else [wanted]
+                    words += each
+                    numbers += _unscaled(each, root.fields.get(name))
+        numbers += [int(word) for word in words if isinstance(word, str) and word.isdecimal()]
+        numbers += [
+            sum(self._rng.choice((0, 1, each)) << low for low, _ in masks)
+            for each in SMALL
+            for _ in range(len(masks))
+        ]
+        numbers += [each << low for low, _ in masks for each in numbers[: len(SMALL) * 2]]
+        yield from (word for word in words if isinstance(word, str))
+        for encoding in dict.fromkeys(field.encoding for field in root.fields.values()):
+            yield from _written(numbers, encoding, root.width)
+        yield from PLAIN
+        yield ""
+
+    def _sized(self, width: int | None, texts: Iterable[Part]) -> Iterator[Part]:
+        """The texts with so many characters: with blanks, or repeated."""
+        for text in texts:
+            if width is None or len(text) == width:
+                yield text
+            elif len(text) < width:
+                yield text.ljust(width)
+                yield text.rjust(width)
+                yield (text or "0").rjust(width, (text or "0")[0])
+
+    # Frames
+
+    def _frame(self, chosen: Mapping[str, Part]) -> bytes | None:
+        message, profile = self._message, self._profile
+        roots, separator = [*self._outer, *self._inner], self._separator
+        shape = message
+        if message.part:
+            text = self._laid(self._inner, chosen, separator, message, "", "")
+            root = self._of.get(message.part)
+            if text is None or root is None or not self._accepts(root, text):
+                return None
+            chosen = {**chosen, root.name: text}
+            roots, separator = self._outer, profile.separator
+            shape = replace(message, match="", starts="", length=None, pieces=None)
+        if self._find is not None and all(root.at is None for root in roots):
+            frame = self._matching(self._find, roots, chosen)
+        else:
+            body = self._laid(roots, chosen, separator, shape, *self._marks())
+            frame = None if body is None else self._wrapped(body)
+        return None if frame is None else self._finished(frame)
+
+    def _matching(
+        self, expression: Expression, roots: Iterable[Root], chosen: Mapping[str, Part]
+    ) -> Part | None:
+        wanted = {
+            root.name: chosen[root.name]
+            for root in roots
+            if root.at is None and root.name in chosen and root.name in expression.groups
+        }
+        return expression.example(self._rng, wanted)
+
+    def _laid(
+        self,
+        roots: Iterable[Root],
+        chosen: Mapping[str, Part],
+        separator: str,
+        shape: Message,
+        lead: Part,
+        trail: Part,
+    ) -> Part | None:
+        """The bytes that hold the parts at their places."""
+        if shape.match and self._match is not None:
+            return self._matching(self._match, roots, chosen)
+        placed = [
+            (root.at, root.width, chosen[root.name])
+            for root in roots
+            if root.at is not None and root.name in chosen
+        ]
+        lead = lead or shape.starts
+        if separator:
+            room = "0" * self._room()
+            return _pieces(placed, separator, shape.pieces, lead, trail or room, self._filler())
+        return self._cells(placed, shape.length, lead, trail)
+
+    def _filler(self) -> Part:
+        return self._rng.choice(PLAIN[:5])
+
+    def _cells(
+        self,
+        placed: list[tuple[int, int | None, Part]],
+        length: int | None,
+        lead: Part,
+        trail: Part,
+    ) -> Part | None:
+        framing = self._profile.framing
+        if framing.form == "fixed" and not self._message.part:
+            length = framing.length - framing.body[0] + framing.body[1]
+        if length is None:
+            ends = [at + len(text) if at >= 0 else -at for at, _, text in placed]
+            length = max((*ends, len(lead) + len(trail)))
+            is_open = any(width is None and at >= 0 for at, width, _ in placed)
+            room = self._room()
+            length += 0 if is_open else self._rng.choice((room, room, 0, 1, 2, 4, 8))
+        cells = list(self._filler() * length)
+        taken: dict[int, str] = {}
+        parts = [(0, lead), (length - len(trail), trail)]
+        for at, width, text in placed:
+            begin = at if at >= 0 else length + at
+            # up to the end
+            parts.append((begin, text if width is not None else text.ljust(length - begin, "0")))
+        for begin, text in parts:
+            for place, each in enumerate(text, begin):
+                if not 0 <= place < length or taken.setdefault(place, each) != each:
+                    return None
+                cells[place] = each
+        return "".join(cells)
+
+    def _room(self) -> int:
+        """Bytes at the end of the body that the checksum and what follows it take."""
+        checksum, skipped = self._profile.checksum, -self._profile.framing.body[1]
+        if self._message.part or checksum is None or checksum.at is None or checksum.at >= 0:
+            return 0
+        return max(0, -checksum.at - skipped)
+
+    def _marks(self) -> tuple[Part, Part]:
+        """What of the marks lies within the body: at its beginning, and at its end."""
+        framing = self._profile.framing
+        behind = framing.end + "0" * framing.tail
+        skipped = -framing.body[1]
+        return framing.start[framing.body[0] :], behind[: max(0, len(behind) - skipped)]
+
+    def _wrapped(self, body: Part) -> Part | None:
+        """The whole frame of a body, without its length and checksum."""
+        framing = self._profile.framing
+        first, last = framing.body[0], -framing.body[1]
+        if self._find is not None:
+            around = self._find.example(self._rng, {})
+            if around is None or len(around) < first + last:
+                return None
+            return around[:first] + body + around[len(around) - last :]
+        head = (framing.start or framing.resync)[:first].ljust(first, self._filler())
+        tail = (framing.end + "0" * framing.tail)[-last:] if last else ""
+        return head + body + tail.rjust(last, self._filler())
+
+    def _finished(self, frame: Part) -> bytes | None:
+        """With its length, its checksum, its escapes and the end of a line."""
+        framing, made = self._profile.framing, bytearray(frame.encode("latin-1"))
+        if framing.form == "length":
+            try:
+                size = (len(made) - framing.adds).to_bytes(framing.width, framing.order)
+            except OverflowError:
+                return None
+            made[framing.at : framing.at + framing.width] = size
+        if self._check is not None and (checked := self._checked(bytes(made))) is not None:
+            made = bytearray(checked)
+        if framing.form == "line":
+            return bytes(made) + framing.ends[:1].encode("latin-1")
+        return _escaped(bytes(made), framing.start, framing.end, framing.escape, framing.escape_xor)
+
+    def _checked(self, frame: bytes) -> bytes | None:
+        """With the right checksum. None: there is no place for it."""
+        checksum = self._profile.checksum
+        assert self._check is not None
+        assert checksum is not None
+        width = width_of(checksum)
+        if checksum.field is not None and self._check.place(frame) is None:
+            separator = checksum.separator.encode("latin-1")
+            pieces = frame.split(separator)
+            if not 0 <= checksum.field < len(pieces):
+                return None
+            pieces[checksum.field] = b"0" * width
+            frame = separator.join(pieces)
+        begin = self._check.place(frame)
+        if begin is None or begin < 0:
+            return None
+        return frame[:begin] + self._check.written(frame, begin) + frame[begin + width :]
+
+
+def _unscaled(values: Iterable[Any], field: Field | None) -> list[int]:
+    """The numbers that a field makes these values of, as far as that is simple."""
+    if field is None:
+        return []
+    found = []
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not field.times:
+            continue
+        raw = (value * 10**field.decimals - field.plus) / field.times
+        found.append(round(raw))
+    return found
+
+
+def _written(numbers: Iterable[int], encoding: str, width: int | None) -> Iterator[Part]:
+    """Numbers as they are sent."""
+    for number in numbers:
+        if number < 0:
+            continue
+        if encoding in ("big", "little"):
+            try:
+                size = width or 1
+                yield number.to_bytes(size, "big" if encoding == "big" else "little").decode(
+                    "latin-1"
+                )
+            except OverflowError:
+                continue
+        else:
+            yield f"{number:0{width or 1}{'X' if encoding == 'hex' else 'd'}}"
+
+
+def _pieces(
+    placed: list[tuple[int, int | None, Part]],
+    separator: str,
+    count: int | None,
+    lead: Part,
+    trail: Part,
+    filler: Part,
+) -> Part | None:
+    """Parts between separators, of which the first and the last hold the marks."""
+    first, last = lead.split(separator), trail.split(separator)
+    least = max((at + 1 if at >= 0 else -at for at, _, _ in placed), default=1)
+    size = count or max(least, len(first) + len(last) - 1)
+    if trail and not count and any(at in (size - 1, -1) for at, _, _ in placed):
+        size += 1
+    slots: list[Part | None] = [None] * size
+    wanted = [
+        *((at, text) for at, text in enumerate(first[:-1])),
+        *((size - len(last) + at, text) for at, text in enumerate(last) if at),
+        *((at if at >= 0 else size + at, text) for at, _, text in placed),
+    ]
+    for at, text in wanted:
+        if not 0 <= at < size or separator in text or slots[at] not in (None, text):
+            return None
+        slots[at] = text
+    begin, end = len(first) - 1, size - len(last)
+    for at, mark in ((begin, first[-1]), (end, last[0])):
+        if 0 <= at < size and slots[at] is None and mark:
+            slots[at] = mark
+    return separator.join(filler if slot is None else slot for slot in slots)
+
+
+def _escaped(frame: bytes, start: str, end: str, escape: str, mask: int) -> bytes:
+    """The frame with the bytes between its marks escaped."""
+    if not escape:
+        return frame
+    marks = {ord(each) for each in (*start, *end, *escape)}
+    inside = frame[len(start) : len(frame) - len(end)]
+    made = bytearray()
+    for byte in inside:
+        made += bytes((ord(escape), byte ^ mask)) if byte in marks else bytes((byte,))
+    return frame[: len(start)] + bytes(made) + frame[len(frame) - len(end) :]

@@ -1,0 +1,140 @@
+"""What an expression of a profile matches: its groups, and texts that fit it.
+
+It reads the expressions that :mod:`devices.profiles.patterns` accepts: characters, classes, groups,
+alternatives and repeats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from random import Random
+
+import msgspec
+
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")
+_OPENED = re.compile(r"\((?:\?:|\?P<(\w+)>|)")
+_EMPTY = re.compile(r"[\^$]|\\[AbBZ]")
+"""What matches between two characters."""
+_MORE = 3
+"""So many repeats more than the least are tried."""
+
+_PLAIN = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+class _Item(msgspec.Struct):
+    """Characters, or a group of alternatives; how often it comes."""
+
+    characters: str = ""
+    ways: list[list[_Item]] | None = None
+    name: str | None = None
+    text: str = ""
+    least: int = 1
+    most: int = 1
+
+
+class Expression:
+    """A valid expression. ``groups``: the expression of each named group."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._at = 0
+        self._whole = re.compile(pattern.encode("latin-1"))
+        self.groups: dict[str, str] = {}
+        self._ways = self._alternatives()
+
+    def may_be(self, group: str, text: str) -> bool:
+        """Whether a group can have this text."""
+        try:
+            return bool(re.fullmatch(self.groups[group].encode("latin-1"), text.encode("latin-1")))
+        except UnicodeEncodeError:
+            return False
+
+    def example(self, rng: Random, wanted: Mapping[str, str]) -> str | None:
+        """A text that it matches, with these texts of groups where they come. None: this try gave
+        none.
+        """
+        made = self._one_of(self._ways, rng, wanted)
+        fits = made is not None and self._whole.fullmatch(made.encode("latin-1"))
+        return made if fits else None
+
+    def _one_of(
+        self, ways: list[list[_Item]], rng: Random, wanted: Mapping[str, str]
+    ) -> str | None:
+        parts: list[str] = []
+        for item in rng.choice(ways):
+            if item.name is not None and item.name in wanted:
+                if not self.may_be(item.name, wanted[item.name]):
+                    return None
+                parts.append(wanted[item.name])
+                continue
+            most = min(item.most, item.least + _MORE)
+            for _ in range(rng.choice((item.least, rng.randint(item.least, most)))):
+                made = (
+                    rng.choice(item.characters)
+                    if item.ways is None
+                    else self._one_of(item.ways, rng, wanted)
+                )
+                if made is None:
+                    return None
+                parts.append(made)
+        return "".join(parts)
+
+    def _alternatives(self) -> list[list[_Item]]:
+        ways: list[list[_Item]] = [[]]
+        while self._at < len(self._pattern) and self._pattern[self._at] != ")":
+            if self._pattern[self._at] == "|":
+                self._at += 1
+                ways.append([])
+            elif empty := _EMPTY.match(self._pattern, self._at):
+                self._at = empty.end()
+            else:
+                item = self._item()
+                self._repeat(item)
+                ways[-1].append(item)
+        return ways
+
+    def _item(self) -> _Item:
+        begin = self._at
+        opened = _OPENED.match(self._pattern, begin)
+        if opened is not None:
+            self._at = opened.end()
+            ways = self._alternatives()
+            text = self._pattern[opened.end() : self._at]
+            self._at += 1
+            if opened[1] is not None:
+                self.groups[opened[1]] = text
+            return _Item(ways=ways, name=opened[1], text=text)
+        found = _CLASS.match(self._pattern, begin)
+        if found is not None:
+            self._at = found.end()
+        elif self._pattern[begin] == "\\":
+            escape = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|0[0-7]{0,2}|.)", re.DOTALL)
+            matched = escape.match(self._pattern, begin)
+            self._at = begin + 2 if matched is None else matched.end()
+        else:
+            self._at += 1
+        return _Item(characters=_characters(self._pattern[begin : self._at]))
+
+    def _repeat(self, item: _Item) -> None:
+        found = _QUANTIFIER.match(self._pattern, self._at)
+        if found is None or (found[1] is None and found[2] is None and found[4] is None):
+            return
+        self._at = found.end()
+        if found[1]:
+            item.least, item.most = {"*": (0, 64), "+": (1, 64), "?": (0, 1)}[found[1]]
+            return
+        item.least = int(found[2] or 0)
+        item.most = int(found[4]) if found[4] else item.least + 64 if found[3] else item.least
+
+
+@cache
+def _characters(atom: str) -> str:
+    """The characters that an atom matches, plain ones first and most often."""
+    matches = re.compile(atom.encode("latin-1"))
+    found = [chr(byte) for byte in range(256) if matches.fullmatch(bytes((byte,)))]
+    plain = [each for each in found if each in _PLAIN]
+    printable = [each for each in found if " " <= each <= "~"]
+    return "".join(plain * 2 + printable * 2) or "".join(found)

@@ -1,0 +1,279 @@
+"""What a profile describes and can never be: a value that no field has, a field beyond its frame, a
+code that is never received. Only what is proved is noted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from devices.places import Path
+from devices.profiles.checksums import width_of
+from devices.profiles.domains import ANY, NOTHING, Domain, Text, Values, of_text
+from devices.profiles.expressions import Expression
+from devices.profiles.fields import LATE
+from devices.profiles.fields import NOTHING as ABSENT
+from devices.profiles.language import Conditions, Field, Message, Profile
+from devices.sections import Notes
+
+_PLACEHOLDER = re.compile(r"\{(\w*)\}")
+
+Domains = dict[str, Domain]
+Used = dict[str, set[str]]
+"""Map by name -> the keys of it that some field can have."""
+
+
+def unreachable(profile: Profile) -> Notes:
+    """Everything that can never be. The profile has no other flaws."""
+    notes: Notes = []
+    used: Used = {}
+    common = _common(profile, used, notes)
+    _checksum(profile, notes)
+    for index, message in enumerate(profile.message):
+        _message(("message", index), message, common, profile, used, notes)
+    for index, say in enumerate(profile.say):
+        # whatever a message makes of these fields, another message may make of them too
+        every = {**common, **{name: ANY for each in profile.message for name in each.fields}}
+        _conditions(("say", index), say.when, say.unless, every, notes)
+    for name, keys in used.items():
+        lost = [key for key in profile.maps[name] if key not in keys]
+        notes += [_never_received(("maps", name), key) for key in lost]
+    return notes
+
+
+def _common(profile: Profile, used: Used, notes: Notes) -> Domains:
+    known: Domains = {ABSENT: NOTHING, LATE: Domain((Values((False, True)),))}
+    known |= _groups(profile.framing.find)
+    body = _body_length(profile)
+    separated = bool(profile.separator)
+    for name, field in profile.fields.items():
+        _width(("fields", name), field, body, separated, "frame", profile, notes)
+    _fields((), profile.fields, known, profile.separator, profile, used, notes)
+    return known
+
+
+def _body_length(profile: Profile) -> int | None:
+    """The bytes of every body, if they are always as many."""
+    framing = profile.framing
+    if framing.form != "fixed":
+        return None
+    return framing.length - framing.body[0] + framing.body[1]
+
+
+def _longest_body(profile: Profile) -> int:
+    framing = profile.framing
+    return framing.longest - framing.body[0] + framing.body[1]
+
+
+def _groups(pattern: str) -> Domains:
+    if not pattern:
+        return {}
+    expression = Expression(pattern)
+
+    def of(group: str) -> Domain:
+        return Domain((Text(fits=lambda text: expression.may_be(group, text)),), absent=True)
+
+    return {group: of(group) for group in re.compile(pattern).groupindex}
+
+
+def _fields(
+    at: Path,
+    fields: Mapping[str, Field],
+    known: Domains,
+    separator: str,
+    profile: Profile,
+    used: Used,
+    notes: Notes,
+) -> None:
+    for name, field in fields.items():
+        here = (*at, "fields", name)
+        source = known.get(field.of or name, ANY)
+        if field.at is not None:
+            source = Domain(
+                (
+                    Text(
+                        field.width,
+                        fits=lambda text: not separator or separator not in text,
+                    ),
+                )
+            )
+        table = profile.maps[field.map] if isinstance(field.map, str) else field.map
+        before = of_text(source, _unmapped(field), None)
+        if table is not None:
+            keys = {key for key in table if before.key(key)}
+            if isinstance(field.map, str):
+                used.setdefault(field.map, set()).update(keys)
+            else:
+                notes += [_never_received((*here, "map"), key) for key in table if key not in keys]
+        made = of_text(source, field, table)
+        if not of_text(source, _without_memory(field), table).kinds and not _is_bare(field):
+            notes.append((here, _why_no_value(before)))
+        _placeholders(here, field, {**fields, **known}, notes)
+        known[name] = made
+
+
+def _unmapped(field: Field) -> Field:
+    return replace(field, map=None, otherwise=None, optional=False, keep=False)
+
+
+def _without_memory(field: Field) -> Field:
+    return replace(field, optional=False, keep=False)
+
+
+def _is_bare(field: Field) -> bool:
+    """Whether a field only names another value, which may be absent for ever."""
+    return field.at is None and field.of in ("", ABSENT) and field.map is None
+
+
+def _why_no_value(before: Domain) -> str:
+    if not before.kinds:
+        return "can never fit: no value that is received keeps to its `is`, `min`, `max` and `bits`"
+    return "can never fit: no key of its map is ever received, and there is no `otherwise`"
+
+
+def _never_received(at: Path, key: str) -> tuple[Path, str]:
+    return (
+        (*at, key),
+        (
+            f"{key!r} is never received; a key is the value as the field has it, with its blanks "
+            "and leading zeros (a number has none)"
+        ),
+    )
+
+
+def _placeholders(at: Path, field: Field, known: Mapping[str, object], notes: Notes) -> None:
+    """Names in braces where nothing fills them in."""
+    places: list[tuple[Path, Any]] = [
+        ((*at, "value"), field.value),
+        ((*at, "otherwise"), field.otherwise),
+    ]
+    if isinstance(field.map, dict):
+        places += [((*at, "map", key), value) for key, value in field.map.items()]
+    for place, value in places:
+        found = _PLACEHOLDER.search(value) if isinstance(value, str) else None
+        if found and (found[1] in known or found[1] == ""):
+            notes.append(
+                (place, f"{value!r} stays as it is; fields in braces are filled in by `with` alone")
+            )
+
+
+def _message(
+    at: Path, message: Message, common: Domains, profile: Profile, used: Used, notes: Notes
+) -> None:
+    known = {**common, **_groups(message.match)}
+    separator = profile.separator if message.separator is None else message.separator
+    _lengths(at, message, bool(separator), profile, notes)
+    _fields(at, message.fields, known, separator, profile, used, notes)
+    _conditions(at, message.when, message.unless, known, notes)
+    for index, say in enumerate(message.say):
+        _conditions((*at, "say", index), say.when, say.unless, known, notes)
+
+
+def _lengths(at: Path, message: Message, separated: bool, profile: Profile, notes: Notes) -> None:
+    """Lengths that no frame of the profile has."""
+    body, longest = _body_length(profile), _longest_body(profile)
+    part = profile.fields.get(message.part) if message.part else None
+    whole = part.width if part is not None and not profile.separator else None
+    if not message.part:
+        whole = body
+        for name, field in profile.fields.items():
+            if field.optional or field.keep or field.at is None:
+                continue
+            if profile.separator:
+                if (
+                    separated
+                    and message.separator is None
+                    and message.pieces is not None
+                    and not -message.pieces <= field.at < message.pieces
+                ):
+                    notes.append(
+                        (
+                            (*at, "pieces"),
+                            f"is too few: `{name}` of every frame is piece {field.at}",
+                        )
+                    )
+            elif message.length is not None and _end(field) > message.length:
+                notes.append(
+                    (
+                        (*at, "length"),
+                        f"is too short: `{name}` of every frame ends at {_end(field)}",
+                    )
+                )
+    if message.length is not None and whole is not None and message.length != whole:
+        notes.append(((*at, "length"), f"can never be: there are always {whole} bytes"))
+    elif message.length is not None and message.length > longest:
+        notes.append(
+            ((*at, "length"), f"can never be: a frame has room for {max(longest, 0)} bytes")
+        )
+    limit = next((each for each in (message.length, whole) if each is not None), longest)
+    if len(message.starts) > limit:
+        notes.append(((*at, "starts"), f"is longer than the message, which has {limit} bytes"))
+    for name, field in message.fields.items():
+        _width((*at, "fields", name), field, whole, separated, "message", profile, notes)
+
+
+def _end(field: Field) -> int:
+    """How many bytes there must be at least for a field."""
+    assert field.at is not None
+    return -field.at if field.at < 0 else field.at + (field.width or 0)
+
+
+def _width(
+    at: Path,
+    field: Field,
+    length: int | None,
+    separated: bool,
+    what: str,
+    profile: Profile,
+    notes: Notes,
+) -> None:
+    if field.at is None or separated:
+        return
+    limit = _longest_body(profile) if length is None else length
+    if _end(field) > limit:
+        notes.append(
+            ((*at, "at"), f"ends beyond the {what}, which has {max(limit, 0)} bytes at most")
+        )
+
+
+def _checksum(profile: Profile, notes: Notes) -> None:
+    """A checksum that lies beyond every frame."""
+    checksum, framing = profile.checksum, profile.framing
+    if checksum is None or checksum.at is None:
+        return
+    size = framing.length if framing.form == "fixed" else framing.longest
+    width = width_of(checksum)
+    begin = checksum.at if checksum.at >= 0 else size + checksum.at
+    if begin < 0 or begin + width > size:
+        notes.append((("checksum", "at"), f"lies beyond the frame, which has {size} bytes at most"))
+    elif begin - checksum.short <= checksum.first:
+        notes.append(
+            (("checksum", "from"), "leaves no byte to check before the checksum; make it smaller")
+        )
+
+
+def _conditions(
+    at: Path, when: Conditions, unless: Conditions, known: Domains, notes: Notes
+) -> None:
+    for key, conditions in (("when", when), ("unless", unless)):
+        for name, wanted in conditions.items():
+            notes += [
+                ((*at, key, name), _never(name, one, known[name]))
+                for one in _each(wanted)
+                if name in known and not known[name].may_be(one)
+            ]
+
+
+def _each(wanted: Any) -> Iterable[Any]:
+    return wanted if isinstance(wanted, list) else [wanted]
+
+
+def _never(name: str, value: Any, domain: Domain) -> str:
+    if value == "":
+        return f"{name} always has a value; remove the condition, or make the field `optional`"
+    some = [each for kind in domain.kinds for each in getattr(kind, "values", ())]
+    there = f"; it may be {', '.join(repr(each) for each in some[:8])}" if some else ""
+    return f"{name} is never {value!r}{there}"

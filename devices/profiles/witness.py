@@ -1,0 +1,154 @@
+"""Frames that make a profile say each of the things that it describes: the proof that they can
+come.
+
+Frames are built from the profile and tried on its codec. What no frame of many gives is told, with
+the message that took them instead: a profile that says what no device can send is found before any
+device is connected.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+from devices.places import Path
+from devices.profiles.building import Building
+from devices.profiles.codec import Fitting, ProfileCodec
+from devices.profiles.language import Profile, Say
+from devices.readings import AnyReading
+from devices.sections import Notes
+
+TRIES = 200
+"""Frames that are tried for each message, and again for each of its readings."""
+LEADS = 6
+"""Beats before a frame that must not be late."""
+ALIKE = 4
+"""Frames that say the same, one after the other."""
+
+Course = tuple[tuple[float, bytes], ...]
+"""What to feed a new codec: seconds and bytes."""
+
+
+def witnesses(profile: Profile) -> dict[Path, Course]:
+    """For each message and each ``say`` for which frames were found, by its path: those frames.
+    The profile has no flaws.
+    """
+    return _Search(profile).found
+
+
+def unreached(profile: Profile) -> Notes:
+    """The messages and readings for which no frame was found, and why. The profile has no flaws."""
+    search = _Search(profile)
+    notes: Notes = []
+    for index, message in enumerate(profile.message):
+        at: Path = ("message", index)
+        if at not in search.found:
+            notes.append((at, f"no frame was found that is this message{search.why(index)}"))
+            continue
+        notes += [
+            ((*at, "say", place), "no frame was found after which this is said")
+            for place in range(len(message.say))
+            if (*at, "say", place) not in search.found
+        ]
+    notes += [
+        (("say", place), "no frame was found after which this is said")
+        for place in range(len(profile.say))
+        if ("say", place) not in search.found
+    ]
+    return notes
+
+
+class _Probe(ProfileCodec):
+    """Notes which messages fitted, and what was said."""
+
+    def __init__(self, profile: Profile) -> None:
+        super().__init__("witness", profile)
+        self.fitted: list[str] = []
+        self.said: list[Say] = []
+
+    def _say(self, fitting: Fitting, frame: bytes, now: float, out: list[AnyReading]) -> None:
+        self.fitted.append(fitting.message.name)
+        self.said += [say for say, reading in fitting.readings if reading is None]
+        super()._say(fitting, frame, now, out)
+
+    def _emit(
+        self,
+        say: Say,
+        reading: AnyReading,
+        late: bool,
+        frame: bytes | None,
+        now: float,
+        out: list[AnyReading],
+    ) -> None:
+        self.said.append(say)
+        super()._emit(say, reading, late, frame, now, out)
+
+
+class _Search:
+    """Tries frames until everything was said, or enough were tried."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.found: dict[Path, Course] = {}
+        self._profile = profile
+        self._rng = Random(0)  # noqa: S311 - not a secret
+        self._places: dict[int, Path] = {
+            id(say): ("say", place) for place, say in enumerate(profile.say)
+        }
+        for index, message in enumerate(profile.message):
+            self._places |= {
+                id(say): ("message", index, "say", place) for place, say in enumerate(message.say)
+            }
+        self._names = {message.name: index for index, message in enumerate(profile.message)}
+        self._others: dict[int, Counter[str]] = {}
+        self._beats: tuple[bytes, ...] = ()
+        # what must not be late needs beats before it
+        order = sorted(range(len(profile.message)), key=lambda at: not profile.message[at].beat)
+        for index in order:
+            self._try(index, None, ("message", index))
+            for say in (*profile.message[index].say, *profile.say):
+                self._try(index, say, self._places[id(say)])
+
+    def why(self, index: int) -> str:
+        """What took the frames instead."""
+        taken = self._others[index].most_common(1)
+        return f"; {taken[0][0]!r} takes what was tried" if taken else ""
+
+    def _try(self, index: int, say: Say | None, wanted: Path) -> None:
+        message = self._profile.message[index]
+        others = self._others.setdefault(index, Counter())
+        building = Building(self._profile, message, say, self._rng)
+        for _ in range(TRIES):
+            if wanted in self.found:
+                return
+            frames = building.frames(ALIKE)
+            for course in self._courses(frames):
+                fitted = self._feed(course)
+                if message.name not in fitted:
+                    others.update(fitted[-1:])
+                    break
+                if message.beat and not self._beats:
+                    self._beats = building.frames(LEADS)
+
+    def _courses(self, frames: tuple[bytes, ...]) -> Iterator[Course]:
+        """The frames by themselves; and after beats, so that they are not late."""
+        if not frames:
+            return
+        framing, period = self._profile.framing, self._profile.pace.period
+        line_end = framing.ends[:1].encode("latin-1") if framing.form == "line" else b""
+        for course in (frames[:2], (*self._beats, *frames)) if period else (frames[:2],):
+            yield (
+                (0.0, line_end),
+                *(((n + 1) * (period or 1.0), frame) for n, frame in enumerate(course)),
+            )
+
+    def _feed(self, course: Course) -> list[str]:
+        """Which messages fitted. Notes what was said."""
+        probe = _Probe(self._profile)
+        for at, data in course:
+            probe.feed(data, at)
+        for name in probe.fitted:
+            self.found.setdefault(("message", self._names[name]), course)
+        for say in probe.said:
+            self.found.setdefault(self._places[id(say)], course)
+        return probe.fitted
