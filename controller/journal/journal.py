@@ -296,6 +296,10 @@ class Journal:
         """The last committed entry, or the last of that kind."""
         return self._ask(lambda reader: reader.latest(kind))
 
+    def recent_inputs(self, text: bytes, among: int) -> list[bytes]:
+        """The bodies of committed inputs with this text in them, among so many last entries."""
+        return self._ask(lambda reader: reader.recent_inputs(text, among))
+
     def hash_at(self, position: int) -> bytes | None:
         """The hash of that entry, if it is in the file."""
         return self._ask(lambda reader: reader.hash_at(position))

@@ -183,6 +183,15 @@ class JournalReader:
         ):
             yield Entry(*row)
 
+    def recent_inputs(self, text: bytes, among: int) -> list[bytes]:
+        """The bodies of inputs with this text in them, among so many entries at the end."""
+        rows = self._connection.execute(
+            "SELECT CAST(body AS BLOB) FROM entry WHERE position > ? AND kind = 'input' "
+            "AND instr(CAST(body AS BLOB), ?) ORDER BY position",
+            (self.head().position - among, text),
+        )
+        return [bytes(body) for (body,) in rows]
+
     def events_after(self, position: int, limit: int) -> list[Entry]:
         """The next entries to publish, of all tables, in the order in which they were committed:
         events, and sealed inputs.

@@ -39,7 +39,7 @@ from controller.people.authority import allowed, at_table, rights
 from controller.people.gate import Gate
 from controller.people.people_file import InForce, PeopleFile
 from controller.people.seen import Seen
-from controller.people.signed_command import TOLERANCE
+from controller.people.signed_command import TOLERANCE, taken_before
 from controller.people.two_persons import MARKED
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.rulebooks.rulebook import rulebook
@@ -51,6 +51,7 @@ from controller.service.pair import Pair
 from controller.service.privacy import exposed, exposed_secrets
 from controller.service.reload import Floor, ReloadTables
 from controller.service.reload_answer import Answer, write_answer
+from controller.service.signed_before import tokens
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.service.time_watch import TimeWatch
 from controller.standby.right import Progress
@@ -184,6 +185,7 @@ class Daemon:
             # of a pair, the other daemon may have followed what this journal has not heard of
             fresh = last is None and self._journal.set_aside is None and pair is None
             self._seen = Seen(0.0 if fresh else time.time() + TOLERANCE)
+            self._seen.restore(taken_before(tokens(self._journal)), time.time())
             self._people = _people_file(configuration, last)
             setup = _people_setup(configuration, self._people)
             self._upkeep = JournalUpkeep(
