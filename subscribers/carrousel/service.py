@@ -544,7 +544,7 @@ class Carrousel:
 
     def _answer(self, table: Linked, body: bytes) -> None:
         before = table.trouble
-        answer = table.hear_answer(body, time.monotonic())
+        answer = table.hear_answer(body)
         if table.trouble is not None and table.trouble != before:
             detail = f"{table.table} does not answer a recall: {table.trouble}"
             self._tell(table, "unheard", "unheard", detail)
@@ -581,9 +581,9 @@ class Carrousel:
         connection = self._connection
         if question is None or connection is None:
             return
-        ask = question.ask
+        number, ask = question
         body = {"boot": ask.at.boot, "from": ask.first, "onward": True}
-        sent = unsigned(body, self._client, question.number)
+        sent = unsigned(body, self._client, number)
         if self._reader is not None:
             people = self._people.people
             owner = None if people is None else people.owners.get(self._reader.kid)
@@ -591,7 +591,7 @@ class Carrousel:
                 table.trouble = "the people file does not name the owner of `recall_key`"
                 return
             sent = self._reader.signed(
-                owner[0].id, table.topic, body, self._client, question.number, int(now)
+                owner[0].id, table.topic, body, self._client, number, int(now)
             )
         connection.send(f"{table.topic}/command/{RECALL}", sent)
 
@@ -1022,7 +1022,7 @@ class Carrousel:
         if now - jackpot.asked >= pause:
             jackpot.asked = now
             for table in self.tables.values():
-                if table.jackpot == jackpot.id and table.question is None:
+                if table.jackpot == jackpot.id and table.asked is None:
                     self._ask(table)
 
     def _look_at_people(self) -> None:

@@ -11,10 +11,9 @@ import msgspec
 
 from controller.contract.jackpot import OutOfPlay
 from controller.contract.times import moment
+from subscribers.asked import Asked, ask
 from subscribers.carrousel.intake import Ask, Intake, Memory, Rules
 
-PATIENCE = 3.0
-"""Seconds after which a question without an answer is asked again."""
 SILENT = 10.0
 """Seconds without an answer after which a table counts as not heard."""
 LATE = 2.0
@@ -58,14 +57,6 @@ _info = msgspec.json.Decoder(_Info)
 _answer = msgspec.json.Decoder(_Answer)
 
 
-class Question(msgspec.Struct, frozen=True):
-    """What a table was asked, and has not answered yet. ``sent``: on the monotonic clock."""
-
-    number: str
-    ask: Ask
-    sent: float
-
-
 class Linked:
     """One table. ``topic``: the root of its topics, which is the audience of its commands."""
 
@@ -74,11 +65,10 @@ class Linked:
         self.intake = Intake(table, rules)
         self.state: TableState | None = None
         self.info: _Info | None = None
-        self.question: Question | None = None
+        self.asked: Asked[Ask] | None = None
+        """What it was asked and has not answered."""
         self.again = False
         """Whether it is to be asked once more after its answer."""
-        self.answered = 0.0
-        """When its last answer came, on the monotonic clock."""
         self.up_to_date = False
         """Whether an answer said that nothing more was there, since the last connection."""
         self.moved = False
@@ -90,11 +80,11 @@ class Linked:
         """Go back to what was kept of it."""
         memory = None if heard is None else msgspec.json.decode(heard, type=Memory)
         self.intake = Intake(self.table, self.intake.rules, memory)
-        self.question, self.again, self.up_to_date, self.moved = None, False, False, False
+        self.asked, self.again, self.up_to_date, self.moved = None, False, False, False
 
     def lose(self) -> None:
         """The connection is lost: nothing that was heard is current."""
-        self.state = self.info = self.question = None
+        self.state = self.info = self.asked = None
         self.again = self.up_to_date = False
 
     def hear_state(self, body: bytes) -> bool:
@@ -116,33 +106,35 @@ class Linked:
         except (ValueError, RecursionError):
             self.info = None
 
-    def ask(self, now: float, time: str) -> Question | None:
-        """What to ask it now, unless an answer is still awaited; then it is asked after that."""
-        if self.question is not None and now - self.question.sent < PATIENCE:
+    def ask(self, now: float, time: str) -> tuple[str, Ask] | None:
+        """What to ask it now, and under which number, unless an answer is still awaited; then it is
+        asked after that.
+        """
+        if self.asked is not None and self.asked.waits(now):
             self.again = True
             return None
-        ask = self.intake.question(time)
-        if ask is None or self.state is None:
+        question = self.intake.question(time)
+        if question is None or self.state is None:
             return None
         self.again = False
-        self.question = Question(f"{secrets.token_hex(12)}", ask, now)
-        return self.question
+        self.asked = ask(self.asked, secrets.token_hex(12), question, now)
+        return self.asked.askings[-1]
 
-    def hear_answer(self, body: bytes, now: float) -> tuple[Ask, list[bytes]] | None:
+    def hear_answer(self, body: bytes) -> tuple[Ask, list[bytes]] | None:
         """The events that it answers; None: it is no answer to what it was asked."""
         try:
             answer = _answer.decode(body)
         except (ValueError, RecursionError):
             return None
-        asked = self.question
-        if asked is None or answer.id != asked.number:
+        question = None if self.asked is None else self.asked.find(answer.id)
+        if question is None:
             return None
-        self.question = None
+        self.asked = None
         if not answer.ok:
             self.trouble = answer.error or "refused"
             return None
-        self.answered, self.trouble = now, None
-        return asked.ask, [bytes(each) for each in answer.events]
+        self.trouble = None
+        return question, [bytes(each) for each in answer.events]
 
     def why(self, nodes: Nodes, now: float, currency: str) -> OutOfPlay | None:
         """Why bets may not be taken there; None: they may."""
@@ -152,8 +144,7 @@ class Linked:
         node = None if state is None else nodes.of(state.boot)
         if state is None or node is None or not self.up_to_date:
             return "unheard"
-        late = self.question is not None and now - self.question.sent > PATIENCE
-        if late and now - self.answered > SILENT:
+        if self.asked is not None and now - self.asked.first > SILENT:
             return "unheard"
         if self.foreign(currency) is not None:
             return "foreign"

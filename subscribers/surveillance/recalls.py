@@ -18,12 +18,6 @@ from subscribers.surveillance.findings import Finding, shown
 
 RESTORED = "journal.restored"
 """The event that is the first of a table whose journal goes on from a backup."""
-PATIENCE = 3.0
-"""Seconds after which a question without an answer is asked again; each time twice as many."""
-LONGEST = 60.0
-"""Seconds after which it is asked again at the latest."""
-NUMBERS = 8
-"""Of how many times that a question was asked an answer is taken."""
 KEPT = 6 * 86_400.0
 """Seconds for which a daemon surely keeps what it told: it cuts days after a week."""
 
@@ -48,26 +42,13 @@ class Want(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table was asked and has not answered. ``numbers``: of the times it was asked, the last
-    at ``sent`` on the monotonic clock; an answer to any of them is one. A daemon of many tables may
-    need longer than our patience, and what it is asked once more waits behind what it was asked.
-    """
+    """What a table is asked."""
 
-    numbers: tuple[str, ...]
-    sent: float
     want: Want | None = None
     """None: the hashes of the chain."""
     node: str = ""
     marks: tuple[Checkpoint, ...] = ()
     """The checkpoints at whose positions it is asked for the hashes."""
-
-    def waits(self, now: float) -> bool:
-        """Whether it is too early to ask again."""
-        return now - self.sent < min(PATIENCE * 2.0 ** (len(self.numbers) - 1), LONGEST)
-
-    def earlier(self, want: Want) -> tuple[str, ...]:
-        """The numbers under which this was asked before."""
-        return self.numbers[1 - NUMBERS :] if self.want == want else ()
 
 
 class TableState(msgspec.Struct, frozen=True):

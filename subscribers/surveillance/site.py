@@ -12,13 +12,14 @@ from functools import partial
 
 import msgspec
 
-from controller.contract.node import Checkpoint, NodeStatus
+from controller.contract.node import NodeStatus
 from controller.contract.orders import RECALL
 from controller.contract.retained import Alert
 from controller.contract.times import moment, utc
 from controller.contract.topics import Topics
 from controller.proof.checkpoint import read_checkpoint
 from devices.log import structlog
+from subscribers.asked import RECALL_TIMEOUT_SECONDS, Asked, ask
 from subscribers.connection import Connection
 from subscribers.recall_key import RecallKey, unsigned
 from subscribers.surveillance import proofs, recalls
@@ -99,7 +100,8 @@ class HeardTable:
         self.id, self.topic = table, topic
         self.state: recalls.TableState | None = None
         self.wants: deque[recalls.Want] = deque()
-        self.question: recalls.Question | None = None
+        self.question: Asked[recalls.Question] | None = None
+        """What it was asked and has not answered."""
         self.reached: dict[str, int] = {}
         """The last event of each run, as far as it was heard since the start."""
         self.followed: Record | None = None
@@ -290,7 +292,7 @@ class Site:
         """
         table.checks.clear()
         table.wants = deque(want for want in table.wants if not want.swept)
-        if table.question is not None and table.question.want not in table.wants:
+        if table.question is not None and table.question.latest.want not in table.wants:
             table.question = None
         try:
             if not recalls.handed_over(said):
@@ -341,14 +343,14 @@ class Site:
             if topic not in self._standing:
                 self.connection.retain(topic, b"")
         for table in self.tables.values():
-            asked = table.question
-            if asked is not None and asked.waits(now):
+            before = table.question
+            if before is not None and before.waits(now):
                 continue
             table.question = None
             if table.wants:
-                want = table.wants[0]
-                earlier = () if asked is None else asked.earlier(want)
-                self._send(table, want.fields(), now, earlier, want=want)
+                question = recalls.Question(want=table.wants[0])
+                same = before if before is not None and before.latest == question else None
+                self._send(table, table.wants[0].fields(), now, question, same)
         while self._vouched:
             node, key = self._vouched.pop(0)
             if node not in self._pinned:
@@ -366,23 +368,20 @@ class Site:
             if free is not None and positions:
                 del self._unproved[node]
                 fields = {"boot": boot, "from": 1, "to": 1, "limit": 1, "positions": positions}
-                self._send(free, fields, now, node=node, marks=self._proofs[node].marks)
+                question = recalls.Question(node=node, marks=self._proofs[node].marks)
+                self._send(free, fields, now, question)
 
     def _send(
         self,
         table: HeardTable,
         fields: dict[str, object],
         now: float,
-        earlier: tuple[str, ...] = (),
-        *,
-        want: recalls.Want | None = None,
-        node: str = "",
-        marks: tuple[Checkpoint, ...] = (),
+        question: recalls.Question,
+        before: Asked[recalls.Question] | None = None,
     ) -> None:
+        """Ask a table. ``before``: the recall that this repeats."""
         number = secrets.token_hex(12)
-        table.question = recalls.Question(
-            numbers=(*earlier, number), sent=now, want=want, node=node, marks=marks
-        )
+        table.question = ask(before, number, question, now)
         if self._key is None or self._person is None:
             body = unsigned(fields, self._client, number)
         else:
@@ -443,8 +442,8 @@ class Site:
         except (ValueError, RecursionError) as error:
             raise BadMessageError(str(error)) from None
         taken.records = events
-        asked = table.question
-        if asked is None or answer.id not in asked.numbers:
+        asked = None if table.question is None else table.question.find(answer.id)
+        if asked is None:
             return
         table.question = None
         if not answer.ok:
@@ -453,7 +452,7 @@ class Site:
             self.trouble = answer.error
             if asked.want is not None:
                 table.wants.clear()
-                self._look_at(table, recalls.PATIENCE)
+                self._look_at(table, RECALL_TIMEOUT_SECONDS)
             return
         self.trouble = None
         if asked.want is None:

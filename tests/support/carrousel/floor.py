@@ -10,9 +10,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,8 @@ class Dealer:
         self.said: dict[str, int] = {}
         """How many of a table's events were told."""
         self.answers = True
+        self.latency = 0.0
+        """Seconds after which it answers."""
         self.people: People | None = None
         """Whose signature a recall must have; None: it needs none."""
         self._client = paho.Client(CallbackAPIVersion.VERSION2)
@@ -205,7 +209,10 @@ class Dealer:
         events = recall(self.journals[table], asked["boot"], asked["from"])
         reply = {"id": asked["id"], "ok": True, "events": [msgspec.Raw(each) for each in events]}
         topic = TOPICS.reply(table, asked["client"])
-        self._client.publish(topic, msgspec.json.encode(reply), 1)
+        answer = partial(self._client.publish, topic, msgspec.json.encode(reply), 1)
+        timer = threading.Timer(self.latency, answer)
+        timer.daemon = True
+        timer.start()
 
     def _recall(self, table: str, body: bytes) -> dict[str, Any]:
         if self.people is None:
