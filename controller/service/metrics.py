@@ -177,7 +177,11 @@ FAMILIES = (
     Family("novamas_answers_withheld_total", "counter", "To topics that are not allowed."),
     Family("novamas_people_file_number", "gauge", "The number of the people file in force."),
     Family("novamas_people_enrolled", "gauge", "How many are in it and not revoked."),
-    Family("novamas_people_file_refused", "gauge", "1: a later file was refused."),
+    Family(
+        "novamas_people_file_refused",
+        "gauge",
+        "1: a later file was refused, or names in the one in force look the same.",
+    ),
     Family("novamas_people_file_timestamp_seconds", "gauge", "When it was taken over."),
     # configuration
     Family("novamas_reload_refused", "gauge", "1: nothing was taken over; none before the first."),

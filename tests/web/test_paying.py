@@ -155,6 +155,46 @@ def test_what_the_controller_refuses_is_told_to_both_in_its_words(
     assert floor.state()["awards"][0]["paid"] == 0
 
 
+def test_orders_about_the_whole_jackpot_name_what_the_person_sees(
+    tmp_path: Path, ending: ExitStack, page: Page, other: Page
+) -> None:
+    """The page sends the generation by itself, and the controller refuses an order without it."""
+    floor = PayingFloor(tmp_path, ending)
+    sign_in(page, floor.web.address, "a-riera")
+    page.locator(".tile").click()
+    order(page, page.locator(".panel"), "jackpot.suspend")
+    floor.until("suspended", lambda state: state["why"] == "suspended")
+    order(page, page.locator(".panel"), "jackpot.resume", "a-riera")
+    floor.in_play(*TABLES)
+    assert floor.state()["generation"] == 3
+
+    page.locator(".panel [data-command='meter.adjust']").click()
+    assert page.locator("dialog [data-field=generation]").count() == 0
+    page.locator("[data-field=amount] [data-key='5']").click()
+    page.locator("[data-field=note] input, [data-field=note] textarea").fill("a coin was found")
+    confirm(page, "a-riera")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    sign_in(other, floor.web.address, "t-vidal")
+    order(other, waits(other, "asks for a second person"), "meter.adjust", "t-vidal")
+    floor.until("it is put right", lambda state: state["generation"] == 4)
+    assert accounts(floor.controller.ledger)["adjusted", ""] == -500
+
+
+def test_a_first_signature_ends_with_the_award_as_it_was(
+    tmp_path: Path, ending: ExitStack, page: Page, other: Page
+) -> None:
+    floor = PayingFloor(tmp_path, ending)
+    floor.hit()
+    sign_in(page, floor.web.address, "m-lasa")
+    sign_in(other, floor.web.address, "a-riera")
+    amount(page, waits(page, "Award 1"), "100", "m-lasa")
+    expect(waits(other, "asks for a second person").locator("button.main")).to_be_visible()
+    order(other, waits(other, "Award 1: to be paid"), "award.dispute")
+    expect(waits(other, "asks for a second person")).to_have_count(0)
+    page.locator(".tile").click()
+    expect(page.locator(".done .refused")).to_contain_text("has changed or ended before a second")
+
+
 def test_two_hits_at_once_are_put_in_order_and_axe_finds_nothing(
     tmp_path: Path, ending: ExitStack, page: Page, other: Page
 ) -> None:
