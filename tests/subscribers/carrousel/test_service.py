@@ -146,7 +146,7 @@ def test_recalls_are_signed_where_commands_must_be(floor: Floor, tmp_path: Path)
     key = make_private_key(tmp_path / "reader", PASSPHRASE, *LEAST)
     public = spelled(key.verify_key.encode())
     floor.dealer.people = enrolled_now(public)
-    Path(str(floor.controller.given["people_file"])).write_bytes(people(public))
+    Path(str(floor.controller.given["people_file"])).write_bytes(people(public, number=2))
     floor.controller.given |= {
         "recall_key": str(tmp_path / "reader"),
         "recall_passphrase": str(words),

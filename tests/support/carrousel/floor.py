@@ -58,7 +58,7 @@ KEYS = {name: SigningKey(name.ljust(32).encode()) for name in PEOPLE}
 READER = "carrousel-1"
 
 
-def people(reader: str | None = None) -> bytes:
+def people(reader: str | None = None, number: int = 1) -> bytes:
     """The people file. ``reader``: the public key of a reader."""
     readers = [
         Person(id=READER, name=READER, roles=("reader",), tables=("*",), keys=(Key(x=key),))
@@ -74,7 +74,7 @@ def people(reader: str | None = None) -> bytes:
         )
         for name, roles in PEOPLE.items()
     ]
-    head = Head(site=SITE, number=1, time="2026-03-20T02:10:13Z")
+    head = Head(site=SITE, number=number, time="2026-03-20T02:10:13Z")
     return write_people(enrolled(head, [*persons, *readers]), SITE_KEY)
 
 
