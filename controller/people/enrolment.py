@@ -10,6 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.times import moment, utc
+from controller.people.names import reorders
 from controller.people.register import (
     Key,
     People,
@@ -68,7 +69,15 @@ def find(people: People, person_id: str) -> Person:
 
 
 def _told_apart(people: People, person: Person | None = None) -> People:
-    """Refuse names that look the same: any two, or one of them that of ``person``."""
+    """Refuse names that look the same, any two or one of them that of ``person``, and names that
+    are shown otherwise than they are written.
+    """
+    for each in people.persons if person is None else (person,):
+        if reorders(each.name):
+            raise PeopleError(
+                f"name: {each.name!a} of {each.id} has a character that shows letters in another "
+                "order; remove it"
+            )
     for first, second in alike(people.persons, revoked=True):
         if person is None or person.id == second[1].id:
             raise PeopleError(said_alike(first, second))

@@ -20,10 +20,17 @@ _INVISIBLE = {
     *map(chr, range(0xE0100, 0xE01F0)),
 }
 """Characters that show nothing, beside those of the category ``Cf``."""
+_ORDER = {*"\u061c\u200e\u200f", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
+"""Characters that set the direction in which text is shown."""
 _SIGNS = {ord(each): "'" for each in "`´ʹʻʼʽˈˊˋ‘’‛′＇ʾʿ"} | {ord(each): "-" for each in "‐‑‒–—−⁃﹘"}
 """Apostrophes and hyphens."""
 _IN_ONE_CASE = str.maketrans({"I": "l", "1": "l", "|": "l", "0": "O", "m": "rn"})
 """Latin letters that look like others, as long as each keeps its case."""
+
+
+def reorders(name: str) -> bool:
+    """Whether a name has characters that show its letters in another order than they stand."""
+    return bool(_ORDER & set(name))
 
 
 def looks(name: str) -> frozenset[str]:

@@ -39,8 +39,7 @@ Id = Annotated[
 _TableOrAll = Annotated[str, Meta(pattern=rf"{_ID}|^\*\Z", max_length=48)]
 Time = Annotated[str, Meta(max_length=40)]
 """ISO 8601 in UTC: ``2026-03-20T02:10:13Z``."""
-_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]{1,128}")
-"""No control characters, nor any that show letters in another order than they stand."""
+_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,128}")
 _DOMAIN = b"novamas people 1\n"
 
 

@@ -12,13 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from controller.contract.commands import RoundVoid, Signature
 from controller.contract.refusals import RejectedError
+from controller.journal.setup import Boot, PeopleSetup, TableSetup
 from controller.people import names
 from controller.people.enrolment import added, revoked, rotated, signed_again
 from controller.people.names import looks
-from controller.people.register import PeopleError, Person, enrolled
+from controller.people.register import (
+    PeopleError,
+    Person,
+    enrolled,
+    spelled,
+    write_people,
+)
 from controller.people.seen import Seen
 from controller.people.signed_command import verify
+from controller.proof.signatures import Signatures
 from tests.support.people.staff import (
     AUDIENCE,
     GONE,
@@ -26,6 +35,9 @@ from tests.support.people.staff import (
     LASA,
     NOW,
     PERSONS,
+    SIGNER,
+    SITE,
+    SITE_KEY,
     TABLE,
     people,
     public,
@@ -147,6 +159,19 @@ def test_whose_names_look_the_same_may_not_act() -> None:
     assert former.alike == {}, "nobody takes who was revoked for one who acts"
 
 
+def test_what_they_said_under_an_older_release_stays_proved() -> None:
+    """Its daemon followed them, and the journal has the people file that was in force."""
+    both = enrolled(HEAD, [*PERSONS, TWIN])
+    setup = PeopleSetup(file=write_people(both, SITE_KEY).decode(), key=spelled(SIGNER))
+    proof = Signatures()
+    run = Boot(software="", python="", site=SITE, node="n", key=None, tables=(), people=setup)
+    assert proof.boot(run) is None
+    by = Signature(id=LASA.id, name=LASA.name, role="table_head", token=signed().decode())
+    void = RoundVoid(at=1.0, by=LASA.name, role="table_head", reason="ball_out", signed=(by,))
+    table = TableSetup(id=TABLE, game="roulette-french", decree="ARA02")
+    assert proof.flaw(void, table, NOW, None) is None
+
+
 def test_three_names_that_look_the_same_are_all_told() -> None:
     third = replace(TWIN, id="m-lasa-3", name="m. lasa", keys=())
     assert set(enrolled(HEAD, [*PERSONS, TWIN, third]).alike) == {"m-lasa", "m-lasa-2", "m-lasa-3"}
@@ -154,8 +179,11 @@ def test_three_names_that_look_the_same_are_all_told() -> None:
 
 @pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200f", "\u061c"])
 def test_a_name_shows_its_letters_in_the_order_in_which_they_stand(sign: str) -> None:
-    with pytest.raises(PeopleError, match="control character"):
-        enrolled(HEAD, [replace(LASA, name=f"{sign}asaL .M")])
+    person = replace(TWIN, name=f"{sign}asaL .M")
+    with pytest.raises(PeopleError, match="shows letters in another order"):
+        added(people(), person, NOW)
+    with pytest.raises(PeopleError, match="shows letters in another order"):
+        signed_again(enrolled(HEAD, [*PERSONS, person]), NOW)
 
 
 def test_the_table_names_letters_once_and_none_of_ours() -> None:
