@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -19,7 +18,15 @@ from controller.contract.topics import level
 from controller.people.people_file import RememberedPeopleFile
 from controller.people.register import People, PeopleError
 from controller.people.seen import Seen
-from controller.people.signed_command import TOLERANCE, Signed, claims_of, kid_of, prepare, verify
+from controller.people.signed_command import (
+    TOLERANCE,
+    Claims,
+    Signed,
+    claims_of,
+    kid_of,
+    prepare,
+    verify,
+)
 from controller.people.two_persons import Said, Waiting, Waits, expired, say, wanted
 from subscribers.carrousel.authority import permit
 from subscribers.carrousel.facts import Ordered, Unfollowed
@@ -28,6 +35,8 @@ from subscribers.carrousel.subject import check_complete, is_outdated, subject
 
 KINDS = {str(kind.__struct_config__.tag): kind for kind in JACKPOT_ORDERS}
 _TAGS = {level(tag): tag for tag in KINDS}
+NEVER = ("role_not_allowed", "order_unknown", "order_field", "order_unnamed", "signed_claims")
+"""Refusals of what can never be followed, whatever happens."""
 
 
 class PeopleInForce:
@@ -91,11 +100,14 @@ class Orders:
         Raises ``RejectedError`` with the reason, also where a second person
         must say the same.
         """
-        order = self._read(signed, name)
-        role = signed.claims.role
-        may = ORDERS[type(order)]
+        claims, role = signed.claims, signed.claims.role
+        tag = _tag(claims)
+        may = ORDERS[KINDS[tag]]
         if role not in may.roles:
             raise RejectedError("role_not_allowed", role=role, roles=may.roles)
+        if level(claims.command) != name:
+            raise RejectedError("command_other", command=claims.command, name=name)
+        order = self._read(claims, tag, signed.person.name)
         speaker = _speaker(signed, token)
         if not may.two:
             return self._ordered(order, time, speaker)
@@ -108,7 +120,7 @@ class Orders:
             raise wanted(speaker, may.roles)
         said = first.token.encode()
         self._verified(said, min(now, claims_of(said).exp + TOLERANCE - 1), Seen())
-        again = self._read_claims(claims_of(said), first.name)
+        again = self._read(claims_of(said), tag, first.name)
         return self._ordered(again, time, first, speaker)
 
     def late(self, now: float) -> tuple[Waiting, ...]:
@@ -143,18 +155,7 @@ class Orders:
         at = next((each for each in tables if owner and people.may_be_at(owner, each)), None)
         return verify(token, now, self._audience, at or self._jackpot, people, seen)
 
-    def _read(self, signed: Signed, name: str) -> JackpotOrder:
-        claims = signed.claims
-        if level(claims.command) != name:
-            raise RejectedError("command_other", command=claims.command, name=name)
-        return self._read_claims(claims, signed.person.name)
-
-    def _read_claims(self, claims: Any, by: str) -> JackpotOrder:
-        tag = _TAGS.get(level(claims.command))
-        if tag is None:
-            raise RejectedError(
-                "order_unknown", order=claims.command[:64], orders=tuple(sorted(_TAGS.values()))
-            )
+    def _read(self, claims: Claims, tag: str, by: str) -> JackpotOrder:
         if own := sorted({"by", "role", "type", "client", "id"} & claims.fields.keys()):
             raise RejectedError("signed_claims", what=f"fields.{own[0]}")
         check_complete(self._state(), KINDS[tag], claims.fields)
@@ -164,6 +165,14 @@ class Orders:
         except msgspec.ValidationError as error:
             raise RejectedError("order_field", order=tag, what=str(error)) from None
         return order
+
+
+def _tag(claims: Claims) -> str:
+    tag = _TAGS.get(level(claims.command))
+    if tag is None:
+        orders = tuple(sorted(_TAGS.values()))
+        raise RejectedError("order_unknown", order=claims.command[:64], orders=orders)
+    return tag
 
 
 def unfollowed(signed: Signed, token: bytes, time: str, why: RejectedError) -> Unfollowed:

@@ -59,7 +59,7 @@ from subscribers.carrousel.jackpot import begin
 from subscribers.carrousel.ledger_state import JackpotLedgerState, RefusedError, Taken
 from subscribers.carrousel.mark import Mark, keep
 from subscribers.carrousel.metrics import FAMILIES, Counts, values
-from subscribers.carrousel.orders import Orders, PeopleInForce, unfollowed
+from subscribers.carrousel.orders import NEVER, Orders, PeopleInForce, unfollowed
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.self_check import (
     NotVerifiedError,
@@ -662,8 +662,8 @@ class Carrousel:
         signed: Signed | None,
         body: bytes,
     ) -> None:
-        """Refuse an order, and answer once the ledger has it: it must not be followed later. Of one
-        that its role can never give, and while nothing can be stored, the answer is all.
+        """Refuse an order, and answer once the ledger has it, for it must not be followed later.
+        What can never be followed is not stored, so that nobody fills the ledger with it.
         """
         key = no.refusal.key
         self._counts.refused[jackpot.id, key] += 1
@@ -681,7 +681,7 @@ class Carrousel:
             self._log.info("order refused", jackpot=jackpot.id, reason=str(no))
             self._reply(jackpot, client, reply)
 
-        if signed is None or key == "role_not_allowed" or self.books is None or self.why:
+        if signed is None or key in NEVER or self.books is None or self.why:
             refused()
             return
         stored: Answered = asyncio.get_running_loop().create_future()
