@@ -5,13 +5,13 @@ messages, and lead to one of its readings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from random import Random
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from devices.profiles.checksums import Check, width_of
+from devices.profiles.draws import Draws
 from devices.profiles.expressions import Expression
 from devices.profiles.fields import UnfitFieldError, Values, decoded
 from devices.profiles.language import Field, Message, Profile, Say
@@ -44,8 +44,8 @@ class Root(msgspec.Struct):
 class Building:
     """Frames that are a message, and after which ``say`` is said."""
 
-    def __init__(self, profile: Profile, message: Message, say: Say | None, rng: Random) -> None:
-        self._profile, self._message, self._rng = profile, message, rng
+    def __init__(self, profile: Profile, message: Message, say: Say | None, draws: Draws) -> None:
+        self._profile, self._message, self._draws = profile, message, draws
         self._when = [message.when, *([] if say is None else [say.when])]
         self._unless = [message.unless, *([] if say is None else [say.unless])]
         self._find = Expression(profile.framing.find) if profile.framing.find else None
@@ -64,16 +64,16 @@ class Building:
         this try gave none.
         """
         chosen = {
-            root.name: self._rng.choice(root.texts)
+            root.name: self._draws.choice(root.texts)
             for root in (*self._outer, *self._inner)
             if root.texts
         }
         sequence = self._profile.sequence
         number = self._of.get(sequence.field) if sequence else None
-        seed = self._rng.random()
+        state = self._draws.state
         made: list[bytes] = []
         for n in range(count):
-            self._rng.seed(seed)
+            self._draws.state = state
             if number is not None and number.texts:
                 chosen[number.name] = number.texts[n % len(number.texts)]
             frame = self._frame(chosen)
@@ -124,9 +124,7 @@ class Building:
     def _texts(self, root: Root) -> list[Part]:
         tried = dict.fromkeys(self._sized(root.width, self._tried(root)))
         found = [text for text in tried if self._accepts(root, text)]
-        return (
-            found if len(found) <= KEPT else sorted(self._rng.sample(found, KEPT), key=found.index)
-        )
+        return self._draws.some(found, KEPT)
 
     def _tried(self, root: Root) -> Iterator[Part]:
         """Texts that may fit a part."""
@@ -147,7 +145,7 @@ class Building:
                     numbers += _unscaled(each, root.fields.get(name))
         numbers += [int(word) for word in words if isinstance(word, str) and word.isdecimal()]
         numbers += [
-            sum(self._rng.choice((0, 1, each)) << low for low, _ in masks)
+            sum(self._draws.choice((0, 1, each)) << low for low, _ in masks)
             for each in SMALL
             for _ in range(len(masks))
         ]
@@ -197,7 +195,7 @@ class Building:
             for root in roots
             if root.at is None and root.name in chosen and root.name in expression.groups
         }
-        return expression.example(self._rng, wanted)
+        return expression.example(self._draws, wanted)
 
     def _laid(
         self,
@@ -223,7 +221,7 @@ class Building:
         return self._cells(placed, shape.length, lead, trail)
 
     def _filler(self) -> Part:
-        return self._rng.choice(PLAIN[:5])
+        return self._draws.choice(PLAIN[:5])
 
     def _cells(
         self,
@@ -240,7 +238,7 @@ class Building:
             length = max((*ends, len(lead) + len(trail)))
             is_open = any(width is None and at >= 0 for at, width, _ in placed)
             room = self._room()
-            length += 0 if is_open else self._rng.choice((room, room, 0, 1, 2, 4, 8))
+            length += 0 if is_open else self._draws.choice((room, room, 0, 1, 2, 4, 8))
         cells = list(self._filler() * length)
         taken: dict[int, str] = {}
         parts = [(0, lead), (length - len(trail), trail)]
@@ -274,7 +272,7 @@ class Building:
         framing = self._profile.framing
         first, last = framing.body[0], -framing.body[1]
         if self._find is not None:
-            around = self._find.example(self._rng, {})
+            around = self._find.example(self._draws, {})
             if around is None or len(around) < first + last:
                 return None
             return around[:first] + body + around[len(around) - last :]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from random import Random
 
 import msgspec
+
+from devices.profiles.draws import Draws
 
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")
@@ -52,30 +53,32 @@ class Expression:
         except UnicodeEncodeError:
             return False
 
-    def example(self, rng: Random, wanted: Mapping[str, str]) -> str | None:
+    def example(self, draws: Draws, wanted: Mapping[str, str]) -> str | None:
         """A text that it matches, with these texts of groups where they come. None: this try gave
         none.
         """
-        made = self._one_of(self._ways, rng, wanted)
+        made = self._one_of(self._ways, draws, wanted)
         fits = made is not None and self._whole.fullmatch(made.encode("latin-1"))
         return made if fits else None
 
     def _one_of(
-        self, ways: list[list[_Item]], rng: Random, wanted: Mapping[str, str]
+        self, ways: list[list[_Item]], draws: Draws, wanted: Mapping[str, str]
     ) -> str | None:
         parts: list[str] = []
-        for item in rng.choice(ways):
+        for item in draws.choice(ways):
             if item.name is not None and item.name in wanted:
                 if not self.may_be(item.name, wanted[item.name]):
                     return None
                 parts.append(wanted[item.name])
                 continue
             most = min(item.most, item.least + _MORE)
-            for _ in range(rng.choice((item.least, rng.randint(item.least, most)))):
+            for _ in range(
+                draws.choice((item.least, item.least + draws.below(most - item.least + 1)))
+            ):
                 made = (
-                    rng.choice(item.characters)
+                    draws.choice(item.characters)
                     if item.ways is None
-                    else self._one_of(item.ways, rng, wanted)
+                    else self._one_of(item.ways, draws, wanted)
                 )
                 if made is None:
                     return None

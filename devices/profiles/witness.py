@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from random import Random
 
 from devices.places import Path
 from devices.profiles.building import Building
 from devices.profiles.codec import Fitting, ProfileCodec
+from devices.profiles.draws import Draws
 from devices.profiles.language import Profile, Say
 from devices.readings import AnyReading
 from devices.sections import Notes
@@ -91,7 +91,7 @@ class _Search:
     def __init__(self, profile: Profile) -> None:
         self.found: dict[Path, Course] = {}
         self._profile = profile
-        self._rng = Random(0)  # noqa: S311 - not a secret
+        self._draws = Draws()
         self._places: dict[int, Path] = {
             id(say): ("say", place) for place, say in enumerate(profile.say)
         }
@@ -117,7 +117,7 @@ class _Search:
     def _try(self, index: int, say: Say | None, wanted: Path) -> None:
         message = self._profile.message[index]
         others = self._others.setdefault(index, Counter())
-        building = Building(self._profile, message, say, self._rng)
+        building = Building(self._profile, message, say, self._draws)
         for _ in range(TRIES):
             if wanted in self.found:
                 return

@@ -1,0 +1,33 @@
+"""Draws that look like chance and are the same each time: a codec's package knows no chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Draws:
+    """A linear congruential generator of 64 bits, with the constants of Knuth's MMIX. ``state``:
+    where it is; setting it repeats what followed.
+    """
+
+    def __init__(self) -> None:
+        self.state = 1
+
+    def below(self, bound: int) -> int:
+        """A number from 0 to ``bound`` - 1."""
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+        return (self.state >> 33) % bound
+
+    def choice(self, of: Sequence[T]) -> T:
+        """One of them."""
+        return of[self.below(len(of))]
+
+    def some(self, of: Sequence[T], most: int) -> list[T]:
+        """At most so many of them, in their order."""
+        left = list(of)
+        while len(left) > most:
+            del left[self.below(len(left))]
+        return left
