@@ -146,14 +146,16 @@ def _pin(arguments: argparse.Namespace) -> int:
         raise CommandLineError(f"{path}: nobody is enrolled with this key ({kid})")
     person = people.owners[kid][0]
     pin = _secret("PIN: ", arguments.pin_file, new=True).decode("ascii", "replace")
+    badge = arguments.badge.strip()
     try:
         check_pin(pin)
         there = folder.is_dir() and bool(read_pin_keys(folder))
         secret = make_pepper(pepper) if not there and not pepper.exists() else read_pepper(pepper)
         for other in read_pin_keys(folder) if there else ():
-            if arguments.badge and other.badge == arguments.badge and other.person != person.id:
-                raise CommandLineError(f"--badge: {other.person} has the badge {arguments.badge}")
-        written = write_pin_key(folder, seal(key, person.id, arguments.badge, pin, secret))
+            same = badge and other.badge.strip().casefold() == badge.casefold()
+            if same and other.person != person.id:
+                raise CommandLineError(f"--badge: {other.person} has the badge {other.badge}")
+        written = write_pin_key(folder, seal(key, person.id, badge, pin, secret))
     except PinKeyError as error:
         raise CommandLineError(str(error)) from None
     print(msgspec.json.encode({"person": person.id, "file": str(written)}).decode())

@@ -376,8 +376,8 @@ Plate = Annotated[
     Meta(
         min_length=1,
         max_length=64,
-        pattern=r"^[^\x00-\x1f\x7f]*\Z",
-        description="1 to 64 characters on one line",
+        pattern=r"^(?!\s)[^\x00-\x1f\x7f]*(?<!\s)\Z",
+        description="1 to 64 characters on one line, without blanks at its ends",
     ),
 ]
 

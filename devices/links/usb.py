@@ -105,7 +105,9 @@ def _wanted(address: Address) -> Wanted:
     match = _PRODUCT.fullmatch(urlsplit(address.url).netloc)
     if match is None:
         raise ValueError("give vendor and product, as in usb://0c2e:0b61 or usb://0c2e:0b61/SERIAL")
-    return Wanted(int(match[1], 16), int(match[2], 16), address.path.removeprefix("/"))
+    # as the serial number of a device is read
+    name = address.path.removeprefix("/").strip("\0 ")
+    return Wanted(int(match[1], 16), int(match[2], 16), name)
 
 
 class UsbLink:

@@ -95,7 +95,12 @@ class Admission:
                 key
                 for key in read_pin_keys(Path(self._settings.keys))
                 if asked
-                and asked in (key.badge, key.person, named.get(key.person, key.person).casefold())
+                and asked
+                in (
+                    key.badge.strip().casefold(),
+                    key.person,
+                    named.get(key.person, key.person).strip().casefold(),
+                )
             ),
             None,
         )

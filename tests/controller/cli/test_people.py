@@ -321,6 +321,8 @@ def test_a_person_gets_a_pin_and_another_one(
     (sealed,) = read_pin_keys(tmp_path / "pins")
     assert (sealed.person, sealed.badge) == ("a-riera", "12")
     assert unseal(sealed, "271828", pepper) == key
+    assert give("271828", "--badge", " 12 ") == (0, "")
+    assert [each.badge for each in read_pin_keys(tmp_path / "pins")] == ["12"]
     assert give("314159") == (0, "")
     (again,) = read_pin_keys(tmp_path / "pins")
     assert unseal(again, "314159", read_pepper(tmp_path / "secrets" / "pepper")) == key

@@ -148,7 +148,7 @@ def test_a_stall_is_over_when_the_link_is_opened_again(bus: VirtualBus) -> None:
     link.close()
 
 
-@pytest.mark.parametrize("name", ["17", "1-1.2"])
+@pytest.mark.parametrize("name", ["17", "1-1.2", "17%20", "%2017%20%20"])
 def test_one_of_several_equal_devices_is_named_by_number_or_port(
     bus: VirtualBus, name: str
 ) -> None:

@@ -97,6 +97,21 @@ async def test_badge_id_and_name_open_the_same_person(tmp_path: Path) -> None:
         assert (found[0].id, found[1]) == ("m-lasa", secret("lasa"))
 
 
+@pytest.mark.parametrize("badge", ["Ab-12", "AB-12 ", " ab-12"])
+async def test_a_badge_with_letters_or_blanks_opens_its_person(tmp_path: Path, badge: str) -> None:
+    pit = settings(tmp_path)
+    door = Admission(pit, SITE, tmp_path, Clock())
+    pepper = read_pepper(Path(pit.pepper))
+    write_pin_key(
+        Path(pit.keys),
+        seal(KEY, "m-lasa", badge, PINS["m-lasa"], pepper, memory=64),
+    )
+    for typed in ("ab-12", "AB-12", " Ab-12 "):
+        found = await door.admit(typed, PINS["m-lasa"])
+        assert not isinstance(found, Denied)
+        assert found[0].id == "m-lasa"
+
+
 async def test_who_was_revoked_is_not_let_in(tmp_path: Path) -> None:
     door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
     assert await door.admit("j-gone", PINS["j-gone"]) == Denied("not_enrolled")
