@@ -10,6 +10,7 @@ that quote them. Nothing here was tried on a real acceptor.
 
 from __future__ import annotations
 
+from collections import deque
 from math import inf
 from typing import Annotated, Literal
 
@@ -22,8 +23,8 @@ from devices.slot.cctalk_box import Acceptor, Request
 from devices.slot.cctalk_coins import POSITIONS
 
 ANSWER = 0.2
-"""Seconds after a request in which its answer must be whole. At 9600 baud echo and longest usual
-answer take 0.04.
+"""Seconds after a request in which its answer must be whole, unless the options say otherwise. At
+9600 baud echo and longest usual answer take 0.04.
 """
 GAP = 0.01
 """Seconds between an answer and the next request."""
@@ -31,6 +32,9 @@ QUIET = 0.05
 """Seconds after a request that failed: by then every device has dropped half a frame."""
 LATE_AFTER = 2.0
 """Seconds: the coins of an acceptor that was not heard for longer are late."""
+OVERDUE = 2.0
+"""Seconds after a request in which a late answer is known as one to it."""
+MOST_OVERDUE = 16
 CLEAN = 50
 """Answers in a row after which an echo that was damaged or missing is told as whole again."""
 LONGEST_JUNK = 64
@@ -46,13 +50,15 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """``boxes``: the bus address of each acceptor, and its box. ``coins``: positions and their
     amounts in minor units; only these are accepted. None: all that the acceptors name themselves.
     ``currency``: the two letters in the names of coins. ``poll``: seconds between two requests to
-    one acceptor. ``checksum``: the kind that the bus uses.
+    one acceptor. ``answer``: seconds after a request in which its answer must be whole.
+    ``checksum``: the kind that the bus uses.
     """
 
     boxes: tuple[tuple[Address, Box], ...] = ((2, 1),)
     coins: tuple[tuple[Position, Amount], ...] = ()
     currency: Annotated[str, msgspec.Meta(pattern="^([A-Z]{2})?$")] = "EU"
     poll: Annotated[float, msgspec.Meta(ge=0.1, le=0.9)] = 0.5
+    answer: Annotated[float, msgspec.Meta(ge=0.05, le=1.0)] = ANSWER
     checksum: Literal["simple", "crc"] = "simple"
 
     def __post_init__(self) -> None:
@@ -81,6 +87,9 @@ class CcTalkBus:
         self.own = 0
         self._device = device
         self._crc = options.checksum == "crc"
+        self._limit = options.answer
+        # news are shown twice, so a longer limit counts twice
+        self._late_after = LATE_AFTER + 2 * max(0.0, options.answer - ANSWER)
         self._acceptors = {
             address: Acceptor(
                 device, address, box, dict(options.coins), options.currency, options.poll
@@ -91,7 +100,10 @@ class CcTalkBus:
         self._junk = b""
         # our own request that still waits, until when, and what came of it
         self._asked: tuple[Acceptor, Request] | None = None
+        self._asked_at = -inf
         self._answer_by = inf
+        # who did not answer in time, and when it was asked: its answer may still come
+        self._overdue: deque[tuple[Acceptor, float]] = deque(maxlen=MOST_OVERDUE)
         self._next = -inf
         self._touched = False  # bytes came since that are no frame
         self._echo: tuple[Acceptor, Request] | None = None  # the request on the line, unanswered
@@ -113,6 +125,7 @@ class CcTalkBus:
         """Drop what was half heard. Another acceptor may be there; old answers may still come."""
         self._pending = self._junk = b""
         self._asked, self._echo = None, None
+        self._overdue.clear()
         self._next, self._owed = now, True
         for acceptor in self._acceptors.values():
             acceptor.reconnect(now)
@@ -133,7 +146,11 @@ class CcTalkBus:
         if now < acceptor.due:
             return b""
         header, data = acceptor.request(now)
-        self._asked, self._answer_by = (acceptor, (header, data)), now + ANSWER
+        self._asked, self._asked_at, self._answer_by = (
+            (acceptor, (header, data)),
+            now,
+            now + self._limit,
+        )
         self._echoed, self._touched = self._echo is not None, False
         return frames.write_frame(acceptor.address, frames.HOST, header, data, self._crc)
 
@@ -172,36 +189,53 @@ class CcTalkBus:
             self._echoed = True
             return
         asked, self._echo = self._echo, None
-        if asked is None or not self._fits(frame, asked):
-            # A copy, or too late to know what it answers.
+        evidence = escape(frame.raw)
+        if asked is None or frame.source not in (None, asked[0].address):
+            # A copy, or too late to know what it answers. Who was asked may still answer.
+            self._echo = asked
             self.counters.unknown += 1
-            if frame.source is not None:
-                self._acceptors[frame.source].confused()
+            self._unasked(frame, now, evidence, out)
             return
         acceptor, request = asked
-        self.counters.frames += 1
         self._asked, self._answer_by, self._next = None, inf, now + GAP
         self._note_line("whole", now, out)
-        evidence = escape(frame.raw)
+        if (size := self._wrong_size(frame, request[0])) is not None:
+            self.counters.unknown += 1
+            acceptor.misfit(request[0], len(frame.data), size, now, evidence, out)
+            return
+        self.counters.frames += 1
+        self._overdue = deque(
+            (each for each in self._overdue if each[0] is not acceptor), MOST_OVERDUE
+        )
         if frame.header == frames.NAK:
             acceptor.refused(request[0], now, evidence, out)
         elif frame.header == frames.BUSY:
             acceptor.busy(now, evidence, out)
         else:
             silence = now - acceptor.heard
-            late = silence > LATE_AFTER or now < self._unsure_until
+            late = silence > self._late_after or now < self._unsure_until
             found = acceptor.answered(request, frame.data, now, late, evidence)
             coins = any(isinstance(each, SlotCoin) for each in found)
             self._note_late(coins, late, silence, now, out)
             out += found
 
-    def _fits(self, frame: frames.Frame, asked: tuple[Acceptor, Request]) -> bool:
-        """Whether the answer can be one to this request."""
-        acceptor, (header, _) = asked
-        if frame.source not in (None, acceptor.address):
-            return False
+    def _unasked(
+        self, frame: frames.Frame, now: float, evidence: str, out: list[AnyReading]
+    ) -> None:
+        """An answer to no request that still waits."""
+        for overdue in self._overdue:
+            acceptor, asked_at = overdue
+            if now - asked_at <= OVERDUE and frame.source in (None, acceptor.address):
+                self._overdue.remove(overdue)  # they are answered in the order of the requests
+                acceptor.answered_late(now - asked_at, self._limit, now, evidence, out)
+                return
+        if frame.source is not None:
+            self._acceptors[frame.source].confused()
+
+    def _wrong_size(self, frame: frames.Frame, header: int) -> int | None:
+        """The data bytes that an answer to this request has, if this one has others."""
         size = frames.REQUESTS[header][1] if frame.header == frames.ACK else 0
-        return size in (None, len(frame.data))
+        return None if size in (None, len(frame.data)) else size
 
     def _note_late(
         self, coins: bool, late: bool, silence: float, now: float, out: list[AnyReading]
@@ -232,6 +266,7 @@ class CcTalkBus:
         acceptor, (header, _) = self._echo or self._asked
         self._asked, self._echo, self._answer_by, self._next = None, None, inf, now + QUIET
         if self._echoed:
+            self._overdue.append((acceptor, self._asked_at))
             acceptor.unanswered(header, now, out)
             return
         acceptor.due = now  # again, but in its turn

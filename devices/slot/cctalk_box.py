@@ -21,6 +21,10 @@ TRIES = 3
 """Requests without an answer after which an acceptor that still answers others is taken not to know
 this one.
 """
+SLOW = 3
+"""Answers in a row that came too late after which an acceptor is told as slow."""
+WRONG = 3
+"""Answers of a wrong length to one request, after which that is told."""
 RETRY = 2.0
 """Seconds between two requests to an acceptor that is silent or refuses."""
 CHECK = 30.0
@@ -64,6 +68,8 @@ class Acceptor:
         self._tries = 0  # of them, those since the present step began
         self._suspected: int | None = None  # a request that it may not know
         self._silent = False
+        self._slow = 0  # answers in a row that came too late
+        self._wrong: dict[int, int] = {}  # header -> answers of a wrong length since a right one
         self._health = "ok"
         self._claims: dict[int, str] = {}  # header -> what it said of itself
         self._named: dict[int, str] = {}  # position -> the acceptor's name of the coin
@@ -127,6 +133,40 @@ class Acceptor:
         elif self._tries >= TRIES and header not in NEEDED:
             self._suspected = header
 
+    def answered_late(
+        self, took: float, limit: float, now: float, frame: str, out: list[AnyReading]
+    ) -> None:
+        """It answered, but after the time in which an answer must come: it is not silent."""
+        self._misses = 0
+        self._slow += 1
+        if self._slow == SLOW:
+            self._silent = True
+            say = self._sayer(now, frame, out)
+            much = f"after {took:.2f} s, the limit is {limit:.2f} s"
+            self._set_health("answers too late", lambda name, what: say(name, f"{what}: {much}"))
+            self.restart()
+
+    def misfit(
+        self,
+        header: int,
+        size: int,
+        wanted: int,
+        now: float,
+        frame: str,
+        out: list[AnyReading],
+    ) -> None:
+        """It answered with another number of data bytes than this request has: nothing is taken of
+        it. An answer that is damaged so that its check is right does this once.
+        """
+        self._answers(now, frame, out)
+        self.due = now + self._poll
+        say = self._sayer(now, frame, out)
+        self._wrong[header] = self._wrong.get(header, 0) + 1
+        if self._wrong[header] == WRONG:
+            say("answer_wrong", f"{NAMES[header]}: {size} bytes, not {wanted}")
+            if header not in NEEDED:
+                self._lacks(header, say)
+
     def refused(self, header: int, now: float, frame: str, out: list[AnyReading]) -> None:
         """It answered that it does not do this."""
         self._answers(now, frame, out)
@@ -158,6 +198,7 @@ class Acceptor:
         out: list[AnyReading] = []
         header, asked = request
         self._answers(now, frame, out)
+        self._wrong.pop(header, None)
         self.due = now if self._steps else now + self._poll
         say = self._sayer(now, frame, out)
         if self._suspected is not None:
@@ -204,7 +245,7 @@ class Acceptor:
             self._done(header)
 
     def _answers(self, now: float, frame: str, out: list[AnyReading]) -> None:
-        self._misses = self._tries = 0
+        self._misses = self._tries = self._slow = 0
         if self._silent:
             self._silent = False
             self._set_health("ok", self._sayer(now, frame, out))

@@ -164,8 +164,10 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
             (
                 'id = "wheel"',
                 f'id = "wheel"\n{key} = "{padded}"',
-                f"line 11: table[0].device[0].{key}: expected 1 to 64 characters on one line, "
-                "without blanks at its ends",
+                (
+                    f"line 11: table[0].device[0].{key}: expected 1 to 64 characters on one line, "
+                    "without blanks at its ends"
+                ),
             )
             for key in ("maker", "model", "serial", "usb_serial")
             for padded in ("A7 ", " A7", "A7\u00a0", " ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -141,6 +142,11 @@ class Bus:
         return said
 
 
+def _with_crc(frame: bytes) -> bytes:
+    """The same answer with the other checksum."""
+    return frames.write_frame(frame[0], frame[2], frame[3], frame[4:-1], crc=True)
+
+
 def coins(said: list[AnyReading]) -> list[tuple[int, int, bool]]:
     return [(one.box, one.amount, one.late) for one in of(SlotCoin, said)]
 
@@ -230,6 +236,122 @@ class TestSetUp:
             said += bus.turn()
         assert ("inhibits", "box 1: not as set; they are set again") in reports(said)
         assert bus.asked.count((2, 231)) == 2
+
+
+class SlowBus(Bus):
+    """Acceptors that answer so many seconds after they were asked, whatever is asked meanwhile."""
+
+    def __init__(self, delay: dict[int, float], **options: Any) -> None:
+        super().__init__(**options)
+        self.delay, self.crc = delay, False
+        self.coming: list[tuple[float, bytes]] = []
+
+    def run(self, seconds: float) -> list[AnyReading]:
+        said: list[AnyReading] = []
+        until = self.now + seconds
+        while self.now < until:
+            due = self.watch.deadline
+            assert due is not None
+            soonest = min([*(at for at, _ in self.coming), max(due, self.now + 0.001)])
+            self.now = max(self.now, soonest)
+            heard = b"".join(data for at, data in self.coming if at <= self.now)
+            self.coming = [each for each in self.coming if each[0] > self.now]
+            said += self.call(Heard(self.now, heard))
+            if raw := self.watch.request():
+                self.asked.append((raw[0], raw[3]))
+                self.data.append(raw[4:-1])
+                self.coming.append((self.now + 0.005, raw))
+                if answer := self.answer(raw[0], raw[3], raw[4:-1]):
+                    answer = _with_crc(answer) if self.crc else answer
+                    self.coming.append((self.now + self.delay.get(raw[0], 0.01), answer))
+        return said
+
+
+class TestSlow:
+    @pytest.mark.parametrize("delay", [0.21, 0.25, 0.4, 0.6, 1.0])
+    @pytest.mark.parametrize("checksum", ["simple", "crc"])
+    def test_one_that_answers_too_late_is_told_as_that_and_not_as_silent(
+        self, delay: float, checksum: str
+    ) -> None:
+        bus = SlowBus({2: delay}, checksum=checksum)
+        bus.crc = checksum == "crc"
+        said = reports(bus.run(60.0))
+        assert [value.split(": after")[0] for name, value in said if name == "health"] == [
+            "box 1: answers too late"
+        ]
+        [took] = [
+            float(found[1])
+            for _, value in said
+            if (found := re.search(r"after (\d\.\d\d) s, the limit is 0\.20 s", value))
+        ]
+        assert took == pytest.approx(delay, abs=0.02)
+
+    @pytest.mark.parametrize("delay", [0.25, 0.5, 0.9])
+    def test_with_a_longer_limit_its_coins_are_taken(self, delay: float) -> None:
+        bus = SlowBus({2: delay}, answer=delay + 0.05)
+        said = bus.run(60.0)
+        assert [name for name, _ in reports(said)].count("coins") == 1
+        assert "health" not in dict(reports(said))
+        bus.note((6, 1))
+        assert coins(bus.run(10.0)) == [(1, 200, False)]
+
+    def test_one_that_is_slow_holds_no_other(self) -> None:
+        bus = SlowBus({2: 0.3}, boxes=[[2, 1], [3, 2]])
+        said = reports(bus.run(60.0))
+        assert any(value.startswith("box 1: answers too late") for _, value in said)
+        assert not any(value.startswith("box 2: answers") for _, value in said)
+        bus.note((6, 1), to=3)
+        assert [(box, amount) for box, amount, _ in coins(bus.run(10.0))] == [(2, 200)]
+
+    def test_one_that_is_quick_again_is_ready_and_one_that_falls_silent_is_silent(self) -> None:
+        bus = SlowBus({2: 0.3})
+        bus.run(30.0)
+        bus.delay[2] = 0.02
+        said = reports(bus.run(30.0))
+        assert ("health", "box 1: ok") in said
+        assert "coins" in dict(said)
+        bus.delay[2] = 0.3
+        assert any("too late" in value for _, value in reports(bus.run(30.0)))
+        bus.dead.add(2)
+        assert ("health", "box 1: silent") in reports(bus.run(30.0))
+
+
+class TestWrongLength:
+    @pytest.mark.parametrize("size", [0, 1, 9, 10, 12, 13, 63])
+    def test_events_of_another_length_are_told_once(self, size: int) -> None:
+        bus = Bus(coins=[[6, 200]])
+        bus.says[frames.READ_CREDITS] = bytes(size)
+        said = bus.turns(60)
+        assert [value for name, value in reports(said) if name == "answer_wrong"] == [
+            f"box 1: read credits: {size} bytes, not 11"
+        ]
+        assert (2, frames.MODIFY_INHIBITS) not in bus.asked
+        del bus.says[frames.READ_CREDITS]
+        said = bus.ready()
+        assert ("coins", "box 1: 6: 200") in reports(said)
+        bus.says[frames.READ_CREDITS] = bytes(size)
+        assert "answer_wrong" in dict(reports(bus.turns(60)))
+
+    @pytest.mark.parametrize("header", sorted(frames.REQUESTS))
+    def test_no_answer_of_another_length_is_taken_or_hides_for_ever(self, header: int) -> None:
+        wanted = frames.REQUESTS[header][1]
+        if wanted is None:
+            return  # a text of any length
+        bus = Bus(coins=[[6, 200]])
+        bus.says[header] = bytes(wanted + 2)
+        said: list[AnyReading] = []
+        begin = bus.now
+        while bus.now < begin + 5 * CHECK:
+            said += bus.turn()
+        assert dict(reports(said))["answer_wrong"].endswith(f"{wanted + 2} bytes, not {wanted}")
+
+    def test_one_that_was_damaged_once_is_asked_again(self) -> None:
+        bus = ready(coins=[[6, 200]])
+        bus.says[frames.READ_CREDITS] = bytes(13)
+        assert reports(bus.turns(2)) == []
+        del bus.says[frames.READ_CREDITS]
+        bus.note((6, 1))
+        assert coins(bus.look(3)) == [(1, 200, False)]
 
 
 class TestCoins:
