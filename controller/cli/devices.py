@@ -10,7 +10,8 @@ import msgspec
 
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
-from devices.links.ports import Port, ports
+from devices.links.ports import Port, holders, ports
+from devices.links.takers import TAKERS, Taker, Unported, running, without_port
 from devices.links.usb_devices import HidDevice, hid_devices
 
 HELP = "list what is plugged in, and every driver"
@@ -26,7 +27,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the ports, the USB devices that may be card readers, and the drivers."""
     found, readers, known = ports(), hid_devices(), [driver(name) for name in sorted(DRIVERS)]
-    lines = _json(found, readers, known) if arguments.json else _text(found, readers, known)
+    taken = without_port(), running()
+    if arguments.json:
+        lines = [*_json(found, readers, known), *_json_of_taken(*taken)]
+    else:
+        lines = [*_text(found, readers, known), *_text_of_taken(*taken)]
     print("\n".join(lines))
     return 0
 
@@ -62,6 +67,34 @@ def _json(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> l
     facts = ("name", "kind", "title", "evidence", "scheme", "line", "commands")
     rows += [{"type": "driver", **{key: getattr(driver, key) for key in facts}} for driver in known]
     return [msgspec.json.encode(row).decode() for row in rows]
+
+
+def _json_of_taken(unported: list[Unported], takers: tuple[Taker, ...]) -> list[str]:
+    rows = [{"type": "unported", **msgspec.to_builtins(adapter)} for adapter in unported]
+    rows += [
+        {"type": "taker", **msgspec.to_builtins(taker), "does": TAKERS[taker.name]}
+        for taker in takers
+    ]
+    return [msgspec.json.encode(row).decode() for row in rows]
+
+
+def _text_of_taken(unported: list[Unported], takers: tuple[Taker, ...]) -> list[str]:
+    """Adapters whose port is gone, and who may have taken it."""
+    lines = ["Adapters without a port"] if unported else []
+    for adapter in unported:
+        claimed = (
+            "a program has claimed it" if adapter.claimed else "the kernel has no driver for it"
+        )
+        found = holders(adapter.node) if adapter.node and adapter.claimed else ()
+        by = ", ".join(f"{holder.name} (pid {holder.pid})" for holder in found)
+        lines += [
+            f"  {adapter.usb} {adapter.product or ''}".rstrip(),
+            f"    at       {adapter.location}",
+            f"    why      {claimed}{': ' if by else ''}{by}",
+        ]
+    lines += ["Programs that take adapters, and run"] if takers else []
+    lines += [f"  {taker.name} (pid {taker.pid}): {TAKERS[taker.name]}" for taker in takers]
+    return lines
 
 
 def _text(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> list[str]:

@@ -22,6 +22,7 @@ from serial.tools.list_ports_linux import SysFS
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, options
 from devices.links.networks import behind_port
+from devices.links.takers import suspects
 
 BY_ID = Path("/dev/serial/by-id")
 SYSTEM = Path("/sys")
@@ -203,10 +204,14 @@ def _why_not_opened(path: str, error: Exception) -> str:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT:
         there = sorted(str(entry) for entry in BY_ID.iterdir()) if BY_ID.is_dir() else []
-        return f"{path}: no such port; " + (
-            f"ports found: {', '.join(there)}"
-            if there
-            else f"{BY_ID} is empty; is the adapter plugged in?"
+        return (
+            f"{path}: no such port; "
+            + (
+                f"ports found: {', '.join(there)}"
+                if there
+                else f"{BY_ID} is empty; is the adapter plugged in?"
+            )
+            + f"; {suspects()}"
         )
     if number in {errno.EBUSY, errno.EAGAIN, errno.EWOULDBLOCK}:
         return f"{path}: another program has the port open; `novamas devices` shows which"

@@ -47,7 +47,7 @@ def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
 
 def _device(path: Path) -> HidDevice | None:
     """A device whose ``links`` still hold interface numbers."""
-    vendor, product = _read(path, "idVendor"), _read(path, "idProduct")
+    vendor, product = read_fact(path, "idVendor"), read_fact(path, "idProduct")
     interfaces = tuple(_interfaces(path))
     if vendor is None or product is None or not interfaces:
         return None
@@ -55,20 +55,20 @@ def _device(path: Path) -> HidDevice | None:
         links=interfaces,
         usb=f"{vendor}:{product}",
         location=path.name,
-        serial_number=_read(path, "serial"),
-        product=_read(path, "product"),
-        manufacturer=_read(path, "manufacturer"),
+        serial_number=read_fact(path, "serial"),
+        product=read_fact(path, "product"),
+        manufacturer=read_fact(path, "manufacturer"),
         refused=in_device(path, CARDS | MODEMS),
     )
 
 
 def _interfaces(path: Path) -> Iterator[str]:
     for interface in sorted(path.parent.glob(f"{path.name}:*")):
-        number = _read(interface, "bInterfaceNumber")
+        number = read_fact(interface, "bInterfaceNumber")
         if (
             number
-            and _read(interface, "bInterfaceClass") == HID
-            and _read(interface, "bInterfaceProtocol") != MOUSE
+            and read_fact(interface, "bInterfaceClass") == HID
+            and read_fact(interface, "bInterfaceProtocol") != MOUSE
         ):
             yield str(int(number, 16))
 
@@ -84,7 +84,7 @@ def _addressed(device: HidDevice, *, shared: bool) -> HidDevice:
     return msgspec.structs.replace(device, links=links)
 
 
-def _read(path: Path, name: str) -> str | None:
+def read_fact(path: Path, name: str) -> str | None:
     """A fact from the system; None if missing or the device was just unplugged."""
     try:
         return (path / name).read_text(errors="replace").strip() or None

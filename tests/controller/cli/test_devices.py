@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
-from controller.cli.devices import _json, _text
+from controller.cli.devices import _json, _json_of_taken, _text, _text_of_taken
 from devices.drivers import DRIVERS, driver
 from devices.links import check_link
 from devices.links.ports import Holder, Port, holders, names
+from devices.links.takers import TAKERS, Taker, Unported
 from devices.links.usb_devices import hid_devices
 
 PORT = Port(
@@ -93,6 +94,25 @@ def test_usb_readers_are_listed_and_nothing_else(tmp_path: Path) -> None:
     text = "\n".join(_text([], readers, known))
     assert "0c2e:0b61 Acme, Scanner, 17 A" in text
     assert "usb://0c2e:0b61/1-1.3?interface=1  for barcode-hid" in text
+
+
+def test_adapters_without_a_port_and_who_takes_them_are_listed() -> None:
+    node = "/dev/bus/usb/001/007"
+    taken = Unported(usb="1a86:7523", location="1-1.2", product="Serial", node=node, claimed=True)
+    lost = Unported(usb="10c4:ea60", location="1-1.3")
+    takers = tuple(Taker(800 + at, name) for at, name in enumerate(TAKERS))
+    rows = [json.loads(row) for row in _json_of_taken([taken, lost], takers)]
+    assert [(row["type"], row.get("usb"), row.get("name")) for row in rows] == [
+        ("unported", "1a86:7523", None),
+        ("unported", "10c4:ea60", None),
+        *(("taker", None, name) for name in TAKERS),
+    ]
+    text = "\n".join(_text_of_taken([taken, lost], takers))
+    assert "1a86:7523 Serial\n    at       1-1.2\n    why      a program has claimed it" in text
+    assert "10c4:ea60\n    at       1-1.3\n    why      the kernel has no driver for it" in text
+    for taker in takers:
+        assert f"{taker.name} (pid {taker.pid}): {TAKERS[taker.name]}" in text
+    assert _text_of_taken([], ()) == _json_of_taken([], ()) == []
 
 
 def test_a_machine_without_usb_has_no_readers(tmp_path: Path) -> None:

@@ -1,0 +1,106 @@
+"""Programs that take serial adapters away: those that are known for it, whether they run, and the
+adapters that have no port because some program holds them.
+
+Sources: the udev rules of brltty, gpsd and ModemManager, and reports of what they do. brltty claims
+the adapter itself, so that its port disappears; gpsd and ModemManager open the port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from devices.links.usb_devices import read_fact
+
+TAKERS: dict[str, str] = {
+    "brltty": (
+        "a screen reader for braille displays, claims adapters with common chips, so that their "
+        "port disappears; remove it (apt remove brltty) or mask its udev rules"
+    ),
+    "ModemManager": (
+        "opens a new port for some seconds to look for a modem, and writes to it; install "
+        "systemd/70-novamas.rules, or remove it"
+    ),
+    "gpsd": (
+        "opens adapters that a GPS receiver may have; set USBAUTO=false in /etc/default/gpsd, or "
+        "remove it"
+    ),
+}
+"""Program, by its name in ``/proc`` -> what it does to an adapter, and what to do."""
+
+ADAPTERS = frozenset({"0403", "067b", "10c4", "1a86"})
+"""The makers of nearly all adapters: FTDI, Prolific, Silicon Labs, QinHeng."""
+
+
+class Taker(msgspec.Struct, frozen=True):
+    """Such a program that runs."""
+
+    pid: int
+    name: str
+
+
+class Unported(msgspec.Struct, frozen=True, kw_only=True):
+    """An adapter without a port. ``claimed``: some program holds it; otherwise the kernel has no
+    driver for it.
+    """
+
+    usb: str
+    """Vendor and product id, ``1a86:7523``."""
+    location: str
+    """The port path, ``1-1.4``."""
+    product: str | None = None
+    node: str | None = None
+    """What a program that claims it has open."""
+    claimed: bool = False
+
+
+def running(processes: Path = Path("/proc")) -> tuple[Taker, ...]:
+    """The known programs that run, as far as we may see them."""
+    found = []
+    for process in processes.glob("[0-9]*"):
+        name = read_fact(process, "comm")
+        if name in TAKERS:
+            found.append(Taker(int(process.name), name))
+    return tuple(sorted(found, key=lambda taker: (taker.name, taker.pid)))
+
+
+def without_port(folder: Path = Path("/sys/bus/usb/devices")) -> list[Unported]:
+    """The adapters of the usual makers of which no port is there."""
+    return [
+        Unported(
+            usb=f"{vendor}:{read_fact(path, 'idProduct')}",
+            location=path.name,
+            product=read_fact(path, "product"),
+            node=_node(path),
+            claimed="usbfs" in set(_drivers(path)),
+        )
+        for path in sorted(folder.glob("*-*"))
+        if ":" not in path.name
+        and (vendor := read_fact(path, "idVendor")) in ADAPTERS
+        and not any(path.parent.glob(f"{path.name}:*/tty*"))
+    ]
+
+
+def suspects() -> str:
+    """What to say of a port that is not there: who may have taken it."""
+    found = ", ".join(f"{taker.name} (pid {taker.pid})" for taker in running())
+    if found:
+        return f"running, and known to take adapters: {found}; see docs/links.md"
+    return f"{', '.join(TAKERS)} can take an adapter away; see docs/links.md"
+
+
+def _node(path: Path) -> str | None:
+    bus, device = read_fact(path, "busnum"), read_fact(path, "devnum")
+    if bus is None or device is None or not (bus.isdecimal() and device.isdecimal()):
+        return None
+    return f"/dev/bus/usb/{int(bus):03}/{int(device):03}"
+
+
+def _drivers(path: Path) -> Iterator[str]:
+    """The kernel's drivers of a device's interfaces."""
+    for interface in path.parent.glob(f"{path.name}:*"):
+        driver = interface / "driver"
+        if driver.exists():
+            yield driver.resolve().name
