@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support.programs import restore_signals
 
 pytest_plugins = ["tests.rings.marks", "tests.rings.outcomes"]
 
@@ -56,6 +59,18 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
         return (yield)
     finally:
         os.umask(umask)
+
+
+def pytest_configure() -> None:
+    """Tests send signals to programs: they must not depend on how this run was started."""
+    restore_signals()
+
+
+@pytest.fixture
+def ending() -> Iterator[ExitStack]:
+    """What is closed at the end of the test, the last first."""
+    with ExitStack() as stack:
+        yield stack
 
 
 @pytest.fixture

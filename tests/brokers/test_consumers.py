@@ -22,6 +22,7 @@ from tests.support.brokers.engines import FOR_OUR_OWN, Engine
 from tests.support.brokers.mosquitto import PATIENCE, Subscriber, until
 from tests.support.carrousel.floor import SITE, TOPICS, Controller, Dealer, terms
 from tests.support.chaos.floor import Floor
+from tests.support.programs import running
 from tests.support.surveillance.recorder import Recorder
 from tests.support.surveillance.room import until_kept
 from tests.support.web.server import WebServer
@@ -62,7 +63,7 @@ def _is_known(known: Known) -> bool:
 def test_novamas_watch(floor: Floor) -> None:
     """Each event as a line, from the moment in which it is there."""
     words = [sys.executable, "-m", "controller.cli", "watch", str(floor.daemon.file), "--json"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE) as watching:
+    with running(words, stdout=subprocess.PIPE) as watching:
         assert watching.stdout is not None
         wanted = dict.fromkeys(floor.tables, 0)
         for line in watching.stdout:
@@ -71,7 +72,6 @@ def test_novamas_watch(floor: Floor) -> None:
                 wanted[event["table"]] += 1
             if all(wanted.values()):
                 break
-        watching.terminate()
 
 
 def test_the_web_server(floor: Floor, engine: Engine, tmp_path: Path) -> None:

@@ -27,12 +27,6 @@ from tests.support.disk import Full, ReadOnly, SmallBlocks, Unread, disk, mount,
 from tests.support.journal.records import record
 
 
-@pytest.fixture
-def ending() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
-
-
 @pytest.mark.parametrize("kind", [Full, ReadOnly])
 def test_a_disk_that_takes_nothing(
     floor: Callable[..., Floor],

@@ -28,7 +28,7 @@ from subscribers.video.delivery import Delivery
 from subscribers.video.recordings import pictures
 from subscribers.video.settings import VideoSettings
 from tests.chaos.film import NOTHING, Camera, Picture, about, clock, milliseconds, read
-from tests.daemon.conftest import daemon, ending, mosquitto, subscribe, tell, wheel  # noqa: F401
+from tests.daemon.conftest import daemon, mosquitto, subscribe, tell, wheel  # noqa: F401
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.chaos.report import tell as tell_of_run
 from tests.support.daemon.play import command, until_up
@@ -74,7 +74,7 @@ def test_the_picture_of_each_bookmark_shows_what_it_says(
     wheel: Wheel,  # noqa: F811
     daemon: Callable[[str], Daemon],  # noqa: F811
     subscribe: Callable[..., Subscriber],  # noqa: F811
-    ending: ExitStack,  # noqa: F811
+    ending: ExitStack,
     tmp_path: Path,
     long: bool,
 ) -> None:

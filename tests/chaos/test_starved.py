@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +24,7 @@ from tests.support.chaos.proof import sound
 from tests.support.chaos.report import tell
 from tests.support.daemon.play import command
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.programs import running
 
 SPEED = 10.0
 LOWEST = 19
@@ -42,15 +42,10 @@ def nice(daemon: Daemon, niceness: int) -> None:
 def starved(daemon: Daemon, programs: int) -> Iterator[None]:
     """Anybody who wants to run does so before it, and so many programs want all of the machine."""
     nice(daemon, LOWEST)
-    running = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(programs)
-    ]
-    try:
+    with ExitStack() as ending:
+        for _ in range(programs):
+            ending.enter_context(running([sys.executable, "-c", "while True: pass"]))
         yield
-    finally:
-        for program in running:
-            program.kill()
-            program.wait()
     with suppress(PermissionError):  # root alone may take it back
         nice(daemon, 0)
 

@@ -48,12 +48,6 @@ def shared_daemon(programs: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @pytest.fixture
-def ending() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
-
-
-@pytest.fixture
 def mosquitto(programs: None, tmp_path: Path, ending: ExitStack) -> Mosquitto:
     """A broker that is up and lets everybody in."""
     broker = Mosquitto(tmp_path / "mosquitto")

@@ -16,6 +16,7 @@ from tests.daemon.test_home_assistant import PROGRAM, ROOT
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.support.daemon.play import TABLE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.programs import running
 
 PYTHON = ROOT / "build" / "home-assistant" / "bin" / "python"
 HERE = ROOT / "tests" / "integrations" / "home_assistant.py"
@@ -69,9 +70,7 @@ def test_home_assistant_shows_what_the_daemon_says(
     heard = subscribe(mosquitto.port)
     made.start()
     until_up(heard, made)
-    discovery = subprocess.Popen([*PROGRAM, "--port", str(mosquitto.port), "--single"])
-    ending.callback(discovery.wait)
-    ending.callback(discovery.kill)
+    ending.enter_context(running([*PROGRAM, "--port", str(mosquitto.port), "--single"]))
     home = HomeAssistant(tmp_path / "home-assistant", mosquitto.port)
     ending.callback(home.end)
 

@@ -5,7 +5,6 @@ slots, packets out of a shuffler, a straight flush, its payment by ``novamas sen
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from tests.daemon.test_boards import Written
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import command, until_open
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.programs import running
 
 TABLE = "novamas-sim/v1/palma/b1"
 STATE = "novamas-sim/v1/palma/jackpot/linked/state"
@@ -155,15 +155,8 @@ def floor(
     run = daemon(configuration(mosquitto.port, text + "[[jackpot]]" + jackpot, people=people))
     run.start()
     with (tmp_path / "carrousel.log").open("wb") as log:
-        carrousel = subprocess.Popen(
-            [
-                *(sys.executable, "-c", "import sys; from controller.cli import main; main()"),
-                *("carrousel", str(run.file)),
-            ],
-            stderr=log,
-        )
-    ending.callback(carrousel.wait)
-    ending.callback(carrousel.kill)
+        main = [sys.executable, "-c", "import sys; from controller.cli import main; main()"]
+        ending.enter_context(running([*main, "carrousel", str(run.file)], stderr=log))
     made = Floor(tmp_path, heard, boards["slot"], boards["shuffler"])
     for name in boards:
         until_open(heard, run, "b1", name)

@@ -17,6 +17,7 @@ from controller.proof.audit import audit
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import command, until_open, until_said
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.programs import running
 
 TABLE = "novamas-sim/v1/palma/d1"
 SPEED = 20
@@ -51,11 +52,9 @@ def play(
             "--wait",
         ]
         pace = ["--speed", str(SPEED), "--games-per-hour", "240"]
-        dice = subprocess.Popen(
-            [*program, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        dice = ending.enter_context(
+            running([*program, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         )
-        ending.callback(dice.communicate)
-        ending.callback(dice.kill)
         assert dice.stdout is not None
         assert dice.stdin is not None
         assert json.loads(dice.stdout.readline())["port"] == str(link)

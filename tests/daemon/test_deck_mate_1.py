@@ -18,6 +18,7 @@ from controller.proof.audit import audit
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import until_open
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.programs import running
 
 KEY = PrivateKey.generate()
 
@@ -40,11 +41,8 @@ def test_a_shuffler_whose_power_comes_on(
         "10",
         "--wait",
     ]
-    program = subprocess.Popen(
-        [sys.executable, "-m", "simulators", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    ending.callback(program.communicate)
-    ending.callback(program.kill)
+    command = [sys.executable, "-m", "simulators", *words]
+    program = ending.enter_context(running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
     assert program.stdout is not None
     assert program.stdin is not None
     assert json.loads(program.stdout.readline())["port"] == str(link)

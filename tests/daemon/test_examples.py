@@ -17,6 +17,7 @@ import pytest
 from controller.cli import main
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
 from tests.support.daemon.process import UNSIGNED, Daemon
+from tests.support.programs import running
 from tests.support.waiting import next_line
 
 ROOT = Path(__file__).parents[2]
@@ -49,9 +50,8 @@ def example(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
 def listening(example: list[str], mosquitto: Mosquitto) -> Iterator[subprocess.Popen[str]]:
     """A subscriber that ends after five events."""
     words = ["--port", str(mosquitto.port), "--site", "palma", "--count", "5"]
-    with subprocess.Popen([*example, *words], stdout=subprocess.PIPE, text=True) as process:
+    with running([*example, *words], stdout=subprocess.PIPE, text=True) as process:
         yield process
-        process.kill()
 
 
 def test_a_subscriber_drops_doubles_and_fills_a_gap(

@@ -23,6 +23,7 @@ from tests.support import contract
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import NODE, TABLE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.programs import running
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "home_assistant.py"
@@ -93,10 +94,7 @@ def guarded(programs: None, tmp_path: Path, ending: ExitStack) -> Mosquitto:
 def discovery(programs: None, ending: ExitStack) -> Callable[..., subprocess.Popen[str]]:
     def start(port: int, *words: str) -> subprocess.Popen[str]:
         given = [*PROGRAM, "--port", str(port), "--username", "discovery", *words]
-        process = subprocess.Popen(given, stdout=subprocess.DEVNULL, text=True)
-        ending.callback(process.wait)
-        ending.callback(process.kill)
-        return process
+        return ending.enter_context(running(given, stdout=subprocess.DEVNULL, text=True))
 
     return start
 

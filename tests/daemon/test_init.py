@@ -18,6 +18,7 @@ from devices.links.ports import Holder, Port
 from devices.links.usb_devices import HidDevice
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, free_port, until
 from tests.support.daemon.process import Daemon
+from tests.support.programs import running
 
 ADAPTER = Port(
     name='/dev/serial/by-id/usb-FTDI_"UART"-if00-port0',
@@ -73,24 +74,20 @@ def test_a_newcomer_has_a_table_with_what_it_prints(
     port = str(free_port())
     text = file.read_text().replace("4001", port)
     text = text.replace("decree =", 'languages = ["gl", "es"]\ndecree =')
-    wheel = subprocess.Popen(
-        [sys.executable, "-m", "controller.cli", *simulate[:-1], f"127.0.0.1:{port}", *FAST],
-        stdout=subprocess.DEVNULL,
-    )
-    ending.callback(wheel.wait)
-    ending.callback(wheel.kill)
+    wheel = [sys.executable, "-m", "controller.cli", *simulate[:-1], f"127.0.0.1:{port}", *FAST]
+    ending.enter_context(running(wheel, stdout=subprocess.DEVNULL))
     heard = subscribe(mosquitto.port, "novamas-sim/v1/casino/+/+")
-    running = daemon(text)
+    made = daemon(text)
     assert run == ["run", str(file)]
-    running.start()
-    until("info", lambda: heard.on("mesa-1/info"), running.log)
+    made.start()
+    until("info", lambda: heard.on("mesa-1/info"), made.log)
     assert heard.latest("mesa-1/info")["about"]["languages"] == ["gl", "es"]
     assert heard.latest("mesa-1/info")["decree"] == "EUS96"
-    running.until_logged("broker connected")
-    novamas(*send[:-1], str(running.file))
-    until("a result", lambda: heard.events("round.result"), running.log, patience=3 * PATIENCE)
-    assert novamas(watch[0], str(running.file), "--json", "--rounds", "1")
-    assert running.stop() == 0
+    made.until_logged("broker connected")
+    novamas(*send[:-1], str(made.file))
+    until("a result", lambda: heard.events("round.result"), made.log, patience=3 * PATIENCE)
+    assert novamas(watch[0], str(made.file), "--json", "--rounds", "1")
+    assert made.stop() == 0
 
 
 def test_each_adapter_is_a_table(

@@ -8,8 +8,6 @@ import json
 import re
 import shlex
 import shutil
-import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +25,7 @@ from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.journal.premises import entries
+from tests.support.programs import running
 
 
 @pytest.mark.essential
@@ -109,7 +108,7 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
     archive = tmp_path / "archive.jsonl"
     words = shlex.split(keep.replace("BROKER", f"127.0.0.1 -p {mosquitto.port}"))
     assert words[-2:] == [">>", "archive.jsonl"]
-    with archive.open("ab") as file, subprocess.Popen(words[:-2], stdout=file) as witness:
+    with archive.open("ab") as file, running(words[:-2], stdout=file):
         until("the retained checkpoint", archive.read_bytes, made.log)
         command(heard, "session.open")
         spin(wheel, heard, "17", 2)
@@ -120,7 +119,6 @@ def test_the_witness_that_verify_asks_for_finds_what_the_key_hides(
             lambda: json.dumps(heard.latest("/checkpoint")["signature"]) in archive.read_text(),
             made.log,
         )
-        witness.send_signal(signal.SIGTERM)
     key = str(heard.latest("/checkpoint")["key"])
     use = use.replace("PUBLICKEY", key).replace("archive.jsonl", str(archive))
     arguments = [*shlex.split(use)[1:], "--text"]

@@ -27,6 +27,7 @@ from controller.service.reload_answer import read_answer
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import HEAD, NODE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.programs import running
 
 PALMA = "novamas/v1/palma"
 TABLES = ("r1", "r2", "r3", "r4", "r5")
@@ -422,7 +423,7 @@ def test_who_merely_locks_the_journal_is_told_nothing(
         wheel.close()
     told = "from controller.journal.file import lock; from pathlib import Path; import sys\n"
     told += f"held = lock(Path({str(journal)!r})); print(held, flush=True); sys.stdin.read()"
-    with subprocess.Popen(
+    with running(
         [sys.executable, "-c", told], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None

@@ -14,6 +14,7 @@ from simulators.wheel.saturn import FIELDS
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
 from tests.support.daemon.play import TABLE, command, until_up
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.programs import running
 
 Make = Callable[[str], Daemon]
 PHASES = ", ".join(f'{text} = "{phase}"' for text, phase in FIELDS["phases"].items())
@@ -34,13 +35,9 @@ def saturn(link: Path, ending: ExitStack) -> None:
         "--speed",
         "8",
     ]
-    program = subprocess.Popen(
-        [sys.executable, "-m", "simulators", "wheel", *words], stdout=subprocess.PIPE
-    )
-    ending.callback(program.wait)
-    ending.callback(program.kill)
+    command = [sys.executable, "-m", "simulators", "wheel", *words]
+    program = ending.enter_context(running(command, stdout=subprocess.PIPE))
     assert program.stdout is not None
-    ending.callback(program.stdout.close)
     assert json.loads(program.stdout.readline())["port"] == str(link)
 
 

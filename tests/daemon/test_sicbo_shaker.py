@@ -15,6 +15,7 @@ from devices.links import LinkFailedError, check_link, open_link
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.support.daemon.play import command
 from tests.support.daemon.process import Daemon, configuration
+from tests.support.programs import running
 
 BASE = "studio/dice-1"
 TABLE = "novamas/v1/palma/c1"
@@ -32,11 +33,8 @@ def shaker(mosquitto: Mosquitto, ending: ExitStack) -> str:
         "--speed",
         "10",
     ]
-    program = subprocess.Popen(
-        [sys.executable, "-m", "simulators", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    ending.callback(program.communicate)
-    ending.callback(program.kill)
+    command = [sys.executable, "-m", "simulators", *words]
+    program = ending.enter_context(running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
     assert program.stdout is not None
     address: str = json.loads(program.stdout.readline())["port"]
     return address

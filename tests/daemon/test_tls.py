@@ -17,6 +17,7 @@ from controller.cli import main
 from tests.support.brokers.mosquitto import Mosquitto, until
 from tests.support.daemon.certificates import Authority
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.programs import running
 from tests.support.waiting import next_line
 
 PASSWORD = "of this test alone"
@@ -93,19 +94,16 @@ def test_everybody_gets_in_with_one_configuration(
     made.start()
     made.until_logged("broker connected")
     made.until_logged("device up")
-    display = subprocess.Popen(program("watch", str(made.file), "--json"), stdout=subprocess.PIPE)
-    example = subprocess.Popen(
-        [
-            *(sys.executable, str(REPOSITORY / "examples/subscriber.py"), "--site", "palma"),
-            *("--port", str(broker.port), "--username", "pit"),
-            *("--password-file", str(guarded.secret), "--ca-file", str(guarded.authority.file)),
-            *("--cert-file", str(guarded.certificate), "--key-file", str(guarded.key)),
-        ],
-        stdout=subprocess.PIPE,
+    subscriber = [
+        *(sys.executable, str(REPOSITORY / "examples/subscriber.py"), "--site", "palma"),
+        *("--port", str(broker.port), "--username", "pit"),
+        *("--password-file", str(guarded.secret), "--ca-file", str(guarded.authority.file)),
+        *("--cert-file", str(guarded.certificate), "--key-file", str(guarded.key)),
+    ]
+    display, example = (
+        ending.enter_context(running(words, stdout=subprocess.PIPE))
+        for words in (program("watch", str(made.file), "--json"), subscriber)
     )
-    for each in (display, example):
-        ending.enter_context(each)
-        ending.callback(each.kill)
     until("both are in", lambda: broker.log().count("u'pit'") >= 3, broker.log)
     head = ["--by", "M. Lasa", "--role", "table_head", "--config", str(made.file)]
 
@@ -209,9 +207,8 @@ def everybody_says(
     ending: ExitStack,
 ) -> None:
     """The daemon in its log, `send` and the display on their standard errors, with the address."""
-    display = subprocess.Popen(program("watch", str(made.file), "--json"), stderr=subprocess.PIPE)
-    ending.enter_context(display)
-    ending.callback(display.kill)
+    watch = program("watch", str(made.file), "--json")
+    display = ending.enter_context(running(watch, stderr=subprocess.PIPE))
     assert display.stderr is not None
     said = display.stderr.readline().decode()
     assert said.startswith(f"display: no connection to mqtts://127.0.0.1:{broker.port}: ")

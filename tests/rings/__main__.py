@@ -16,13 +16,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import msgspec
 
 from tests.rings.marks import TABLE, function_id
 from tests.rings.outcomes import FAILURES, SECONDS, Cost, Failure, read_failures
+from tests.support.programs import running
 
 ROOT = Path(__file__).parents[2]
 PURE = ("-m", "not process and not slow", "--numprocesses", "2", "--dist", "worksteal")
@@ -102,13 +103,10 @@ def run_rest(arguments: Sequence[str]) -> int:
 @contextmanager
 def busy_loops(number: int) -> Iterator[None]:
     """Keep the processors busy meanwhile."""
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
-    try:
+    with ExitStack() as ending:
+        for _ in range(number):
+            ending.enter_context(running([sys.executable, "-c", "while True: pass"]))
         yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def run_steady(times: int, arguments: Sequence[str]) -> int:

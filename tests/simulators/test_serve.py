@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import pytest
 import serial
 
+from tests.support.programs import running
 from tests.support.waiting import PATIENCE
 
 STATUS = re.compile(rb"\*X;[1-6];\d{3};..;[0-9A-F];\d{3};[01]\r\n")
@@ -29,24 +31,17 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
-def start(programs: None) -> Iterator[Start]:
-    started = []
-
+def start(programs: None, ending: ExitStack) -> Start:
     def run(*words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "simulators", "wheel", *words]
-        program = piped(command)
-        started.append(program)
-        return program
+        return ending.enter_context(piped(command))
 
-    yield run
-    for program in started:
-        program.kill()
-        program.communicate()
+    return run
 
 
-def piped(command: list[str]) -> subprocess.Popen[bytes]:
+def piped(command: list[str]) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """Without buffers of ours, where a second line would hide from ``select``."""
-    return subprocess.Popen(
+    return running(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     )
 
@@ -293,8 +288,7 @@ def test_novamas_simulate_becomes_a_shoe(tmp_path: Path) -> None:
         "--wait",
     ]
     command = [sys.executable, "-m", "controller.cli", "simulate", "shoe", *words]
-    program = piped(command)
-    try:
+    with piped(command) as program:
         assert told(program) == {
             "port": str(link),
             "protocol": "angel-eye",
@@ -309,7 +303,6 @@ def test_novamas_simulate_becomes_a_shoe(tmp_path: Path) -> None:
             assert received.count(b"D\x81\xc9\x03") == 3
             port.write(b"\x02OPLK02\x031B")
             read_until(lambda: port.read(port.in_waiting or 1), b"\x06")
-    finally:
         program.terminate()
         _, errors = program.communicate(timeout=PATIENCE)
     assert errors.startswith(b"simulator: no fault 'sensor'; there are: silence")

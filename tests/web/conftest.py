@@ -31,12 +31,6 @@ def launch(playwright: Playwright) -> Browser:
 
 
 @pytest.fixture
-def ending() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
-
-
-@pytest.fixture
 def broker(programs: None, tmp_path: Path, ending: ExitStack) -> Mosquitto:
     made = Mosquitto(tmp_path / "mosquitto")
     ending.callback(made.kill)

@@ -11,6 +11,7 @@ import pytest
 
 from controller.cli import main
 from devices.shoe.barcode_cards import PACK
+from tests.support.programs import running
 
 GOOD = "# device: a wheel\n# framing: line\n0.0 < *X;2;002;32;0;174;1\n0.5 < *X;2;002;32;0;174;1\n"
 
@@ -136,7 +137,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         )
     )
     novamas = Path(sys.executable).with_name("novamas")
-    with subprocess.Popen(
+    with running(
         [novamas, "decode", "cammegh-ss2", str(file)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from controller.cli import main
+from tests.support.programs import running
 
 SESSION = '{"at": 0, "type": "session.open", "by": "M. Lasa", "role": "inspector"}'
 SPIN = [
@@ -149,7 +150,7 @@ def test_an_unknown_game_or_decree_is_told(
 @pytest.mark.usefixtures("programs")
 def test_line_by_line() -> None:
     """Each answer comes before the next question is asked."""
-    with subprocess.Popen(
+    with running(
         [sys.executable, "-m", "controller.cli", "play", "roulette-french", "--decree", "ARA02"],
         cwd=Path(__file__).resolve().parents[3],
         stdin=subprocess.PIPE,

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,14 @@ from devices.recording import read_recording
 from tests.daemon.test_boards import Simulated
 from tests.devices.test_recordings import readings_of
 from tests.support.brokers.mosquitto import PATIENCE, until
+from tests.support.programs import running
 
 pytestmark = pytest.mark.usefixtures("programs")
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
 STATUS = b"*X;2;002;32;0;174;1\r\n"
+
+Record = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
@@ -37,8 +41,15 @@ def terminal() -> Iterator[tuple[int, str]]:
     os.close(device)
 
 
-def record(*words: str | Path) -> subprocess.Popen[str]:
-    return subprocess.Popen([NOVAMAS, "record", *words], stderr=subprocess.PIPE, text=True)
+@pytest.fixture
+def record(ending: ExitStack) -> Record:
+    """``record(*words)``: start the program, which ends with the test."""
+
+    def start(*words: str | Path) -> subprocess.Popen[str]:
+        program = [NOVAMAS, "record", *words]
+        return ending.enter_context(running(program, stderr=subprocess.PIPE, text=True))
+
+    return start
 
 
 def written(process: subprocess.Popen[str], file: Path, device: int, data: bytes) -> None:
@@ -57,7 +68,7 @@ def written(process: subprocess.Popen[str], file: Path, device: int, data: bytes
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_cleanly_when_told(
-    tmp_path: Path, terminal: tuple[int, str], number: signal.Signals
+    tmp_path: Path, terminal: tuple[int, str], record: Record, number: signal.Signals
 ) -> None:
     device, path = terminal
     file = tmp_path / "wheel.rec"
@@ -80,7 +91,9 @@ def test_it_ends_cleanly_when_told(
     assert " frames, 0 damaged" in told
 
 
-def test_a_device_that_goes_away_is_told_and_what_came_is_kept(tmp_path: Path) -> None:
+def test_a_device_that_goes_away_is_told_and_what_came_is_kept(
+    tmp_path: Path, record: Record
+) -> None:
     file = tmp_path / "wheel.rec"
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
@@ -95,7 +108,7 @@ def test_a_device_that_goes_away_is_told_and_what_came_is_kept(tmp_path: Path) -
 
 
 def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(
-    tmp_path: Path, terminal: tuple[int, str]
+    tmp_path: Path, terminal: tuple[int, str], record: Record
 ) -> None:
     process = record(f"serial://{terminal[1]}", tmp_path / "x.rec", "--seconds", "0.1")
     _, told = process.communicate(timeout=PATIENCE)
@@ -103,7 +116,9 @@ def test_it_ends_after_so_many_seconds_and_says_when_nothing_came(
     assert "no bytes were received" in told
 
 
-def test_a_port_that_is_held_is_told(tmp_path: Path, terminal: tuple[int, str]) -> None:
+def test_a_port_that_is_held_is_told(
+    tmp_path: Path, terminal: tuple[int, str], record: Record
+) -> None:
     device, path = terminal
     first = record(f"serial://{path}", tmp_path / "first.rec")
     written(first, tmp_path / "first.rec", device, STATUS)
@@ -126,7 +141,9 @@ def test_a_port_that_is_held_is_told(tmp_path: Path, terminal: tuple[int, str]) 
         ("serial:///dev/null", "there.rec", "there.rec already exists"),
     ],
 )
-def test_a_wrong_call_is_told(tmp_path: Path, url: str, name: str, told: str) -> None:
+def test_a_wrong_call_is_told(
+    tmp_path: Path, record: Record, url: str, name: str, told: str
+) -> None:
     (tmp_path / "there.rec").write_text("precious")
     process = record(url, tmp_path / name)
     _, error = process.communicate(timeout=PATIENCE)
@@ -136,26 +153,27 @@ def test_a_wrong_call_is_told(tmp_path: Path, url: str, name: str, told: str) ->
     assert (tmp_path / "there.rec").read_text() == "precious"
 
 
-def test_a_device_that_its_driver_asks_step_by_step_is_asked(tmp_path: Path) -> None:
-    file, bus = (
-        tmp_path / "slots.rec",
-        Simulated(tmp_path / "bus", "slot", "cctalk-acceptor", "--boxes", "1", "--speed", "1"),
-    )
-    try:
-        bus.say("start")
-        process = record(
-            f"serial://{tmp_path / 'bus'}?baud=9600", file, "--driver", "cctalk-acceptor"
+def test_a_device_that_its_driver_asks_step_by_step_is_asked(
+    tmp_path: Path, record: Record, ending: ExitStack
+) -> None:
+    file, bus = tmp_path / "slots.rec", tmp_path / "bus"
+    acceptor = Simulated(bus, "slot", "cctalk-acceptor", "--boxes", "1", "--speed", "1")
+    ending.callback(acceptor.close)
+    acceptor.say("start")
+    process = record(f"serial://{bus}?baud=9600", file, "--driver", "cctalk-acceptor")
+
+    def is_set_up() -> bool:
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        recording = read_recording(file) if file.exists() else None
+        if not recording:  # the file is there before its header, and that before the first chunk
+            return False
+        return any(
+            isinstance(reading, DeviceReport) and reading.report == "coins"
+            for reading in readings_of(recording)
         )
 
-        def is_set_up() -> bool:
-            assert process.poll() is None, process.stderr and process.stderr.read()
-            said = readings_of(read_recording(file)) if file.exists() else []
-            return any(isinstance(one, DeviceReport) and one.report == "coins" for one in said)
-
-        until("the acceptor is set up", is_set_up)
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0, told
-        assert any(chunk.sent for chunk in read_recording(file))
-    finally:
-        bus.close()
+    until("the acceptor is set up", is_set_up)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, told
+    assert any(chunk.sent for chunk in read_recording(file))

@@ -19,6 +19,8 @@ from tests.support.waiting import PATIENCE
 NOVAMAS = Path(sys.executable).with_name("novamas")
 AGAIN = 5.0
 """Seconds after which a person presses Ctrl-C again."""
+INTERRUPTED = "interrupted; "
+"""What the program answers."""
 PASSPHRASE = b"quiet wheel at night"
 
 
@@ -76,13 +78,14 @@ class Person:
         return self.process.returncode
 
     def interrupt(self) -> int:
-        """Press Ctrl-C until it ends: one that comes between the question and the reading of its
-        answer is seen by Python only after the next key.
+        """Press Ctrl-C until the program answers: one that comes between the question and the
+        reading of its answer is seen by Python only after the next key. Return its exit status.
         """
-        for _ in range(int(PATIENCE / AGAIN)):
-            if self.process.poll() is None:
-                self.process.send_signal(signal.SIGINT)
-                self._listen(AGAIN)
+        until = time.monotonic() + PATIENCE
+        while INTERRUPTED not in self.drawn and self.process.poll() is None:
+            assert time.monotonic() < until, f"Ctrl-C changes nothing:\n{self.drawn}"
+            self.process.send_signal(signal.SIGINT)
+            self._listen(AGAIN, INTERRUPTED)
         return self.ended()
 
     def kill(self) -> None:
@@ -95,11 +98,13 @@ class Person:
             self.kill()
         os.close(self._terminal)
 
-    def _listen(self, seconds: float) -> None:
-        """For so long, or until it has ended."""
+    def _listen(self, seconds: float, wanted: str | None = None) -> None:
+        """For so long, or until it says what is wanted or has ended."""
         until = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < until:
             self._hear()
+            if wanted is not None and wanted in self.drawn:
+                return
         self._hear()
 
     def _hear(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -29,12 +29,6 @@ from tests.support.devices.parts import Pty
 CARDS = [rank + suit for suit in "cdhs" for rank in "A23456789TJQK"]
 
 Start = Callable[..., Person]
-
-
-@pytest.fixture
-def ending() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from controller.cli import demo as program
 from controller.contract.times import utc
 from controller.demo.floor import Floor
 from controller.demo.places import FLOOR
+from tests.support.programs import running
 from tests.support.terminal import Terminal
 from tests.support.waiting import PATIENCE, until
 from tests.support.web.pit import Client
@@ -37,7 +38,7 @@ DEMO = [sys.executable, "-m", "controller.cli", "demo"]
 def demo(programs: None, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A demo whose table is at work; it is ended with the test."""
     command = [*DEMO, "--speed", "50", "--state-dir", str(tmp_path)]
-    with subprocess.Popen(
+    with running(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as demo:
         assert demo.stdout is not None
@@ -133,7 +134,7 @@ def until_each_table_has_a_result(room: Path, *, paid: bool) -> list[dict[str, A
     command = [*DEMO, "--floor", "--speed", "10", "--state-dir", str(room)]
     events: list[dict[str, Any]] = []
     results: Counter[str] = Counter()
-    with subprocess.Popen(
+    with running(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as demo:
         assert demo.stdout is not None

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalFullError, JournalUnusableError, Row
 from controller.journal.store import Store
 from tests.support.journal.records import record
+from tests.support.programs import running
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,17 +34,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.sqlite3"
 
 
-@contextmanager
-def program(name: str, path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.support.journal.records", name, str(path)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+def program(name: str, path: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    words = [sys.executable, "-m", "tests.support.journal.records", name, str(path)]
+    return running(words, cwd=ROOT, stdout=subprocess.PIPE)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
-import subprocess
 import sys
 import termios
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pytest
 
 from devices.links import LinkFailedError, WriteTimedOutError, open_link, serial_port
 from tests.support.devices.parts import Pty, Rfc2217Peer, TcpPeer, nobody, read_some
+from tests.support.programs import running
 
 
 @pytest.fixture
@@ -85,9 +85,7 @@ def test_a_port_held_by_another_program_is_said_so(pty: Pty) -> None:
         "import fcntl,sys; f=open(sys.argv[1],'rb+',0); fcntl.flock(f,fcntl.LOCK_EX); "
         "print(flush=True); sys.stdin.read()"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", holder, str(pty.path)], stdin=-1, stdout=-1
-    ) as other:
+    with running([sys.executable, "-c", holder, str(pty.path)], stdin=-1, stdout=-1) as other:
         assert other.stdout is not None
         assert other.stdin is not None
         other.stdout.readline()
@@ -123,7 +121,7 @@ def test_a_pseudo_terminal_stays_open_to_us_after_we_were_killed(pty: Pty) -> No
         "import sys; from devices.links import open_link; link = open_link(sys.argv[1]); "
         "print(flush=True); sys.stdin.read()"
     )
-    with subprocess.Popen([sys.executable, "-c", opens, pty.url], stdin=-1, stdout=-1) as other:
+    with running([sys.executable, "-c", opens, pty.url], stdin=-1, stdout=-1) as other:
         assert other.stdout is not None
         other.stdout.readline()
         other.kill()

@@ -7,11 +7,9 @@ import os
 import pty
 import select
 import signal
-import subprocess
 import sys
 import termios
 import tty
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -42,6 +40,7 @@ from tests.subscribers.carrousel.signs import AlphaSign
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber
 from tests.support.daemon.process import table
 from tests.support.jackpot import award, statement
+from tests.support.programs import running
 
 SAID = 1_774_000_000.0
 HEAD = bytes(5) + b"\x01Z00\x02"
@@ -148,12 +147,6 @@ class Line:
         os.close(self._other)
 
 
-@pytest.fixture
-def ending() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
-
-
 @pytest.mark.usefixtures("programs")
 def test_a_real_run_at_a_port(tmp_path: Path, ending: ExitStack) -> None:
     broker = Mosquitto(tmp_path / "mosquitto")
@@ -166,16 +159,8 @@ def test_a_real_run_at_a_port(tmp_path: Path, ending: ExitStack) -> None:
         "broker": {"url": f"mqtt://127.0.0.1:{broker.port}"},
         "signs": [{"port": line.port, "jackpot": "gran", "language": "es"}],
     }
-    program = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "subscribers.carrousel.sign_line",
-            "--settings",
-            json.dumps(settings),
-        ]
-    )
-    ending.callback(program.kill)
+    words = [sys.executable, "-m", "subscribers.carrousel.sign_line"]
+    program = ending.enter_context(running([*words, "--settings", json.dumps(settings)]))
     teller = Subscriber(broker.port)
     ending.callback(teller.close)
     topic = Topics("casino-mayor").table("jackpot/gran", "state")

@@ -26,6 +26,7 @@ from subscribers.carrousel.reading import Reading, broken
 from subscribers.carrousel.schema import Cursor, LedgerError, follows
 from subscribers.carrousel.store import NotStoredError, Store
 from tests.subscribers.carrousel.coins import BEGIN, at, coin, put, stake
+from tests.support.programs import running
 from tests.support.waiting import PATIENCE
 
 
@@ -237,18 +238,14 @@ def test_a_full_disk_takes_nothing_and_loses_nothing(path: Path) -> None:
 def test_a_kill_at_any_instant_loses_nothing_that_was_committed(path: Path, long: bool) -> None:
     chance = random.Random(17)
     for _ in range(12 if long else 4):
-        writer = subprocess.Popen(
-            [sys.executable, "-m", "tests.subscribers.carrousel.coins", "until_killed", path],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert writer.stdout is not None
-        with writer.stdout as output:
+        words = ["-m", "tests.subscribers.carrousel.coins", "until_killed", str(path)]
+        with running([sys.executable, *words], stdout=subprocess.PIPE, text=True) as writer:
+            output = writer.stdout
+            assert output is not None
             said = int(output.readline())
             time.sleep(chance.uniform(0, 0.3))
             writer.kill()
             said = max([said, *(int(line) for line in output if line.endswith("\n"))])
-        writer.wait()
         with closing(Store(path)) as store:
             assert store.head.position >= said
             assert store.states() == {"j": b"%d" % store.head.position}

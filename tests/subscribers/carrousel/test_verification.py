@@ -27,6 +27,7 @@ from subscribers.carrousel.verification import verify
 from tests.subscribers.carrousel.coins import BEGIN, coin, stake
 from tests.subscribers.carrousel.played import evening, opened
 from tests.support.brokers.mosquitto import PATIENCE
+from tests.support.programs import running
 
 
 @pytest.fixture
@@ -241,31 +242,18 @@ def test_a_file_that_lost_its_guards_is_found(path: Path, statement: str) -> Non
 @pytest.mark.usefixtures("programs")
 def test_a_ledger_in_use_holds_whenever_it_is_judged(tmp_path: Path) -> None:
     path = tmp_path / "carrousel.sqlite3"
-    writer = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "tests.subscribers.carrousel.coins",
-            "until_killed_and_signed",
-            path,
-        ],
-        stdout=subprocess.PIPE,
-    )
-    assert writer.stdout is not None
-    try:
-        with writer.stdout as output:
-            assert output.readline() == b"1\n"
-            entries: list[int] = []
-            end = time.monotonic() + PATIENCE
-            while len(entries) < 30 or entries[-1] == entries[0]:  # the disk may be slow
-                assert time.monotonic() < end
-                verdict = verify(path, replayed=False)
-                assert verdict.findings == []
-                assert verdict.signed is not None
-                entries.append(verdict.entries)
-    finally:
-        writer.kill()
-        writer.wait()
+    words = ["-m", "tests.subscribers.carrousel.coins", "until_killed_and_signed", str(path)]
+    with running([sys.executable, *words], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"1\n"
+        entries: list[int] = []
+        end = time.monotonic() + PATIENCE
+        while len(entries) < 30 or entries[-1] == entries[0]:  # the disk may be slow
+            assert time.monotonic() < end
+            verdict = verify(path, replayed=False)
+            assert verdict.findings == []
+            assert verdict.signed is not None
+            entries.append(verdict.entries)
     assert entries[-1] > entries[0]
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from controller.proof.checkpoint import key_path, make_key, public
-from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import tell as tell
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until

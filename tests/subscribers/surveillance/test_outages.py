@@ -19,7 +19,6 @@ from subscribers.surveillance import service
 from subscribers.surveillance.service import Recorder
 from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
 from tests.daemon.conftest import daemon as daemon
-from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell

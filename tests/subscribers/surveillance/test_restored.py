@@ -10,7 +10,6 @@ from controller.backup.restore import restore
 from controller.backup.take import back_up
 from controller.configuration.file import load
 from tests.daemon.conftest import daemon as daemon
-from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell

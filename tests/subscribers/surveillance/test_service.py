@@ -22,7 +22,6 @@ from subscribers.surveillance.findings import key_of
 from subscribers.surveillance.open_archive import open_archive
 from tests.controller.proof.test_audit import forge
 from tests.daemon.conftest import daemon as daemon
-from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell

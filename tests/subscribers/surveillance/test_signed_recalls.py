@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.daemon.conftest import daemon as daemon
-from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell

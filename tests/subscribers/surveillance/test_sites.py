@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from subscribers.terminal.display import Display, main
 from subscribers.terminal.meter_line import line
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
 from tests.support.jackpot import award, statement
+from tests.support.programs import running
 from tests.support.subscribers.table import RED, Narrator, info, state
 from tests.support.terminal import Terminal
 
@@ -56,29 +58,26 @@ def command(port: int, *more: str) -> list[str]:
 
 
 def test_events_as_json_lines_once_each_through_an_outage(
-    broker: Mosquitto, tmp_path: Path
+    broker: Mosquitto, tmp_path: Path, ending: ExitStack
 ) -> None:
     ready, narrator = tmp_path / "ready", Narrator()
-    display = subprocess.Popen(
-        command(broker.port, "--rounds", "2", "--ready", str(ready)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    words = command(broker.port, "--rounds", "2", "--ready", str(ready))
+    display = ending.enter_context(running(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
     until("the display is there", ready.exists)
-    table = Subscriber(broker.port)
-    opened = narrator.event("round.opened", round=1)
-    for body in (
-        opened,
-        opened,
-        b"{ no JSON",
-        b'["no object"]',
-        narrator.event("round.result", round=1, outcome={"number": 1, **RED}),
-    ):
-        table.say(f"{ROOT}/ruleta-1/event", body)
-    table.say(
-        f"{ROOT}/other/event", narrator.event("round.result", round=1, outcome={"number": 1, **RED})
-    )
-    table.close()
+    with closing(Subscriber(broker.port)) as table:
+        opened = narrator.event("round.opened", round=1)
+        for body in (
+            opened,
+            opened,
+            b"{ no JSON",
+            b'["no object"]',
+            narrator.event("round.result", round=1, outcome={"number": 1, **RED}),
+        ):
+            table.say(f"{ROOT}/ruleta-1/event", body)
+        table.say(
+            f"{ROOT}/other/event",
+            narrator.event("round.result", round=1, outcome={"number": 1, **RED}),
+        )
     assert display.stdout is not None
     seen = [
         display.stdout.readline() for _ in range(2)
@@ -87,26 +86,28 @@ def test_events_as_json_lines_once_each_through_an_outage(
     broker.kill()
     broker.start()
     until("the display is there again", ready.exists)
-    table = Subscriber(broker.port)
-    table.say(
-        f"{ROOT}/ruleta-1/event",
-        json.dumps(
-            narrator.event("round.result", round=2, outcome={"number": 1, **RED}), indent=1
-        ).encode(),
-    )
-    table.close()
+    with closing(Subscriber(broker.port)) as table:
+        table.say(
+            f"{ROOT}/ruleta-1/event",
+            json.dumps(
+                narrator.event("round.result", round=2, outcome={"number": 1, **RED}), indent=1
+            ).encode(),
+        )
     out, errors = display.communicate(timeout=PATIENCE)
     assert display.returncode == 0
     assert [json.loads(line)["seq"] for line in (*seen, *out.splitlines())] == [1, 2, 4]
     assert errors.count(b"display: event: not a JSON object") == 2
 
 
-def test_a_picture_on_a_terminal_and_its_end(broker: Mosquitto, tmp_path: Path) -> None:
+def test_a_picture_on_a_terminal_and_its_end(
+    broker: Mosquitto, tmp_path: Path, ending: ExitStack
+) -> None:
     ready, narrator = tmp_path / "ready", Narrator()
     with Terminal(command(broker.port, "--ready", str(ready))) as terminal:
         until("the display is there", ready.exists)
         terminal.wait_for("NO DAEMON AT THIS SITE YET")
         table = Subscriber(broker.port)
+        ending.callback(table.close)
         table.say(f"{ROOT}/ruleta-1/info", info(), retain=True)
         table.say(f"{ROOT}/ruleta-1/state", state("waiting"), retain=True)
         table.say(f"{ROOT}/node/node-1/status", {"status": "online", "boot": "b1"}, retain=True)
@@ -117,7 +118,6 @@ def test_a_picture_on_a_terminal_and_its_end(broker: Mosquitto, tmp_path: Path) 
         terminal.wait_for("«no va más»")
         table.say(f"{ROOT}/node/node-1/status", {"status": "offline", "boot": "b1"}, retain=True)
         terminal.wait_for("THE DAEMON IS OFFLINE")
-        table.close()
         known = terminal.drawn  # at its start it said so too
         broker.kill()
         terminal.wait_for("NO CONNECTION TO THE BROKER", since=known)
@@ -134,8 +134,10 @@ def test_a_picture_in_another_language(broker: Mosquitto) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_ends_on_a_signal_without_a_broker() -> None:
-    display = subprocess.Popen(command(1), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def test_ends_on_a_signal_without_a_broker(ending: ExitStack) -> None:
+    display = ending.enter_context(
+        running(command(1), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    )
     until(
         "it listens to signals",
         lambda: display.poll() is not None or catches(display.pid, signal.SIGTERM),
@@ -216,12 +218,11 @@ def test_a_broker_that_asks_for_a_password(tmp_path: Path) -> None:
     try:
         ready = tmp_path / "ready"
         known = ["--username", "display", "--password-file", str(secret)]
-        display = subprocess.Popen(
-            command(broker.port, "--json", "--ready", str(ready), *known), stdout=subprocess.DEVNULL
-        )
-        until("the display is there", ready.exists)
-        display.terminate()
-        assert display.wait(PATIENCE) == 0
+        words = command(broker.port, "--json", "--ready", str(ready), *known)
+        with running(words, stdout=subprocess.DEVNULL) as display:
+            until("the display is there", ready.exists)
+            display.terminate()
+            assert display.wait(PATIENCE) == 0
     finally:
         broker.kill()
 
@@ -251,8 +252,9 @@ def test_brackets_within_brackets_without_end_are_passed_over(
     assert f"display: {what}: not a JSON object" in capsys.readouterr().err
 
 
-def test_the_meter_of_a_jackpot_in_a_line(broker: Mosquitto) -> None:
+def test_the_meter_of_a_jackpot_in_a_line(broker: Mosquitto, ending: ExitStack) -> None:
     table = Subscriber(broker.port)
+    ending.callback(table.close)
     topic = f"{ROOT}/jackpot/gran/state"
 
     def say(value: int, seconds: float, **fields: Any) -> None:
@@ -271,7 +273,6 @@ def test_the_meter_of_a_jackpot_in_a_line(broker: Mosquitto) -> None:
         terminal.wait_for("Premio · 12.500,00\u00a0€ · mesa poker-2")
         say(1_100, 0.5)
         terminal.wait_for("sin noticias del controlador del carrusel")
-        table.close()
 
 
 def test_a_meter_line_in_each_language() -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.conftest import daemon as daemon
-from tests.daemon.conftest import ending as ending
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
 from tests.daemon.conftest import tell as tell

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from controller.cli import main
-from tests.daemon.conftest import daemon, ending, mosquitto, subscribe, tell  # noqa: F401
+from tests.daemon.conftest import daemon, mosquitto, subscribe, tell  # noqa: F401
 from tests.daemon.test_hidden_cards import poker_table
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import command, until_open
@@ -33,7 +33,7 @@ def test_no_receiver_is_told_a_card_before_it_is_face_up(
     daemon: Callable[[str], Daemon],  # noqa: F811
     subscribe: Callable[..., Subscriber],  # noqa: F811
     tmp_path: Path,
-    ending: ExitStack,  # noqa: F811
+    ending: ExitStack,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["keygen", str(tmp_path / "surveillance.key")]) == 0

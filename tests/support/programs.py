@@ -1,0 +1,38 @@
+"""Programs that a test starts, and that end with it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_STOPPING = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+
+
+@contextmanager
+def running(words: Sequence[str | Path], **options: Any) -> Iterator[subprocess.Popen[Any]]:
+    """Start a program, and kill it at the end if it still runs: a test that fails leaves no program
+    behind, and does not wait for one. Options are those of :class:`subprocess.Popen`.
+    """
+    with subprocess.Popen(words, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def restore_signals() -> None:
+    """Start programs with the default actions of the signals that end them, and ignore in this
+    process the ones it ignored. A shell starts what runs in the background with SIGINT and SIGQUIT
+    ignored, and ``nohup`` does so with SIGHUP; a program inherits that, but not a handler.
+    """
+    for number in _STOPPING:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _ignore)
+
+
+def _ignore(number: int, frame: object) -> None:
+    """Do nothing."""
