@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.carrousel.floor import SITE
 from tests.support.web.pit import PINS, Client, console
 from tests.support.web.server import WebServer
-from tests.web.carrousel import JACKPOT, SITE, PayingFloor
+from tests.web.carrousel import JACKPOT, PayingFloor
 
 
 @pytest.mark.usefixtures("programs")
