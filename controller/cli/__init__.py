@@ -1,6 +1,7 @@
-"""The command line: one module per subcommand, imported on first use.
+"""The command line: one module per subcommand, imported when that subcommand is the one called.
 
-Each module has ``HELP`` (one line), ``arguments(parser)`` and ``run(arguments) -> exit status``.
+Each module has ``arguments(parser)`` and ``run(arguments) -> exit status``; its line of help is in
+``SUBCOMMANDS``.
 Output for machines is JSON lines on stdout. Errors go to stderr, say what is wrong and where, and
 end with status 1 (2 for wrong usage; 3 if ``play`` or ``send`` had a command refused; for
 ``verify`` and ``audit`` see ``verdicts``).
@@ -12,7 +13,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -20,45 +21,66 @@ from devices.command_line import CommandLine
 from devices.errors import NovamasError
 from devices.suggestions import unknown
 
-SUBCOMMANDS = (
-    "demo",
-    "run",
-    "init",
-    "check",
-    "reload",
-    "doctor",
-    "support",
-    "devices",
-    "decode",
-    "profile",
-    "play",
-    "replay",
-    "verify",
-    "audit",
-    "export",
-    "backup",
-    "restore",
-    "record",
-    "commission",
-    "simulate",
-    "rules",
-    "games",
-    "hand",
-    "import",
-    "schemas",
-    "messages",
-    "keygen",
-    "unseal",
-    "send",
-    "watch",
-    "web",
-    "carrousel",
-    "wheel",
-    "surveillance",
-    "sign",
-    "people",
-    "acl",
-)
+SUBCOMMANDS: Mapping[str, str] = {
+    "demo": "show it at work: a simulated wheel and shoe, the daemon and a display, until Ctrl-C",
+    "run": "run the daemon: read the devices of the tables and publish their results",
+    "init": "write a first configuration from what is plugged in",
+    "check": "check a configuration; report every mistake with its line",
+    "reload": (
+        "have the running daemon take over its configuration; say what it did, table by table"
+    ),
+    "doctor": (
+        "look at the machine: lines, disk, clock, broker, standby, keys, units; say what to do"
+    ),
+    "support": "pack what support needs to know into a file, without secrets, cards and names",
+    "devices": "list what is plugged in, and every driver",
+    "decode": "print the readings of a recording as JSON lines",
+    "profile": "check a profile, or try it on a recording",
+    "play": "play a game: readings and commands in as JSON lines, events out",
+    "replay": "print the events that recordings of a device lead to, as JSON lines",
+    "verify": "check the chain of a journal and its sealed days, and name the first wrong entry",
+    "audit": (
+        "derive every reading and event again from the stored bytes and inputs, and show the "
+        "first that differs"
+    ),
+    "export": "export a day, a table or a round of a journal, with its evidence",
+    "backup": "back up journal, keys and configuration while the daemon runs, and verify the copy",
+    "restore": "restore a backup, from which the stopped daemon goes on and says so at every table",
+    "record": "record the bytes of a device to a file",
+    "commission": "lead through the acceptance of a wheel or a shoe; write a signed protocol",
+    "simulate": "simulate a device on a pseudo-terminal, a TCP port or a broker",
+    "rules": "count the rules of the decrees by what the program does with them, or show some",
+    "games": "list the games of each decree, or show the rules of one as JSON",
+    "hand": "evaluate the best poker hand of some cards by the ranking of a decree",
+    "import": (
+        "read a device's own history as JSON lines, or turn a capture of its line into a recording"
+    ),
+    "schemas": (
+        "write the JSON Schemas, the AsyncAPI document and the pages of the vocabulary, or check "
+        "that a folder has them unchanged"
+    ),
+    "messages": "print the texts that people read, in one of five languages, as JSON lines",
+    "keygen": "make the key pair of surveillance, for face-down cards",
+    "unseal": (
+        "open what was sealed for surveillance: messages of the topic `sealed`, a journal, or one"
+        " of its days"
+    ),
+    "send": "send a command to a table and wait for its answer",
+    "watch": "show the tables of a configuration on the terminal, or their events as JSON lines",
+    "web": "show the tables of a configuration in the browser",
+    "carrousel": "keep the meters of the jackpots of a configuration, or read their ledger",
+    "wheel": "say from an archive how wheels and shoes behave",
+    "surveillance": "archive everything that the tables say and prove it, or search the archive",
+    "sign": "show the meters of jackpots on LED signs",
+    "people": (
+        "who may act: make keys, enrol people, revoke, rotate keys, list, sign; what each role "
+        "may say"
+    ),
+    "acl": (
+        "write what each kind of client may read and write at the broker, as the broker's own rules"
+    ),
+}
+"""By name, what each does: the help text needs none of their modules."""
 
 MODULES = {"import": "import_files"}
 """Subcommands whose name is a Python keyword, and their modules."""
@@ -122,7 +144,7 @@ def _run(given: list[str]) -> int:
     chosen = next((word for word in words if not word.startswith("-")), None)
     if chosen is not None and words[0] == chosen and chosen not in SUBCOMMANDS:
         raise CommandLineError(unknown("command", chosen, SUBCOMMANDS), status=2)
-    parser = command_line(SUBCOMMANDS if chosen not in SUBCOMMANDS else (chosen,))
+    parser = _listing() if chosen not in SUBCOMMANDS else command_line((chosen,))
     if words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen not in PASSED_ON:
         # so that a file may follow an option
         arguments = subcommands(parser)[words[0]].parse_intermixed_args(words[1:])
@@ -132,7 +154,29 @@ def _run(given: list[str]) -> int:
 
 
 def command_line(names: Iterable[str] = SUBCOMMANDS) -> argparse.ArgumentParser:
-    """The parser of ``novamas`` with these subcommands."""
+    """The parser of ``novamas`` with these subcommands and their arguments."""
+    parser, subparsers = _program()
+    for name in names:
+        module = import_module(f"controller.cli.{MODULES.get(name, name)}")
+        text = SUBCOMMANDS[name]
+        subparser = subparsers.add_parser(name, help=text, description=text)
+        module.arguments(subparser)
+        subparser.set_defaults(run=module.run)
+    return parser
+
+
+def _listing() -> argparse.ArgumentParser:
+    """The parser of a command line without a subcommand, which can only print the list of them, the
+    version or an error. It imports no subcommand.
+    """
+    parser, subparsers = _program()
+    for name, text in SUBCOMMANDS.items():
+        subparsers.add_parser(name, help=text)
+    return parser
+
+
+def _program() -> tuple[CommandLine, argparse._SubParsersAction[CommandLine]]:
+    """The parser of ``novamas`` itself, and where its subcommands are added."""
     parser = CommandLine(
         prog="novamas",
         description="Trustworthy, provable results from physical casino tables.",
@@ -140,13 +184,7 @@ def command_line(names: Iterable[str] = SUBCOMMANDS) -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", action=_Version, nargs=0, help="show program's version number and exit"
     )
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in names:
-        module = import_module(f"controller.cli.{MODULES.get(name, name)}")
-        subparser = subparsers.add_parser(name, help=module.HELP, description=module.HELP)
-        module.arguments(subparser)
-        subparser.set_defaults(run=module.run)
-    return parser
+    return parser, parser.add_subparsers(metavar="COMMAND", required=True)
 
 
 class _Version(argparse.Action):

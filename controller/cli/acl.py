@@ -11,8 +11,6 @@ from controller.cli.configured import configuration_at
 from controller.people.broker_access import KINDS, Client, Floor, Kind
 from devices.suggestions import unknown
 
-HELP = "write what each kind of client may read and write at the broker, as the broker's own rules"
-
 BROKERS = ("mosquitto", "mosquitto-dynamic", "nats", "rabbitmq")
 _USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

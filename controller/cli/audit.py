@@ -25,11 +25,6 @@ from controller.cli.verdicts import (
 if TYPE_CHECKING:
     from controller.proof.findings import Audit
 
-HELP = (
-    "derive every reading and event again from the stored bytes and inputs, and show the first "
-    "that differs"
-)
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """JOURNAL [--key K] [--unseal KEYFILE] [--json | --text] [--jobs N]."""

@@ -9,8 +9,6 @@ from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
 from controller.cli.progress import Percent
 
-HELP = "back up journal, keys and configuration while the daemon runs, and verify the copy"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] DIR (--key-file FILE | --without-keys) [--json]."""

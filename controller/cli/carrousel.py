@@ -17,7 +17,6 @@ from controller.cli.web import address, broker_login
 if TYPE_CHECKING:
     from controller.configuration.settings import Archive, Carrousel, Configuration, Jackpot
 
-HELP = "keep the meters of the jackpots of a configuration, or read their ledger"
 PROGRAM = "subscribers.carrousel"
 READS = "subscribers.carrousel.bookkeeping"
 ACTIONS = {

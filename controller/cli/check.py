@@ -33,7 +33,6 @@ ANSWER = 1.0
 """Seconds that chrony has for its answer."""
 OF_JACKPOTS = ("site", "broker", "carrousel", "jackpot")
 """The sections that decide what the controller of the jackpots is told."""
-HELP = "check a configuration; report every mistake with its line"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from controller.configuration.settings import Configuration, Device, Table
     from devices.codec import Codec, Driver
 
-HELP = "lead through the acceptance of a wheel or a shoe; write a signed protocol"
 
 PROGRESS, PROTOCOL, PAPER = "progress.jsonl", "protocol.json", "protocol.pdf"
 FIRST_WORD = 30.0

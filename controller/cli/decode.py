@@ -32,7 +32,6 @@ from devices.recording import (
 from devices.sections import Notes, read
 from devices.watch import CodecDefectError, Watch
 
-HELP = "print the readings of a recording as JSON lines"
 SHOWN = 20
 """Lines that cannot be read, of which each is reported."""
 

@@ -27,8 +27,6 @@ from controller.demo.places import BOXES, COIN, DemoTable, places
 from controller.demo.staff import VISITORS, Staff, enrol
 from controller.demo.table_head import TableHead
 
-HELP = "show it at work: a simulated wheel and shoe, the daemon and a display, until Ctrl-C"
-
 NEXT = """\
 That was a simulated floor: devices, daemon, broker, people and displays on this machine. Try next:
 

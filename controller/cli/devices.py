@@ -14,8 +14,6 @@ from devices.links.ports import Port, holders, ports
 from devices.links.takers import TAKERS, Taker, Unported, running, without_port
 from devices.links.usb_devices import HidDevice, hid_devices
 
-HELP = "list what is plugged in, and every driver"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """--json."""

@@ -12,8 +12,6 @@ from controller.cli.progress import in_colours
 from controller.doctor import broker, clock, disk, keys, serial_lines, standby, units
 from controller.doctor.finding import Finding, Level
 
-HELP = "look at the machine: lines, disk, clock, broker, standby, keys, units; say what to do"
-
 LOOKS = (
     *(serial_lines.look, disk.look, clock.look, broker.look, standby.look),
     *(keys.look, units.look),

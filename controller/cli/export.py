@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from controller.proof.evidence import Evidence
     from controller.proof.references import Lookup
 
-HELP = "export a day, a table or a round of a journal, with its evidence"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """JOURNAL [--day D] [--table T] [--session S] [--round N] [--format F]."""

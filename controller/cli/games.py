@@ -14,8 +14,6 @@ from controller.games.hands.of import CONTESTS
 from controller.rulebooks.rulebook import rulebook
 from devices.suggestions import unknown
 
-HELP = "list the games of each decree, or show the rules of one as JSON"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[GAME] [--decree D] [--json]."""

@@ -8,8 +8,6 @@ import msgspec
 
 from controller.cli import CommandLineError
 
-HELP = "evaluate the best poker hand of some cards by the ranking of a decree"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """--game G --decree D [--own N] [--low] [--pack N] CARD..."""

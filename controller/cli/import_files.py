@@ -21,7 +21,6 @@ from devices.new_file import new_file
 from devices.recording import recorded
 from devices.recording_lines import parse_time
 
-HELP = "read a device's own history as JSON lines, or turn a capture of its line into a recording"
 HISTORY = "deck-mate-1"
 LINE_ENDS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "none": b""}
 

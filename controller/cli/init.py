@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from devices.links.ports import Port
     from devices.links.usb_devices import HidDevice
 
-HELP = "write a first configuration from what is plugged in"
 
 BROKER = "mqtt://127.0.0.1:1883"
 OWN = "embedded://127.0.0.1:1883"

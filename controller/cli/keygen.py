@@ -7,8 +7,6 @@ from pathlib import Path
 
 from controller.cli import CommandLineError
 
-HELP = "make the key pair of surveillance, for face-down cards"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """FILE."""

@@ -8,8 +8,6 @@ import msgspec
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 
-HELP = "print the texts that people read, in one of five languages, as JSON lines"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[--language L]."""

@@ -26,9 +26,6 @@ LARGEST = 5_000_000
 """The most bytes that are read of any of these files."""
 KEY = 32
 """The bytes of a public key."""
-HELP = (
-    "who may act: make keys, enrol people, revoke, rotate keys, list, sign; what each role may say"
-)
 
 ACTIONS = {
     "key": "make a secret key, and print its public part",

@@ -18,7 +18,6 @@ from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
 from controller.tables.table import Table
 
-HELP = "play a game: readings and commands in as JSON lines, events out"
 REFUSED = 3
 """Exit status if the table refused a command and every line could be read."""
 STATUS = (

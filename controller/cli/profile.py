@@ -20,8 +20,6 @@ from devices.readings import escape
 from devices.recording import Recording
 from devices.watch import CodecDefectError, Watch
 
-HELP = "check a profile, or try it on a recording"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Check PROFILE, or test PROFILE RECORDING."""

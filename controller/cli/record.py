@@ -25,7 +25,6 @@ from devices.codec import Asks, Codec
 from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import ClockedWriter, RecordingWriter
 
-HELP = "record the bytes of a device to a file"
 LOOK = 0.25
 """Seconds between two checks of the signals and updates of the progress line."""
 SOONEST = 0.005

@@ -16,8 +16,6 @@ from controller.contract.node import ReloadHealth
 from controller.journal.file import served_by
 from controller.service.reload_answer import Answer, read_answer
 
-HELP = "have the running daemon take over its configuration; say what it did, table by table"
-
 PATIENCE = 50.0
 """Seconds that the daemon has for its answer: less than the service manager waits."""
 LOOK = 0.05

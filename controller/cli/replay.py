@@ -24,8 +24,6 @@ from controller.tables.table import Table
 from devices.recording import Chunk, RecordingError, RecordingReader
 from devices.watch import CodecDefectError, Watch
 
-HELP = "print the events that recordings of a device lead to, as JSON lines"
-
 APART = "the recording between these two files is missing"
 _TOLD = {
     "round.result": "results",

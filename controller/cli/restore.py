@@ -10,8 +10,6 @@ from controller.cli.configured import config_argument
 from controller.cli.progress import Percent
 from controller.cli.verdicts import public_key
 
-HELP = "restore a backup, from which the stopped daemon goes on and says so at every table"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] BACKUP [--key-file FILE] [--key K] [--set-aside]."""

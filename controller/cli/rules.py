@@ -17,8 +17,6 @@ from controller.rulebooks.dispositions import KINDS, Count, coverage
 from controller.rulebooks.numbered import Numbered, numbered
 from controller.rulebooks.pages import pages
 
-HELP = "count the rules of the decrees by what the program does with them, or show some"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[ID...] [--decree D] [--game G] [--disposition K] [--list] [--json] [--pages FOLDER]."""

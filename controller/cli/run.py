@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "run the daemon: read the devices of the tables and publish their results"
-
 CONFIGURATION = 78
 """Exit status for an unusable configuration (EX_CONFIG); the service manager must not
 restart it.

@@ -8,11 +8,6 @@ from pathlib import Path
 
 from controller.cli import CommandLineError
 
-HELP = (
-    "write the JSON Schemas, the AsyncAPI document and the pages of the vocabulary, or check that "
-    "a folder has them unchanged"
-)
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[--check] DIR."""

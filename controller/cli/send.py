@@ -18,7 +18,6 @@ from controller.cli.numbers import seconds
 if TYPE_CHECKING:
     from controller.configuration.settings import Configuration
 
-HELP = "send a command to a table and wait for its answer"
 
 LIFE = 30
 """Seconds for which a signed command is valid."""

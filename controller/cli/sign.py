@@ -11,8 +11,6 @@ from typing import Any
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
 
-HELP = "show the meters of jackpots on LED signs"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] ..."""

@@ -8,8 +8,6 @@ import argparse
 import os
 import sys
 
-HELP = "simulate a device on a pseudo-terminal, a TCP port or a broker"
-
 KINDS = ("wheel", "shoe", "shuffler", "dice", "slot")
 
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument
 
-HELP = "pack what support needs to know into a file, without secrets, cards and names"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] --output FILE --log FILE."""

@@ -19,7 +19,6 @@ from controller.cli.web import address, broker_login, pit_settings, video_settin
 if TYPE_CHECKING:
     from controller.configuration.settings import Archive, ArchiveSite, Bookmark, Configuration
 
-HELP = "archive everything that the tables say and prove it, or search the archive"
 PROGRAM = "subscribers.surveillance"
 PICTURES = "subscribers.video"
 

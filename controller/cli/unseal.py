@@ -14,11 +14,6 @@ from typing import BinaryIO
 from controller.cli import CommandLineError
 from controller.cli.verdicts import public_key
 
-HELP = (
-    "open what was sealed for surveillance: messages of the topic `sealed`, a journal, or one "
-    "of its days"
-)
-
 SQLITE, GZIP = b"SQLite format 3\0", b"\x1f\x8b"
 """The first bytes of a journal, and of a segment."""
 

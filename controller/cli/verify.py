@@ -22,8 +22,6 @@ from controller.cli.verdicts import (
 if TYPE_CHECKING:
     from controller.proof.verdict import Verdict
 
-HELP = "check the chain of a journal and its sealed days, and name the first wrong entry"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """JOURNAL [--key K] [--witness ARCHIVE] [--other JOURNAL] [--json | --text] [--jobs N]."""

@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
 
-HELP = "show the tables of a configuration on the terminal, or their events as JSON lines"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] [--table TABLE ...] [--username USER --password-file FILE] ..."""

@@ -15,8 +15,6 @@ from controller.cli.configured import config_argument, configuration_at
 if TYPE_CHECKING:
     from controller.configuration.settings import Archive, Broker, Carrousel, Configuration, Web
 
-HELP = "show the tables of a configuration in the browser"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] [--listen HOST:PORT] ..."""

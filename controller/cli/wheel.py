@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 
-HELP = "say from an archive how wheels and shoes behave"
 PROGRAM = "subscribers.statistics"
 
 
