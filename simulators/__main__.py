@@ -17,7 +17,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from devices.suggestions import instead_of
 from simulators.device import Device
 from simulators.dice.dice import Dice
@@ -394,4 +394,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

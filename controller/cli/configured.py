@@ -40,6 +40,7 @@ def no_action(command: str, word: str, actions: Iterable[str]) -> None:
 
 def configuration_at(path: Path) -> Configuration:
     """Read a configuration. Raises :class:`CommandLineError` with every mistake in it."""
+    # here: a command's help needs none of it
     from controller.configuration.file import load
     from controller.configuration.settings import ConfigurationError
 

@@ -11,7 +11,7 @@ from controller.cli import CommandLineError
 from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
-from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.rulebook import chapter
 from devices.suggestions import unknown
 
 
@@ -56,7 +56,7 @@ def _rules(game: str, decree: str | None, pairs: list[Pair]) -> bytes:
         raise CommandLineError(
             f"{game} under {decree} cannot be played yet: its rules are not in the rulebook"
         )
-    return msgspec.json.encode(getattr(rulebook(decree), game.replace("-", "_")))
+    return msgspec.json.encode(chapter(decree, game))
 
 
 def _table(pairs: list[Pair]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 
 CONFIGURATION = 78
 """Exit status for an unusable configuration (EX_CONFIG); the service manager must not
@@ -17,10 +18,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Run until a signal. Returns 0 after a clean stop, and ``SOFTWARE`` if a defect ended it."""
+    # here: the daemon is half a thousand modules, and its help needs none of them
     import asyncio
     from pathlib import Path
 
-    from controller.cli import CommandLineError, tell
+    from controller.cli import COLLECTOR, CommandLineError, tell
     from controller.confidential.key_file import KeyFileError
     from controller.configuration.checks import NO_TABLE
     from controller.configuration.file import load
@@ -32,6 +34,9 @@ def run(given: argparse.Namespace) -> int:
     from controller.service.logs import configure, drain
     from controller.service.privacy import keep_private
     from controller.tables.table import UnrestorableStateError
+
+    gc.freeze()  # what was imported stays: the collector need not search it
+    gc.set_threshold(*COLLECTOR)  # so that no collection takes long enough to delay a device
 
     try:
         configuration = load(given.configuration)

@@ -40,7 +40,7 @@ from controller.mqtt.embedded_broker import NotLoopbackError, loopback
 from controller.people.authority import HELD, LAUNCH, rights
 from controller.people.register import LARGEST, PeopleError, read_people, unspelled
 from controller.people.two_persons import MARKED
-from controller.rulebooks.rulebook import decrees, rulebook
+from controller.rulebooks.rulebook import decrees, games_of
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
 from devices.links import link_mistakes
@@ -137,9 +137,9 @@ def flaws(
 
 
 def _site(site: Site) -> Flaws:
-    if site.decree is not None and site.decree not in decrees():
+    if site.decree is not None:
         try:
-            rulebook(site.decree)
+            games_of(site.decree)
         except KeyError as error:
             yield ("site", "decree"), _words(error)
 
@@ -414,7 +414,7 @@ def _game(at: Path, table: Table) -> Flaws:
     notes: Notes = []
     if table.decree:
         try:
-            rulebook(table.decree)
+            games_of(table.decree)
         except KeyError as error:
             yield (*at, "decree"), _words(error)
     if not table.game:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 
@@ -30,5 +30,5 @@ def introductions() -> Mapping[str, str]:
 
 
 def _read(name: str) -> Lists:
-    page = (files("controller.contract") / name).read_text(encoding="utf-8")
+    page = Path(__file__).with_name(name).read_text(encoding="utf-8")
     return msgspec.toml.decode(page, type=dict[str, dict[str, str]])

@@ -15,7 +15,7 @@ from controller.contract.topics import Topics, level
 from controller.demo.floor import PATIENCE
 from controller.demo.places import COIN, DemoTable
 from controller.demo.staff import Staff
-from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.rulebook import head
 
 if TYPE_CHECKING:
     import aiomqtt
@@ -75,7 +75,7 @@ def linked(tables: Sequence[DemoTable]) -> list[str]:
 def configuration(decree: str, tables: Sequence[DemoTable], ledger: str, staff: Staff) -> str:
     """``[carrousel]`` and ``[[jackpot]]``."""
     reader = staff.readers[PROGRAM]
-    own = rulebook(decree).languages[0]
+    own = head(decree).languages[0]
     titles = {own: TITLES[own], **TITLES}
     return _CONFIGURATION.format(
         ledger=json.dumps(ledger),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import Role
 from controller.demo.people import Stacked
-from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.rulebook import chapter
 
 BOXES, COIN = 3, 500
 """Boxes of a poker table, and what a coin in their slots is worth, in minor units."""
@@ -192,7 +192,7 @@ def places(decree: str, *, floor: bool, speed: float = 1.0, faults: bool = True)
 
 def _book(decree: str, game: str) -> Any:
     try:
-        return getattr(rulebook(decree), game.replace("-", "_"))
+        return chapter(decree, game)
     except KeyError:
         return None
 

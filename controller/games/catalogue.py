@@ -10,7 +10,7 @@ import msgspec
 
 from controller.games.games import GAMES
 from controller.rulebooks import rows
-from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.rulebook import decrees, games_of
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -32,10 +32,4 @@ def playable(pair: Pair) -> bool:
     """Whether a table can be opened with it: the game exists and the decree's rulebook holds its
     rules.
     """
-    if pair.game not in GAMES:
-        return False
-    try:
-        book = rulebook(pair.decree)
-    except KeyError:  # a decree without a rulebook: nothing of it can be played
-        return False
-    return getattr(book, pair.game.replace("-", "_"), None) is not None
+    return pair.game in GAMES and pair.decree in decrees() and pair.game in games_of(pair.decree)

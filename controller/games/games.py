@@ -11,7 +11,7 @@ import msgspec
 
 from controller.games.game import Game
 from controller.games.hands.of import CONTESTS
-from controller.rulebooks.rulebook import Doubt, rulebook
+from controller.rulebooks.rulebook import Doubt, chapter, games_of
 from devices.suggestions import meant, unknown
 
 ROULETTE = (
@@ -102,7 +102,7 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
     """
     settings_type = settings_of(game_id)
     try:
-        book = getattr(rulebook(decree), game_id.replace("-", "_"))
+        book = chapter(decree, game_id)
     except KeyError as error:
         raise ValueError(error.args[0]) from None
     if book is None:
@@ -115,7 +115,7 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
 @lru_cache(maxsize=KEPT)
 def _game(game_id: str, decree: str, settings: bytes) -> Game:
     """The game with these settings, which are complete and valid."""
-    book = getattr(rulebook(decree), game_id.replace("-", "_"))
+    book = chapter(decree, game_id)
     made: Game = _find(GAMES[game_id][0])(
         book, msgspec.msgpack.decode(settings, type=settings_of(game_id))
     )
@@ -125,8 +125,7 @@ def _game(game_id: str, decree: str, settings: bytes) -> Game:
 def lacking(game_id: str, decree: str) -> str:
     """The error text for a game that the decree does not have."""
     poker = {game for games in CONTESTS.values() for game in games}
-    book = rulebook(decree)
-    has = [game for game in GAMES if getattr(book, game.replace("-", "_")) is not None]
+    has = [game for game in GAMES if game in games_of(decree)]
     other = (
         ", nor any other of poker"
         if (game_id in poker or "poker" in game_id) and poker.isdisjoint(has)

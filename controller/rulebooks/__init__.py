@@ -4,14 +4,16 @@ values.
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
 
 
 def rows(table: str, columns: tuple[str, ...]) -> list[dict[str, str]]:
     """The rows of one of our tables by column. Raises ``ValueError`` that names the file, the line
     and what is wrong.
     """
-    head, *lines = files(__name__).joinpath(table).read_text(encoding="utf-8").splitlines()
+    head, *lines = (FOLDER / table).read_text(encoding="utf-8").splitlines()
     if tuple(head.split("\t")) != columns:
         raise ValueError(f"{table}: line 1: the columns must be {', '.join(columns)}")
     found = []

@@ -13,7 +13,7 @@ import msgspec
 
 from controller.rulebooks import rows
 from controller.rulebooks.dispositions import dispositions, subjects
-from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.rulebook import head
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ def numbered() -> dict[str, Numbered]:
                 wording=answer.wording if answer else "",
                 where=answer.where if answer else "",
                 reason=answer.reason if answer else "",
-                article=f"{rulebook(subject.decree).title}, {words[rule]['article']}",
+                article=f"{head(subject.decree).title}, {words[rule]['article']}",
                 lines=words[rule]["lines"],
                 printed=words[rule]["words"],
                 proofs=proofs.get(rule, ()),

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from controller.rulebooks.dispositions import KINDS
 from controller.rulebooks.numbered import Numbered, numbered
-from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.rulebook import head
 
 MADE = (
     "<!-- Made by `novamas rules --pages`; change the data in controller/rulebooks, not this "
@@ -42,14 +42,14 @@ def _contents(decrees: dict[str, list[Numbered]]) -> str:
     for decree, rules in decrees.items():
         counts = [str(sum(rule.disposition == kind for rule in rules)) for kind in KINDS]
         lines.append(
-            f"| [{decree}]({decree}.md) {rulebook(decree).title} | {len(rules)} | "
+            f"| [{decree}]({decree}.md) {head(decree).title} | {len(rules)} | "
             f"{' | '.join(counts)} |"
         )
     return "\n".join(lines) + "\n"
 
 
 def _page(decree: str, rules: list[Numbered]) -> str:
-    title = rulebook(decree).title
+    title = head(decree).title
     games = {
         game: [rule for rule in rules if rule.game == game]
         for game in dict.fromkeys(rule.game for rule in rules)

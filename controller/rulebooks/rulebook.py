@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import difflib
 from functools import cache
-from importlib.resources import files
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import msgspec
 
+from controller.rulebooks import FOLDER
 from controller.rulebooks.blackjack import Blackjack
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.circle import Circle
@@ -72,29 +73,64 @@ class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     pai_gow: PaiGow | None = msgspec.field(name="pai-gow", default=None)
 
 
+class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What ``decree.toml`` says of a decree as a whole."""
+
+    id: Decree
+    title: str
+    languages: tuple[str, ...]
+
+
 @cache
 def decrees() -> tuple[str, ...]:
     """The decrees that have a rulebook."""
-    shelf = files("controller.rulebooks")
-    return tuple(sorted(book.name for book in shelf.iterdir() if (book / "decree.toml").is_file()))
+    return tuple(sorted(page.parent.name for page in FOLDER.glob("*/decree.toml")))
+
+
+@cache
+def games_of(decree: str) -> frozenset[str]:
+    """The games that have a file in the rulebook of a decree. Raises ``KeyError`` that names the
+    known decrees.
+    """
+    return frozenset(page.stem for page in _folder(decree).glob("*.toml")) - {"decree"}
+
+
+@cache
+def head(decree: str) -> Head:
+    """Title and languages of a decree. Raises ``KeyError`` that names the known decrees."""
+    return msgspec.convert(_page(decree, "decree"), Head)
+
+
+@cache
+def chapter(decree: str, game: str) -> Any | None:
+    """What the rulebook of a decree says about one game, of the type of its field in
+    :class:`Rulebook`; None if the decree does not have the game. Raises ``KeyError`` that names the
+    known decrees, ``ValueError`` for a bad file.
+
+    Only the files of this game are read: those of a whole decree take twenty times as long.
+    """
+    if game not in games_of(decree):
+        return None
+    page = _page(decree, game)
+    if "follows" in page:
+        page = _over(_page(decree, page["follows"]), page)
+    [kind] = [
+        get_args(field.type)[0]
+        for field in msgspec.structs.fields(Rulebook)
+        if field.encode_name == game
+    ]
+    try:
+        return msgspec.convert(page, kind)
+    except ValueError as error:
+        raise ValueError(f"{decree}: {game}.toml: {error}") from error
 
 
 @cache
 def rulebook(decree: str) -> Rulebook:
-    """The rulebook of a decree. Raises ``KeyError`` that names the known ones, ``ValueError`` for a
-    bad file.
+    """The whole rulebook of a decree. Raises ``KeyError`` that names the known ones, ``ValueError``
+    for a bad file.
     """
-    shelf = files("controller.rulebooks")
-    known = decrees()
-    if decree not in known:
-        near = difflib.get_close_matches(decree.upper(), known, n=2, cutoff=0.65)
-        what = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
-        raise KeyError(f"no decree {decree!r}; {what}")
-    texts = {
-        page.name: page.read_text(encoding="utf-8")
-        for page in (shelf / decree).iterdir()
-        if page.name.endswith(".toml")
-    }
+    texts = {f"{game}.toml": _text(decree, game) for game in ("decree", *games_of(decree))}
     try:
         return read_rulebook(texts)
     except ValueError as error:
@@ -105,12 +141,7 @@ def read_rulebook(texts: dict[str, str]) -> Rulebook:
     """A rulebook from the texts of its files, by file name. Raises ``ValueError`` that names file
     and key.
     """
-    pages: dict[str, dict[str, Any]] = {}
-    for name, text in texts.items():
-        try:
-            pages[name.removesuffix(".toml")] = msgspec.toml.decode(text)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from error
+    pages = {name.removesuffix(".toml"): _decoded(name, text) for name, text in texts.items()}
     head = pages.pop("decree", {})
     for game, page in pages.items():
         if "follows" in page and page["follows"] not in pages:
@@ -118,14 +149,38 @@ def read_rulebook(texts: dict[str, str]) -> Rulebook:
                 f"{game}.toml: follows = {page['follows']!r} is not a game of this decree"
             )
     games = {
-        game: _over(
-            pages[page["follows"]], {key: entry for key, entry in page.items() if key != "follows"}
-        )
-        if "follows" in page
-        else page
+        game: _over(pages[page["follows"]], page) if "follows" in page else page
         for game, page in pages.items()
     }
     return msgspec.convert(head | games, Rulebook)
+
+
+def _folder(decree: str) -> Path:
+    known = decrees()
+    if decree not in known:
+        near = difflib.get_close_matches(decree.upper(), known, n=2, cutoff=0.65)
+        what = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
+        raise KeyError(f"no decree {decree!r}; {what}")
+    return FOLDER / decree
+
+
+def _text(decree: str, page: str) -> str:
+    return (_folder(decree) / f"{page}.toml").read_text(encoding="utf-8")
+
+
+def _page(decree: str, page: str) -> dict[str, Any]:
+    try:
+        return _decoded(f"{page}.toml", _text(decree, page))
+    except ValueError as error:
+        raise ValueError(f"{decree}: {error}") from error
+
+
+def _decoded(name: str, text: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = msgspec.toml.decode(text)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    return found
 
 
 def _over(followed: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
@@ -137,4 +192,5 @@ def _over(followed: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
         if isinstance(entry, dict) and isinstance(followed.get(key), dict)
         else entry
         for key, entry in own.items()
+        if key != "follows"
     }

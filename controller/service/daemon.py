@@ -42,7 +42,7 @@ from controller.people.seen import Seen
 from controller.people.signed_command import TOLERANCE, taken_before
 from controller.people.two_persons import MARKED
 from controller.proof.journal_upkeep import JournalUpkeep
-from controller.rulebooks.rulebook import rulebook
+from controller.rulebooks.rulebook import chapter, head
 from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, error_fields
 from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.identities import configured_identity, plate, usb_identity
@@ -397,10 +397,9 @@ class Daemon:
         ``UnrestorableStateError``.
         """
         people = self._configuration.people
-        book = rulebook(table.decree)
         about = About(
-            title=_title(book, table.game),
-            languages=table.languages or book.languages,
+            title=_title(table),
+            languages=table.languages or head(table.decree).languages,
             devices={device.id: device.driver for device in table.device},
             identities={device.id: each for device in table.device if (each := plate(device))},
             software=self._software,
@@ -780,7 +779,7 @@ def _codec(device: DeviceSettings) -> Codec:
     return found.make(device.id, msgspec.convert(device.options, found.options))
 
 
-def _title(book: Any, game: str) -> dict[str, str]:
+def _title(table: TableSettings) -> dict[str, str]:
     """What the decree calls the game, by language."""
-    chapter = getattr(book, game.replace("-", "_"), None)
-    return {} if chapter is None else chapter.title
+    book = chapter(table.decree, table.game)
+    return {} if book is None else book.title

@@ -13,6 +13,7 @@ import sys
 import msgspec
 
 from controller.people.private_key import PrivateKeyError
+from devices.command_line import end_process
 from subscribers.carrousel.service import Carrousel
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.terms import flaws
@@ -54,4 +55,4 @@ async def _run(settings: CarrouselSettings) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

@@ -17,7 +17,7 @@ import msgspec
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.node import Checkpoint
 from controller.proof.checkpoint import read_checkpoint
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from subscribers.carrousel import export, receipt, statement, statement_page
 from subscribers.carrousel.reading import Reading
 from subscribers.carrousel.receipt_escpos import as_escpos
@@ -263,4 +263,4 @@ def _put(data: bytes, path: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

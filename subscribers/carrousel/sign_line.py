@@ -21,6 +21,7 @@ import msgspec
 import serial
 
 from controller.contract.topics import Topics
+from devices.command_line import end_process
 from devices.log import structlog
 from subscribers.carrousel.sign import (
     NOTHING,
@@ -183,4 +184,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from controller.contract.times import utc
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import Bias, WheelReport
 from subscribers.statistics.reading import Reader
@@ -148,4 +148,4 @@ def _bias(bias: Bias) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

@@ -13,6 +13,7 @@ from functools import partial
 import msgspec
 
 from controller.people.private_key import PrivateKeyError
+from devices.command_line import end_process
 from subscribers.service_log import log_lines
 from subscribers.statistics.watch import watch
 from subscribers.surveillance.open_archive import open_archive
@@ -53,4 +54,4 @@ async def _run(settings: SurveillanceSettings) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

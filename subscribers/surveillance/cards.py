@@ -17,7 +17,7 @@ import msgspec
 from controller.confidential.key_file import KeyFileError
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
 from controller.people.register import Person
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from devices.log import structlog
 from subscribers.cards import short
 from subscribers.console.admission import NobodyError
@@ -174,4 +174,4 @@ def line(card: Card, language: str) -> str:
 
 if __name__ == "__main__":
     structlog.configure(logger_factory=structlog.WriteLoggerFactory(sys.stderr))
-    sys.exit(main())
+    end_process(main())

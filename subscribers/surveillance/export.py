@@ -17,7 +17,7 @@ from typing import IO, get_args
 
 import msgspec
 
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from subscribers.surveillance import export_forms
 from subscribers.surveillance.archive import Archive, Gap, Kind, Query, Row
 from subscribers.surveillance.errors import ArchiveError
@@ -223,4 +223,4 @@ FORMS: dict[str, Callable[[], Callable[[Iterable[Row], IO[bytes]], int]]] = {
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

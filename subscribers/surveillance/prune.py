@@ -13,7 +13,7 @@ from contextlib import closing
 import msgspec
 
 from controller.contract.times import utc
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from subscribers.surveillance.archive import Archive, Kind
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
@@ -94,4 +94,4 @@ def _prune(archive: Archive, settings: PruneSettings, *, dry_run: bool) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from devices.suggestions import unknown
 from subscribers.surveillance.archive import Archive, Query, Record, Row
 from subscribers.surveillance.asked import NOTABLE, Asked, AskedError
@@ -304,4 +304,4 @@ def local(time: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

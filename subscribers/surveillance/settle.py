@@ -15,7 +15,7 @@ import msgspec
 from controller.contract.messages.messages import ENGLISH
 from controller.contract.times import utc
 from controller.people.register import Person
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from subscribers.console.admission import NobodyError
 from subscribers.console.settings import PitSettings
 from subscribers.surveillance.admitted import RefusedError, admitted
@@ -158,4 +158,4 @@ def command_line() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

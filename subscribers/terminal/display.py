@@ -28,7 +28,7 @@ from rich.text import Text
 from controller.broker.login import BrokerUnusableError, password, tls
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.topics import Topics
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from subscribers.feed import BrokerLogin, Linked, Said, check_broker, table_feed
 from subscribers.meter import Meter, hear, silence
 from subscribers.terminal.floor import ROOM, TURN, TableOnFloor, floor
@@ -417,4 +417,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

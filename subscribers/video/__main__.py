@@ -14,7 +14,7 @@ import msgspec
 
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.times import utc
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, end_process
 from subscribers.surveillance.archive import Archive, Query
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
@@ -151,4 +151,4 @@ def _video(settings: PicturesSettings) -> VideoSettings:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

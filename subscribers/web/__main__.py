@@ -20,6 +20,7 @@ import msgspec
 import uvicorn
 
 from controller.contract.topics import Topics
+from devices.command_line import end_process
 from devices.log import structlog
 from subscribers.console.admission import NobodyError
 from subscribers.display.round_store import RoundStore
@@ -236,4 +237,4 @@ def _log(settings: WebSettings) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_process(main())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 
@@ -25,7 +25,7 @@ def catalogue(language: str) -> Mapping[str, str]:
     """
     if language not in LANGUAGES:
         raise KeyError(f"no messages in {language!r}; there are: {', '.join(LANGUAGES)}")
-    page = (files("controller.contract.messages") / f"{language}.toml").read_text(encoding="utf-8")
+    page = Path(__file__).with_name(f"{language}.toml").read_text(encoding="utf-8")
     groups = msgspec.toml.decode(page, type=dict[str, dict[str, str]])
     return {
         f"{group}.{name}": text for group, texts in groups.items() for name, text in texts.items()
