@@ -11,7 +11,6 @@ import os
 import sqlite3
 import time
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
@@ -24,6 +23,7 @@ from controller.backup.take import Progress, copy_file
 from controller.configuration.file import inspected
 from controller.configuration.settings import ConfigurationError
 from controller.contract.times import moment, utc
+from controller.contract.version import SOFTWARE
 from controller.journal.file import lock, restoring, sync
 from controller.journal.restored import begin_restored
 from controller.journal.schema import Entry, JournalUnusableError
@@ -158,7 +158,7 @@ class _Restore:
                 since=manifest.time,
                 file=copy.name,
                 at=utc(now),
-                by=f"novamas {version('novamas')}",
+                by=SOFTWARE,
                 sessions=sessions,
             )
             new = restoring(journal)

@@ -14,7 +14,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
-from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
@@ -27,6 +26,7 @@ from controller.backup.sealed_keys import seal
 from controller.configuration.settings import Configuration
 from controller.configuration.sources import files_of
 from controller.contract.times import utc
+from controller.contract.version import SOFTWARE
 from controller.journal.file import sync
 from controller.journal.reader import JournalReader
 from controller.journal.schema import NONSENSE, Entry, connect_reading
@@ -149,7 +149,7 @@ class _Backup:
             Manifest(
                 format="novamas backup 1",
                 made=utc(made),
-                software=f"novamas {version('novamas')}",
+                software=SOFTWARE,
                 site=self._configuration.site.id,
                 node=self._configuration.site.node,
                 configuration=self._config.name,

@@ -16,8 +16,8 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any
 
+from controller.contract.version import SOFTWARE
 from devices.command_line import CommandLine
 from devices.errors import NovamasError
 from devices.suggestions import unknown
@@ -195,20 +195,8 @@ def _program() -> tuple[CommandLine, argparse._SubParsersAction[CommandLine]]:
         prog="novamas",
         description="Trustworthy, provable results from physical casino tables.",
     )
-    parser.add_argument(
-        "--version", action=_Version, nargs=0, help="show program's version number and exit"
-    )
+    parser.add_argument("--version", action="version", version=SOFTWARE)
     return parser, parser.add_subparsers(metavar="COMMAND", required=True)
-
-
-class _Version(argparse.Action):
-    """Tells the version. Only then is it looked up: that takes longer than all else here."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from importlib.metadata import version
-
-        print(f"novamas {version('novamas')}")
-        parser.exit()
 
 
 def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

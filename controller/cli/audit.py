@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from controller.cli.verdicts import (
     share,
     witness_wanted,
 )
+from controller.contract.version import SOFTWARE
 
 if TYPE_CHECKING:
     from controller.proof.findings import Audit
@@ -102,10 +102,11 @@ def _page(made: Audit, journal: Path) -> list[str]:
             f"Signed    {made.signed} of {made.commands} commands are signed by enrolled persons; "
             f"the site's key: {', '.join(made.site_keys)}"
         )
-    here = f"novamas {version('novamas')}"
     for run in made.runs:
         other = (
-            "" if run.software == here else f"; this is {here}, and a difference may come from that"
+            ""
+            if run.software == SOFTWARE
+            else f"; this is {SOFTWARE}, and a difference may come from that"
         )
         lines.append(
             f"Run       {run.boot} since {run.since}: {run.software}, Python {run.python}, "
@@ -166,11 +167,10 @@ def _headline(made: Audit) -> list[str]:
 
 
 def _of_another_release(made: Audit, boot: str) -> list[str]:
-    here = f"novamas {version('novamas')}"
     return [
-        f"It was written by {run.software}, and this is {here}: audit it with that release."
+        f"It was written by {run.software}, and this is {SOFTWARE}: audit it with that release."
         for run in made.runs
-        if run.boot == boot and run.software != here
+        if run.boot == boot and run.software != SOFTWARE
     ]
 
 

@@ -11,12 +11,12 @@ import sys
 import time
 from collections.abc import Callable
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
+from controller.contract.version import SOFTWARE
 
 if TYPE_CHECKING:
     import msgspec
@@ -154,7 +154,7 @@ class _Acceptance:
             "link": device.link,
             "table": self._table.id,
             "host": socket.gethostname(),
-            "writer": f"novamas {version('novamas')}",
+            "writer": SOFTWARE,
         }
         self._listening = Listening(
             device.link,
@@ -208,7 +208,7 @@ class _Acceptance:
             link=self._device.link,
             configured=configured,
             usb=self._usb,
-            software=f"novamas {version('novamas')}",
+            software=SOFTWARE,
             by=self._by,
             person=self._person,
             ended=_now(),

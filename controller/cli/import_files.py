@@ -8,7 +8,6 @@ import argparse
 import sys
 from datetime import datetime
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
@@ -16,6 +15,7 @@ import msgspec
 
 from controller.cli import CommandLineError
 from controller.cli.decode import make_codec, named
+from controller.contract.version import SOFTWARE
 from devices.captures import Captured, CaptureError, Form, read_capture
 from devices.new_file import new_file
 from devices.recording import recorded
@@ -136,7 +136,7 @@ def _capture(given: argparse.Namespace, data: bytes) -> int:
             if given.form == "text"
             else {}
         ),
-        "writer": f"novamas {version('novamas')}",
+        "writer": SOFTWARE,
         **({"note": given.note} if given.note else {}),
     }
     with new_file(given.recording) as file:

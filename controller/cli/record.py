@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 
@@ -21,6 +20,7 @@ from rich.console import Console
 from controller.cli import CommandLineError
 from controller.cli.decode import make_codec, named
 from controller.cli.numbers import seconds
+from controller.contract.version import SOFTWARE
 from devices.codec import Asks, Codec
 from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import ClockedWriter, RecordingWriter
@@ -160,7 +160,7 @@ def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
         "link": arguments.url,
         **{f"link-{key}": value for key, value in link.describe().items()},
         "host": socket.gethostname(),
-        "writer": f"novamas {version('novamas')}",
+        "writer": SOFTWARE,
         **({"note": arguments.note} if arguments.note else {}),
     }
 

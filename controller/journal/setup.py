@@ -5,7 +5,6 @@ state a table started with.
 from __future__ import annotations
 
 import platform
-from importlib.metadata import version
 from typing import Any, Literal
 
 import msgspec
@@ -13,6 +12,7 @@ import msgspec
 from controller.configuration.settings import Configuration
 from controller.contract.json_bodies import Stored
 from controller.contract.node import Checkpoint
+from controller.contract.version import SOFTWARE
 
 Why = Literal["boot", "lost", "day", "aside", "reload", "restored"]
 """``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is
@@ -192,7 +192,7 @@ def boot(
 ) -> bytes:
     """The body of a ``boot`` entry: the setup of this run of the daemon."""
     made = Boot(
-        software=f"novamas {version('novamas')}",
+        software=SOFTWARE,
         python=platform.python_version(),
         site=configuration.site.id,
         node=configuration.site.node,

@@ -8,7 +8,6 @@ import platform
 import time
 from collections.abc import Callable
 from datetime import datetime
-from importlib.metadata import version
 from typing import Any
 
 from controller.contract.node import (
@@ -19,6 +18,7 @@ from controller.contract.node import (
     TableHealth,
 )
 from controller.contract.times import utc
+from controller.contract.version import VERSION
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.publisher import Publisher
@@ -59,7 +59,7 @@ class HealthReporter:
         self._places = places
         self._started = time.monotonic()
         self._unsent = OutboxHealth(depth=0, oldest=None)
-        self._versions = {"novamas": version("novamas"), "python": platform.python_version()}
+        self._versions = {"novamas": VERSION, "python": platform.python_version()}
 
     def report(self) -> Health:
         """The health of everything, now."""

@@ -10,7 +10,6 @@ import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from controller.configuration.listening import address
 from controller.configuration.settings import Configuration, Standby
 from controller.contract.node import ReloadHealth, StandbyHealth
 from controller.contract.times import utc
+from controller.contract.version import VERSION
 from controller.journal.journal import Journal
 from controller.journal.schema import new_boot
 from controller.journal.setup import Boot, Tenure
@@ -220,7 +220,7 @@ class Pair:
 
         await asyncio.to_thread(import_module, "prometheus_client")
         site = self.configuration.site
-        page = waiting_page(site.id, site.node, version("novamas"), lambda: self.reloaded)
+        page = waiting_page(site.id, site.node, VERSION, lambda: self.reloaded)
         await endpoint.serve(address(listen), {b"/metrics": page})
 
 

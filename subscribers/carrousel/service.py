@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
@@ -34,6 +33,7 @@ from controller.contract.orders import RECALL
 from controller.contract.refusals import RejectedError
 from controller.contract.times import moment, utc
 from controller.contract.topics import Topics
+from controller.contract.version import SOFTWARE
 from controller.metrics.endpoint import Answer, serve
 from controller.metrics.text import TEXT, exposition
 from controller.people.seen import Seen
@@ -318,7 +318,7 @@ class Carrousel:
                 boot=self.boot,
                 program=program,
                 configuration=configuration_digest(self.settings),
-                software=f"novamas {version('novamas')}",
+                software=SOFTWARE,
             )
             for jackpot in self._all:
                 self._take(jackpot.id, now, told)
