@@ -16,7 +16,8 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.login import BrokerUnusableError, told
+from controller.broker.failures import told
+from controller.broker.login import BrokerUnusableError
 from devices.log import structlog
 from subscribers.feed import AGAIN, BrokerLogin
 from subscribers.overtaken import Overtaken

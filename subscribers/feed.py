@@ -14,7 +14,8 @@ import msgspec
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.login import BrokerUnusableError, told
+from controller.broker.failures import told
+from controller.broker.login import BrokerUnusableError
 from controller.contract.topics import Topics
 from subscribers.overtaken import Overtaken
 

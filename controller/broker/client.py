@@ -17,7 +17,8 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
-from controller.broker.login import EndedEarlyError, Login, password, tls
+from controller.broker.failures import EndedEarlyError
+from controller.broker.login import Login, password, tls
 from devices.links.bounded_client import BufferedClient
 
 

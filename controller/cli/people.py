@@ -161,7 +161,7 @@ def _pin(arguments: argparse.Namespace) -> int:
 
 def _roles(arguments: argparse.Namespace, status: int) -> list[str]:
     """The roles that are named, each of which there is; ``status``: the exit status otherwise."""
-    from controller.people.authority import HELD
+    from controller.people.roles import HELD
     from devices.suggestions import unknown
 
     for role in arguments.role or ():

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from controller.broker.address import addresses
+from controller.broker.loopback import NotLoopbackError, loopback
 from controller.confidential.boxes import public_key
 from controller.configuration.archives import archives
 from controller.configuration.jackpots import RESERVED as OF_TABLES
@@ -36,16 +37,16 @@ from controller.contract.commands import COMMANDS
 from controller.contract.orders import RECALL
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
-from controller.mqtt.embedded_broker import NotLoopbackError, loopback
-from controller.people.authority import HELD, LAUNCH, rights
+from controller.people.authority import LAUNCH, rights
 from controller.people.register import LARGEST, PeopleError, read_people, unspelled
+from controller.people.roles import HELD
 from controller.people.two_persons import MARKED
 from controller.rulebooks.rulebook import decrees, games_of
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
 from devices.links import link_mistakes
 from devices.places import Path
-from devices.profiles import profile
+from devices.profiles.mistakes import ProfileError
 from devices.sections import Notes, read
 from devices.suggestions import SURE, meant, unknown
 
@@ -464,7 +465,7 @@ def _device(at: Path, device: Device) -> Flaws:
             return  # it could not be read, which is already reported
         try:
             known = known.described(options)
-        except profile.ProfileError as mistaken:
+        except ProfileError as mistaken:
             for mistake in mistaken.mistakes:
                 yield (*at, "options", "file"), mistake.of(device.options["file"])
             return

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from controller.configuration.settings import Configuration, Device, Table
 from devices.drivers import DRIVERS, driver
-from devices.profiles.profile import LONGEST
+from devices.profiles.mistakes import LONGEST
 from devices.sections import Notes
 
 

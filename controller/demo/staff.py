@@ -14,7 +14,6 @@ from nacl.signing import SigningKey
 
 from controller.contract.commands import Role
 from controller.contract.times import utc
-from controller.people.authority import Holds
 from controller.people.pin_key import make_pepper, seal, write_pin_key
 from controller.people.private_key import make_private_key
 from controller.people.register import (
@@ -26,6 +25,7 @@ from controller.people.register import (
     spelled,
     write_people,
 )
+from controller.people.roles import Holds
 from controller.people.signed_command import Claims, sign
 
 LIFE = 30

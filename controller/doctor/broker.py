@@ -18,7 +18,8 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.login import BrokerUnusableError, told
+from controller.broker.failures import told
+from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import Broker, Configuration, Site
 from controller.contract.node import NodeStatus
 from controller.contract.topics import Topics

@@ -25,7 +25,8 @@ import msgspec
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.login import BrokerUnusableError, told
+from controller.broker.failures import told
+from controller.broker.login import BrokerUnusableError
 from controller.configuration.checks import deals_face_down
 from controller.configuration.file import Inspected, inspected
 from controller.configuration.secrets import secret_files

@@ -13,7 +13,8 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.login import BrokerUnusableError, Disconnected, told
+from controller.broker.failures import Disconnected, told
+from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import Broker
 from devices.errors import NovamasError
 

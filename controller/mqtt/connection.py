@@ -29,7 +29,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.broker.client import BrokerClient
-from controller.broker.login import Disconnected, SilentError
+from controller.broker.failures import Disconnected, SilentError
 from controller.configuration.settings import Broker
 from controller.mqtt.outgoing import Acknowledged, Message, Outgoing
 from controller.mqtt.publishing_client import PublishingClient

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from devices.errors import NovamasError
+from controller.broker.loopback import NotLoopbackError as NotLoopbackError
+from controller.broker.loopback import loopback as loopback
 
 PATIENCE = 0.5
 """Seconds before a cancelled task that still runs is cancelled again."""
@@ -28,27 +28,6 @@ class _Snapshots(dict[str, Any]):
 
     def items(self) -> Any:
         return tuple(super().items())
-
-
-class NotLoopbackError(NovamasError, ValueError):
-    """The address is not a loopback address. The embedded broker has no passwords, so it serves
-    this machine only.
-    """
-
-
-def loopback(host: str) -> str:
-    """The numeric loopback address of ``host``. Raises :class:`NotLoopbackError` if it has none."""
-    if host == "localhost":
-        return "127.0.0.1"
-    try:
-        if ipaddress.IPv4Address(host).is_loopback:
-            return host
-    except ValueError:
-        pass
-    raise NotLoopbackError(
-        f"the embedded broker listens on 127.0.0.1 only, not on {host!r}: use a broker of your "
-        "own for a network"
-    )
 
 
 @contextlib.asynccontextmanager

@@ -21,14 +21,8 @@ import msgspec
 from paho.mqtt.client import MQTTMessage
 
 from controller.broker.address import addresses
-from controller.broker.login import (
-    BrokerUnusableError,
-    Disconnected,
-    SilentError,
-    refuses_us,
-    taken_over,
-    told,
-)
+from controller.broker.failures import Disconnected, SilentError, refuses_us, taken_over, told
+from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import Broker
 from controller.contract.node import BrokerConnection
 from controller.contract.notation import historical as marked

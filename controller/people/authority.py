@@ -7,7 +7,7 @@ is strict. A site can narrow either, and widen neither.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, Literal, get_args
+from typing import Any
 
 import msgspec
 
@@ -18,7 +18,6 @@ from controller.contract.commands import (
     Command,
     DeviceCommand,
     DeviceService,
-    Role,
     StaffOff,
     StaffOn,
 )
@@ -30,16 +29,11 @@ from controller.games.games import make_game
 from controller.games.machine import Inputs, Machine
 from controller.games.roles import AT_THE_TABLE, COMMANDS_DEVICES, LAUNCHES, may_command
 from controller.games.when import never
+from controller.people.roles import HELD as HELD
+from controller.people.roles import READS as READS
+from controller.people.roles import ROLES as ROLES
+from controller.people.roles import Holds as Holds
 from devices.suggestions import unknown
-
-Holds = Role | Literal["reader", "surveillance"]
-"""What a person can be enrolled as. ``reader``: a program or a display. ``surveillance``: a person
-who may see sealed cards in the archive. Both may recall events and say nothing else at a table.
-"""
-READS: tuple[Holds, ...] = ("reader", "surveillance")
-"""The roles that only recall events."""
-ROLES: tuple[Role, ...] = get_args(Role)
-HELD: tuple[Holds, ...] = (*ROLES, *READS)
 
 DEVICE = str(DeviceCommand.__struct_config__.tag)
 LAUNCH = f"{DEVICE} launch"

@@ -20,8 +20,8 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.contract.times import moment
-from controller.people.authority import HELD, Holds
 from controller.people.names import looks
+from controller.people.roles import HELD, Holds
 from controller.people.strict_json import parse
 from devices.errors import NovamasError
 from devices.sections import worded

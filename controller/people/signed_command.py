@@ -23,8 +23,8 @@ from controller.contract.commands import AnyCommand
 from controller.contract.orders import LARGEST, RECALL, DeviceOrder, Recall, read_order
 from controller.contract.refusals import RejectedError
 from controller.contract.topics import level
-from controller.people.authority import READS, Holds
 from controller.people.register import Id, Key, People, Person, unspelled
+from controller.people.roles import READS, Holds
 from controller.people.seen import Seen
 from controller.people.strict_json import parse
 

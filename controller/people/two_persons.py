@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect, RoundConfirm, RoundVoid
 from controller.contract.refusals import RejectedError
-from controller.people.authority import Holds
+from controller.people.roles import Holds
 
 Mark = Literal["result.correct", "round.confirm", "round.void"]
 """What a site can mark, by the command's name: each correction; the confirmation of a result that

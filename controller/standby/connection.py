@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from nats.aio.client import Client
 
-from controller.broker.login import ended, of_certificate, out_of_date
+from controller.broker.failures import ended, of_certificate
+from controller.broker.login import out_of_date
 from controller.configuration.settings import Standby
 from controller.standby.credentials import login
 from controller.standby.errors import StoreUnreachableError

@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
-
-import msgspec
+from pathlib import Path
 
 from devices import places
-from devices.errors import NovamasError
 from devices.profiles.language import Profile
+from devices.profiles.mistakes import LONGEST, ProfileMistake
+from devices.profiles.mistakes import ProfileError as ProfileError
 from devices.profiles.soundness import flaws
 from devices.profiles.witness import unreached
 from devices.sections import Notes, read
 
-LONGEST = 1 << 16
-"""Maximum size of a profile in bytes: more than any device needs, and quick to check."""
-
 _PLACE = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL)
 """How ``tomllib`` says where a text is not valid TOML."""
-
-
-class ProfileMistake(msgspec.Struct, frozen=True):
-    """One mistake. ``line``: counted from 1; 0: the whole file. ``place``:
-    ``message[0].fields.spin``.
-    """
-
-    line: int
-    place: str
-    what: str
-
-    def of(self, file: str) -> str:
-        """The mistake as text for people: ``acme.toml:12: message[0].fields.spin: what is
-        wrong``.
-        """
-        return f"{file}:{self.line or 1}: {self.place + ': ' if self.place else ''}{self.what}"
-
-
-class ProfileError(NovamasError, ValueError):
-    """A profile that cannot be used; ``mistakes`` lists everything that is wrong with it."""
-
-    def __init__(self, mistakes: tuple[ProfileMistake, ...]) -> None:
-        super().__init__("\n".join(mistake.of("profile") for mistake in mistakes))
-        self.mistakes = mistakes
 
 
 def parse(text: str) -> Profile:
@@ -85,4 +57,4 @@ def _placed(notes: Notes, text: str) -> tuple[ProfileMistake, ...]:
 
 def shipped(name: str) -> Profile:
     """A profile that comes with Novamás, by name."""
-    return parse(files("devices.profiles").joinpath(f"{name}.toml").read_text())
+    return parse(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))

@@ -21,7 +21,8 @@ from msgspec.structs import replace
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.login import BrokerUnusableError, told
+from controller.broker.failures import told
+from controller.broker.login import BrokerUnusableError
 from controller.contract.orders import RECALL
 from controller.contract.refusals import Refusal
 from controller.contract.topics import Topics

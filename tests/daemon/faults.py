@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import structlog
 
-from controller.broker.login import Disconnected
+from controller.broker.failures import Disconnected
 from controller.cli import main
 from controller.journal.journal import Journal
 from controller.mqtt.publisher import Publisher

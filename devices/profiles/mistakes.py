@@ -1,0 +1,36 @@
+"""What is wrong with a profile. Here and not beside the parser, so that a configuration without
+profiles is checked without loading their language.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from devices.errors import NovamasError
+
+LONGEST = 1 << 16
+"""Maximum size of a profile in bytes: more than any device needs, and quick to check."""
+
+
+class ProfileMistake(msgspec.Struct, frozen=True):
+    """One mistake. ``line``: counted from 1; 0: the whole file. ``place``:
+    ``message[0].fields.spin``.
+    """
+
+    line: int
+    place: str
+    what: str
+
+    def of(self, file: str) -> str:
+        """The mistake as text for people: ``acme.toml:12: message[0].fields.spin: what is
+        wrong``.
+        """
+        return f"{file}:{self.line or 1}: {self.place + ': ' if self.place else ''}{self.what}"
+
+
+class ProfileError(NovamasError, ValueError):
+    """A profile that cannot be used; ``mistakes`` lists everything that is wrong with it."""
+
+    def __init__(self, mistakes: tuple[ProfileMistake, ...]) -> None:
+        super().__init__("\n".join(mistake.of("profile") for mistake in mistakes))
+        self.mistakes = mistakes
