@@ -1,8 +1,8 @@
-"""structlog, loaded without rich.
+"""structlog, loaded without the libraries that it uses where they happen to be installed.
 
-structlog loads all of rich where that is installed, for tracebacks with the values of variables,
-which our log never shows. That was a sixth of the daemon's start, and structlog has no switch for
-it. So everybody imports it here: ``from devices.log import structlog``.
+Tracebacks with the values of variables (rich, better_exceptions) the log never shows, and no
+program here runs greenlets. Of the daemon's start they were a sixth, and structlog has no switch
+for them. So everybody imports it here: ``from devices.log import structlog``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from types import ModuleType
 from typing import cast
 
 _modules = cast("dict[str, ModuleType | None]", sys.modules)
-_rich = "rich" not in _modules
-if _rich:
-    _modules["rich"] = None  # an import of it fails, as where it is not installed
+_hidden = {"better_exceptions", "greenlet", "rich"} - _modules.keys()
+_modules |= dict.fromkeys(_hidden)  # an import of them fails, as where they are not installed
 try:
     import structlog as structlog
 finally:
-    if _rich:
-        del _modules["rich"]
+    for _name in _hidden:
+        del _modules[_name]

@@ -6,6 +6,7 @@ In JSON a reading is one object on one line, ``{"at": 12.5, "type": "wheel.phase
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import Annotated, Literal, get_args
 
@@ -533,7 +534,8 @@ OF_THE_DAEMON = (JackpotStanding, DeviceIdentity, ClockStep, ClockBound, Journal
 """Readings that no device makes."""
 
 
-_ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")
+_ESCAPED = re.compile(r"(?:[\x00-\x5b\x5d-\xff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")
+codecs.lookup("unicode_escape")  # loaded here, not while the first bytes of a device wait
 
 
 def escape(data: bytes) -> str:

@@ -12,9 +12,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
 from functools import partial
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -28,6 +27,7 @@ from controller.contract.node import PeopleHealth, ReloadHealth
 from controller.contract.retained import About, Alert
 from controller.contract.times import utc
 from controller.contract.topics import Topics
+from controller.contract.version import SOFTWARE
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalFullError, JournalUnusableError, new_boot
@@ -47,14 +47,12 @@ from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, erro
 from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.identities import configured_identity, plate, usb_identity
 from controller.service.keys import card_cipher
-from controller.service.pair import Pair
 from controller.service.privacy import exposed, exposed_secrets
 from controller.service.reload import Floor, ReloadTables
 from controller.service.reload_answer import Answer, write_answer
 from controller.service.signed_before import tokens
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.service.time_watch import TimeWatch
-from controller.standby.right import Progress
 from controller.tables.runner import TableRunner, remembered
 from controller.tables.stages import Stages
 from controller.tables.table import Table
@@ -72,6 +70,10 @@ from devices.readings import (
     LinkUp,
 )
 from devices.recording import RecordingWriter
+
+if TYPE_CHECKING:
+    from controller.service.pair import Pair
+    from controller.standby.right import Progress
 
 OF_A_LINK = (LinkOpen, LinkUp, LinkLost, LinkStale, LinkUnintelligible)
 """Readings after which the health of a device is another."""
@@ -128,6 +130,8 @@ async def _serve_in_pair(
     stop: asyncio.Event,
 ) -> None:
     """Wait until the lease of the tables is ours, and serve them until ``stop``."""
+    from controller.service.pair import Pair  # here: few daemons have another one beside them
+
     pair = Pair(configuration, file)
     try:
         if await pair.wait(stop, again):
@@ -161,7 +165,6 @@ class Daemon:
         self._log = structlog.get_logger()
         self._health_due = asyncio.Event()
         self._stages = Stages()
-        self._software = f"novamas {version('novamas')}"
         site = configuration.site
         self._journal = Journal(Path(configuration.journal.path)) if pair is None else pair.journal
         self._journal.on_change = self._journal_changed
@@ -326,6 +329,8 @@ class Daemon:
 
     def _progress(self) -> Progress:
         """How far we have come, for the daemon that may go on after us."""
+        from controller.standby.right import Progress  # the pair that asks for it has loaded it
+
         tables = {place.runner.table.id: place.runner.table for place in self._places.values()}
         return Progress(
             self._upkeep.checkpoint(),
@@ -402,7 +407,7 @@ class Daemon:
             languages=table.languages or head(table.decree).languages,
             devices={device.id: device.driver for device in table.device},
             identities={device.id: each for device in table.device if (each := plate(device))},
-            software=self._software,
+            software=SOFTWARE,
             settings=table.settings,
             jackpot=table.jackpot,
             commands=allowed(

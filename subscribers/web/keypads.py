@@ -24,7 +24,6 @@ from subscribers.console.work import refused, role_for
 from subscribers.keypad.keys import Meaning, Slot, comes_or_leaves, meanings
 from subscribers.keypad.pad import DIGITS, Order, Pad, Press, answered, press, unanswered, unlocked
 from subscribers.keypad.pages import keypad_page
-from subscribers.keypad.usb import KeyPress, presses
 from subscribers.keypad.view import view
 from subscribers.web.files import Files
 from subscribers.web.floor import Floor
@@ -130,6 +129,9 @@ class Keypads:
         return JSONResponse({"ok": True})
 
     async def _listen(self, table: str, path: str) -> None:
+        # here: few servers have a USB keypad, and evdev is a hundredth of their start
+        from subscribers.keypad.usb import KeyPress, presses
+
         keypad = self._keypads[table]
         keypad.usb = ""
         async with contextlib.aclosing(presses(path)) as keys:
