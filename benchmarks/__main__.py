@@ -25,6 +25,7 @@ from benchmarks import (
     scale,
     site,
     stages,
+    starts,
     statistics,
     status_line,
     web,
@@ -66,6 +67,8 @@ def main() -> None:
     one.add_argument("--tables", type=int, default=100)
     one.add_argument("--entries", type=int, default=1_000_000)
     one.add_argument("--starts", type=int, default=3)
+    one = chosen.add_parser("start", help="CPU of the start of commands and services")
+    one.add_argument("--runs", type=int, default=9)
     one = chosen.add_parser("month", help="verify and audit a month of one table")
     one.add_argument("--days", type=int, default=month.DAYS)
     one.add_argument("--journal", type=Path, help="where to keep it, and find it the next time")
@@ -119,6 +122,7 @@ MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
     "burst": lambda given: burst.main(given.tables, given.bursts),
     "catch_up": lambda given: catch_up.main(given.tables, given.entries),
     "restart": lambda given: restart.main(given.tables, given.entries, given.starts),
+    "start": lambda given: starts.main(given.runs),
     "month": lambda given: month.main(given.days, given.journal),
     "web": lambda given: web.main(given.browsers, given.rounds),
     "carrousel": lambda given: carrousel.main(given.coins, given.rate, given.seconds),

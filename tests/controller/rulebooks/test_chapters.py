@@ -1,0 +1,30 @@
+"""A page of a rulebook that is read alone is the same as in the whole rulebook."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from controller.games.games import GAMES
+from controller.rulebooks.rulebook import Head, chapter, decrees, games_of, head, rulebook
+
+
+@pytest.mark.parametrize("decree", decrees())
+def test_each_page_is_that_of_the_whole_rulebook(decree: str) -> None:
+    whole = rulebook(decree)
+    assert head(decree) == Head(whole.id, whole.title, whole.languages)
+    pages = {game: getattr(whole, game.replace("-", "_")) for game in GAMES}
+    assert {game: chapter(decree, game) for game in GAMES} == pages
+    assert games_of(decree) == {game for game, page in pages.items() if page is not None}
+
+
+def test_every_game_of_a_rulebook_can_be_asked_for() -> None:
+    fields = {field.encode_name for field in msgspec.structs.fields(type(rulebook("ARA02")))}
+    assert fields - {field.name for field in msgspec.structs.fields(Head)} == set(GAMES)
+
+
+def test_a_decree_that_there_is_not_is_refused() -> None:
+    for ask in (head, games_of, lambda decree: chapter(decree, "boule")):
+        with pytest.raises(KeyError, match="did you mean BAL09"):
+            ask("BAL99")
+    assert chapter("ARA02", "decree") is None

@@ -1,0 +1,143 @@
+"""A daemon loads what its tables need at its start, and nothing else; and nothing once it serves
+them, when loading would delay what a device says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from controller.cli import main
+from controller.contract.topics import level
+from controller.games.games import GAMES
+from devices.drivers import DRIVERS
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.daemon.loading import announced, loaded
+from tests.support.daemon.play import TABLE, command, spin, until_open, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+from tests.support.devices.parts import Pty
+from tests.support.people.signing import LASA, SIGNED, answer, claims, enrol, token
+
+OTHERS = {
+    "amqtt": "the embedded broker",
+    "controller.cli.check": "another subcommand",
+    "controller.metrics.endpoint": "metrics",
+    "controller.rulebooks.numbered": "`novamas rules`",
+    "controller.service.pair": "the standby",
+    "controller.standby": "the standby",
+    "cryptography": "certificates and signed commands",
+    "devices.links.mqtt": "another link",
+    "devices.links.tcp": "another link",
+    "devices.links.usb": "another link",
+    "devices.profiles.language": "profiles",
+    "evdev": "USB keypads",
+    "fpdf": "protocols of a commissioning",
+    "importlib.metadata": "the packages that are installed",
+    "importlib.resources": "files of packages",
+    "jwt": "signed commands",
+    "nats": "the standby",
+    "prometheus_client": "metrics",
+    "rich": "pictures on a terminal",
+    "simulators": "simulators",
+    "starlette": "the web server",
+    "subscribers": "subscribers",
+    "usb": "another link",
+    "uvicorn": "the web server",
+}
+"""Modules that a daemon with one wheel does not need, and what needs them."""
+
+
+def test_a_daemon_with_one_wheel_loads_nothing_that_only_others_need(
+    mosquitto: Mosquitto, daemon: Callable[[str], Daemon], wheel: Wheel
+) -> None:
+    run = announced(daemon(configuration(mosquitto.port, table("r1", wheel))))
+    run.start()
+    run.until_logged("broker connected")
+    modules, _ = loaded(run)
+    assert modules & OTHERS.keys() == frozenset()
+    games = {path.partition(":")[0] for paths in GAMES.values() for path in paths} & modules
+    assert games == {"controller.games.roulette.game", "controller.games.roulette.settings"}
+    drivers = {path.partition(":")[0] for path in DRIVERS.values()} & modules
+    assert drivers == {"devices.wheel.cammegh_ss2"}
+
+
+def test_nothing_is_loaded_while_a_wheel_is_played(
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    wheel: Wheel,
+) -> None:
+    heard = subscribe(mosquitto.port)
+    run = announced(daemon(configuration(mosquitto.port, table("r1", wheel))))
+    run.start()
+    run.until_logged("broker connected")
+    until_up(heard, run)
+    assert command(heard, "session.open")["ok"]
+    spin(wheel, heard, "17", 2)
+    assert not command(heard, "session.open")["ok"]
+    assert not command(heard, "round.vodi")["ok"]
+    wheel.send(b"\xff\xfe no line of a wheel")
+    wheel.unplug()
+    until("the wheel is lost", lambda: _state(heard) == "lost", run.log)
+    wheel.plug()
+    until_up(heard, run)
+    assert loaded(run)[1] == []
+
+
+def _state(heard: Subscriber) -> str:
+    return str(heard.latest(f"{TABLE}/state")["devices"]["wheel"]["state"])
+
+
+def test_nothing_is_loaded_while_sealed_cards_are_dealt_and_commands_are_signed(
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["keygen", str(tmp_path / "surveillance.key")]) == 0
+    surveillance = capsys.readouterr().out
+    port = Pty(tmp_path)
+    ending.callback(port.unplug)
+    heard = subscribe(mosquitto.port)
+    poker = f"""
+[[table]]
+id = "p1"
+game = "poker-no-draw"
+decree = "ARA02"
+
+[[table.device]]
+id = "reader"
+driver = "bee-tek"
+link = "{port.url}"
+options = {{ min_draw = 0.0 }}
+"""
+    topic = "novamas/v1/palma/p1"
+    run = announced(daemon(configuration(mosquitto.port, poker, people=SIGNED) + surveillance))
+    enrol(run.folder)
+    run.start()
+    run.until_logged("broker connected")
+    until_open(heard, run, "p1", "reader")
+
+    def say(name: str, **fields: object) -> str:
+        """The key of the refusal, or nothing if the command is followed."""
+        given = claims(LASA, name, aud=topic, fields=fields)
+        heard.say(f"{topic}/command/{level(name)}", token(given))
+        reply = answer(heard, given)
+        return "" if reply["ok"] else reply["refusal"]["key"]
+
+    port.say(b"[Game]<Shown 9H>\r\n")  # so that the reader is up
+    until("the line is sealed", lambda: heard.on(f"{topic}/sealed"), run.log)
+    assert say("session.open") == ""
+    assert say("deck.check", cards=52) == ""
+    assert say("bets.open") == ""
+    assert say("boxes.set", boxes=[1]) == ""
+    assert say("bets.close") == ""
+    port.say(b"[Game]<Card:AH>\r\n")
+    until("a card is dealt", lambda: heard.events("card.dealt"), run.log)
+    assert say("session.open") == "session_already_open"
+    assert loaded(run)[1] == []
