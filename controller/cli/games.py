@@ -11,7 +11,7 @@ from controller.cli import CommandLineError
 from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
-from controller.rulebooks.rulebook import chapter
+from controller.rulebooks.chapters import chapter
 from devices.suggestions import unknown
 
 

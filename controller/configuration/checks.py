@@ -41,7 +41,7 @@ from controller.people.authority import LAUNCH, rights
 from controller.people.register import LARGEST, PeopleError, read_people, unspelled
 from controller.people.roles import HELD
 from controller.people.two_persons import MARKED
-from controller.rulebooks.rulebook import decrees, games_of
+from controller.rulebooks.chapters import decrees, games_of
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
 from devices.links import link_mistakes

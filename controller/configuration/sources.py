@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from controller.configuration.settings import Configuration, Mistake
-from controller.rulebooks.rulebook import decrees
+from controller.rulebooks.chapters import decrees
 from devices import places
 from devices.sections import several
 from devices.suggestions import instead_of

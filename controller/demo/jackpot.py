@@ -15,7 +15,7 @@ from controller.contract.topics import Topics, level
 from controller.demo.floor import PATIENCE
 from controller.demo.places import COIN, DemoTable
 from controller.demo.staff import Staff
-from controller.rulebooks.rulebook import head
+from controller.rulebooks.chapters import head
 
 if TYPE_CHECKING:
     import aiomqtt

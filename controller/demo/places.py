@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from controller.contract.commands import Role
 from controller.demo.people import Stacked
-from controller.rulebooks.rulebook import chapter
+from controller.rulebooks.chapters import chapter
 
 BOXES, COIN = 3, 500
 """Boxes of a poker table, and what a coin in their slots is worth, in minor units."""

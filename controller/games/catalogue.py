@@ -10,7 +10,7 @@ import msgspec
 
 from controller.games.games import GAMES
 from controller.rulebooks import rows
-from controller.rulebooks.rulebook import decrees, games_of
+from controller.rulebooks.chapters import decrees, games_of
 
 
 class Pair(msgspec.Struct, frozen=True):

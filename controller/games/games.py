@@ -11,7 +11,8 @@ import msgspec
 
 from controller.games.game import Game
 from controller.games.hands.of import CONTESTS
-from controller.rulebooks.rulebook import Doubt, chapter, games_of
+from controller.rulebooks.chapters import chapter, games_of
+from controller.rulebooks.law import Doubt
 from devices.suggestions import meant, unknown
 
 ROULETTE = (

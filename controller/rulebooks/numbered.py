@@ -12,8 +12,8 @@ from functools import cache
 import msgspec
 
 from controller.rulebooks import rows
+from controller.rulebooks.chapters import head
 from controller.rulebooks.dispositions import dispositions, subjects
-from controller.rulebooks.rulebook import head
 
 
 class Proof(msgspec.Struct, frozen=True):

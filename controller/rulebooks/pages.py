@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from controller.rulebooks.chapters import head
 from controller.rulebooks.dispositions import KINDS
 from controller.rulebooks.numbered import Numbered, numbered
-from controller.rulebooks.rulebook import head
 
 MADE = (
     "<!-- Made by `novamas rules --pages`; change the data in controller/rulebooks, not this "

@@ -42,7 +42,7 @@ from controller.people.seen import Seen
 from controller.people.signed_command import TOLERANCE, taken_before
 from controller.people.two_persons import MARKED
 from controller.proof.journal_upkeep import JournalUpkeep
-from controller.rulebooks.rulebook import chapter, head
+from controller.rulebooks.chapters import chapter, head
 from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, error_fields
 from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.identities import configured_identity, plate, usb_identity

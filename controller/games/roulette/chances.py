@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from controller.contract.events import Colour, Half, Parity
-from controller.rulebooks.rulebook import Roulette
+from controller.rulebooks.wheels import Roulette
 
 NUMBERS = range(1, 37)
 """The numbers of the cloth, three columns of twelve, without zero."""

@@ -21,7 +21,7 @@ from controller.games.roulette.wheel import faults
 from controller.games.wheels import game as wheels
 from controller.games.wheels.game import WheelGame
 from controller.games.zero import choices
-from controller.rulebooks.rulebook import Roulette
+from controller.rulebooks.wheels import Roulette
 from devices.readings import Number, WheelCell, WheelNumber, WheelPhase
 
 INPUTS = wheels.INPUTS.also(

@@ -12,7 +12,8 @@ from controller.games.roulette.settings import BREACHES, RouletteSettings
 from controller.games.roulette.state import RouletteState, WheelEntry, WheelRound
 from controller.games.stakes import Bounds, bounds
 from controller.games.wheels.turn import WheelTurn
-from controller.rulebooks.rulebook import Law, Roulette
+from controller.rulebooks.law import Law
+from controller.rulebooks.wheels import Roulette
 from devices.readings import LinkGap, LinkLate, Number, Reading, WheelNumber, WheelPhase
 
 

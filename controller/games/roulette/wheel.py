@@ -5,7 +5,7 @@ decree's constraints check it.
 from __future__ import annotations
 
 from controller.games.roulette.chances import colour
-from controller.rulebooks.rulebook import Roulette
+from controller.rulebooks.wheels import Roulette
 
 EUROPEAN = (
     *(0, 32, 15, 19, 4, 21, 2, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10),

@@ -32,7 +32,7 @@ from controller.games.session import (
 from controller.games.wheels.readings import STARTING
 from controller.games.wheels.state import Purpose, WheelCountdown, WheelEntry, WheelRound
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
-from controller.rulebooks.rulebook import Law
+from controller.rulebooks.law import Law
 from devices.readings import Number
 
 # Sessions

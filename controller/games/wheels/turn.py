@@ -28,7 +28,7 @@ from controller.games.rounds import RoundMoves
 from controller.games.stakes import Bounds, Stake
 from controller.games.wheels.settings import Policy, WheelBreach, WheelSettings
 from controller.games.wheels.state import WheelEntry, WheelRound, WheelState
-from controller.rulebooks.rulebook import Law
+from controller.rulebooks.law import Law
 from controller.rulebooks.wheels import WheelBook
 from devices.readings import Number, Phase, Reading
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import msgspec
 import pytest
 
 from controller.games.games import GAMES
-from controller.rulebooks.rulebook import Head, chapter, decrees, games_of, head, rulebook
+from controller.rulebooks.chapters import KINDS, Head, chapter, decrees, games_of, head
+from controller.rulebooks.rulebook import Rulebook, rulebook
 
 
 @pytest.mark.parametrize("decree", decrees())
@@ -18,9 +21,15 @@ def test_each_page_is_that_of_the_whole_rulebook(decree: str) -> None:
     assert games_of(decree) == {game for game, page in pages.items() if page is not None}
 
 
-def test_every_game_of_a_rulebook_can_be_asked_for() -> None:
-    fields = {field.encode_name for field in msgspec.structs.fields(type(rulebook("ARA02")))}
-    assert fields - {field.name for field in msgspec.structs.fields(Head)} == set(GAMES)
+def test_a_page_has_the_type_of_its_field_in_the_whole_rulebook() -> None:
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(Rulebook)}
+    for field in msgspec.structs.fields(Head):
+        assert fields.pop(field.encode_name) == field.type
+    assert fields.keys() == KINDS.keys() == GAMES.keys()
+    for game, place in KINDS.items():
+        module, name = place.split(":")
+        kind = getattr(import_module(f"controller.rulebooks.{module}"), name)
+        assert fields[game] == kind | None
 
 
 def test_a_decree_that_there_is_not_is_refused() -> None:
