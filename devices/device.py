@@ -28,7 +28,7 @@ from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible
 from devices.recorder import Recorder
 from devices.recording import RecordingWriter
 from devices.recording_lines import LINK_OPENED
-from devices.watch import CodecDefectError, Watch
+from devices.watch import NOT_UNDERSTOOD, CodecDefectError, Watch
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
@@ -422,4 +422,4 @@ def _why(reading: LinkLost | LinkStale | LinkUnintelligible, confidential: bool)
             return f"no valid frame for {reading.age:.1f} s"
         case LinkUnintelligible():
             count = "" if confidential else f"{reading.bytes} "
-            return f"{count}bytes but no valid frame; check the baud rate and the driver"
+            return f"{count}{NOT_UNDERSTOOD}"

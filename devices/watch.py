@@ -34,6 +34,10 @@ so half a frame is never enough.
 """
 
 
+NOT_UNDERSTOOD = "bytes but no valid frame; check the baud rate and the driver"
+"""What to say of such a device, behind the number of bytes."""
+
+
 class CodecDefectError(NovamasError):
     """A codec raised an exception, which it must not. It has been reset; the watch goes on.
 

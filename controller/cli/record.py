@@ -20,10 +20,12 @@ from rich.console import Console
 from controller.cli import CommandLineError
 from controller.cli.decode import make_codec, named
 from controller.cli.numbers import seconds
+from controller.cli.speeds import Heard, at_speed, listened, speed_of, why_not
 from controller.contract.version import SOFTWARE
 from devices.codec import Asks, Codec
 from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import ClockedWriter, RecordingWriter
+from devices.watch import NOISE, NOT_UNDERSTOOD
 
 LOOK = 0.25
 """Seconds between two checks of the signals and updates of the progress line."""
@@ -122,7 +124,42 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError(
             f"{arguments.url}: no bytes were received; check power, cable and speed of the device"
         )
+    if codec is not None and not codec.counters.frames and _is_much(tally, codec):
+        raise CommandLineError(_not_understood(arguments, tally, codec))
     return 0
+
+
+def _is_much(tally: Tally, codec: Codec) -> bool:
+    """Whether there would be a frame if it were the right speed."""
+    return codec.counters.damaged > 0 or tally.bytes >= NOISE
+
+
+def _not_understood(arguments: argparse.Namespace, tally: Tally, codec: Codec) -> str:
+    """What to say where nothing was understood; tries other speeds."""
+    what = f"{arguments.url}: {tally.bytes} {NOT_UNDERSTOOD}"
+    if reason := why_not(arguments.url, codec):
+        return f"{what} (no other speed is tried: {reason})"
+    print(
+        f"{tally.bytes} {NOT_UNDERSTOOD}. Other speeds are tried; nothing is sent; Ctrl-C stops it",
+        file=sys.stderr,
+    )
+    usual = speed_of(f"serial:///?{named(arguments.driver).line}")
+    found: list[Heard] = []
+    with _ending() as ended:
+        for heard in listened(
+            arguments.url, lambda: make_codec(arguments.driver, "device", []), [usual], ended
+        ):
+            print(f"  {heard}", file=sys.stderr, flush=True)
+            found.append(heard)
+            if heard.fits:
+                break
+    best = next((heard for heard in found if heard.fits), None)
+    if best is not None:
+        again = at_speed(arguments.url, best.baud)
+        return f"{what}; {best}: record again with {again}"
+    if not any(heard.bytes for heard in found):
+        return f"{what}; nothing came at other speeds: make the device send meanwhile"
+    return f"{what}; no usual speed gives frames: check the driver, parity and the wiring"
 
 
 def _record(
@@ -133,9 +170,9 @@ def _record(
     ended: list[int],
     seconds: float | None,
 ) -> None:
-    begin = time.monotonic()
-    polls = Polls(codec, begin)
     with Console(stderr=True).status("recording; stop with Ctrl-C") as status:
+        begin = time.monotonic()
+        polls = Polls(codec, begin)
         while not ended:
             now = time.monotonic()
             if seconds is not None and now - begin >= seconds:
