@@ -41,7 +41,8 @@ WITH_A_LONG_FORM = (
     *("subscribers/carrousel/test_any_order.py", "subscribers/carrousel/test_kills.py"),
     *("subscribers/carrousel/test_store.py", "subscribers/surveillance/test_outages.py"),
     "subscribers/display/test_picture.py",
-    *("web/test_interrupted.py", "web/test_jackpot.py", "web/test_surveillance.py"),
+    *("web/test_any_request.py", "web/test_interrupted.py", "web/test_jackpot.py"),
+    "web/test_surveillance.py",
 )
 """Tests elsewhere that draw more cases in it."""
 
