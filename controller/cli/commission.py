@@ -572,6 +572,8 @@ def _recording(path: Path, codec: Codec) -> Recorded:
     except RecordingError as error:
         raise CommandLineError(str(error)) from error
     for chunk in recording:
+        if chunk.gap:
+            codec.reconnected(chunk.at)
         if not chunk.sent:
             count += len(chunk.data)
             codec.feed(chunk.data, chunk.at)
