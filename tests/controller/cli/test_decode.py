@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
+from devices.recording import RecordingWriter
 from devices.shoe.barcode_cards import PACK
 from tests.support.programs import running
 
@@ -93,6 +94,30 @@ def test_a_wrong_call_is_told(
 ) -> None:
     assert main(["decode", words[0], str(tmp_path / "lost.rec"), *words[1:]]) == 1
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "gap", ["restart", "the link was opened again here", "3 chunks are missing here"]
+)
+def test_halves_before_and_behind_a_gap_are_not_joined(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], gap: str
+) -> None:
+    file = tmp_path / "shoe.rec"
+    writer = RecordingWriter(file, {"driver": "barcode-serial"})
+    writer.write(1e9, b"S2\r\nH1")
+    if gap == "restart":
+        writer.close()
+        writer = RecordingWriter(file, {"driver": "barcode-serial"})
+    else:
+        writer.remark(gap)
+    writer.write(1e9 + 0.1, b"0\r\n")
+    writer.close()
+    assert main(["decode", "barcode-serial", str(file)]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    known = [reading["card"] for reading in told if reading.get("card")]
+    assert known == ["2s"]
+    [lost] = [reading["reason"] for reading in told if reading["type"] == "link.lost"]
+    assert lost == ("recording was started again here" if gap == "restart" else gap)
 
 
 CODES = {f"{number}": card for number, card in enumerate(sorted(PACK), 100)}
