@@ -22,6 +22,7 @@ import serial
 
 from controller.contract.topics import Topics
 from devices.command_line import end_process
+from devices.links.line import LINE_ERRORS, not_in_force, pseudo, set_frame
 from devices.log import structlog
 from subscribers.carrousel.sign import (
     NOTHING,
@@ -77,6 +78,7 @@ class Line:
         self._settings = settings
         self._meter = Meter(jackpot=settings.jackpot, simulated=settings.simulated)
         self._no_broker: str | None = _now()
+        self._told = ""  # why the port cannot be used
 
     async def listen(self, site: str, broker: BrokerLogin) -> None:
         """Hear the jackpot, for as long as the program runs."""
@@ -91,13 +93,14 @@ class Line:
 
     async def show(self, stop: asyncio.Event) -> None:
         """Write the sign until told to stop; then take its value away."""
-        log, told = structlog.get_logger().bind(sign=self._settings.port), ""
+        log = structlog.get_logger().bind(sign=self._settings.port)
         while not stop.is_set():
             try:
                 await self._show(stop)
-            except (OSError, serial.SerialException) as error:
-                if told != (told := str(error)):
-                    log.warning("the sign's port cannot be used; it is tried again", reason=told)
+            except LINE_ERRORS as error:
+                if self._told != (reason := str(error)):
+                    log.warning("the sign's port cannot be used; it is tried again", reason=reason)
+                self._told = reason
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stop.wait(), PATIENCE)
 
@@ -107,6 +110,7 @@ class Line:
             await _write(port, (cleared(),))
             await asyncio.sleep(DEAF)
             await _write(port, (configured(),))
+            self._told = ""
             before: Shown | None = None
             looks = 0
             while not stop.is_set():
@@ -120,24 +124,34 @@ class Line:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stop.wait(), LOOK)
             await _write(port, (valued(NOTHING), taken_over(None)))
+        except LINE_ERRORS:
+            with contextlib.suppress(*LINE_ERRORS):
+                # closing would wait until the port has sent it
+                await asyncio.to_thread(port.reset_output_buffer)
+            raise
         finally:
-            port.close()
+            await asyncio.to_thread(port.close)
 
     def _shown(self) -> Shown:
         return shown(self._meter, self._no_broker, _now(), self._settings.language)
 
 
 def _opened(settings: SignSettings) -> serial.Serial:
-    bits, parity, stop = settings.format
-    return serial.Serial(
-        settings.port,
-        settings.baud,
-        bytesize=int(bits),
-        parity=parity,
-        stopbits=int(stop),
-        write_timeout=PATIENCE,
-        exclusive=True,
-    )
+    """The port of a sign. Raises one of :data:`LINE_ERRORS`, also if it cannot be set as asked."""
+    port = serial.Serial(settings.port, settings.baud, write_timeout=PATIENCE, exclusive=True)
+    try:
+        fd = port.fileno()
+        bits, parity, stop = int(settings.format[0]), settings.format[1], settings.format[2]
+        wrong = (
+            *set_frame(fd, bits, "E" if parity == "E" else "N", stop, mark=False),
+            *not_in_force(fd, baud=settings.baud, rtscts=False, lines={}),
+        )
+        if wrong and not pseudo(fd):
+            raise ValueError(f"the port cannot do {', '.join(wrong)}; use another adapter")
+    except LINE_ERRORS:
+        port.close()
+        raise
+    return port
 
 
 async def _write(port: serial.Serial, packets: Sequence[bytes]) -> None:

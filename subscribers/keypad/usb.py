@@ -63,7 +63,8 @@ async def presses(
     path: str, opened: Callable[[str], Keypad] = InputDevice, again: float = AGAIN
 ) -> AsyncGenerator[KeyPress | OSError, None]:
     """The keys of a keypad for as long as it is wanted, across any number of times that it is
-    unplugged. An error says that it is not there now, once for each time.
+    unplugged. An error says that it cannot be read now, once for each time; it never ends this
+    program, nor another keypad.
     """
     gone = False
     while True:
@@ -78,8 +79,9 @@ async def presses(
                         yield key
             finally:
                 device.close()
-        except OSError as error:
+        # evdev raises ``ValueError`` for a name that is no text
+        except (OSError, ValueError) as error:
             if not gone:
-                yield error
+                yield error if isinstance(error, OSError) else OSError(str(error))
             gone = True
         await asyncio.sleep(again)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import pytest
 from evdev import InputEvent, ecodes
 
 from subscribers.keypad.keys import SLOTS
@@ -78,3 +79,49 @@ async def test_a_file_that_is_no_keypad_is_an_error_and_no_end() -> None:
     keys = presses("/dev/null", again=0)
     assert isinstance(await anext(keys), OSError)
     await keys.aclose()
+
+
+@pytest.mark.parametrize("moment", ["open", "grab", "read", "close"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(19, "No such device"),
+        PermissionError(13, "Permission denied"),
+        OSError(16, "Device or resource busy"),
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_no_error_of_a_keypad_ends_the_program(moment: str, error: Exception) -> None:
+    class Failing(Plugged):
+        def grab(self) -> None:
+            if moment == "grab":
+                raise error
+
+        def close(self) -> None:
+            if moment == "close":
+                raise error
+
+        async def async_read_loop(self) -> AsyncIterator[InputEvent]:
+            if moment == "read":
+                raise error
+            async for each in super().async_read_loop():
+                yield each
+
+    there = iter([Failing(), Plugged(event(ecodes.KEY_KP7))])
+
+    def opened(_path: str) -> Plugged:
+        found = next(there)
+        if moment == "open" and isinstance(found, Failing):
+            raise error
+        return found
+
+    told: list[object] = []
+    keys = presses("/dev/input/by-id/keypad", opened, again=0)
+    async with asyncio.timeout(5):
+        async for each in keys:
+            told.append(each.key if isinstance(each, KeyPress) else type(each))
+            if told[-1] == "7":
+                break
+    await keys.aclose()
+    assert len(told) == 2
