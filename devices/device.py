@@ -12,6 +12,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 
@@ -21,8 +22,10 @@ from devices.codec import LASTED, LONGEST_WAIT, Codec
 from devices.errors import NovamasError
 from devices.health import DeviceHealth
 from devices.links import LinkFailedError, WriteTimedOutError
+from devices.links.holders import Holder, in_use
 from devices.log import structlog
 from devices.looks import told_after
+from devices.port_watch import port_watch
 from devices.reader import OpenLink, Reader, open_to_read
 from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
 from devices.recorder import Recorder
@@ -217,6 +220,8 @@ class Device:
             self._apply(Opened(now))
             self._tell_identity()
             reader = Reader(opened[0], self._arrived, self._wait(now), self._speed)
+            if (port := self._facts.get("port")) is not None:
+                port_watch().begin(port, partial(_taken, reader, port))
             tasks = self._start_writing(reader)
             reason = await reader.ended
             return self._clock(), self._told(reader.failure) if reader.failure else reason
@@ -225,6 +230,7 @@ class Device:
         finally:
             if reader is not None:
                 reader.end("closed")
+                port_watch().end(self._facts.get("port", ""))
             outbox, self._outbox = self._outbox, None
             for task in tasks:
                 task.cancel()
@@ -394,6 +400,11 @@ def pause(failures: int, chance: float) -> float:
     """
     longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 10))
     return longest * (0.5 + chance / 2)
+
+
+def _taken(reader: Reader, port: str, holders: tuple[Holder, ...]) -> None:
+    """End a link of which another program gets a part."""
+    reader.fail(LinkFailedError(in_use(port, holders)))
 
 
 async def _poll(outbox: asyncio.Queue[Request], every: float, data: bytes) -> None:

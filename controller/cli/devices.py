@@ -107,7 +107,7 @@ def _text(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> l
             usb = ", ".join(filter(None, (port.manufacturer, port.product, port.serial_number)))
             lines += [f"    usb      {port.usb} {usb}"]
         lines += [f"    refused  it is also a network card: {port.refused}"] if port.refused else []
-        holders = ", ".join(f"{holder.name} (pid {holder.pid})" for holder in port.holders)
+        holders = ", ".join(map(str, port.holders))
         lines += [f"    held by  {holders or 'nobody'}"]
         lines += [
             f"    link     {link(port, driver)}  for {driver.name}"

@@ -273,7 +273,7 @@ def plugged_in(known: Driver, found: Sequence[Port], readers: Sequence[HidDevice
             f"serial://{port.name}?{known.line}".removesuffix("?"),
             (
                 *_facts(port.manufacturer, port.product, port.serial_number),
-                *(f"held by {each.name} (pid {each.pid})" for each in port.holders),
+                *(f"held by {each}" for each in port.holders),
             ),
         )
         for port in found

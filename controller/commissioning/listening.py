@@ -128,8 +128,9 @@ class Listening:
         arrived = time.monotonic()
         if data:
             self._keep(data, arrived)
-        readings = self._watch.tick(arrived)
+        readings: list[AnyReading] = []
         try:
+            readings += self._watch.tick(arrived)
             readings += self._watch.hear(data, arrived)
         except CodecDefectError as defect:
             readings += defect.readings

@@ -1,5 +1,5 @@
-"""The serial ports that a configuration names: whether they are there, may be opened, keep their
-name, and hand over bytes without delay.
+"""The serial ports that a configuration names: whether they are there, may be opened, are read by
+one program, keep their name, and hand over bytes without delay.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
+from devices.links.holders import others
 from devices.links.link import parse
 
 SYSTEM = Path("/sys/class/tty")
@@ -50,6 +51,7 @@ def _port(about: str, port: Path, system: Path) -> Iterator[Finding]:
             "fault", about, f"{port} may not be opened by this user; it belongs to group {group}",
             f"run this as the daemon's user; if it fails there too, add that user to {group}",
         )  # fmt: skip
+    yield from _readers(about, port)
     real = port.resolve()
     if port == real and real.name.startswith(("ttyUSB", "ttyACM")):
         yield Finding(
@@ -57,6 +59,19 @@ def _port(about: str, port: Path, system: Path) -> Iterator[Finding]:
             "use the name below /dev/serial/by-id that `novamas devices` prints",
         )  # fmt: skip
     yield from _latency(about, system / real.name / "device" / "latency_timer")
+
+
+def _readers(about: str, port: Path) -> Iterator[Finding]:
+    """Who has a port open, as far as this user may see it."""
+    readers = others(str(port))[str(port)]
+    shown = ", ".join(map(str, readers))
+    if len(readers) == 1:
+        yield Finding("ok", about, f"{port} is open in {shown} and, as far as seen, in no other")
+    elif readers:
+        yield Finding(
+            "fault", about, f"{port} is open in several programs: {shown}",
+            "end all but the daemon: each gets a part of what the device sends",
+        )  # fmt: skip
 
 
 def _latency(about: str, timer: Path) -> Iterator[Finding]:

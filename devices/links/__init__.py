@@ -18,6 +18,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, cast
 
+from devices.links.line import LINE_ERRORS
 from devices.links.link import (
     Address,
     Link,
@@ -74,7 +75,10 @@ def open_link(url: str) -> Link:
         scheme, address = _find(url)
     except ValueError as error:
         raise LinkFailedError(f"{url}: {error}") from None
-    return scheme.connect(address)
+    try:
+        return scheme.connect(address)
+    except LINE_ERRORS as error:  # as when an adapter is pulled out meanwhile
+        raise LinkFailedError(f"{url}: {error}") from error
 
 
 def check_link(url: str) -> str | None:

@@ -49,6 +49,13 @@ class DescriptorLink(ABC):
         self.drained = len(data) < CHUNK
         return data
 
+    def hung_up(self) -> bool:
+        """Whether the other end of the descriptor is gone."""
+        return any(
+            events & (select.POLLHUP | select.POLLERR | select.POLLNVAL)
+            for _, events in self._readable.poll(0)
+        )
+
     def send(self, data: bytes) -> int:
         """Send what is accepted at once, and return how many bytes that were. Raises
         :class:`LinkFailedError`.

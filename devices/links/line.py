@@ -9,7 +9,7 @@ import fcntl
 import os
 import struct
 import termios
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Literal
 
@@ -75,9 +75,9 @@ def set_frame(
             if error.args[0] != errno.EINVAL:
                 raise
             refused = True
-    if pseudo(fd) and not refused:
-        return ()  # it has no line, so its flags mean nothing
-    got = termios.tcgetattr(fd)[2]
+    # a pseudo-terminal has no line, so it says by an error alone that it has no parity
+    unseen = _PARITY | termios.CSTOPB if pseudo(fd) and not refused else 0
+    got = (termios.tcgetattr(fd)[2] & ~unseen) | (cflag & unseen)
     return tuple(
         setting
         for flags, setting in (
@@ -86,11 +86,11 @@ def set_frame(
             (termios.CSTOPB, f"stopbits={stopbits}"),
         )
         if (got ^ cflag) & flags
-    ) + (("stopbits=1.5",) if stopbits == "1.5" and bytesize != 5 else ())
+    ) + (("stopbits=1.5",) if stopbits == "1.5" and bytesize != 5 and not pseudo(fd) else ())
 
 
 def not_in_force(
-    fd: int, *, baud: int, rtscts: bool, lines: dict[str, str | None]
+    fd: int, *, baud: int, rtscts: bool, lines: Mapping[str, str | None]
 ) -> Iterator[str]:
     """The other settings of an open port that it does not have, as an address writes them.
     ``lines``: ``dtr`` and ``rts``, if they are to be set.

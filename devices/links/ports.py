@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from serial.tools.list_ports import comports
+from serial.tools.list_ports_linux import SysFS
 
+from devices.links.holders import Holder, holders
 from devices.links.networks import behind_port
 from devices.links.serial_port import SYSTEM
 
+__all__ = ["Holder", "Port", "holders", "names", "ports"]
 
-class Holder(msgspec.Struct, frozen=True):
-    """A process that has a port open. Only root sees those of other users."""
-
-    pid: int
-    name: str
+ATTEMPTS = 5
+"""How often the ports are listed while adapters are pulled out."""
 
 
 class Port(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,24 +42,36 @@ class Port(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def ports() -> list[Port]:
     """All existing serial ports, by name."""
     found = []
-    for port in comports():
-        others = names(port.device)
-        found.append(
-            Port(
-                name=others[0] if others else port.device,
-                node=port.device,
-                names=others,
-                usb=f"{port.vid:04x}:{port.pid:04x}"
-                if port.vid is not None and port.pid is not None
-                else None,
-                serial_number=port.serial_number,
-                product=port.product,
-                manufacturer=port.manufacturer,
-                refused=behind_port(port.device, SYSTEM),
-                holders=tuple(holders(port.device)),
+    for port in _plugged_in():
+        with suppress(OSError):  # pulled out meanwhile
+            refused = behind_port(port.device, SYSTEM)
+            others = names(port.device)
+            found.append(
+                Port(
+                    name=others[0] if others else port.device,
+                    node=port.device,
+                    names=others,
+                    usb=f"{port.vid:04x}:{port.pid:04x}"
+                    if port.vid is not None and port.pid is not None
+                    else None,
+                    serial_number=port.serial_number,
+                    product=port.product,
+                    manufacturer=port.manufacturer,
+                    refused=refused,
+                    holders=holders(port.device),
+                )
             )
-        )
     return sorted(found, key=lambda port: port.name)
+
+
+def _plugged_in() -> Sequence[SysFS]:
+    """What pyserial lists. It fails on an adapter that is pulled out while it reads what the system
+    says of it; the next list is without that one.
+    """
+    for _ in range(ATTEMPTS):
+        with suppress(OSError, TypeError, ValueError):
+            return comports()
+    return ()
 
 
 def names(node: str, folder: str = "/dev") -> tuple[str, ...]:
@@ -69,14 +82,3 @@ def names(node: str, folder: str = "/dev") -> tuple[str, ...]:
     links = (Path(place, name) for place, _, inside in os.walk(folder) for name in inside)
     found = [str(link) for link in links if link.is_symlink() and os.path.realpath(link) == real]
     return tuple(sorted(found, key=lambda name: ("/by-path/" in name, "/by-id/" in name, name)))
-
-
-def holders(node: str) -> Iterator[Holder]:
-    """The processes that have a node open, as far as we may see them."""
-    real = os.path.realpath(node)
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if any(os.path.realpath(fd) == real for fd in (process / "fd").iterdir()):
-                yield Holder(int(process.name), (process / "comm").read_text().strip())
-        except OSError:  # ended meanwhile, or not visible to us
-            continue

@@ -1,8 +1,8 @@
 """``serial://``: a serial port of this machine, built in or behind a USB adapter.
 
-pyserial configures the port. Bytes are read and written directly on the descriptor, which
-distinguishes an unplugged adapter from a silent port at once and needs no reconfiguration between
-reads.
+pyserial opens the port and sets its speed. Bytes are read and written directly on the descriptor,
+which distinguishes an unplugged adapter from a silent port at once and needs no reconfiguration
+between reads.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ import os
 import termios
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, NoReturn, TypeVar
 
 import msgspec
 import serial
 from serial.tools.list_ports_linux import SysFS
 
 from devices.links.descriptor import DescriptorLink
+from devices.links.holders import in_use, others
+from devices.links.line import LINE_ERRORS, Parity, not_in_force, pseudo, set_frame
 from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, options
 from devices.links.networks import behind_port
 from devices.links.takers import suspects
 
 BY_ID = Path("/dev/serial/by-id")
 SYSTEM = Path("/sys")
-PSEUDO_TERMINALS = range(136, 144)
-"""Major numbers (Linux, Documentation/admin-guide/devices.txt)."""
-
 GONE = "the port is gone: it was unplugged, or its adapter was reset"
 
 
@@ -39,7 +38,7 @@ class Settings(msgspec.Struct, frozen=True):
 
     baud: Annotated[int, msgspec.Meta(ge=1, le=100_000_000, description="1 to 100000000")] = 9600
     bytesize: Literal[5, 6, 7, 8] = 8
-    parity: Literal["N", "E", "O", "M", "S"] = "N"
+    parity: Parity = "N"
     stopbits: Literal["1", "1.5", "2"] = "1"
     rtscts: bool = False
     dtr: Literal["on", "off"] | None = None
@@ -113,47 +112,73 @@ def prepare(port: serial.SerialBase, settings: Settings) -> None:
     port.rts = settings.rts == "on"
 
 
-def pseudo(fd: int) -> bool:
-    """Whether this is a pseudo-terminal. Unlike a real port, it keeps ``TIOCEXCL`` forever if the
-    program that set it is killed.
-    """
-    return os.major(os.fstat(fd).st_rdev) in PSEUDO_TERMINALS
-
-
 class SerialLink(DescriptorLink):
-    """An open port, locked in two ways: ``flock``, which programs using pyserial respect, and
-    ``TIOCEXCL``, which stops all others.
+    """An open port, locked in two ways: ``flock``, which programs using pyserial's own lock
+    respect, and ``TIOCEXCL``, which stops every later program but root's. Neither stops one that
+    had the port before, so others are looked for.
     """
 
     def __init__(self, path: str, settings: Settings) -> None:
         self._path = path
         self._port = serial.Serial() if settings.rts is not None else _RtsAlone()
-        prepare(self._port, settings)
+        # what the port may not take is set below, where it can be told
+        plain = msgspec.structs.replace(settings, bytesize=8, parity="N", stopbits="1")
+        prepare(self._port, plain)
         self._port.port = path
         self._port.exclusive = True
         self._port.timeout = 0
+        self._refuse_second()  # whose settings would be changed
         try:
             self._port.open()
-        except (serial.SerialException, termios.error, OSError, ValueError) as error:
-            raise LinkFailedError(_why_not_opened(path, error)) from error
+            self._set(settings)
+        except LINE_ERRORS as error:
+            self._give_up(_why_not_opened(path, error), error)
         super().__init__(self._port.fileno())
-        if not pseudo(self._fd):
-            with suppress(OSError):
+        with suppress(*LINE_ERRORS):
+            if not pseudo(self._fd):
                 fcntl.ioctl(self._fd, termios.TIOCEXCL)
-        with suppress(OSError, ValueError, NotImplementedError):
+        with suppress(*LINE_ERRORS):
             # works also with an adapter that lacks this setting
             self._port.set_low_latency_mode(True)
+        self._refuse_second()
         self._facts = {"port": os.path.realpath(path), **adapter(path)}
+
+    def _set(self, settings: Settings) -> None:
+        """Set how characters are framed, and refuse a port that does not do all that was asked
+        for.
+        """
+        fd = self._port.fileno()
+        lines = {"dtr": settings.dtr, "rts": settings.rts}
+        wrong = (
+            *set_frame(fd, settings.bytesize, settings.parity, settings.stopbits, mark=False),
+            *not_in_force(fd, baud=settings.baud, rtscts=settings.rtscts, lines=lines),
+        )
+        if wrong:
+            self._give_up(
+                f"{self._path}: the port cannot do {', '.join(wrong)}; use an adapter that can, or "
+                "remove it from the address if the device works without it"
+            )
+
+    def _refuse_second(self) -> None:
+        if found := others(self._path)[self._path]:
+            self._give_up(in_use(self._path, found))
+
+    def _give_up(self, reason: str, error: Exception | None = None) -> NoReturn:
+        self._release()
+        raise LinkFailedError(reason) from error
+
+    def _release(self) -> None:
+        with suppress(*LINE_ERRORS):
+            fcntl.ioctl(self._port.fileno(), termios.TIOCNXCL)
+        with suppress(*LINE_ERRORS):
+            # data waiting to be sent must not delay closing a dead port
+            termios.tcflush(self._port.fileno(), termios.TCOFLUSH)
+        with suppress(*LINE_ERRORS):
+            self._port.close()
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
-        with suppress(OSError, termios.error):
-            fcntl.ioctl(self._fd, termios.TIOCNXCL)
-        with suppress(OSError, termios.error):
-            # data waiting to be sent must not delay closing a dead port
-            termios.tcflush(self._fd, termios.TCOFLUSH)
-        with suppress(serial.SerialException, OSError):
-            self._port.close()
+        self._release()
 
     def describe(self) -> dict[str, str]:
         """See :class:`devices.links.link.Link`."""
@@ -161,12 +186,19 @@ class SerialLink(DescriptorLink):
 
     def timed_out(self) -> LinkFailedError:
         """See :class:`devices.links.descriptor.DescriptorLink`."""
-        with suppress(OSError, termios.error):
+        with suppress(*LINE_ERRORS):
             termios.tcflush(self._fd, termios.TCOFLUSH)
         return WriteTimedOutError(f"{self._path}: the device accepts no data; check flow control")
 
     def unreadable(self, error: OSError | None) -> LinkFailedError:
-        """See :class:`devices.links.descriptor.DescriptorLink`."""
+        """See :class:`devices.links.descriptor.DescriptorLink`. An empty read of a port that has
+        not hung up means that somebody else has read what was there.
+        """
+        if error is None and not self.hung_up():
+            return LinkFailedError(
+                f"{self._path}: what came was gone before it was read: another program may read "
+                "the port too; `novamas devices` shows who has it open"
+            )
         return LinkFailedError(
             f"{self._path}: {GONE}" + (f" ({error.strerror})" if error is not None else "")
         )
@@ -201,7 +233,7 @@ def adapter(path: str) -> dict[str, str]:
 
 def _why_not_opened(path: str, error: Exception) -> str:
     """The reason for people, with what to do if we know."""
-    number = error.errno if isinstance(error, OSError) else None
+    number = next((part for part in error.args if isinstance(part, int)), None)
     if number == errno.ENOENT:
         there = sorted(str(entry) for entry in BY_ID.iterdir()) if BY_ID.is_dir() else []
         return (
@@ -214,7 +246,7 @@ def _why_not_opened(path: str, error: Exception) -> str:
             + f"; {suspects()}"
         )
     if number in {errno.EBUSY, errno.EAGAIN, errno.EWOULDBLOCK}:
-        return f"{path}: another program has the port open; `novamas devices` shows which"
+        return in_use(path, others(path)[path])
     if number == errno.EACCES:
         return (
             f"{path}: no permission to open the port; add the service's user to the "

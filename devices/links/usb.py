@@ -26,6 +26,7 @@ import usb.core
 import usb.util
 from usb.backend import libusb1
 
+from devices.links.line import LINE_ERRORS
 from devices.links.link import (
     WRITE_TIMEOUT,
     Address,
@@ -126,7 +127,7 @@ class UsbLink:
         except LinkFailedError:
             self.close()
             raise
-        except (usb.core.USBError, ValueError, NotImplementedError) as error:
+        except LINE_ERRORS as error:
             self.close()
             raise LinkFailedError(f"{self._name}: {_why(error)}") from error
 
@@ -165,7 +166,7 @@ class UsbLink:
         self._facts = {**facts(device), "interface": str(self._interface)}
 
     def _ask(self, request: int, value: int) -> None:
-        with suppress(usb.core.USBError):  # a device without this request may refuse it
+        with suppress(*LINE_ERRORS):  # a device without this request may refuse it
             self._device.ctrl_transfer(TO_INTERFACE, request, value, self._interface)
 
     def read(self, timeout: float) -> bytes:
@@ -182,7 +183,7 @@ class UsbLink:
             )
         except usb.core.USBTimeoutError:
             return b""
-        except (usb.core.USBError, ValueError) as error:
+        except LINE_ERRORS as error:
             if isinstance(error, usb.core.USBError) and error.errno == errno.ETIMEDOUT:
                 return b""
             raise LinkFailedError(f"{self._name}: {_why(error)}") from error
@@ -203,8 +204,9 @@ class UsbLink:
             )
         try:
             written = self._device.write(self._output, data, int(WRITE_TIMEOUT * 1000))
-        except usb.core.USBError as error:
-            if isinstance(error, usb.core.USBTimeoutError) or error.errno == errno.ETIMEDOUT:
+        except LINE_ERRORS as error:
+            timed_out = isinstance(error, OSError) and error.errno == errno.ETIMEDOUT
+            if timed_out or isinstance(error, usb.core.USBTimeoutError):
                 raise WriteTimedOutError(f"{self._name}: the device accepts no data") from error
             raise LinkFailedError(f"{self._name}: {_why(error)}") from error
         if written != len(data):
@@ -222,11 +224,11 @@ class UsbLink:
             self._ask(SET_PROTOCOL, REPORT_PROTOCOL)
         device, self._device = self._device, None
         if self._detached:
-            with suppress(usb.core.USBError, ValueError):
+            with suppress(*LINE_ERRORS):
                 usb.util.release_interface(device, self._interface)
-            with suppress(usb.core.USBError, ValueError, NotImplementedError):
+            with suppress(*LINE_ERRORS):
                 device.attach_kernel_driver(self._interface)
-        with suppress(usb.core.USBError, ValueError):
+        with suppress(*LINE_ERRORS):
             usb.util.dispose_resources(device)
 
     def describe(self) -> dict[str, str]:
@@ -293,7 +295,7 @@ def facts(device: Any) -> dict[str, str]:
 def _text(device: Any, name: str) -> str | None:
     try:
         found = getattr(device, name)
-    except (usb.core.USBError, ValueError):  # not available, or not to us
+    except LINE_ERRORS:  # not available, or not to us
         return None
     return str(found).strip("\0 ") if found else None
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -34,11 +35,11 @@ class HidDevice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
     """Every human interface device except mice, by port."""
-    found = [
-        device
-        for path in sorted(folder.glob("*-*"))
-        if ":" not in path.name and (device := _device(path)) is not None
-    ]
+    found = []
+    for path in sorted(folder.glob("*-*")):
+        with suppress(OSError):  # pulled out meanwhile
+            if ":" not in path.name and (device := _device(path)) is not None:
+                found.append(device)
     numbers = Counter((device.usb, device.serial_number) for device in found)
     return [
         _addressed(device, shared=numbers[device.usb, device.serial_number] > 1) for device in found

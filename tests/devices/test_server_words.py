@@ -54,10 +54,13 @@ def pty(tmp_path: Path) -> Iterator[Pty]:
 
 
 class Refusing:
-    """A server that says something to each client and hangs up."""
+    """A server that says something to each client and hangs up. ``rudely``: it does not wait until
+    the client has done so too.
+    """
 
-    def __init__(self, words: bytes) -> None:
+    def __init__(self, words: bytes, *, rudely: bool = False) -> None:
         self._words = words
+        self._rudely = rudely
         self._peer = TcpPeer()
         self.url = self._peer.url
         self.clients = 0
@@ -70,6 +73,8 @@ class Refusing:
                 with self._peer.accept() as connection:
                     self.clients += 1
                     connection.sendall(self._words)
+                    if self._rudely:
+                        continue
                     connection.shutdown(socket.SHUT_WR)
                     with suppress(OSError):
                         while connection.recv(1000):
@@ -80,11 +85,11 @@ class Refusing:
 
 
 @pytest.fixture
-def refusing() -> Iterator[Callable[[bytes], Refusing]]:
+def refusing() -> Iterator[Callable[..., Refusing]]:
     made: list[Refusing] = []
 
-    def make(words: bytes) -> Refusing:
-        made.append(Refusing(words))
+    def make(words: bytes, *, rudely: bool = False) -> Refusing:
+        made.append(Refusing(words, rudely=rudely))
         return made[-1]
 
     yield make
@@ -105,7 +110,7 @@ def serial_codecs() -> list[str]:
 @pytest.mark.usefixtures("hurry")
 @pytest.mark.parametrize("name", serial_codecs())
 async def test_a_refusal_is_a_reason_and_nothing_else(
-    name: str, refusing: Callable[[bytes], Refusing]
+    name: str, refusing: Callable[..., Refusing]
 ) -> None:
     server, codec = refusing(TAKEN), CODECS[name]()
     async with running(server.url, codec=codec) as floor:
@@ -128,7 +133,7 @@ async def test_a_refusal_is_a_reason_and_nothing_else(
 
 @pytest.mark.usefixtures("hurry")
 async def test_a_device_that_is_cut_off_at_once_each_time_is_tried_less_and_less_often(
-    refusing: Callable[[bytes], Refusing],
+    refusing: Callable[..., Refusing],
 ) -> None:
     """As by a server that gives the port to whoever came last."""
     async with running(refusing(b"ok 1\n").url) as floor:
@@ -155,9 +160,10 @@ async def test_a_link_that_lasted_begins_the_pauses_anew(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("scheme", ["tcp", "rfc2217"])
 @rfc2217
 async def test_where_cards_lie_face_down_the_words_are_not_shown(
-    scheme: str, words: bytes, refusing: Callable[[bytes], Refusing]
+    scheme: str, words: bytes, refusing: Callable[..., Refusing]
 ) -> None:
-    url = refusing(words).url.replace("tcp:", f"{scheme}:")
+    server = refusing(words, rudely=scheme == "rfc2217")
+    url = server.url.replace("tcp:", f"{scheme}:")
     codec = CODECS["barcode-serial"]()
     notes: list[object] = []
     async with running(url, codec=codec, confidential=True, note=notes.append) as floor:
@@ -174,7 +180,7 @@ async def test_where_cards_lie_face_down_the_words_are_not_shown(
             assert text not in str(lasts)
 
 
-def test_words_are_escaped_and_few(refusing: Callable[[bytes], Refusing]) -> None:
+def test_words_are_escaped_and_few(refusing: Callable[..., Refusing]) -> None:
     link = open_link(refusing(b"\x1b[2J\xff\n" * 1000).url)
     with pytest.raises(LinkFailedError) as failed:
         read_some(link, 1_000_000)
@@ -220,7 +226,7 @@ def test_a_server_that_hangs_up_on_a_request_is_heard_out() -> None:
 @pytest.mark.parametrize("words", [NEGOTIATION + TAKEN, TAKEN], ids=["telnet", "raw"])
 def test_rfc2217_says_what_the_server_answered_and_writes_no_traceback(
     words: bytes,
-    refusing: Callable[[bytes], Refusing],
+    refusing: Callable[..., Refusing],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     died: list[object] = []
@@ -228,13 +234,13 @@ def test_rfc2217_says_what_the_server_answered_and_writes_no_traceback(
     peer = TcpPeer()
 
     def hang_up() -> None:
-        for _ in range(20):
+        for _ in range(5):
             with peer.accept() as connection:
                 connection.sendall(words)
 
     thread = threading.Thread(target=hang_up)
     thread.start()
-    for _ in range(20):  # the moment at which it hangs up differs
+    for _ in range(5):  # the moment at which it hangs up differs
         with pytest.raises(LinkFailedError, match='it sent "Port already in use"'):
             open_link(peer.url.replace("tcp:", "rfc2217:"))
     thread.join()

@@ -1,0 +1,198 @@
+"""Who else has a serial port open. Of two programs that read one port, each gets a part of what the
+device sends, and neither can tell that the rest is missing.
+
+Two things show another program: the processes of this machine, as far as we may see them (only root
+sees those of other users), and the lock files that many programs for serial ports write.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from devices.links.line import PSEUDO_TERMINALS
+
+PROCESSES = Path("/proc")
+LOCKS = Path("/var/lock")
+LARGEST_PID = 1 << 22
+"""More than any process of Linux has."""
+
+_MASTER = os.makedev(5, 2)  # /dev/ptmx
+_MEMORY = 1  # /dev/null and its like, which every process has
+
+
+class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A process that has a port open. Only root sees those of other users."""
+
+    pid: int
+    name: str
+    lock: str | None = None
+    """The file by which it has locked the port, if nothing else shows that it uses it."""
+
+    def __str__(self) -> str:
+        by = "" if self.lock is None else f", by {self.lock}"
+        return f"{self.name} (pid {self.pid}{by})"
+
+
+Key = tuple[int, int]
+"""Which terminal: its device number and, where several have the same, its file system."""
+
+
+class _Seen(NamedTuple):
+    """``is_device``: it has the other end of this pseudo-terminal, so it does not read it."""
+
+    holder: Holder
+    is_device: bool
+
+
+class _Scans:
+    """Looks at all processes, which takes some milliseconds for each hundred of them. Ports that
+    are opened at the same time share a look.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._began = -inf
+        self._seen: Mapping[Key, tuple[_Seen, ...]] = {}
+
+    def since(self, moment: float) -> Mapping[Key, tuple[_Seen, ...]]:
+        """What a look found that began after this moment of the monotonic clock."""
+        with self._lock:
+            if self._began < moment:
+                self._began = time.monotonic()
+                self._seen = _scan()
+            return self._seen
+
+
+_SCANS = _Scans()
+
+
+def holders(node: str) -> tuple[Holder, ...]:
+    """All processes that have a port open or have locked it, as far as we may see them."""
+    return tuple(seen.holder for seen in _holding(node, time.monotonic()))
+
+
+def others(*nodes: str) -> dict[str, tuple[Holder, ...]]:
+    """For each of these ports, the processes that may read it beside us, as far as we may see them.
+    Takes a while.
+    """
+    now = time.monotonic()
+    return {
+        node: tuple(
+            seen.holder
+            for seen in _holding(node, now)
+            if not seen.is_device and seen.holder.pid != os.getpid()
+        )
+        for node in nodes
+    }
+
+
+def in_use(path: str, found: Iterable[Holder] = ()) -> str:
+    """Why a port is not used, for people."""
+    by = ", ".join(map(str, found))
+    if not by:
+        return f"{path}: another program has the port open; `novamas devices` shows which"
+    return (
+        f"{path}: another program has the port open: {by}; each would get a part of what the "
+        "device sends, so end it"
+    )
+
+
+def _holding(node: str, moment: float) -> Iterator[_Seen]:
+    try:
+        key = _key(Path(node).stat())
+    except OSError:
+        return
+    seen = _SCANS.since(moment).get(key, ())
+    yield from seen
+    known = {each.holder.pid for each in seen}
+    yield from (_Seen(each, False) for each in _locked(node) if each.pid not in known)
+
+
+def _locked(node: str) -> Iterator[Holder]:
+    """The processes that have locked a port by a file in the HDB form: ``LCK..ttyS0`` with their
+    number as text. A file whose process is gone is ignored.
+    """
+    for name in sorted({Path(node).name, Path(os.path.realpath(node)).name}):
+        lock = LOCKS / f"LCK..{name}"
+        with suppress(OSError, ValueError, IndexError):
+            pid = int(lock.read_text("ascii").split()[0])
+            if 0 < pid < LARGEST_PID and _lives(pid):
+                yield Holder(pid, _name(PROCESSES / str(pid)), str(lock))
+
+
+def _key(status: os.stat_result) -> Key:
+    number = status.st_rdev
+    return number, status.st_dev if os.major(number) in PSEUDO_TERMINALS else 0
+
+
+def _scan() -> Mapping[Key, tuple[_Seen, ...]]:
+    found: defaultdict[Key, list[_Seen]] = defaultdict(list)
+    processes: list[os.DirEntry[str]] = []
+    with suppress(OSError):  # a system without it
+        processes += os.scandir(PROCESSES)
+    for process in processes:
+        if not process.name.isdecimal():
+            continue
+        with suppress(OSError, ValueError):  # ended meanwhile, or not visible to us
+            terminals, masters = _opened_by(Path(process.path))
+            if terminals:
+                holder = Holder(int(process.name), _name(Path(process.path)))
+                for key in terminals:
+                    found[key].append(_Seen(holder, _index(key) in masters))
+    return {key: tuple(seen) for key, seen in found.items()}
+
+
+def _opened_by(process: Path) -> tuple[set[Key], set[int | None]]:
+    """The terminals that a process has open, and the pseudo-terminals whose other end it has."""
+    terminals: set[Key] = set()
+    masters: set[int | None] = set()
+    for entry in os.scandir(process / "fd"):
+        with suppress(OSError):
+            # cheaper than its status, and most of them are files and sockets
+            if not os.readlink(entry.path).startswith("/dev/"):  # noqa: PTH115
+                continue
+            status = entry.stat()
+            if not stat.S_ISCHR(status.st_mode) or os.major(status.st_rdev) == _MEMORY:
+                continue
+            if status.st_rdev == _MASTER:
+                told = (process / "fdinfo" / entry.name).read_text().split()
+                masters.add(int(told[told.index("tty-index:") + 1]))
+            else:
+                terminals.add(_key(status))
+    return terminals, masters
+
+
+def _index(key: Key) -> int | None:
+    """The number of a pseudo-terminal; None for any other."""
+    major, minor = os.major(key[0]), os.minor(key[0])
+    if major not in PSEUDO_TERMINALS:
+        return None
+    return (major - PSEUDO_TERMINALS.start) * 256 + minor
+
+
+def _name(process: Path) -> str:
+    try:
+        return (process / "comm").read_text(errors="replace").strip()
+    except OSError:
+        return "a program of another user"
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
