@@ -13,7 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from devices.readings import AnyReading
+from devices.readings import AnyReading, Damaged
 
 Evidence = Literal["documented", "observed", "profile"]
 """How we know the protocol: from the vendor's document, from recordings only, or from a profile
@@ -130,6 +130,39 @@ LASTED = 5.0
 """Seconds after which an open link has lasted. One that ended sooner, without a valid frame, was no
 connection with the device.
 """
+
+
+DAMAGED = b"\xff"
+"""What a codec is fed in place of a damaged byte, unless it takes damage itself: no frame of text
+has it, so the frame is dropped. ``tests/devices/test_damage.py`` shows it of every driver.
+"""
+
+
+@runtime_checkable
+class TakesDamage(Protocol):
+    """A codec to which the byte FF may be part of a frame."""
+
+    def damaged(self, byte: bytes, now: float) -> list[AnyReading]:
+        """Take a byte that arrived at ``now`` and was damaged on the line. The frame that it
+        belongs to is not valid.
+        """
+        ...
+
+
+def feed(codec: Codec, data: bytes, now: float) -> list[AnyReading]:
+    """Have a codec decode bytes of which some may be :class:`devices.readings.Damaged`."""
+    if not isinstance(data, Damaged):
+        return codec.feed(data, now)
+    readings: list[AnyReading] = []
+    begin = 0
+    for at in data.damaged:
+        readings += codec.feed(data[begin:at], now)
+        byte = data[at : at + 1]
+        readings += (
+            codec.damaged(byte, now) if isinstance(codec, TakesDamage) else codec.feed(DAMAGED, now)
+        )
+        begin = at + 1
+    return readings + codec.feed(data[begin:], now)
 
 
 @runtime_checkable

@@ -534,17 +534,41 @@ OF_THE_DAEMON = (JackpotStanding, DeviceIdentity, ClockStep, ClockBound, Journal
 """Readings that no device makes."""
 
 
-_ESCAPED = re.compile(r"(?:[\x00-\x5b\x5d-\xff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")
+class Damaged(bytes):
+    """Bytes of which some were damaged on the line, by the parity of each. ``damaged``: which, from
+    0. The others count from the frame that they belong to, which is never valid.
+
+    Only as a whole: a part of it is plain bytes.
+    """
+
+    damaged: tuple[int, ...]
+
+    def __new__(cls, data: bytes, damaged: tuple[int, ...]) -> Damaged:  # noqa: D102
+        made = super().__new__(cls, data)
+        made.damaged = damaged
+        return made
+
+
+_DAMAGED = re.compile(r"\\(?:\?(?P<byte>[0-9A-Fa-f]{2})|.)", re.DOTALL)
+_ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")
 codecs.lookup("unicode_escape")  # loaded here, not while the first bytes of a device wait
 
 
 def escape(data: bytes) -> str:
     r"""Bytes as one printable line: printable ASCII stays, a backslash is doubled, the rest is
-    ``\xNN``, ``\r``, ``\n``.
+    ``\xNN``, ``\r``, ``\n``. A byte that was damaged on the line is ``\?NN``.
 
     >>> escape(b"*X;2\r\n\xff")
     '*X;2\\r\\n\\xff'
+    >>> escape(Damaged(b"S4\r\n", (1,)))
+    'S\\?34\\r\\n'
     """
+    if isinstance(data, Damaged):
+        begins = [0, *(at + 1 for at in data.damaged)]
+        intact = zip(begins, (*data.damaged, len(data)), strict=True)
+        parts = [escape(data[begin:end]) for begin, end in intact]
+        marked = [f"\\?{data[at]:02x}" for at in data.damaged]
+        return "".join(part + mark for part, mark in zip(parts, (*marked, ""), strict=True))
     return data.decode("latin-1").encode("unicode_escape").decode("ascii")
 
 
@@ -552,6 +576,20 @@ def unescape(text: str) -> bytes:
     """The inverse of :func:`escape`. Raises ``ValueError`` for a bad escape or a character above
     255.
     """
+    if r"\?" not in text:
+        return _unescape(text)
+    data, damaged, begin = b"", list[int](), 0
+    for match in _DAMAGED.finditer(text):
+        if match["byte"] is not None:
+            data += _unescape(text[begin : match.start()])
+            damaged.append(len(data))
+            data += bytes.fromhex(match["byte"])
+            begin = match.end()
+    data += _unescape(text[begin:])
+    return Damaged(data, tuple(damaged)) if damaged else data
+
+
+def _unescape(text: str) -> bytes:
     line = text.removesuffix(r"\r\n")
     if "\\" not in line and line.isascii():  # nearly all of them
         return line.encode() + (b"" if len(line) == len(text) else b"\r\n")

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Literal
 
-from devices.codec import LASTED, Asks, Codec, JudgesDelay, TakesText
+from devices.codec import LASTED, Asks, Codec, JudgesDelay, TakesText, feed
 from devices.errors import NovamasError
 from devices.garbage import GarbageSummary
 from devices.readings import (
@@ -203,7 +203,7 @@ class Watch:
         frames = self._codec.counters.frames
         own = self._own()
         try:
-            heard = self._codec.feed(data, now)
+            heard = feed(self._codec, data, now)
         except Exception as error:
             with suppress(Exception):
                 self._codec.reconnected(now)

@@ -22,7 +22,7 @@ from controller.cli.decode import make_codec, named
 from controller.cli.numbers import seconds
 from controller.cli.speeds import Heard, at_speed, listened, speed_of, why_not
 from controller.contract.version import SOFTWARE
-from devices.codec import Asks, Codec
+from devices.codec import Asks, Codec, feed
 from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import ClockedWriter, RecordingWriter
 from devices.watch import NOISE, NOT_UNDERSTOOD
@@ -61,7 +61,7 @@ class Polls:
     def take(self, data: bytes, now: float) -> None:
         """Give the driver what was read, or the silence at its deadline if it asks by itself."""
         if self._codec is not None and (data or isinstance(self._codec, Asks)):
-            self._codec.feed(data, now)
+            feed(self._codec, data, now)
 
     def wait(self, now: float) -> float:
         """Seconds until something may be due."""

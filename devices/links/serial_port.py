@@ -23,6 +23,7 @@ from devices.links.descriptor import DescriptorLink
 from devices.links.holders import in_use, others
 from devices.links.line import LINE_ERRORS, Parity, not_in_force, pseudo, set_frame
 from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, options
+from devices.links.marks import Marks
 from devices.links.networks import behind_port
 from devices.links.takers import suspects
 
@@ -142,6 +143,14 @@ class SerialLink(DescriptorLink):
             self._port.set_low_latency_mode(True)
         self._refuse_second()
         self._facts = {"port": os.path.realpath(path), **adapter(path)}
+        self._marks = None if settings.parity == "N" else Marks()
+
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.link.Link`. With a parity, bytes may be
+        :class:`devices.readings.Damaged`.
+        """
+        data = super().read(timeout)
+        return data if self._marks is None else self._marks.undo(data)
 
     def _set(self, settings: Settings) -> None:
         """Set how characters are framed, and refuse a port that does not do all that was asked
@@ -150,7 +159,7 @@ class SerialLink(DescriptorLink):
         fd = self._port.fileno()
         lines = {"dtr": settings.dtr, "rts": settings.rts}
         wrong = (
-            *set_frame(fd, settings.bytesize, settings.parity, settings.stopbits, mark=False),
+            *set_frame(fd, settings.bytesize, settings.parity, settings.stopbits),
             *not_in_force(fd, baud=settings.baud, rtscts=settings.rtscts, lines=lines),
         )
         if wrong:

@@ -163,6 +163,12 @@ class ProfileCodec:
         self._pace.delayed(since, now)
         self._beat.delayed(since, now)
 
+    def damaged(self, byte: bytes, now: float) -> list[AnyReading]:
+        """See :class:`devices.codec.TakesDamage`: any byte may be part of a frame."""
+        self.counters.bytes += len(byte)
+        self._stream.spoil(byte, now)
+        return self.feed(b"", now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)

@@ -40,17 +40,25 @@ class Lines:
     deadline = None
 
     def __init__(self, framing: Framing) -> None:
-        self._end = re.compile(b"[" + re.escape(framing.ends.encode("latin-1")) + b"]")
+        self._ends = framing.ends.encode("latin-1")
+        self._end = re.compile(b"[" + re.escape(self._ends) + b"]")
         self._longest = framing.longest
         self._resync = framing.resync.encode("latin-1")
         self._searched = bool(framing.find)
         self._pending = b""
         self._cut = True
+        self._spoiled = False  # a byte of the pending line was damaged
 
     def reopened(self) -> None:
         """Drop a partial line; the beginning of the next was not received."""
         self._pending = b""
         self._cut = True
+        self._spoiled = False
+
+    def spoil(self, byte: bytes, now: float) -> None:  # noqa: ARG002 - a partial line may wait
+        """Take a byte that was damaged: it ends no line, and its line is dropped."""
+        self._pending += byte.translate(None, self._ends) or b"?"
+        self._spoiled = True
 
     def feed(self, data: bytes, now: float) -> Iterator[Line | Dropped]:  # noqa: ARG002 - a partial line may wait
         """Complete lines, and pieces of lines that are too long. Consume it to the end."""
@@ -58,8 +66,8 @@ class Lines:
         for line in lines:
             whole = yield from self._shortened(line)
             if whole:
-                yield Line(whole, self._cut)
-            self._cut = False
+                yield Dropped(whole) if self._spoiled else Line(whole, self._cut)
+            self._cut = self._spoiled = False
         self._pending = yield from self._shortened(rest)
 
     def _shortened(self, line: bytes) -> Pieces:
@@ -67,7 +75,7 @@ class Lines:
         that begins a frame.
         """
         while len(line) > self._longest:
-            if self._searched:
+            if self._searched and not self._spoiled:
                 yield Line(line[: self._longest], self._cut)
                 cut = self._longest
             else:
@@ -103,6 +111,7 @@ class Blocks:
             framing.form
         ]
         self._pending = b""
+        self._spoiled: list[int] = []  # which bytes of it were damaged
         self._dropped = b""
         self._last = 0.0  # when the last byte arrived
 
@@ -114,6 +123,13 @@ class Blocks:
     def reopened(self) -> None:
         """Drop a partial frame."""
         self._pending = self._dropped = b""
+        self._spoiled = []
+
+    def spoil(self, byte: bytes, now: float) -> None:
+        """Take a byte that was damaged: no frame with it is valid."""
+        self._last = now
+        self._spoiled.append(len(self._pending))
+        self._pending += byte
 
     def feed(self, data: bytes, now: float) -> Iterator[Line | Dropped]:
         """Complete frames and dropped bytes. Consume it to the end."""
@@ -139,11 +155,12 @@ class Blocks:
                 return
             if (
                 size
+                and not any(at < size for at in self._spoiled)
                 and (frame := self._plain(self._pending[:size])) is not None
                 and self._whole(frame)
             ):
                 yield from self._told()
-                self._pending = self._pending[size:]
+                self._take(size)
                 yield Line(frame)
             else:
                 yield from self._drop(1)
@@ -157,11 +174,16 @@ class Blocks:
         )
 
     def _drop(self, count: int) -> Iterator[Dropped]:
-        gone, self._pending = self._pending[:count], self._pending[count:]
-        for byte in gone.translate(None, self._ignore):
+        for byte in self._take(count).translate(None, self._ignore):
             self._dropped += bytes((byte,))
             if len(self._dropped) == self._framing.longest:
                 yield from self._told()
+
+    def _take(self, count: int) -> bytes:
+        """Remove so many bytes from the buffer."""
+        gone, self._pending = self._pending[:count], self._pending[count:]
+        self._spoiled = [at - count for at in self._spoiled if at >= count]
+        return gone
 
     def _told(self) -> Iterator[Dropped]:
         if self._dropped:

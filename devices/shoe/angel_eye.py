@@ -107,6 +107,10 @@ class AngelEye:
         """See :class:`devices.codec.JudgesDelay`: no hand draws faster than ``min_draw``."""
         self._pace.delayed(since, now)
 
+    def damaged(self, byte: bytes, now: float) -> list[AnyReading]:  # noqa: ARG002
+        """See :class:`devices.codec.TakesDamage`: FF may mean something, 00 is in no frame."""
+        return self.feed(b"\x00", now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)

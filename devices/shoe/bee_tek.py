@@ -16,7 +16,7 @@ from typing import Annotated
 
 import msgspec
 
-from devices.codec import Counters, Driver, Proof
+from devices.codec import DAMAGED, Counters, Driver, Proof
 from devices.pace import Pace
 from devices.readings import (
     AnyReading,
@@ -74,6 +74,7 @@ class BeeTek:
         self._device = device
         self._pace = Pace(device, options.min_draw)
         self._pending = b""
+        self._spoiled = False  # a byte of the pending line was damaged
         self._missed = False
         self._mode: str | None = None
         self._order: str | None = None
@@ -86,7 +87,7 @@ class BeeTek:
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002
         """Drop a partial line."""
-        self._pending = b""
+        self._pending, self._spoiled = b"", False
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """None: it sends by itself."""
@@ -100,6 +101,11 @@ class BeeTek:
         """See :class:`devices.codec.JudgesDelay`: no hand draws faster than ``min_draw``."""
         self._pace.delayed(since, now)
 
+    def damaged(self, byte: bytes, now: float) -> list[AnyReading]:  # noqa: ARG002
+        """See :class:`devices.codec.TakesDamage`: what is left of the line could be a frame."""
+        self._spoiled = True
+        return self.feed(DAMAGED, now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
@@ -107,6 +113,7 @@ class BeeTek:
         *lines, rest = re.split(rb"[\r\n]", self._pending + data)
         for line in lines:
             self._line(self._shortened(line, now, out), now, out)
+            self._spoiled = False
         self._pending = self._shortened(rest, now, out)
         return out
 
@@ -122,7 +129,7 @@ class BeeTek:
         before and between them.
         """
         begin = 0
-        for match in _LINE.finditer(line):
+        for match in () if self._spoiled else _LINE.finditer(line):
             self._drop(line[begin : match.start()], _BEFORE, now, out)
             begin = match.end()
             self.counters.frames += 1

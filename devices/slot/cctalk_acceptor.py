@@ -182,6 +182,16 @@ class CcTalkBus:
         self._pending = heard[begin:]
         return out
 
+    def damaged(self, byte: bytes, now: float) -> list[AnyReading]:
+        """See :class:`devices.codec.TakesDamage`: any byte may be part of a frame."""
+        out: list[AnyReading] = []
+        self.counters.bytes += len(byte)
+        self._junk += self._pending + byte
+        self._pending = b""
+        self._touched = True
+        self._drop_junk(now, out)
+        return out
+
     def _frame(self, frame: frames.Frame, now: float, out: list[AnyReading]) -> None:
         if frame.to != frames.HOST:
             self.own += len(frame.raw)

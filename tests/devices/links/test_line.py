@@ -90,6 +90,34 @@ def test_the_second_opening_is_like_the_first(pty: Pty) -> None:
             open_link(pty.url + query).close()
 
 
+@pytest.mark.usefixtures("as_real")
+@pytest.mark.parametrize("parity", ["E", "O", "M", "S"])
+def test_with_a_parity_damaged_bytes_are_looked_for(
+    pty: Pty, parity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the flags: a pseudo-terminal has no parity, so it is told that it has."""
+    wanted: list[int] = []
+    real_set, real_get = termios.tcsetattr, termios.tcgetattr
+
+    def tcsetattr(fd: int, when: int, attributes: list[Any]) -> None:
+        wanted[:] = [attributes[2]]
+        real_set(fd, when, [*attributes[:2], attributes[2] & ~line._PARITY, *attributes[3:]])
+
+    def tcgetattr(fd: int) -> list[Any]:
+        found: list[Any] = real_get(fd)
+        return [*found[:2], wanted[0] if wanted else found[2], *found[3:]]
+
+    monkeypatch.setattr(termios, "tcsetattr", tcsetattr)
+    monkeypatch.setattr(termios, "tcgetattr", tcgetattr)
+    link = open_link(f"{pty.url}?parity={parity}")
+    iflag = real_get(link.fileno())[0]  # type: ignore[attr-defined]
+    assert iflag & termios.INPCK
+    assert iflag & termios.PARMRK
+    assert not iflag & (termios.IGNPAR | termios.ISTRIP | termios.IGNBRK | termios.BRKINT)
+    assert wanted[0] & line._PARITY == line._PARITIES[parity]  # type: ignore[index]
+    link.close()
+
+
 def test_what_another_program_left_behind_is_set_right(pty: Pty) -> None:
     """A byte with an error would be dropped, or everything at a break."""
     fd = os.open(pty.path, os.O_RDWR | os.O_NOCTTY)

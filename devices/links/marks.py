@@ -1,0 +1,42 @@
+"""Undoes how the system marks bytes that were damaged on a line with parity (``PARMRK`` of
+termios(3)): ``FF 00`` and the byte as it was received; ``FF FF`` is an intact FF.
+
+A break, which a pulled cable or a wrong speed looks like, comes as a damaged 00.
+"""
+
+from __future__ import annotations
+
+from devices.readings import Damaged
+
+_MARK, _DAMAGED = 0xFF, 0x00
+
+
+class Marks:
+    """Splitting the stream differently gives the same bytes."""
+
+    def __init__(self) -> None:
+        self._begun = b""
+
+    def undo(self, data: bytes) -> bytes:
+        """The bytes that were received: :class:`devices.readings.Damaged`, if some were."""
+        data, self._begun = self._begun + data, b""
+        if _MARK not in data:
+            return data
+        received, damaged, at = bytearray(), list[int](), 0
+        while at < len(data):
+            if data[at] != _MARK:
+                received.append(data[at])
+                at += 1
+                continue
+            follows = data[at + 1 : at + 3]
+            if not follows or (follows[0] == _DAMAGED and len(follows) == 1):
+                self._begun = data[at:]
+                break
+            if follows[0] == _DAMAGED:
+                damaged.append(len(received))
+                received.append(follows[1])
+                at += 3
+            else:
+                received.append(_MARK)
+                at += 2 if follows[0] == _MARK else 1
+        return Damaged(bytes(received), tuple(damaged)) if damaged else bytes(received)
