@@ -17,6 +17,7 @@ from devices.command_line import end_process
 from subscribers.carrousel.service import Carrousel
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.terms import flaws
+from subscribers.essential import ending_process
 from subscribers.service_log import log_lines
 
 
@@ -51,7 +52,8 @@ async def _run(settings: CarrouselSettings) -> None:
         loop.add_signal_handler(number, ending.set)
     carrousel = Carrousel(settings)
     gc.freeze()  # what is there from the start stays
-    await carrousel.run(ending)
+    with ending_process():
+        await carrousel.run(ending)
 
 
 if __name__ == "__main__":

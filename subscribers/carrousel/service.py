@@ -13,10 +13,11 @@ import re
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from nacl.signing import SigningKey
@@ -74,6 +75,7 @@ from subscribers.carrousel.tables import Linked, Nodes
 from subscribers.carrousel.terms import Terms
 from subscribers.carrousel.unlinked import linked_with, stake_or_award
 from subscribers.connection import Connection
+from subscribers.essential import essential
 from subscribers.recall_key import RecallKey, unsigned
 
 PACE = 0.02
@@ -216,16 +218,20 @@ class Carrousel:
             self._linked,
         )
         async with asyncio.TaskGroup() as group:
+
+            def start(name: str, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
+                return group.create_task(essential(name, work, ending), name=name)
+
             tasks = [
-                group.create_task(connection.run()),
-                group.create_task(self._write()),
-                group.create_task(self._tick()),
-                *(group.create_task(self._follow(each)) for each in self._all),
+                start("connection", connection.run()),
+                start("ledger", self._write()),
+                start("clock", self._tick()),
+                *(start(f"jackpot {each.id}", self._follow(each)) for each in self._all),
                 group.create_task(self._start()),
             ]
             if self.settings.listen is not None:
                 pages = {b"/metrics": self._metrics}
-                tasks.append(group.create_task(serve(self.settings.listen, pages)))
+                tasks.append(start("metrics", serve(self.settings.listen, pages)))
             await ending.wait()
             self._ending = True
             self._work.set()

@@ -34,6 +34,7 @@ from subscribers.carrousel.sign import (
     taken_over,
     valued,
 )
+from subscribers.essential import ending_process, essential
 from subscribers.feed import BrokerLogin, Linked, table_feed
 from subscribers.meter import Meter, hear
 
@@ -168,14 +169,26 @@ async def _run(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    lines = [Line(each) for each in settings.signs]
-    listening = [asyncio.create_task(line.listen(settings.site, settings.broker)) for line in lines]
-    try:
-        await asyncio.gather(*(line.show(stop) for line in lines))
-    finally:
+    lines = [(each.port, Line(each)) for each in settings.signs]
+    listening = [
+        asyncio.create_task(
+            essential(f"feed of {port}", line.listen(settings.site, settings.broker))
+        )
+        for port, line in lines
+    ]
+    showing = [
+        asyncio.create_task(essential(f"sign at {port}", line.show(stop), stop))
+        for port, line in lines
+    ]
+    with ending_process():
+        await asyncio.wait((*listening, *showing), return_when=asyncio.FIRST_COMPLETED)
+        stop.set()  # one that has ended ends all: a sign keeps what it was told last
+        await asyncio.wait(showing)
         for task in listening:
             task.cancel()
-        await asyncio.gather(*listening, return_exceptions=True)
+        for ended in await asyncio.gather(*listening, *showing, return_exceptions=True):
+            if isinstance(ended, Exception):
+                raise ended
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -14,6 +14,7 @@ import msgspec
 
 from controller.people.private_key import PrivateKeyError
 from devices.command_line import end_process
+from subscribers.essential import ending_process
 from subscribers.service_log import log_lines
 from subscribers.statistics.watch import watch
 from subscribers.surveillance.open_archive import open_archive
@@ -50,7 +51,8 @@ async def _run(settings: SurveillanceSettings) -> None:
     if settings.bookmarks:
         opened = partial(open_archive, settings.archive)
         beside["bookmarks"] = deliveries(settings.bookmarks, opened)
-    await Recorder(settings, beside).run(ending)
+    with ending_process():
+        await Recorder(settings, beside).run(ending)
 
 
 if __name__ == "__main__":

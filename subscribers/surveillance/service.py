@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from controller.metrics.endpoint import serve
 from devices.log import structlog
+from subscribers.essential import essential
 from subscribers.recall_key import RecallKey
 from subscribers.surveillance.archive import Archive, Kept
 from subscribers.surveillance.errors import ArchiveError, TakenError
@@ -106,14 +107,17 @@ class Recorder:
     async def run(self, ending: asyncio.Event) -> None:
         """Until ``ending`` is set. What came by then and was not kept, the broker repeats."""
         async with asyncio.TaskGroup() as group:
-            writing = group.create_task(self._write(group))
-            tasks = [writing, group.create_task(self._tick())]
+
+            def start(name: str, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
+                return group.create_task(essential(name, work, ending), name=name)
+
+            writing = start("archive", self._write(start))
+            tasks = [writing, start("clock", self._tick())]
             tasks += [
-                group.create_task(self._run_beside(name, each))
-                for name, each in self._beside.items()
+                start(name, self._run_beside(name, each)) for name, each in self._beside.items()
             ]
             if self.settings.listen is not None:
-                tasks.append(group.create_task(serve(self.settings.listen, pages(self._told))))
+                tasks.append(start("pages", serve(self.settings.listen, pages(self._told))))
             await ending.wait()
             self._ending = True
             self._work.set()
@@ -131,10 +135,12 @@ class Recorder:
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
 
-    async def _write(self, group: asyncio.TaskGroup) -> None:
+    async def _write(
+        self, start: Callable[[str, Coroutine[Any, Any, object]], asyncio.Task[None]]
+    ) -> None:
         """Keep what comes."""
         self._connections: list[asyncio.Task[None]] = []
-        heralds = [group.create_task(self._herald(site)) for site in self.sites]
+        heralds = [start(f"herald of {site.id}", self._herald(site)) for site in self.sites]
         await self._open()
         for herald in heralds:
             herald.cancel()
@@ -142,7 +148,7 @@ class Recorder:
         if self.health.trouble is not None:
             await self._keep([])  # what is over is not told
         for site in self.sites:
-            self._connections.append(group.create_task(site.connection.run()))
+            self._connections.append(start(f"connection of {site.id}", site.connection.run()))
         while True:
             batches = [(site, list(islice(site.taken, AT_ONCE))) for site in self.sites]
             if not any(batch for _, batch in batches) and not self._doubted:

@@ -174,7 +174,7 @@ async def watch(
     stopping = asyncio.create_task(stop.wait())
     showing = [asyncio.create_task(_draw(displays, meters, arguments.note_file))] if drawing else []
     await asyncio.wait({reading, stopping, *showing}, return_when=asyncio.FIRST_COMPLETED)
-    if reading.done() and showing:
+    if reading.done() and not reading.exception() and showing:
         await asyncio.wait(
             {stopping, *showing}, timeout=LINGER, return_when=asyncio.FIRST_COMPLETED
         )

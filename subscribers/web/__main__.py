@@ -12,9 +12,10 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import uvicorn
@@ -24,6 +25,7 @@ from devices.command_line import end_process
 from devices.log import structlog
 from subscribers.console.admission import NobodyError
 from subscribers.display.round_store import RoundStore
+from subscribers.essential import ending_process, essential
 from subscribers.feed import Linked, table_feed
 from subscribers.web.app import Web, app
 from subscribers.web.floor import Floor
@@ -141,11 +143,30 @@ def _pit(web: Web) -> Pit | str:
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams when it ends, so that it need not wait for browsers."""
+    """Listens to the broker while it serves, and ends if it cannot listen any more: what it would
+    show from then on would look current. It ends the streams when it ends, so that it need not wait
+    for browsers.
+    """
 
     def __init__(self, config: uvicorn.Config, web: Web) -> None:
         super().__init__(config)
         self._web = web
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until a signal. Raises what ended a task that listens."""
+        with ending_process():
+            try:
+                async with asyncio.TaskGroup() as group:
+                    listening = [
+                        group.create_task(essential(name, work), name=name)
+                        for name, work in _ears(self._web)
+                    ]
+                    await super().serve(sockets)
+                    for task in listening:
+                        task.cancel()
+            finally:
+                self._web.alive = False
+                self._web.floor.wake()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -163,23 +184,23 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def _serving(web: Web, listening: socket.socket) -> AsyncIterator[None]:
-    async with asyncio.TaskGroup() as group:
-        feeds = [group.create_task(_listen(web, simulated)) for simulated in web.floor.worlds]
-        feeds.append(group.create_task(_look(web.floor)))
-        if isinstance(web.pit, Pit):
-            feeds.append(group.create_task(web.pit.run()))
-        if web.keypads is not None:
-            feeds.append(group.create_task(web.keypads.run()))
-        host, port = listening.getsockname()[:2]
-        scheme = "https" if web.settings.cert_file else "http"
-        address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-        structlog.get_logger().info("web server answers", address=address)
-        _ready(web.settings.ready, address)
-        try:
-            yield
-        finally:
-            for feed in feeds:
-                feed.cancel()
+    host, port = listening.getsockname()[:2]
+    scheme = "https" if web.settings.cert_file else "http"
+    address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+    structlog.get_logger().info("web server answers", address=address)
+    _ready(web.settings.ready, address)
+    yield
+
+
+def _ears(web: Web) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:
+    """What the server listens with, by name. None of it ends before the server does."""
+    for simulated in web.floor.worlds:
+        yield f"{'simulated' if simulated else 'real'} tables", _listen(web, simulated)
+    yield "jackpots", _look(web.floor)
+    if isinstance(web.pit, Pit):
+        yield "commands", web.pit.run()
+    if web.keypads is not None and web.settings.keypads:
+        yield "keypads", web.keypads.run()
 
 
 def _ready(path: str | None, address: str) -> None:

@@ -21,6 +21,7 @@ from controller.contract.messages.messages import text
 from subscribers.console.forms import GRAVE
 from subscribers.console.sessions import Session
 from subscribers.console.work import refused, role_for
+from subscribers.essential import essential
 from subscribers.keypad.keys import Meaning, Slot, comes_or_leaves, meanings
 from subscribers.keypad.pad import DIGITS, Order, Pad, Press, answered, press, unanswered, unlocked
 from subscribers.keypad.pages import keypad_page
@@ -81,7 +82,7 @@ class Keypads:
         """Listen to the USB keypads."""
         async with asyncio.TaskGroup() as group:
             for table, path in self._devices.items():
-                group.create_task(self._listen(table, path))
+                group.create_task(essential(f"keypad of {table}", self._listen(table, path)))
 
     async def _page(self, request: Request) -> Response:
         session = self._pit.door.session(request)

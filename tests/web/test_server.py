@@ -9,9 +9,11 @@ import contextlib
 import json
 import re
 import signal
+import sqlite3
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -304,3 +306,26 @@ def test_a_table_is_shown_though_the_broker_was_never_there(
     server = serve([("ruleta-1", False)])
     with stream(server, "?lang=es") as made:
         assert read_all([made], has(text("trouble.no_broker", "es").encode())) == 0
+
+
+@pytest.mark.parametrize("case", ["a forged number", "a damaged file"])
+def test_what_the_store_cannot_take_is_shown_all_the_same(
+    case: str, serve: Serve, teller: Teller, tmp_path: Path
+) -> None:
+    """It had deafened the server, which said on and on that what it showed was current."""
+    server = served(serve, teller)
+    table = spun([5]).table.retained()
+    history = json.loads(table["history"] or b"")
+    if case == "a forged number":
+        forged = {**history, "table": "ruleta-1"}
+        forged["results"] = [{**line, "round": 10**30} for line in history["results"]]
+        teller.tell("ruleta-1", "history", forged)
+    else:
+        with contextlib.closing(sqlite3.connect(tmp_path / "web" / "rounds.sqlite3")) as file:
+            file.execute("DROP TABLE rounds")
+    tell(teller, "ruleta-1", 17, 3, 22)
+    until("it is logged", lambda: "in memory only" in server.log())
+    with stream(server, "?table=ruleta-1") as made:
+        assert read_all([made], has(b'"22"')) == 0
+    assert ask(server, "/health")[0] == 200
+    assert server.stop() == 0

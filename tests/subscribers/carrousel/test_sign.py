@@ -194,6 +194,52 @@ def test_a_real_run_at_a_port(tmp_path: Path, ending: ExitStack) -> None:
     assert line.sign.cleared == 1
 
 
+DEAF = """
+import asyncio, pathlib, sys
+from subscribers.carrousel import sign_line
+
+listen, when = sign_line.Line.listen, pathlib.Path(sys.argv.pop())
+
+async def deaf(self, *of):
+    hearing = asyncio.create_task(listen(self, *of))
+    while not when.exists():
+        await asyncio.sleep(0.05)
+    hearing.cancel()
+    raise RuntimeError("injected")
+
+sign_line.Line.listen = deaf
+sys.exit(sign_line.main())
+"""
+"""A program whose feed ends once a file is there: its last argument."""
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_program_that_cannot_listen_any_more_takes_its_value_away_and_ends(
+    tmp_path: Path, ending: ExitStack
+) -> None:
+    broker = Mosquitto(tmp_path / "mosquitto")
+    ending.callback(broker.kill)
+    broker.start()
+    line = Line()
+    ending.callback(line.close)
+    settings = {
+        "site": "casino-mayor",
+        "broker": {"url": f"mqtt://127.0.0.1:{broker.port}"},
+        "signs": [{"port": line.port, "jackpot": "gran", "language": "es"}],
+    }
+    when = tmp_path / "deaf"
+    words = [sys.executable, "-c", DEAF, "--settings", json.dumps(settings), str(when)]
+    program = ending.enter_context(running(words))
+    teller = Subscriber(broker.port)
+    ending.callback(teller.close)
+    state = msgspec.to_builtins(statement(1_234_567, 3600))
+    teller.say(Topics("casino-mayor").table("jackpot/gran", "state"), state, retain=True)
+    line.until("the value", "Gran Carrusel de Póquer 12.345,67 EUR")
+    when.touch()
+    line.until("it takes its value away", f"Gran Carrusel de Póquer {NOTHING}")
+    assert program.wait(timeout=PATIENCE) == 1
+
+
 CONFIGURATION = """[site]
 id = "palma"
 
