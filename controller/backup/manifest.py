@@ -19,6 +19,7 @@ from nacl.signing import SigningKey, VerifyKey
 
 from controller.backup.errors import BackupError
 from controller.contract.json_bodies import Stored
+from controller.contract.times import moment, utc
 from controller.proof.checkpoint import public
 
 NAME = "manifest.json"
@@ -100,6 +101,8 @@ def read_manifest(backup: Path, key: str | None) -> Manifest:
     except (ValueError, RecursionError) as error:
         raise BackupError(f"{path}: {error}; take another backup") from None
     _hold_signature(path, manifest, key)
+    for time in (manifest.made, manifest.time):
+        _hold_time(path, time)
     for item in manifest.items:
         _hold(backup, item)
     return manifest
@@ -121,8 +124,20 @@ def _hold_signature(path: Path, manifest: Manifest, key: str | None) -> None:
         ) from None
 
 
+def _hold_time(path: Path, time: str) -> None:
+    """The times become part of file names, so they are exactly as we write them."""
+    try:
+        sound = utc(moment(time)) == time
+    except ValueError:
+        sound = False
+    if not sound:
+        raise BackupError(f"{path}: {time[:64]!r} is not a time as we write it; not restored")
+
+
 def _hold(backup: Path, item: Item) -> None:
     path = backup / item.name
+    if "\0" in item.name + item.place:
+        raise BackupError(f"{backup / NAME}: a name of a file has a zero byte; not restored")
     if Path(item.name).is_absolute() or ".." in Path(item.name).parts:
         raise BackupError(f"{backup / NAME}: {item.name} is no file of the backup; not restored")
     try:

@@ -35,6 +35,10 @@ from controller.proof.verify import verify
 from devices.new_file import new_file
 
 LOGS = ("-wal", "-shm")
+PERMISSIONS = 0o666
+"""What a manifest may say of the permissions of a file: never that it can be run, or be run as its
+owner.
+"""
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -313,10 +317,15 @@ def _read(path: Path) -> bytes | None:
 def _write(path: Path, body: bytes, mode: int = 0o600) -> None:
     """A whole file under its name, or none. Raises ``OSError``."""
     part = path.with_name(f"{path.name}.part")
-    with new_file(part) as file:
-        file.write(body)
-        os.fchmod(file.fileno(), mode)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    try:
+        with new_file(part) as file:
+            file.write(body)
+            os.fchmod(file.fileno(), mode & PERMISSIONS)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
     sync(path.parent)

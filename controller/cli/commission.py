@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from controller.cli import CommandLineError
+from controller.cli import CommandLineError, written_to
 from controller.cli.configured import config_argument, configuration_at
 from controller.contract.version import SOFTWARE
 
@@ -557,7 +557,8 @@ def _notes(path: Path) -> list[AnyNote]:
                 f"{path}:{number}: {error}; begin another with --out FOLDER"
             ) from None
     if cut:
-        path.write_bytes(whole + b"\n")
+        with written_to(path):
+            path.write_bytes(whole + b"\n")
     return found
 
 
@@ -587,7 +588,7 @@ def _recording(path: Path, codec: Codec) -> Recorded:
 
 
 def _new(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
+    with written_to(path), path.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

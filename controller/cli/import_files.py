@@ -13,7 +13,7 @@ from typing import get_args
 
 import msgspec
 
-from controller.cli import CommandLineError
+from controller.cli import CommandLineError, written_to
 from controller.cli.decode import make_codec, named
 from controller.contract.version import SOFTWARE
 from devices.captures import Captured, CaptureError, Form, read_capture
@@ -139,7 +139,7 @@ def _capture(given: argparse.Namespace, data: bytes) -> int:
         "writer": SOFTWARE,
         **({"note": given.note} if given.note else {}),
     }
-    with new_file(given.recording) as file:
+    with written_to(given.recording), new_file(given.recording) as file:
         file.writelines(recorded(header, captured.chunks))
     for at, part in captured.chunks:
         codec.feed(part, parse_time(at)[0])

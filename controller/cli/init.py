@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from controller.cli import CommandLineError
+from controller.cli import CommandLineError, written_to
 from controller.cli.configured import DEFAULT
 from devices.suggestions import unknown
 
@@ -206,8 +206,13 @@ def run(given: argparse.Namespace) -> int:
         )
     text = page(plan, known, places, found, readers)
     sound(text, given.file)
-    with given.file.open("x", encoding="utf-8") as file:
-        file.write(text)
+    with written_to(given.file), given.file.open("x", encoding="utf-8") as file:
+        try:
+            file.write(text)
+            file.flush()
+        except OSError:
+            given.file.unlink()
+            raise
     print(f"{given.file}: written, {told(known, places)}")
     print("\n".join(after(given.file, known, places)))
     if plan.standby:
@@ -396,7 +401,8 @@ def sound(text: str, file: Path) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         tried = Path(folder, "novamas.toml")
-        tried.write_text(text, encoding="utf-8")
+        with written_to(tried):
+            tried.write_text(text, encoding="utf-8")
         wrong = inspected(tried).mistakes
     if wrong:
         told = "; ".join(f"{each.place.rpartition(': ')[2]}: {each.what}" for each in wrong)

@@ -58,6 +58,8 @@ def run(given: argparse.Namespace) -> int:
     manifest = done.manifest
     print(f"Restored    {done.journal}, which goes on from {done.copy.name}")
     print(f"Up to       entry {manifest.position} of {manifest.time}, hash {manifest.hash}")
+    if given.key is None:
+        print(f"Signature   {_doubt(manifest.key)}")
     for path in done.aside:
         print(f"Set aside   {path}")
     for note in done.notes:
@@ -67,3 +69,17 @@ def run(given: argparse.Namespace) -> int:
         "its next session with a higher number"
     )
     return 0
+
+
+def _doubt(signer: str | None) -> str:
+    """What the signature does not prove, where nobody said which key must have made it."""
+    signed = (
+        "NOBODY SIGNED THIS BACKUP"
+        if signer is None
+        else f"it is that of the key {signer}, AND NOTHING SHOWS THAT THIS KEY IS YOURS"
+    )
+    return (
+        f"{signed}: whoever could write to its folder may have written all of it. Compare the "
+        "entry above with a checkpoint that you kept, look at the configuration and at the people "
+        "file, and next time give the key with --key"
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.cli import CommandLineError
+from controller.cli import CommandLineError, written_to
 from controller.rulebooks.dispositions import KINDS, Count, coverage
 from controller.rulebooks.numbered import Numbered, numbered
 from controller.rulebooks.pages import pages
@@ -101,7 +101,8 @@ def _lines(found: Sequence[msgspec.Struct]) -> None:
 def _write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
-        (folder / name).write_text(text, encoding="utf-8")
+        with written_to(folder / name):
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def _counts(counts: list[Count]) -> None:

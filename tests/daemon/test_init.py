@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -221,3 +224,30 @@ def test_a_shoe_with_face_down_cards_needs_the_key_of_surveillance(
     assert main(["init", str(tmp_path / "novamas.toml"), "--driver", "bee-tek"]) == 2
     assert "set surveillance.public_key (`novamas keygen` makes one)" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("full", ["novamas.toml", "first.toml"])
+def test_a_full_disk_is_named_and_leaves_no_empty_file(
+    plugged: Callable[..., None],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    full: str,
+) -> None:
+    plugged([], [])
+    truly = Path.open
+
+    def opened(path: Path, mode: str = "r", *rest: Any, **how: Any) -> Any:
+        file = truly(path, mode, *rest, **how)
+        if path.name != full or mode[0] not in "wx":
+            return file
+        file.close()
+        return truly(Path("/dev/full"), "w")
+
+    monkeypatch.setattr(Path, "open", opened)
+    file = tmp_path / "first.toml"
+    assert main(["init", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert f"{full}: {os.strerror(errno.ENOSPC)}" in told
+    assert "standard output" not in told
+    assert not file.exists()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -604,3 +605,81 @@ def test_the_commands_say_what_they_did(
     assert f"Up to       entry {last.position} of {last.time}" in told
     assert told.count("Set aside   ") >= 2
     assert isinstance(read_manifest(backup, None), Manifest)
+
+
+def _forge(backup: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the manifest as somebody does who has no key: it is signed by nobody then."""
+    path = backup / "manifest.json"
+    told = json.loads(path.read_bytes())
+    told.pop("key", None)
+    told.pop("signature", None)
+    change(told)
+    path.write_text(json.dumps(told))
+
+
+@pytest.mark.parametrize("mode", [0o6777, 0o4755, 0o1777, 2**40, 2**63 - 1])
+def test_what_is_restored_cannot_be_run_whatever_its_manifest_says(house: House, mode: int) -> None:
+    backup = house.back_up(None)
+    _forge(backup, lambda told: [item.update(mode=mode) for item in told["items"]])
+    house.config.unlink()
+    house.restore(backup, passphrase=None, set_aside=True)
+    for path in house.folder.rglob("*"):
+        assert path.is_dir() or not path.stat().st_mode & 0o7111, path
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [(False, "NOBODY SIGNED THIS BACKUP"), (True, "NOTHING SHOWS THAT THIS KEY IS YOURS")],
+)
+def test_what_nobody_asked_a_signature_of_says_so(
+    house: House, capsys: pytest.CaptureFixture[str], key: bool, said: str
+) -> None:
+    backup, signer = house.back_up(), house.key
+    if not key:
+        _forge(backup, lambda _: None)
+    assert main(["restore", str(house.config), str(backup), "--set-aside"]) == 0
+    assert said in capsys.readouterr().out
+    if key:
+        words = ["--set-aside", "--key", signer]
+        assert main(["restore", str(house.config), str(backup), *words]) == 0
+        assert said not in capsys.readouterr().out
+
+
+HOSTILE: tuple[Any, ...] = (
+    "",
+    "\0",
+    "a\0b",
+    "x" * 5000,
+    "..",
+    "/",
+    "\udc80",
+    "2026-01-01/00:00:00Z",
+    "2026-01-01\0" + "00:00:00Z",
+    "0001-01-01T00:00:00.000000Z",
+    2**63 - 1,
+    2**80,
+    -1,
+    None,
+    [],
+)
+TOLD = [each.name for each in msgspec.structs.fields(Manifest)]
+TOLD_OF_A_FILE = [each.name for each in msgspec.structs.fields(manifests.Item)]
+
+
+@pytest.mark.parametrize("field", [*TOLD, *(f"items.{each}" for each in TOLD_OF_A_FILE)])
+def test_no_manifest_is_a_traceback(house: House, field: str) -> None:
+    backup = house.back_up(None)
+    whole = (backup / "manifest.json").read_bytes()
+    group, _, name = field.rpartition(".")
+    for value in HOSTILE:
+        (backup / "manifest.json").write_bytes(whole)
+
+        def change(told: dict[str, Any], value: Any = value) -> None:
+            for each in told[group] if group else [told]:
+                each[name] = value
+
+        _forge(backup, change)
+        house.config.unlink(missing_ok=True)
+        with suppress(BackupError):
+            house.restore(backup, passphrase=None, set_aside=True)
+        assert not list(house.folder.rglob("*.part"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 
 import aiomqtt
 import pytest
 
+from controller.mqtt import embedded_broker as embedded
 from controller.mqtt.embedded_broker import NotLoopbackError, embedded_broker, loopback
 
 
@@ -86,3 +88,61 @@ async def test_a_client_hears_only_what_it_subscribed_to() -> None:
                     if message.payload == b"the end":
                         break
         assert heard == ["casino/reply"]
+
+
+V311 = aiomqtt.ProtocolVersion.V311
+CONNECT = b"\x10\x10\x00\x04MQTT\x04\x02\x00\x00\x00\x04evil"
+PUBLISH_OF_256_MIB = b"\x30\xff\xff\xff\x7f\x00\x01a"
+SUBSCRIBE_OF_256_MIB = b"\x82\xff\xff\xff\x7f\x00\x01"
+
+
+async def ended(reader: asyncio.StreamReader) -> bool:
+    """Whether the broker ends this connection."""
+    async with asyncio.timeout(30):
+        with contextlib.suppress(ConnectionError):
+            while await reader.read(1024):
+                pass
+    return True
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        PUBLISH_OF_256_MIB,
+        SUBSCRIBE_OF_256_MIB,
+        b"\x10\xff\xff\xff\x7f\x00\x04MQTT",
+        CONNECT + PUBLISH_OF_256_MIB,
+        CONNECT + SUBSCRIBE_OF_256_MIB,
+        CONNECT + b"\x30\x81\x80\x04\x00\x01a",  # 65,537 bytes
+        CONNECT + b"\x30\x05\xff\xffabc",  # a topic that is longer than its packet
+        CONNECT + b"\x30\xff\xff\xff\xff\xff\xff",  # a length without an end
+        CONNECT + b"\x82\x08\x00\x01\x00\xf0" + PUBLISH_OF_256_MIB,
+    ],
+)
+async def test_a_packet_that_is_too_large_ends_its_connection(sent: bytes) -> None:
+    async with embedded_broker("127.0.0.1", 0) as (host, port):
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(sent)
+        assert await ended(reader)
+        writer.close()
+        async with aiomqtt.Client(host, port, protocol=V311) as client:
+            await client.subscribe("a")
+            await client.publish("a", b"x" * 65_000)
+            assert len(bytes((await anext(aiter(client.messages))).payload)) == 65_000
+
+
+async def test_a_client_beyond_the_limit_is_hung_up_on_and_silent_ones_make_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(embedded, "CONNECTIONS", 3)
+    monkeypatch.setattr(embedded, "CONNECT_WITHIN", 2.0)
+    async with (
+        embedded_broker("127.0.0.1", 0) as (host, port),
+        aiomqtt.Client(host, port, protocol=V311) as client,
+    ):
+        silent = [await asyncio.open_connection(host, port) for _ in range(9)]
+        for reader, writer in silent:
+            assert await ended(reader)
+            writer.close()
+        async with aiomqtt.Client(host, port, protocol=V311):
+            await client.publish("a", b"one that spoke stays", qos=1)
