@@ -36,6 +36,9 @@ class Device:
         self._data = data
         self._fd, port = os.openpty()
         tty.setraw(port)
+        settings = termios.tcgetattr(port)
+        settings[4] = settings[5] = termios.B50  # nobody's speed: nothing right is said too early
+        termios.tcsetattr(port, termios.TCSANOW, settings)
         self.path = os.ttyname(port)
         self._port = port  # so that it has a speed while nobody reads
         os.set_blocking(self._fd, False)
