@@ -101,7 +101,7 @@ class Listening:
                     self._link.close()
                     self._link = None
                 now = time.monotonic()
-                self._give(self._watch.lost(now, failure.reason), now)
+                self._give(self._watch.lost(now, str(failure)), now)
                 self._ended.wait(AGAIN)
             except OSError as error:  # the recording cannot be written: nothing is proved any more
                 self.trouble = f"the recording cannot be written: {error.strerror or error}"

@@ -261,6 +261,20 @@ def test_a_remote_port_is_set_and_carries_every_byte(server: Rfc2217Peer) -> Non
 
 
 @rfc2217
+@pytest.mark.parametrize(
+    ("setting", "kept"), [("baudrate", 9600), ("parity", "N"), ("bytesize", 8)]
+)
+def test_a_remote_port_that_does_not_do_what_it_is_told_is_refused(
+    server: Rfc2217Peer, setting: str, kept: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says so in its answer."""
+    stubborn = property(lambda _: kept, lambda _, value: None)  # noqa: ARG005
+    monkeypatch.setattr(type(server.behind), setting, stubborn)
+    with pytest.raises(LinkFailedError, match="cannot open the port"):
+        open_link(f"{server.url}?baud=4800&parity=E&bytesize=7")
+
+
+@rfc2217
 def test_a_flood_from_a_remote_port_is_not_gathered_up(server: Rfc2217Peer) -> None:
     link = open_link(server.url)
     data = b"0123456789abcdef" * 16_384
