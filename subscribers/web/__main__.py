@@ -28,6 +28,7 @@ from subscribers.display.round_store import RoundStore
 from subscribers.essential import ending_process, essential
 from subscribers.feed import Linked, table_feed
 from subscribers.web.app import Web, app
+from subscribers.web.connections import BrowserConnection
 from subscribers.web.floor import Floor
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
@@ -44,7 +45,7 @@ WAITING = 1 << 16
 LOOK = 0.2
 """Seconds between two looks at the jackpots."""
 BESIDE = 200
-"""Connections beside the streams: of pages, and of browsers that have not asked yet."""
+"""Requests at the same time beside the streams."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -91,7 +92,7 @@ def main(argv: list[str] | None = None) -> int:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        http="h11",
+        http=BrowserConnection,
         ws="none",
         lifespan="on",
         ssl_certfile=settings.cert_file,

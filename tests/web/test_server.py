@@ -9,6 +9,7 @@ import contextlib
 import json
 import re
 import signal
+import socket
 import sqlite3
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -329,3 +330,39 @@ def test_what_the_store_cannot_take_is_shown_all_the_same(
         assert read_all([made], has(b'"22"')) == 0
     assert ask(server, "/health")[0] == 200
     assert server.stop() == 0
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        b"",
+        b"GET /floor HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+        b"POST /sign-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{",
+    ],
+    ids=["nothing", "half a head", "half a body"],
+)
+def test_half_requests_keep_nobody_out_and_end(own: WebServer, half: bytes) -> None:
+    """However many one machine sends. As long as they were there, all others got 503."""
+    with ExitStack() as ending:
+        halves = [
+            ending.enter_context(socket.create_connection(("127.0.0.1", own.port), PATIENCE))
+            for _ in range(1000)
+        ]
+        for each in halves:
+            each.sendall(half)
+        until("others are served", lambda: ask(own, "/floor")[0] == 200)
+        for each in halves:
+            with contextlib.suppress(ConnectionResetError):
+                while each.recv(1 << 12):
+                    pass
+
+
+def test_a_stream_is_no_half_request(own: WebServer, teller: Teller) -> None:
+    with (
+        stream(own) as made,
+        contextlib.closing(socket.create_connection(made.getpeername())) as idle,
+    ):
+        idle.settimeout(PATIENCE)
+        assert idle.recv(1) == b""  # the time for a request is over
+        tell(teller, "ruleta-1", 17, 3, 22)
+        assert read_all([made], has(b'"22"')) == 0

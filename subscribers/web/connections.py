@@ -1,0 +1,88 @@
+"""The connections of browsers: each has a few seconds for the whole of a request, and of those that
+ask nothing one address has a limited number. So nobody occupies the server by asking half.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from ipaddress import ip_address, ip_network
+from typing import Any, ClassVar
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+REQUEST_TIMEOUT_SECONDS = 10.0
+"""Time for a request to come, with its body, from the connection or the last answer on."""
+MAX_INCOMPLETE = 100
+"""Connections of one address on which no whole request has come."""
+YOUNG_SECONDS = 1.0
+"""Age below which no connection is closed for a newer one: its request may have come unread."""
+
+
+class BrowserConnection(H11Protocol):
+    """One connection. The server's limit of what goes on at once counts requests, no connections
+    that ask nothing.
+    """
+
+    incomplete: ClassVar[defaultdict[str, dict[BrowserConnection, float]]] = defaultdict(dict)
+    """By network, what is waited for, and since when, oldest first."""
+
+    def __init__(self, *of: Any, **more: Any) -> None:
+        super().__init__(*of, **more)
+        self.connections = set()
+        self._deadline: asyncio.TimerHandle | None = None
+        self._network = ""
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for its first request; for one that is too many, the oldest of its address goes."""
+        super().connection_made(transport)
+        self.server_state.connections.add(self)
+        self._network = network(self.client[0] if self.client else "")
+        self._look()
+        mine, now = self.incomplete[self._network], self.loop.time()
+        for other, since in [*mine.items()][: max(0, len(mine) - MAX_INCOMPLETE)]:
+            if since <= now - YOUNG_SECONDS:
+                other.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        super().connection_lost(exc)
+        self.server_state.connections.discard(self)
+        self._complete()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request."""
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._look()
+
+    def _look(self) -> None:
+        """Wait for the rest of a request, or no longer."""
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._complete()
+        elif self._deadline is None and not self.transport.is_closing():
+            self._deadline = self.loop.call_later(REQUEST_TIMEOUT_SECONDS, self.transport.abort)
+            self.incomplete[self._network][self] = self.loop.time()
+
+    def _complete(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        mine = self.incomplete[self._network]
+        mine.pop(self, None)
+        if not mine:
+            del self.incomplete[self._network]
+
+
+def network(address: str) -> str:
+    """What counts as one address: with IPv6 a whole /64, for a machine has all of it."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return str(ip_network((found, 64), strict=False)) if found.version == 6 else address
