@@ -44,20 +44,37 @@ class NobodyError(Exception):
     """Nobody could sign in: a file cannot be read. The message says which, and what to do."""
 
 
+class _Queue:
+    """PINs that wait to be judged, one after the other."""
+
+    def __init__(self) -> None:
+        self.opening, self.waiting = asyncio.Semaphore(1), 0
+
+
 class Admission:
-    """The door. ``now``: seconds since 1970. Raises :class:`NobodyError`."""
+    """The door. ``now``: seconds since 1970. ``elapsed``: seconds by a clock that nobody sets, if
+    there is one. Raises :class:`NobodyError`.
+    """
 
     def __init__(
-        self, settings: PitSettings, site: str, state: Path, now: Callable[[], float]
+        self,
+        settings: PitSettings,
+        site: str,
+        state: Path,
+        now: Callable[[], float],
+        elapsed: Callable[[], float] | None = None,
     ) -> None:
         self._settings, self._now = settings, now
+        self._elapsed = elapsed or now
         self._log = structlog.get_logger()
         self._trouble: str | None = None
         """What the log said last of the people file."""
         try:
             self._pepper = read_pepper(Path(settings.pepper))
             state.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._attempts = Attempts(state / ATTEMPTS, self._pepper)
+            self._attempts = Attempts(
+                state / ATTEMPTS, self._pepper, lambda: now() - self._elapsed()
+            )
             given = settings.people_file, settings.people_key, site
             self._file = RememberedPeopleFile(*given, state / REMEMBERED)
             self._last = self._people()
@@ -65,28 +82,36 @@ class Admission:
         except (PinKeyError, PeopleError, OSError, ValueError) as error:
             raise NobodyError(str(error)) from None
         self._nobody = nobody()
-        self._opening = asyncio.Semaphore(1)
-        self._waiting = 0
+        self._strangers, self._proven = _Queue(), _Queue()
 
     async def admit(self, typed: str, pin: str) -> tuple[Person, bytes] | Denied:
         """The person and the secret key, if the PIN is right."""
-        if self._waiting >= WAITING:
+        return await self._judge(typed, pin, self._strangers)
+
+    async def _judge(self, typed: str, pin: str, queue: _Queue) -> tuple[Person, bytes] | Denied:
+        if queue.waiting >= WAITING:
             return Denied("busy")
-        self._waiting += 1
+        queue.waiting += 1
         try:
-            return await self._admit(typed.strip(), pin)
+            return await self._admit(typed.strip(), pin, queue)
         except (PinKeyError, PeopleError, OSError) as error:
             self._log.error("nobody can sign in", reason=str(error))
             return Denied("unreadable")
         finally:
-            self._waiting -= 1
+            queue.waiting -= 1
+
+    async def prove(self, person: Person, pin: str) -> tuple[Person, bytes] | Denied:
+        """As :meth:`admit`, for a person with a session, who has proved the PIN before: it waits
+        for no stranger, and what strangers guessed does not count.
+        """
+        return await self._judge(person.id, pin, self._proven)
 
     async def again(self, person: Person, pin: str) -> Denied | None:
         """The same person gives the PIN again; None: it is right."""
-        found = await self.admit(person.id, pin)
+        found = await self.prove(person, pin)
         return found if isinstance(found, Denied) else None
 
-    async def _admit(self, typed: str, pin: str) -> tuple[Person, bytes] | Denied:
+    async def _admit(self, typed: str, pin: str, queue: _Queue) -> tuple[Person, bytes] | Denied:
         people = self._last = self._people()
         named = {person.id: person.name for person in people.persons}
         asked = typed.casefold()
@@ -104,21 +129,24 @@ class Admission:
             ),
             None,
         )
-        count = self._attempts.stranger(typed) if sealed is None else sealed.person
-        if (left := self._attempts.locked(count, self._now())) > 0:
+        # a new PIN, with its new salt, is a new count
+        of = "proven" if queue is self._proven else "stranger"
+        salt = "" if sealed is None else str(sealed.salt)
+        count = self._attempts.count_of(of, typed, salt)
+        if (left := self._attempts.locked(count, self._elapsed())) > 0:
             return Denied("locked", int(left) + 1)
         delay = self._attempts.delay(count)
-        locked = self._attempts.wrong(count, self._now())
+        locked = self._attempts.wrong(count, self._elapsed())
         await asyncio.sleep(delay)
         try:
             if len(pin) > LONGEST:
                 raise WrongPinError("the PIN is wrong")
-            async with self._opening:
+            async with queue.opening:
                 key = await asyncio.to_thread(unseal, sealed or self._nobody, pin, self._pepper)
         except WrongPinError:
-            self._log.warning("wrong PIN", person=count, locked=locked)
+            self._log.warning("wrong PIN", person=sealed.person if sealed else None, locked=locked)
             if locked:
-                return Denied("locked", int(self._attempts.locked(count, self._now())) + 1)
+                return Denied("locked", int(self._attempts.locked(count, self._elapsed())) + 1)
             return Denied("wrong")
         self._attempts.right(count)
         assert sealed is not None

@@ -1,8 +1,8 @@
 """Wrong PINs: each makes the next answer later, and too many lock a name for a while. What is
 counted is kept on the disk, so that a restart forgives nothing.
 
-A name that nobody has is counted too, in one of a few hundred counts, so that the answers do not
-tell who exists.
+Each name is counted as it was typed, whether anybody has it or not, so that the answers do not tell
+who exists.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -20,8 +21,8 @@ LOCKED = 900.0
 """Seconds for which it is locked."""
 DELAY = 0.5
 """Seconds that the answer waits after the first wrong PIN; twice as long after each further one."""
-STRANGERS = 256
-"""Counts for names that nobody has."""
+MAX_COUNTS = 8192
+"""Counts that are kept, the latest: more than can be made while one of them locks."""
 
 
 class Wrong(msgspec.Struct, frozen=True):
@@ -29,29 +30,42 @@ class Wrong(msgspec.Struct, frozen=True):
 
     count: int = 0
     until: float = 0.0
-    """Locked until then: seconds since 1970."""
+    """Locked until then, in seconds: on the disk since 1970."""
 
 
 class Attempts:
-    """The counts, in a file. ``salt``: spreads unknown names over their counts, in a way that
-    nobody outside can foresee. Raises ``OSError`` or ``ValueError`` if the file cannot be read:
+    """The counts, in a file. ``salt``: makes names of what is counted that say nothing. ``ahead``:
+    by how many seconds the clock of the disk (since 1970) is ahead of that of ``now``, which may be
+    one that nobody sets. A lock that is read from the disk lasts no longer than :data:`LOCKED`,
+    whatever became of the clock. Raises ``OSError`` or ``ValueError`` if the file cannot be read:
     then nobody is let in.
     """
 
-    def __init__(self, path: Path, salt: bytes) -> None:
-        self._path, self._salt = path, salt
+    def __init__(self, path: Path, salt: bytes, ahead: Callable[[], float] = lambda: 0.0) -> None:
+        self._path, self._salt, self._ahead = path, salt, ahead
         try:
-            self._wrong = msgspec.json.decode(path.read_bytes(), type=dict[str, Wrong])
+            found = msgspec.json.decode(path.read_bytes(), type=dict[str, Wrong])
         except FileNotFoundError:
-            self._wrong = {}
+            found = {}
+        self._wrong = {
+            name: msgspec.structs.replace(each, until=each.until - ahead() if each.until else 0.0)
+            for name, each in found.items()
+        }
+        self._read = True
 
-    def stranger(self, typed: str) -> str:
-        """The count of a name that nobody has."""
-        digest = hmac.digest(self._salt, typed.casefold().encode(), hashlib.sha256)
-        return f"?{digest[0] % STRANGERS}"
+    def count_of(self, *what: str) -> str:
+        """The name of the count of this."""
+        said = msgspec.json.encode([each.casefold() for each in what])
+        return hmac.digest(self._salt, said, hashlib.sha256)[:16].hex()
 
     def locked(self, name: str, now: float) -> float:
         """For how many seconds the name is locked still; 0: it is not."""
+        if self._read:
+            self._read = False
+            self._wrong = {
+                of: msgspec.structs.replace(each, until=min(each.until, now + LOCKED))
+                for of, each in self._wrong.items()
+            }
         return max(0.0, self._wrong.get(name, Wrong()).until - now)
 
     def delay(self, name: str) -> float:
@@ -63,9 +77,11 @@ class Attempts:
         """Count a PIN as wrong before anybody has looked at it, so that many at once are many.
         Returns whether the name is locked from here on.
         """
-        count = self._wrong.get(name, Wrong()).count + 1
+        count = self._wrong.pop(name, Wrong()).count + 1
         lock = count >= MOST
         self._wrong[name] = Wrong(0 if lock else count, now + LOCKED if lock else 0.0)
+        while len(self._wrong) > MAX_COUNTS:
+            del self._wrong[next(iter(self._wrong))]
         self._keep()
         return lock
 
@@ -75,9 +91,13 @@ class Attempts:
             self._keep()
 
     def _keep(self) -> None:
-        new = self._path.with_suffix(".new")
+        new, ahead = self._path.with_suffix(".new"), self._ahead()
+        told = {
+            name: msgspec.structs.replace(each, until=each.until + ahead if each.until else 0.0)
+            for name, each in self._wrong.items()
+        }
         with new.open("wb") as file:
-            file.write(msgspec.json.encode(self._wrong))
+            file.write(msgspec.json.encode(told))
             file.flush()
             os.fsync(file.fileno())
         new.replace(self._path)

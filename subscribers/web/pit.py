@@ -70,7 +70,7 @@ class Pit:
     ) -> None:
         self._site, self._floor, self._alive = web.site, floor, alive
         self.door = SignIn(
-            Admission(settings, web.site, Path(web.state), time.time),
+            Admission(settings, web.site, Path(web.state), time.time, time.monotonic),
             settings,
             web.cert_file is not None,
         )

@@ -279,7 +279,7 @@ class Surveillance:
         why = given.why.strip()
         if not why or len(why) > 500:
             raise HTTPException(400)
-        admitted = await self._pit.door.admission.admit(session.person.id, given.pin)
+        admitted = await self._pit.door.admission.prove(session.person, given.pin)
         if isinstance(admitted, Denied):
             if admitted.why in ("locked", "not_enrolled"):
                 self._pit.door.sessions.end_of(session.person.id)

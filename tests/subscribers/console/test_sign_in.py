@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from controller.people.pin_key import (
     write_pin_key,
 )
 from subscribers.console.admission import Admission, Denied, NobodyError
-from subscribers.console.attempts import LOCKED, MOST, STRANGERS, Attempts
+from subscribers.console.attempts import LOCKED, MOST, Attempts
 from subscribers.console.sessions import Limits, Sessions, same
 from subscribers.console.settings import PitSettings
 from tests.support.people.staff import LASA, RIERA, SITE, secret
@@ -144,7 +145,7 @@ async def test_a_lock_holds_against_the_right_pin_and_a_restart_and_then_ends(
     for _ in range(MOST):
         await door.admit("4711", "000000")
     again = Admission(given, SITE, tmp_path, clock)
-    locked = await again.admit("M. Lasa", PINS["m-lasa"])
+    locked = await again.admit("4711", PINS["m-lasa"])
     assert isinstance(locked, Denied)
     assert (locked.why, locked.seconds) == ("locked", int(LOCKED) + 1)
     assert not isinstance(await again.admit("a-riera", PINS["a-riera"]), Denied)
@@ -163,12 +164,86 @@ def test_each_wrong_pin_doubles_the_wait_and_a_right_one_ends_it(tmp_path: Path)
     assert attempts.delay("m-lasa") == 0.0
 
 
-def test_unknown_names_are_counted_in_a_bounded_number_of_counts(tmp_path: Path) -> None:
+def test_names_are_counted_in_a_bounded_number_of_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subscribers.console.attempts.MAX_COUNTS", 100)
     attempts = Attempts(tmp_path / "wrong", b"salt")
-    counts = {attempts.stranger(f"name {number}") for number in range(5000)}
-    assert len(counts) == STRANGERS
-    assert counts != {Attempts(tmp_path / "wrong", b"other").stranger("name 1")}
-    assert attempts.stranger("Name 1") == attempts.stranger("name 1")
+    counts = [attempts.count_of(f"name {number}") for number in range(150)]
+    for count in counts:
+        attempts.wrong(count, 0.0)
+    assert len(msgspec.json.decode((tmp_path / "wrong").read_bytes())) == 100
+    assert [attempts.delay(count) > 0 for count in counts] == [False] * 50 + [True] * 100
+    assert counts[1] != Attempts(tmp_path / "other", b"other").count_of("name 1")
+    assert attempts.count_of("Name 1") == attempts.count_of("name 1")
+
+
+async def test_guesses_of_strangers_do_not_judge_who_has_a_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
+    found = await door.admit("m-lasa", PINS["m-lasa"])
+    assert not isinstance(found, Denied)
+    for _ in range(MOST):
+        await door.admit("m-lasa", "000000")
+    assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), Denied)
+    guesses = [asyncio.create_task(door.admit(f"x-{each}", "000000")) for each in range(99)]
+    await asyncio.sleep(0)
+    assert await door.again(found[0], PINS["m-lasa"]) is None
+    assert "busy" in {
+        each.why for each in await asyncio.gather(*guesses) if isinstance(each, Denied)
+    }
+    for _ in range(MOST):
+        denied = await door.again(found[0], "000000")
+    assert denied is not None
+    assert denied.why == "locked"
+
+
+async def test_no_name_is_locked_by_guesses_at_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who sees that would know that both are one person."""
+    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
+    for typed in ("m-lasa", "x-nobody"):
+        for _ in range(MOST):
+            await door.admit(typed, "000000")
+    for typed in ("M. Lasa", "4711", "X. Nobody"):
+        assert await door.admit(typed, "000000") == Denied("wrong")
+
+
+async def test_a_new_pin_unlocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    pit = settings(tmp_path)
+    door = Admission(pit, SITE, tmp_path, Clock())
+    for _ in range(MOST):
+        await door.admit("m-lasa", "000000")
+    assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), Denied)
+    pepper = read_pepper(Path(pit.pepper))
+    sealed = seal(SigningKey(secret("lasa")), "m-lasa", "4711", "314159", pepper, memory=64)
+    write_pin_key(Path(pit.keys), sealed)
+    assert not isinstance(await door.admit("m-lasa", "314159"), Denied)
+
+
+@pytest.mark.parametrize("off", [-86_400.0 * 365, 86_400.0 * 365, 0.0])
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_clock_that_is_set_neither_opens_nor_keeps_a_lock(
+    off: float, restarted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    given, wall, elapsed = settings(tmp_path), Clock(), Clock()
+    door = Admission(given, SITE, tmp_path, wall, elapsed)
+    for _ in range(MOST):
+        await door.admit("m-lasa", "000000")
+    wall.now += off
+    if restarted:
+        door = Admission(given, SITE, tmp_path, wall, elapsed)
+    opened = restarted and off > 0  # a machine that was off for a year
+    assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), Denied) is not opened
+    elapsed.now += LOCKED + 1
+    wall.now = Clock().now
+    assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), tuple)
 
 
 def test_counts_that_cannot_be_read_let_nobody_in(tmp_path: Path) -> None:
