@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from devices.log import structlog
 from subscribers.display.rounds import Round, put
 
 MAX_UNWRITTEN = 50_000
@@ -33,11 +32,12 @@ _TIMES = "CREATE INDEX IF NOT EXISTS times ON rounds (tbl, time)"
 class RoundStore:
     """One file. ``trouble``: why it could not be read or written last, or None; what could not be
     written is in memory for as long as the server runs, and is written once that is possible.
+    ``tell`` is called once with what has gone wrong and why.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tell: Callable[[str, str], None] | None = None) -> None:
         self.trouble: str | None = None
-        self._log = structlog.get_logger()
+        self._tell = tell or (lambda *_: None)
         self._path = folder / "rounds.sqlite3"
         self._error: str | None = None
         """What was wrong since the last round came."""
@@ -156,7 +156,7 @@ class RoundStore:
                 rounds.append(msgspec.json.decode(body, type=Round))
             except (ValueError, TypeError, RecursionError) as error:
                 if not self._skipped:
-                    self._log.error("a round is left out", file=str(self._path), reason=str(error))
+                    self._tell(f"{self._path}: a round is left out", str(error))
                 self._skipped = True
         return rounds
 
@@ -175,11 +175,10 @@ class RoundStore:
             self._error = f"{type(error).__name__}: {error}"
             if self._error != self.trouble:
                 self.trouble = self._error
-                self._log.error(
-                    "rounds are in memory only; make room on the disk, or restart the web server: "
-                    "it puts a damaged file aside",
-                    file=str(self._path),
-                    reason=self._error,
+                self._tell(
+                    f"{self._path}: rounds are in memory only; make room on the disk, or restart "
+                    "the web server: it puts a damaged file aside",
+                    self._error,
                 )
 
 

@@ -69,7 +69,7 @@ def main(argv: list[str] | None = None) -> int:
         _now,
         {jackpot.id: jackpot.simulated for jackpot in settings.jackpots},
     )
-    web = Web(settings, floor, Pictures(floor, RoundStore(Path(settings.state))))
+    web = Web(settings, floor, Pictures(floor, RoundStore(Path(settings.state), _lost)))
     web.pit = _pit(web)
     if isinstance(web.pit, str):
         if settings.signed_in:
@@ -230,6 +230,10 @@ async def _look(floor: Floor) -> None:
     while True:
         floor.look()
         await asyncio.sleep(LOOK)
+
+
+def _lost(what: str, why: str) -> None:
+    structlog.get_logger().error(what, reason=why)
 
 
 def _now() -> str:
