@@ -122,13 +122,12 @@ class Floor(msgspec.Struct, frozen=True):
 
 def client(kind: Kind, user: str, floor: Floor) -> Client:
     """What this user may do. The daemon is kept to its own tables; the others read every table of
-    the site, those of other daemons too.
+    the site, those of other daemons too, real and simulated: which kinds there are, one daemon's
+    configuration does not say, and the recorder says its status among the real ones in any case.
     """
     access = ACCESS[kind]
-    roots = [
-        Topics(floor.site, simulated)
-        for simulated in sorted({is_sim for _, is_sim in floor.tables})
-    ]
+    kinds = {simulated for _, simulated in floor.tables} if kind == "daemon" else {False, True}
+    roots = [Topics(floor.site, simulated) for simulated in sorted(kinds)]
     jackpots = [(root, "+") for root in roots]
     if kind == "daemon":
         jackpots = [
