@@ -55,8 +55,10 @@ CARDS: tuple[What, ...] = (
 MISDEALT: tuple[What, ...] = ("misdeal", "scanner lost, void")
 NULL = ("ball_out", "foreign_object", "bad_launch", "inspector")
 REASONS = {"null by the wheel": "ball_with_rotor", "wheel lost": "inspector"}
-PACE = 0.5
-"""Seconds between two lines of a real wheel: by its pace the daemon knows what is live again."""
+PACE = 2.0
+"""Seconds between two lines of the wheel: by its pace the daemon knows what is live again. A real
+one has half a second; on a starved machine it may be silent for longer.
+"""
 COUPS = 12
 """Coups of one shoe: 6 decks are enough for them."""
 RANKS, SUITS = "A23456789TJQK", "shdc"
@@ -180,7 +182,7 @@ class Play:
     """A floor, and two people at two screens."""
 
     def __init__(self, folder: Path, ending: ExitStack, browser: Browser) -> None:
-        self.floor = Floor(folder, ending, cards=True, idle=86_400.0, longest=86_400.0)
+        self.floor = Floor(folder, ending, cards=True, idle=86_400.0, longest=86_400.0, period=PACE)
         until_open(self.floor.heard, self.floor.daemon, "b1", "shoe")
         until_up(self.floor.heard, self.floor.daemon, "novamas-sim/v1/palma/r1")
         size: Any = {"width": 1280, "height": 900}

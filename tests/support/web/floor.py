@@ -36,12 +36,15 @@ class Floor:
         cards: bool = False,
         settings: str = "",
         keepalive: int = 60,
+        period: float = 60.0,
         guarded: bool = False,
         others: Mapping[str, str] | None = None,
         **pit: Any,
     ) -> None:
         """``others``: simulated tables, each an id and its part of the configuration.
         ``keepalive``: seconds; a broker that is starved for longer looks gone to the daemon.
+        ``period``: seconds between two lines of the wheel; one that is starved for longer looks
+        silent, and one that was unplugged is live again once it has spoken at that pace.
         """
         self.folder, self._ending = folder, ending
         rules = folder / "acl"
@@ -52,7 +55,7 @@ class Floor:
         self.broker.start()
         self.wheel = Wheel(folder / "wheel")
         ending.callback(self.wheel.close)
-        tables = [table("r1", self.wheel, simulated=cards, settings=settings)]
+        tables = [table("r1", self.wheel, simulated=cards, period=period, settings=settings)]
         if cards:
             (folder / "scanner").mkdir()
             self.scanner = Pty(folder / "scanner")
