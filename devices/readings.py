@@ -550,7 +550,7 @@ class Damaged(bytes):
 
 
 _DAMAGED = re.compile(r"\\(?:\?(?P<byte>[0-9A-Fa-f]{2})|.)", re.DOTALL)
-_ESCAPED = re.compile(r"(?:[^\\\u0100-\U0010ffff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")
+_ESCAPED = re.compile(r"(?:[\x00-\x5b\x5d-\xff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")
 codecs.lookup("unicode_escape")  # loaded here, not while the first bytes of a device wait
 
 

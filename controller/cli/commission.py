@@ -564,6 +564,7 @@ def _notes(path: Path) -> list[AnyNote]:
 
 def _recording(path: Path, codec: Codec) -> Recorded:
     from controller.commissioning.protocol import Recorded
+    from devices.codec import feed
     from devices.recording import RecordingError, read_recording
 
     data = path.read_bytes()
@@ -577,7 +578,7 @@ def _recording(path: Path, codec: Codec) -> Recorded:
             codec.reconnected(chunk.at)
         if not chunk.sent:
             count += len(chunk.data)
-            codec.feed(chunk.data, chunk.at)
+            feed(codec, chunk.data, chunk.at)
     return Recorded(
         file=path.name,
         sha256=sha256(data).hexdigest(),

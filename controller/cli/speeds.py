@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from devices.codec import Asks, Codec
+from devices.codec import Asks, Codec, feed
 from devices.links import LinkFailedError, open_link
 
 USUAL = (9600, 19200, 115200, 4800, 38400, 57600, 2400, 1200)
@@ -94,7 +94,7 @@ def _listened_at(url: str, baud: int, codec: Codec, ended: Sequence[int]) -> Hea
             ):
                 if data := link.read(min(LOOK, until - now)):
                     size += len(data)
-                    codec.feed(data, time.monotonic())
+                    feed(codec, data, time.monotonic())
         finally:
             link.close()
     except LinkFailedError as error:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.cli import main
 from controller.cli.decode import decode
 from devices.calls import AnyCall, Heard, Lost, Opened, read_calls, readings, write_calls
 from devices.codec import Codec
@@ -135,6 +136,18 @@ def test_a_recording_decodes_as_it_was_heard(tmp_path: Path) -> None:
     assert [damage(chunk.data) for chunk in recording] == [damage(data) for data in STREAM]
     assert [*decode(watched("barcode-serial"), recording)] == heard
     assert [each.card for each in heard if isinstance(each, CardDrawn)] == ["As", "9c"]
+
+
+def test_a_recording_plays_and_is_recorded_with_its_damage(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.rec", tmp_path / "second.rec"
+    writer = RecordingWriter(first, {"device": "shoe"})
+    for number, data in enumerate(STREAM):
+        writer.write(1000.0 + number, data)
+    writer.close()
+    url = f"replay://{first}?speed=0"
+    main(["record", "--driver", "barcode-serial", url, str(second)])
+    played = [damage(chunk.data) for chunk in read_recording(second)]
+    assert played == [damage(data) for data in STREAM]
 
 
 def test_a_journal_derives_what_was_heard() -> None:
