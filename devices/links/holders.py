@@ -139,8 +139,8 @@ def _key(status: os.stat_result) -> Key:
 def _scan() -> Mapping[Key, tuple[_Seen, ...]]:
     found: defaultdict[Key, list[_Seen]] = defaultdict(list)
     processes: list[os.DirEntry[str]] = []
-    with suppress(OSError):  # a system without it
-        processes += os.scandir(PROCESSES)
+    with suppress(OSError), os.scandir(PROCESSES) as listed:  # a system may lack it
+        processes += listed
     for process in processes:
         if not process.name.isdecimal():
             continue
@@ -157,8 +157,10 @@ def _opened_by(process: Path) -> tuple[set[Key], set[int | None]]:
     """The terminals that a process has open, and the pseudo-terminals whose other end it has."""
     terminals: set[Key] = set()
     masters: set[int | None] = set()
-    for entry in os.scandir(process / "fd"):
-        with suppress(OSError):
+    with os.scandir(process / "fd") as found:
+        entries = [*found]
+    for entry in entries:
+        with suppress(OSError, ValueError):
             # cheaper than its status, and most of them are files and sockets
             if not os.readlink(entry.path).startswith("/dev/"):  # noqa: PTH115
                 continue
@@ -183,9 +185,10 @@ def _index(key: Key) -> int | None:
 
 def _name(process: Path) -> str:
     try:
-        return (process / "comm").read_text(errors="replace").strip()
+        name = (process / "comm").read_text(errors="replace").strip()
     except OSError:
         return "a program of another user"
+    return "".join(each if each.isprintable() else "?" for each in name)  # anybody may choose it
 
 
 def _lives(pid: int) -> bool:

@@ -253,6 +253,15 @@ def test_ports_that_are_opened_at_once_share_a_look(monkeypatch: pytest.MonkeyPa
     assert 1 <= len(looks) < 20
 
 
+@pytest.mark.usefixtures("programs")
+def test_the_name_of_a_program_cannot_write_on_a_terminal(pty: Pty) -> None:
+    """A process chooses its own name."""
+    code = f"{PLAIN}; open('/proc/self/comm', 'w').write('\\x1b[2Jx')"
+    with program(code, str(pty.path)) as pid, pytest.raises(LinkFailedError) as failed:
+        open_link(pty.url)
+    assert f"?[2Jx (pid {pid})" in str(failed.value)
+
+
 def test_a_process_that_ends_during_the_look_is_left_out(
     pty: Pty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
