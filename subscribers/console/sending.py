@@ -340,12 +340,11 @@ class Sending:
     def _answered(self, touch: Touch, reply: _Reply) -> None:
         key = reply.refusal.key if reply.refusal is not None else None
         if reply.ok:
-            self._put(replace(touch, how="followed", receipt=reply.receipt))
+            self._put(_followed(touch, reply))
             said = _content(touch)
             for number in [n for n, waits in self.waits.items() if _content(waits.touch) == said]:
                 if number != touch.number and number in self.touches:
-                    first = self.touches[number]
-                    self._put(replace(first, how="followed", receipt=reply.receipt))
+                    self._put(_followed(self.touches[number], reply))
                 del self.waits[number]
             return
         waiting = key == _SECOND
@@ -400,6 +399,11 @@ class Sending:
             "command": touch.command,
             "number": touch.number,
         }
+
+
+def _followed(touch: Touch, reply: _Reply) -> Touch:
+    """A touch that was followed, also if it waited or had no answer before."""
+    return replace(touch, how="followed", receipt=reply.receipt, refusal=None, error=None)
 
 
 def _content(touch: Touch) -> tuple[str, str, bytes]:

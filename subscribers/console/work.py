@@ -11,7 +11,7 @@ import msgspec
 
 from controller.contract.commands import VoidReason
 from controller.contract.events import Frame, Irregularity
-from controller.contract.history import UnresolvedLine
+from controller.contract.history import ResultLine, UnresolvedLine
 from controller.contract.messages.messages import catalogue, word
 from controller.contract.retained import Alert, Allowed, State
 from controller.contract.shown import CirclePokerShown, Shown
@@ -61,6 +61,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     grave: bool = False
     two: bool = False
     """It takes a second person, as is known before it is given."""
+    may_take_two: bool = False
+    """It takes one or not, depending on what the person fills in or the table knows."""
     fixed: tuple[str, ...] = ()
     """Fields of what it says already that the person is not asked for."""
     about: str = ""
@@ -102,7 +104,9 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fields: dict[str, Any] = {}
     """Fields that are sent with it and not asked."""
     two: bool = False
-    """It may take a second person."""
+    """It takes a second person, whatever it says."""
+    may_take_two: bool = False
+    """It takes one or not, depending on what it says."""
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -313,15 +317,73 @@ def offers(seen: Seen) -> Iterable[Offer]:
         told = allowed(seen, command)
         if command not in OFFERED or told is None or role_for(seen, command) is None:
             continue
+        two = takes_two(seen, command, None)
         yield Offer(
             command=command,
-            two=told.two_persons,
+            two=two is True,
+            may_take_two=two is None,
             choices={
                 field: tuple(_choice(seen, command, field, value) for value in values)
                 for field, values in told.choices.items()
             },
             leaves_out=told.leaves_out,
         )
+
+
+def takes_two(seen: Seen, command: str, fields: Mapping[str, Any] | None) -> bool | None:
+    """Whether a command takes a second person here, by the rules of docs/security.md. ``fields``:
+    what it says; None: the person fills it in. Returns None where that decides, or the table knows
+    and this server does not.
+    """
+    told, state = allowed(seen, command), seen.known.state
+    if told is None or state is None or not told.two_persons:
+        return False
+    if command == "round.confirm" and fields is not None:
+        return _confirms_unseen(seen, state.shown, fields)
+    if command == "round.void" and fields is not None:
+        return _has_result(seen, state.shown, fields.get("round"))
+    return None if command in ("round.confirm", "round.void") else True
+
+
+def _confirms_unseen(seen: Seen, shown: Shown, fields: Mapping[str, Any]) -> bool | None:
+    """Whether a confirmation names a result that no device saw. One that names none vouches for
+    what was seen.
+    """
+    named = {name: fields[name] for name in ("number", "winner", "dice") if name in fields}
+    if not named:
+        return False
+    candidate, dice = _witnessed(seen, shown, fields.get("round"))
+    saw = {"number": candidate, "dice": None if dice is None else list(dice)}
+    if any(saw.get(name) == each for name, each in named.items()):
+        return False
+    return True if candidate is not None or dice is not None else None
+
+
+def _has_result(seen: Seen, shown: Shown, number: int | None) -> bool | None:
+    """Whether a round has a result that was told; None: that is not known here."""
+    number = shown.round if number is None else number
+    latest = seen.known.result
+    if latest is not None and (latest.session, latest.round) == (shown.session, number):
+        return True
+    lines = {line.round: line for line in seen.known.history}
+    if number in getattr(shown, "unresolved", ()):
+        # a result that a second witness denies was told all the same
+        why = seen.evidence.why(shown.session, number)
+        return None if why is None or why.why == "witnesses_disagree" else False
+    if number in lines:
+        return isinstance(lines[number], ResultLine)
+    return False if number == shown.round and number > max(lines, default=0) else None
+
+
+def _witnessed(seen: Seen, shown: Shown, number: int | None) -> tuple[Any, tuple[int, ...] | None]:
+    """The number and the dice that were seen of an unresolved round."""
+    why = seen.evidence.why(shown.session, number or 0)
+    if why is not None:
+        return why.candidate, why.dice
+    for line in seen.known.history:
+        if isinstance(line, UnresolvedLine) and line.round == number:
+            return line.candidate, line.dice
+    return None, None
 
 
 def _choice(seen: Seen, command: str, field: str, value: str) -> Choice:
@@ -348,7 +410,19 @@ def items(seen: Seen) -> Iterable[Item]:
         *_unresolved(seen),
         *_alerts(seen),
     ]
-    return sorted(found, key=lambda item: (GRAVEST.index(item.what), item.since))
+    told = [
+        msgspec.structs.replace(item, answers=tuple(_second(seen, each) for each in item.answers))
+        if item.what != "second"
+        else item
+        for item in found
+    ]
+    return sorted(told, key=lambda item: (GRAVEST.index(item.what), item.since))
+
+
+def _second(seen: Seen, answer: Answer) -> Answer:
+    """An answer with whether it takes a second person."""
+    two = takes_two(seen, answer.command, None if answer.open else answer.fields)
+    return msgspec.structs.replace(answer, two=two is True, may_take_two=two is None)
 
 
 def seconds(
@@ -472,14 +546,9 @@ def _unresolved(seen: Seen) -> Iterable[Item]:
     state = seen.known.state
     assert state is not None
     shown = state.shown
-    lines = {line.round: line for line in seen.known.history if isinstance(line, UnresolvedLine)}
     for number in getattr(shown, "unresolved", ()):
         why = seen.evidence.why(shown.session, number)
-        candidate = why.candidate if why is not None else None
-        dice = why.dice if why is not None else None
-        if why is None and number in lines:
-            candidate, dice = lines[number].candidate, lines[number].dice
-        answers = list(_resolutions(seen, number, candidate, dice))
+        answers = list(_resolutions(seen, number, *_witnessed(seen, shown, number)))
         yield Item(
             id=f"{seen.known.table} unresolved {shown.session} {number}",
             what="unresolved",
@@ -649,9 +718,10 @@ def _undo(seen: Seen, touch: Touch) -> Answer | None:
         return None  # it took something back itself
     names = {field.name for field in forms(seen.language)[back.command].fields}
     same = {name: value for name, value in touch.fields.items() if name in names}
-    return Answer(
+    answer = Answer(
         command=back.command,
         text=said("pit.undo", seen.language),
         fields={**same, **back.fields},
         grave=back.command in GRAVE,
     )
+    return _second(seen, answer)

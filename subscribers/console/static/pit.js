@@ -31,8 +31,7 @@ function draw() {
     ...(items.length ? items.map(({ place, item }) => kept(item.id, [item, place.title], () => card(place, item))) : [kept("nothing", 0, () => h("p", { class: "nothing" }, words("pit.nothing")))]),
   ]);
   put(notices, [...all.flatMap((place) => place.done.filter((each) => (each.how === "unknown" || each.receipt) && !forgotten(each.number)).map((each) => kept(`notice ${each.number}`, each, () => notice(place.name, each)))), ...old()]);
-  // a tile that goes away under the finger would not be touched; what stands on it gives no command
-  if (!tables.matches(":active")) put(tables, all.map((place) => kept(`tile ${place.table}`, [place.title, place.status, place.phase, place.round, place.trouble, place.items.length, place.table === chosen], () => tile(place))));
+  put(tables, all.map(tile));
   const place = places.get(chosen);
   put(panel, place ? [commands(place)] : []);
   for (const each of document.querySelectorAll("[data-meter]")) each.textContent = places.get(each.dataset.meter).meter;
@@ -57,21 +56,37 @@ function card({ table, name }, item) {
   );
 }
 
+const tilesOf = new Map(); // table -> its button, and what is in it
+
+/** The tile of a table. It stays the same element, so that a finger on it is never on one that is gone, and always says what is known. */
 function tile(place) {
-  return h(
-    "button",
-    { type: "button", class: place.trouble ? "tile before" : "tile", "data-table": place.table, "aria-pressed": String(place.table === chosen), click: () => {
-      chosen = place.table === chosen ? null : place.table;
-      location.replace(`#${chosen ?? ""}`);
-      draw();
-      if (chosen && matchMedia("(max-width: 60rem)").matches) panel.scrollIntoView();
-    } },
-    h("strong", {}, place.name),
-    h("span", {}, place.title),
-    place.meter && h("span", { "data-meter": place.table }),
-    h("span", { class: "soft" }, place.trouble ? place.trouble.text : place.phase.text, place.round ? ` · ${words("display.round", { round: place.round })}` : ""),
-    place.items.length > 0 && h("span", { class: "count" }, String(place.items.length)),
-  );
+  const { table } = place;
+  if (!tilesOf.has(table)) tilesOf.set(table, tileOf(table));
+  const [button, name, title, meter, state, count] = tilesOf.get(table);
+  button.className = place.trouble ? "tile before" : "tile";
+  button.setAttribute("aria-pressed", String(table === chosen));
+  say(name, place.name);
+  say(title, place.title);
+  say(meter, place.meter ?? "");
+  say(state, `${place.trouble ? place.trouble.text : place.phase.text}${place.round ? ` · ${words("display.round", { round: place.round })}` : ""}`);
+  say(count, place.items.length ? String(place.items.length) : "");
+  return button;
+}
+
+function tileOf(table) {
+  const parts = [h("strong"), h("span"), h("span"), h("span", { class: "soft" }), h("span", { class: "count" })];
+  const button = h("button", { type: "button", "data-table": table, click: () => {
+    chosen = table === chosen ? null : table;
+    location.replace(`#${chosen ?? ""}`);
+    draw();
+    if (chosen && matchMedia("(max-width: 60rem)").matches) panel.scrollIntoView();
+  } }, parts);
+  return [button, ...parts];
+}
+
+function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+  element.hidden = !text;
 }
 
 /** The chosen table and its commands, each piece made anew only when it has changed: a button stays under the finger. */
@@ -100,7 +115,11 @@ function commands(place) {
 
 function offered(table, command) {
   const { text, grave } = page.forms[command];
-  return h("button", { type: "button", "data-command": command, click: () => ask(places.get(table), { command, text, grave, open: true }, null) }, text);
+  return h("button", { type: "button", "data-command": command, click: () => {
+    const place = places.get(table);
+    const { two, may_take_two } = place.offers.find((each) => each.command === command);
+    ask(place, { command, text, grave, open: true, two, may_take_two }, null);
+  } }, text);
 }
 
 /** A command without an answer, or the receipt of money: said until the person has read it. */
@@ -186,7 +205,6 @@ document.getElementById("main").replaceChildren(
   h("div", { class: "columns" }, h("div", {}, notices, work), h("div", {}, tables, panel)),
 );
 for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
-for (const kind of ["pointerup", "pointercancel"]) document.addEventListener(kind, () => setTimeout(draw));
 draw();
 connect(
   () => "/pit/stream",

@@ -18,7 +18,7 @@ const pictures = new Map();
 const changes = new Changes();
 const names = [...(wall ? page.jackpots.map((jackpot) => JACKPOT + jackpot) : []), ...page.tables];
 const tiles = new Map(names.map((name) => [name, tile(name.startsWith(JACKPOT) ? `/${name}` : `/table/${encodeURIComponent(name)}`)]));
-const bars = new Map(wall ? [] : page.jackpots.map((jackpot) => [JACKPOT + jackpot, h("li", {})]));
+const bars = new Map(wall ? [] : page.jackpots.map((jackpot) => [JACKPOT + jackpot, kiosk ? h("div", {}) : h("a", { href: address(`/${JACKPOT}${jackpot}`) })]));
 const grid = h("div", { class: "tables" }, [...tiles.values()]);
 let lost = null;
 let part = 0;
@@ -32,10 +32,8 @@ function tile(path) {
 function draw(name) {
   const picture = pictures.get(name);
   if (!picture) return (bars.get(name) ?? tiles.get(name)).replaceChildren(...unheard(lost));
-  if (bars.has(name)) {
-    const told = bar(picture, lost, changes.of(picture));
-    bars.get(name).replaceChildren(kiosk ? told : h("a", { href: address(`/${name}`) }, told));
-  } else tiles.get(name).replaceChildren(name.startsWith(JACKPOT) ? meter(picture, lost, changes.of(picture), many) : frame(picture, lost, many));
+  if (bars.has(name)) bars.get(name).replaceChildren(bar(picture, lost, changes.of(picture)));
+  else tiles.get(name).replaceChildren(name.startsWith(JACKPOT) ? meter(picture, lost, changes.of(picture), many) : frame(picture, lost, many));
 }
 
 /** How many tables are shown together. */
@@ -82,7 +80,7 @@ function pause() {
 }
 
 stayOn();
-main.replaceChildren(...(bars.size > 0 ? [h("ul", { class: "meters" }, [...bars.values()])] : []), grid);
+main.replaceChildren(...(bars.size > 0 ? [h("ul", { class: "meters" }, [...bars.values()].map((each) => h("li", {}, each)))] : []), grid);
 arrange();
 addEventListener("resize", arrange);
 if (rotate) {
