@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 from starlette.responses import HTMLResponse, Response
 
-from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, text
+from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 from subscribers.console.forms import Worded, forms
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of
-from subscribers.display.start import start
+from subscribers.display.start import NO_MODULES, start
 
 _PAGE = Template("""\
 <!doctype html>
@@ -33,6 +33,7 @@ $start
 <noscript><p>JavaScript</p></noscript>
 <script type="application/json" id="page">$page</script>
 <script type="module" src="$script"></script>
+$no_modules
 </body>
 </html>
 """)
@@ -67,6 +68,8 @@ class PitPage(msgspec.Struct, frozen=True, kw_only=True):
     tag: str
     left: float
     """Seconds until the session ends if nothing is touched."""
+    late: float
+    """Seconds after which a touch is not acted on."""
     forms: dict[str, Worded]
 
 
@@ -76,7 +79,7 @@ def sign_in(site: str, language: str | None, after: str) -> Response:
     return _page("sign-in.js", site, chosen, SignInPage(site, chosen, NAMES, _words(chosen), after))
 
 
-def pit(site: str, session: Session, tables: tuple[str, ...], left: float) -> Response:
+def pit(site: str, session: Session, tables: tuple[str, ...], left: float, late: float) -> Response:
     """The console of a person who has signed in."""
     language = session.language
     told = PitPage(
@@ -91,6 +94,7 @@ def pit(site: str, session: Session, tables: tuple[str, ...], left: float) -> Re
         token=session.token,
         tag=session.tag,
         left=left,
+        late=late,
         forms=dict(forms(language)),
     )
     return _page("pit.js", site, language, told)
@@ -111,11 +115,12 @@ def frame(title: str, language: str, style: str, script: str, told: Any) -> Resp
     # "<" could end the element
     encoded = msgspec.json.encode(told).decode().replace("<", "\\u003c")
     page = _PAGE.substitute(
-        start=start(text("trouble.no_server", language)),
+        start=start(language),
         title=html.escape(title),
         language=language,
         style=style,
         script=script,
+        no_modules=NO_MODULES,
         page=encoded,
     )
     return HTMLResponse(page, headers={"cache-control": "no-store"})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import cycle
@@ -39,14 +40,16 @@ PATIENCE = 6.0
 KEPT = 2000
 """Touches that are remembered, of all sessions together."""
 NUMBER = re.compile(r"[A-Za-z0-9_-]{16,64}")
+ON_THE_WAY = ("sending", "sent")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SECOND = "second_person_wanted"
 _OVER = ("second_person_late", "second_person_over")
 """Refusals after which a command waits for nobody any more."""
 
-How = Literal["sent", "followed", "refused", "waiting", "unknown", "unsent"]
-"""What became of a touch. ``waiting``: for the second person. ``unknown``: it was sent, and no
-answer came. ``unsent``: there was no connection, and nothing left this server.
+How = Literal["sending", "sent", "followed", "refused", "waiting", "unknown", "unsent"]
+"""What became of a touch. ``sending``: the broker has not confirmed that it has it. ``waiting``:
+for the second person. ``unknown``: it was sent, and no answer came. ``unsent``: there was no
+connection, and nothing left this server.
 """
 
 
@@ -104,13 +107,16 @@ class Waits(msgspec.Struct, frozen=True, kw_only=True):
     touch: Touch
     roles: tuple[str, ...]
     until: float
-    """Seconds since 1970."""
+    """Seconds on the clock of ``Sending``."""
+    left: float = 0.0
+    """Seconds until then, as it is drawn."""
 
 
 class Sending:
     """The connection over which commands go. ``tables``: each table's topics, a jackpot's under
     ``jackpot/<id>``; those of ``mute`` have no events to ask for. ``changed(table)`` is called when
-    something about a touch changed; ``now``: seconds since 1970.
+    something about a touch changed; ``now``: seconds since 1970; ``clock``: seconds that only go
+    forward.
     """
 
     def __init__(
@@ -120,7 +126,9 @@ class Sending:
         changed: Callable[[str], None],
         now: Callable[[], float],
         mute: Collection[str] = (),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._clock = clock
         self._login, self._tables, self._changed, self._now = login, tables, changed, now
         self._mute = frozenset(mute)
         user = login.username or ""
@@ -179,7 +187,21 @@ class Sending:
         role: Any,
         known: tuple[str, int],
     ) -> Touch:
-        """Send a command unless one with this number was, and return what became of it.
+        """Send a command and await its answer."""
+        await self.send(session, number, table, command, fields, role, known)
+        return await self.answer(number)
+
+    async def send(
+        self,
+        session: Session,
+        number: str,
+        table: str,
+        command: str,
+        fields: dict[str, Any],
+        role: Any,
+        known: tuple[str, int],
+    ) -> Touch:
+        """Send a command unless one with this number was.
 
         ``known``: boot and number of the last event of the table that is known.
         """
@@ -193,7 +215,7 @@ class Sending:
                     command=command,
                     fields=fields,
                     role=role,
-                    how="sent",
+                    how="sending",
                     at=self._now(),
                     boot=known[0],
                     seq=known[1],
@@ -202,20 +224,30 @@ class Sending:
             body = self._sign(session, found)
             self._answers[number] = asyncio.get_running_loop().create_future()
             await self._publish(found, body)
+        return self.touches[number]
+
+    async def answer(self, number: str) -> Touch:
+        """What became of a command that was sent, as soon as that is known, and at the latest when
+        no answer is expected any more.
+        """
         answer = self._answers.get(number)
-        if answer is not None and self.touches[number].how == "sent":
+        if answer is not None and self.touches[number].how in ON_THE_WAY:
             await asyncio.wait([answer], timeout=PATIENCE)
-        if self.touches[number].how == "sent":
+        if self.touches[number].how in ON_THE_WAY:
             self._put(replace(self.touches[number], how="unknown"))
             self._log.warning("a command has no answer", **self._named(self.touches[number]))
         return self.touches[number]
 
     def waiting(self, table: str) -> tuple[Waits, ...]:
         """What waits for a second person at a table."""
-        now = self._now()
+        now = self._clock()
         for number in [each for each, waits in self.waits.items() if waits.until <= now]:
             del self.waits[number]
-        return tuple(waits for waits in self.waits.values() if waits.touch.table == table)
+        return tuple(
+            replace(waits, left=waits.until - now)
+            for waits in self.waits.values()
+            if waits.touch.table == table
+        )
 
     def of(self, session: Session, table: str) -> tuple[Touch, ...]:
         """The touches of a session at a table that are remembered, newest first."""
@@ -300,10 +332,12 @@ class Sending:
         self._log.info("command sent", **self._named(touch))
         try:
             await broker.publish(topics.command(touch.table, touch.command), body, qos=1)
+            how: How = "sent"
         except aiomqtt.MqttError:
-            now = self.touches[touch.number]
-            if now.how == "sent":
-                self._put(replace(now, how="unknown"))
+            how = "unknown"
+        now = self.touches[touch.number]
+        if now.how == "sending":  # its answer may be here already
+            self._put(replace(now, how=how))
 
     def _sign(self, session: Session, touch: Touch) -> bytes:
         now = int(self._now())
@@ -353,11 +387,14 @@ class Sending:
         if waiting:
             assert reply.refusal is not None
             roles, seconds = (reply.refusal.fields.get(name) for name in ("roles", "seconds"))
+            left = seconds if isinstance(seconds, int) else 0
             self.waits[touch.number] = Waits(
                 touch=touch,
                 roles=tuple(roles) if isinstance(roles, tuple) else (),
-                until=self._now() + (seconds if isinstance(seconds, int) else 0),
+                until=self._clock() + left,
             )
+            # whoever looks is told when it is over: the pages do not judge that
+            asyncio.get_running_loop().call_later(left, self._changed, touch.table)
         elif key in _OVER:
             self.waits.pop(touch.number, None)
         elif reply.judged:

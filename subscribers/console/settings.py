@@ -21,6 +21,8 @@ class PitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Seconds without a touch after which a session ends."""
     longest: float = 1800.0
     """Seconds after which it ends however much is touched."""
+    late: float = 5.0
+    """Seconds after which a touch is not acted on any more."""
     occupied: str | None = None
     """A file that is there while anybody is signed in; None: none is written. The demo's staff
     leaves decisions to whoever is there.

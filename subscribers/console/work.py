@@ -87,8 +87,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     answers: tuple[Answer, ...] = ()
     others: str = ""
     """Who may answer, where this person may not."""
-    until: float | None = None
-    """When it is over: seconds since 1970."""
+    left: float | None = None
+    """Seconds until it is over, as it is drawn."""
     says: tuple[Word, ...] = ()
     """What the first person said, field by field, for the second to read."""
 
@@ -450,7 +450,7 @@ def seconds(
             round=touch.fields.get("round"),
             answers=(answer,) if able else (),
             others="" if able else named(waits.roles, language),
-            until=waits.until,
+            left=waits.left,
             says=says,
         )
 

@@ -17,7 +17,7 @@ import msgspec
 from starlette.responses import HTMLResponse, Response
 
 from controller.contract.messages.messages import LANGUAGES, catalogue, text
-from subscribers.display.start import start
+from subscribers.display.start import NO_MODULES, start
 
 _PAGE = Template("""\
 <!doctype html>
@@ -38,6 +38,7 @@ $styles
 <noscript><p>$noscript</p></noscript>
 <script type="application/json" id="page">$page</script>
 <script type="module" src="/static/$script"></script>
+$no_modules
 </body>
 </html>
 """)
@@ -141,10 +142,11 @@ def _page(
     return HTMLResponse(
         _PAGE.substitute(
             language=page.own,
-            start=start(text("trouble.no_server", page.own)),
+            start=start(page.own, display=True),
             title=html.escape(title),
             styles="\n".join(f'<link rel="stylesheet" href="{style}">' for style in STYLES),
             script=SCRIPTS[kind],
+            no_modules=NO_MODULES,
             page=encoded,
             kind=kind,
             noscript=html.escape(text("display.no_script", page.own)),

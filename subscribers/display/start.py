@@ -7,14 +7,28 @@ import hashlib
 import html
 from importlib.resources import files
 
+from controller.contract.messages.messages import text
+
 _SCRIPT = files("subscribers.display").joinpath("static/start.js").read_text(encoding="utf-8")
 ALLOWED = f"'sha256-{base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'"
 """As a source of ``script-src``: this script, and no other one that stands in a page."""
+NO_MODULES = '<script nomodule src="/static/no-modules.js"></script>'
+"""The element for browsers that cannot run the page's own script; it comes last."""
 
 
-def start(said: str | None = None) -> str:
-    """The element, which comes first in the head. ``said``: what the page says while its own script
-    does not run; None where it has none.
+DRAWING = "(container-type: size) and selector(:has(p))"
+"""What the style sheets of the displays cannot do without, as a condition of ``@supports``."""
+
+
+def start(language: str | None = None, display: bool = False) -> str:
+    """The element, which comes first in the head. ``language``: of what the page says while its own
+    script does not run, or cannot; None where it has none. ``display``: it is one of the displays.
     """
-    attribute = "" if said is None else f' data-said="{html.escape(said)}"'
-    return f'<script id="start"{attribute}>{_SCRIPT}</script>'
+    if language is None:
+        return f'<script id="start">{_SCRIPT}</script>'
+    cannot = "trouble.browser_display" if display else "trouble.browser"
+    attributes = {"said": text("trouble.no_server", language), "cannot": text(cannot, language)}
+    if display:
+        attributes["needs"] = DRAWING
+    told = "".join(f' data-{name}="{html.escape(each)}"' for name, each in attributes.items())
+    return f'<script id="start"{told}>{_SCRIPT}</script>'

@@ -41,6 +41,8 @@ class SurveillancePage(msgspec.Struct, frozen=True, kw_only=True):
     token: str
     left: float
     """Seconds until the session ends if nothing is touched."""
+    now: float
+    """The server's time, in milliseconds since 1970."""
     tables: tuple[str, ...]
     whats: tuple[tuple[str, tuple[Choice, ...]], ...]
     """What can be looked for, in groups."""
@@ -53,7 +55,14 @@ class SurveillancePage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def surveillance(
-    site: str, session: Session, tables: tuple[str, ...], left: float, *, key: bool, clips: bool
+    site: str,
+    session: Session,
+    tables: tuple[str, ...],
+    left: float,
+    now: float,
+    *,
+    key: bool,
+    clips: bool,
 ) -> Response:
     """The page of a person who may look."""
     language = session.language
@@ -67,6 +76,7 @@ def surveillance(
         roles=session.person.roles,
         token=session.token,
         left=left,
+        now=now,
         tables=tables,
         whats=_whats(language),
         cards=key and may_see(session.person),

@@ -35,6 +35,7 @@ from subscribers.display.permanency import (
 from subscribers.display.permanency_page import day_page, days_page
 from subscribers.display.picture import called
 from subscribers.display.start import ALLOWED
+from subscribers.web.beat import beat
 from subscribers.web.files import AGAIN, Files
 from subscribers.web.floor import JACKPOT, Floor, change_of
 from subscribers.web.keypads import Keypads
@@ -317,6 +318,7 @@ def app(web: Web, lifespan: Lifespan) -> Starlette:
             Route("/table/{table}/days", web.days_page),
             Route("/table/{table}/day/{day}", web.day),
             Route("/stream", web.stream),
+            Route("/beat", _beat),
             Route("/health", web.health),
             Route("/metrics", web.metrics),
             Route("/theme.css", web.theme),
@@ -337,6 +339,11 @@ def app(web: Web, lifespan: Lifespan) -> Starlette:
         ],
         lifespan=lifespan,
     )
+
+
+async def _beat(_: Request) -> Response:
+    """``/beat``: a beat for a page that has no stream, as that of the sign-in."""
+    return Response(beat(), headers=FRESH, media_type="application/json")
 
 
 async def _home(_: Request) -> Response:

@@ -26,6 +26,7 @@ from subscribers.keypad.keys import Meaning, Slot, comes_or_leaves, meanings
 from subscribers.keypad.pad import DIGITS, Order, Pad, Press, answered, press, unanswered, unlocked
 from subscribers.keypad.pages import keypad_page
 from subscribers.keypad.view import view
+from subscribers.web.beat import HEADER, age
 from subscribers.web.files import Files
 from subscribers.web.floor import Floor
 from subscribers.web.pit import Pit
@@ -126,7 +127,8 @@ class Keypads:
             raise HTTPException(409)
         if given.id not in keypad.ids:
             keypad.ids.append(given.id)
-            self._pressed(table, msgspec.convert(given.key, Press), 0.0)
+            ago = age(request.headers.get(HEADER))
+            self._pressed(table, msgspec.convert(given.key, Press), 0.0, ago)
         return JSONResponse({"ok": True})
 
     async def _listen(self, table: str, path: str) -> None:
@@ -146,12 +148,14 @@ class Keypads:
                     self._pit.door.sessions.touch(keypad.session)
                 self._pressed(table, key.key, max(0.0, time.time() - key.at))
 
-    def _pressed(self, table: str, key: Press, late: float) -> None:
-        """One key, of the page or of the USB keypad."""
+    def _pressed(self, table: str, key: Press, late: float, ago: float = 0.0) -> None:
+        """One key, of the page or of the USB keypad. ``ago``: seconds since it was pressed: what it
+        meant then must have stood for long enough then.
+        """
         keypad = self._keypads[table]
         self._look(table)
         session = keypad.session
-        stood = time.monotonic() - keypad.since
+        stood = time.monotonic() - keypad.since - max(late, ago)
         pad, order = press(keypad.pad, key, keypad.means, stood, late)
         self._put(table, pad)
         if order is not None and session is not None:

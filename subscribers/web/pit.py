@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,9 @@ from subscribers.web.metrics import Counts
 from subscribers.web.settings import WebSettings
 from subscribers.web.sign_in import SignIn, denied
 from subscribers.web.stream import PictureStream, Streaming
+
+JUDGED = 10.0
+"""Seconds that may pass besides until a PIN is judged and the command is sent."""
 
 
 class Giving(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,6 +91,8 @@ class Pit:
             {} if settings.laws is None else json.loads(Path(settings.laws).read_bytes())
         )
         self._counts, self._patience = Counts(), web.patience
+        self._giving: dict[str, asyncio.Event] = {}
+        """Touches that are being judged or sent, by number."""
         floor.listeners.append(self._hear)
 
     @property
@@ -110,9 +117,8 @@ class Pit:
         session = self.door.session(request)
         if session is None:
             return self.sign_in(request)
-        return pages.pit(
-            self._site, session, self._tables(session), self.door.sessions.left(session)
-        )
+        left = self.door.sessions.left(session)
+        return pages.pit(self._site, session, self._tables(session), left, self.door.late)
 
     def sign_in(self, request: Request) -> Response:
         """Where a person signs in; the browser comes back to the page that it asked for."""
@@ -120,7 +126,8 @@ class Pit:
 
     async def _stream(self, request: Request) -> Response:
         session = self.door.session(request)
-        if session is None:
+        # a page of another session of this browser is loaded again
+        if session is None or request.query_params.get("of", session.tag) != session.tag:
             raise HTTPException(401)
         return self.streaming(
             request,
@@ -150,37 +157,60 @@ class Pit:
         )
 
     async def _command(self, request: Request) -> Response:
-        session, given = await self.door.acting(request, Giving)
+        """Give a command, once, however often the page asks for it: one that is known is answered
+        whenever it is asked for, and one that is not is given only in time. So a page that is told
+        that it came too late knows that nothing was sent, and that nothing will be.
+        """
+        session, given = await self.door.asking(request, Giving)
         self.at(session, given.table)
         if not NUMBER.fullmatch(given.number) or not given.number.startswith(f"{session.tag}-"):
             raise HTTPException(400)
-        known = self.sending.touches.get(given.number)
-        if known is None:
-            if not readable(given.command, given.fields):
-                raise HTTPException(400)
-            role = self._role(session, given.table, given.command)
-            if role is None:
-                raise HTTPException(403)
-            if given.command in GRAVE:
-                found = await self.door.admission.again(session.person, given.pin or "")
+        async with self._one_of(given.number):
+            known = self.sending.touches.get(given.number)
+            if known is None:
+                found = await self._given(request, session, given)
                 if isinstance(found, Denied):
-                    if found.why in ("locked", "not_enrolled"):
-                        self.door.sessions.end_of(session.person.id)
                     return denied(found, session.language)
-            if not session.alive:
-                raise HTTPException(401)
-            event = self._known_to(given.table)
-            known = await self.sending.give(
-                session, given.number, given.table, given.command, given.fields, role, event
-            )
-        else:
-            known = await self.sending.give(
-                session, known.number, known.table, known.command, known.fields, known.role, ("", 0)
-            )
+                known = found
         if (known.table, known.command, known.fields) != (given.table, given.command, given.fields):
             raise HTTPException(409)
+        known = await self.sending.answer(known.number)
         told = self._done(session, known)
         return Response(msgspec.json.encode(told), media_type="application/json")
+
+    async def _given(self, request: Request, session: Session, given: Giving) -> Touch | Denied:
+        """A command that is sent now. Raises ``HTTPException``."""
+        self.door.in_time(request)
+        self.door.sessions.touch(session)
+        if not readable(given.command, given.fields):
+            raise HTTPException(400)
+        role = self._role(session, given.table, given.command)
+        if role is None:
+            raise HTTPException(403)
+        if given.command in GRAVE:
+            found = await self.door.admission.again(session.person, given.pin or "")
+            if isinstance(found, Denied):
+                if found.why in ("locked", "not_enrolled"):
+                    self.door.sessions.end_of(session.person.id)
+                return found
+            self.door.in_time(request, more=JUDGED)
+        if not session.alive:
+            raise HTTPException(401)
+        event = self._known_to(given.table)
+        return await self.sending.send(
+            session, given.number, given.table, given.command, given.fields, role, event
+        )
+
+    @contextlib.asynccontextmanager
+    async def _one_of(self, number: str) -> AsyncIterator[None]:
+        """One request at a time for the touch of this number."""
+        while (before := self._giving.get(number)) is not None:
+            await before.wait()
+        self._giving[number] = asyncio.Event()
+        try:
+            yield
+        finally:
+            self._giving.pop(number).set()
 
     def _place(self, session: Session, name: str) -> Place:
         """What this person sees of a table, or of a jackpot."""
@@ -207,7 +237,7 @@ class Pit:
         )
 
     async def _truth(self, request: Request) -> Response:
-        session, asked = await self.door.acting(request, Asking)
+        session, asked = await self.door.asking(request, Asking)
         self.at(session, asked.table)
         found = await self.sending.truth(session, asked.table, asked.boot, asked.seq)
         return JSONResponse({"events": found})

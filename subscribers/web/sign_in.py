@@ -2,8 +2,10 @@
 signed-in browser is held to.
 
 A request changes something only with the session's cookie, the session's token in a header, and an
-``Origin`` that is this server. The cookie is no use to scripts (HttpOnly), to other sites
-(SameSite=Strict) and, with TLS, to anybody who listens (Secure, ``__Host-``).
+``Origin`` that is this server; and only if the touch that it comes from is no more than some
+seconds ago. Signing out is done whenever it comes: it only takes away. The cookie is no use to
+scripts (HttpOnly), to other sites (SameSite=Strict) and, with TLS, to anybody who listens (Secure,
+``__Host-``).
 """
 
 from __future__ import annotations
@@ -24,11 +26,14 @@ from subscribers.console.admission import Admission, Denied
 from subscribers.console.sessions import Limits, Session, Sessions, same
 from subscribers.console.settings import PitSettings
 from subscribers.console.words import said
+from subscribers.web.beat import HEADER, age
 
 T = TypeVar("T")
 TOKEN = "x-novamas-token"  # noqa: S105 - the name of a header
 LARGEST = 16_384
 """The most bytes of a body."""
+TOO_LATE = 412
+"""The status of a request whose touch is too long ago: nothing was done, and nothing will be."""
 ANYBODY = "sign-in"
 """The token of who has not signed in: it only shows that no plain form of another site sent it."""
 
@@ -50,6 +55,7 @@ class SignIn:
         limits = Limits(settings.idle, settings.longest)
         self.sessions = Sessions(limits, time.monotonic, self._counted)
         self._tls = tls
+        self.late = settings.late
         self.cookie = "__Host-novamas" if tls else "novamas"
         self._log = structlog.get_logger()
 
@@ -72,15 +78,29 @@ class SignIn:
 
     async def acting(self, request: Request, kind: type[T]) -> tuple[Session, T]:
         """Whose request it is that changes something, and its body. Raises ``HTTPException`` for
-        one that is not from a page of ours.
+        one that is not from a page of ours, or whose touch is too long ago.
         """
+        session, body = await self.asking(request, kind)
+        self.in_time(request)
+        self.sessions.touch(session)
+        return session, body
+
+    async def asking(self, request: Request, kind: type[T]) -> tuple[Session, T]:
+        """The same for a request that may come at any time."""
         session = self.session(request)
         if session is None:
             raise HTTPException(401)
         self._ours(request, session.token)
-        body = await read(request, kind)
-        self.sessions.touch(session)
-        return session, body
+        return session, await read(request, kind)
+
+    def in_time(self, request: Request, more: float = 0.0) -> None:
+        """Raise ``HTTPException`` if the touch of a request is too long ago. ``more``: seconds that
+        are granted besides.
+        """
+        seconds = age(request.headers.get(HEADER))
+        if seconds > self.late + more:
+            self._log.warning("a touch came too late", path=request.url.path, seconds=seconds)
+            raise HTTPException(TOO_LATE)
 
     def _ours(self, request: Request, token: str) -> None:
         """Raise unless a page of this server sent it."""
@@ -103,6 +123,7 @@ class SignIn:
     async def _sign_in(self, request: Request) -> Response:
         self._ours(request, ANYBODY)
         given = await read(request, SigningIn)
+        self.in_time(request)
         language = given.language if given.language in LANGUAGES else ENGLISH
         found = await self.admission.admit(given.who, given.pin)
         if isinstance(found, Denied):
@@ -118,7 +139,7 @@ class SignIn:
         return answer
 
     async def _sign_out(self, request: Request) -> Response:
-        session, _ = await self.acting(request, dict[str, Any])
+        session, _ = await self.asking(request, dict[str, Any])
         self.sessions.end(request.cookies.get(self.cookie))
         self._log.info("signed out", person=session.person.id)
         answer = JSONResponse({"ok": True})

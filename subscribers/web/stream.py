@@ -2,7 +2,8 @@
 
 What changed goes together, and its last event has an id. A browser that reconnects names the last
 one that it got (``Last-Event-ID``) and gets only what changed since. A beat every two seconds tells
-it that the server is there; without one for six it draws nothing as current any more.
+it that the server is there, and by what clock (``beat.py``); without one for six it draws nothing
+as current any more.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from subscribers.web.beat import beat
 from subscribers.web.floor import Floor, event_id
 from subscribers.web.metrics import Counts
 
@@ -84,7 +86,7 @@ class PictureStream:
                 self._counts.pictures += 1
             self._after = reached
             if clock() >= beaten + BEAT:
-                await self._body(send, b"event: beat\ndata: \n\n")
+                await self._body(send, b"event: beat\ndata: %s\n\n" % beat())
                 beaten = clock()
             await self._floor.wait(reached, beaten + BEAT - clock())
             await asyncio.sleep(TOGETHER)

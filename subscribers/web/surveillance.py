@@ -38,6 +38,7 @@ from subscribers.surveillance.sealed import NoCardsError, Reason, look, may_see,
 from subscribers.surveillance.timeline import TYPES, timeline
 from subscribers.surveillance.words import own
 from subscribers.video.errors import ClipError
+from subscribers.web.beat import beat
 from subscribers.web.files import Files
 from subscribers.web.parameters import Whole, whole
 from subscribers.web.pit import Pit
@@ -54,8 +55,6 @@ WORD = 128
 """Characters of a word that is looked for."""
 LOOK = 1.0
 """Seconds between two looks for what is new."""
-BEAT = "event: beat\ndata:\n\n"
-"""Says that the server is there."""
 FRESH = {"cache-control": "no-store"}
 T = TypeVar("T")
 
@@ -107,6 +106,7 @@ class Surveillance:
             session,
             self._tables(session.person),
             self._pit.door.sessions.left(session),
+            time.time() * 1000,
             key=self._settings.cards_key is not None,
             clips=self._settings.video is not None,
         )
@@ -249,7 +249,7 @@ class Surveillance:
             asking = asyncio.create_task(self._ask(session, find))
             try:
                 while not asking.done():  # an archive may think for long; the server is there
-                    yield BEAT
+                    yield f"event: beat\ndata: {beat().decode()}\n\n"
                     await asyncio.wait({asking}, timeout=LOOK)
                 found = await asking
             except HTTPException:

@@ -30,6 +30,7 @@ from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.records import BadMessageError, records
 from subscribers.web import sign_in
 from subscribers.web.app import Web, app
+from subscribers.web.beat import beat
 from subscribers.web.floor import Floor
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
@@ -244,6 +245,7 @@ def own_headers(cookie: str, session: Session | None) -> list[tuple[str, str]]:
         ("cookie", f"novamas={cookie}"),
         ("origin", "http://127.0.0.1"),
         ("content-type", "application/json"),
+        ("x-novamas-touch", f"{json.loads(beat())[0]} 0"),
         ("x-novamas-token", "sign-in" if session is None else session.token),
     ]
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 import msgspec
@@ -123,7 +123,9 @@ class Route:
             named={name: USUAL.get(name, "1") for name in self.names},
             headers=headers,
             body={
-                each.encode_name: 1 if each.type is int else own.get(each.encode_name, "12345678")
+                each.encode_name: 1
+                if int in (each.type, *get_args(each.type))
+                else own.get(each.encode_name, "12345678")
                 for each in (fields[0] if fields else ())
                 if each.required or each.encode_name in own
             },

@@ -5,7 +5,6 @@ does, and tables go on talking meanwhile.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -1,29 +1,44 @@
 // The second touch: what the command says, whatever is left to fill in, and the button that sends it.
 // A touch has one number, made when this opens. However often it is asked for, it is sent once.
 
+import { touch as latestTouch } from "/static/beats.js";
 import { h } from "/static/drawing.js";
+import { pause, TOO_LATE } from "/static/request.js";
 import { widget } from "./fields.js";
 import { pad } from "./pad.js";
 import { page, post, words } from "./page.js";
 import { begun, settled } from "./touches.js";
 
-const TRIES = 4;
+const AGAIN = 700;
+const UNANSWERED = 5000; // after which the person goes on without an answer
+const LATE = page.late * 1000; // after which the server gives no command any more whose touch that is
 const dialog = h("dialog", { "aria-labelledby": "asked" });
 document.body.append(dialog);
+dialog.addEventListener("cancel", () => onBack());
 let item = null;
-let sending = false;
+let sending = null; // the number of the touch that is under way
+let onBack = () => {};
+let onSent = () => {};
 
-export const asking = () => dialog.open;
+export const asking = () => dialog.hasAttribute("open");
+
+/** A touch is known to the server: it has gone to the table. */
+export function sent(number) {
+  if (number === sending) onSent();
+}
 
 /** Close the question if what it is about is gone: somebody has decided it meanwhile. */
 export function gone(isThere) {
-  if (!dialog.open || sending || item === null || isThere(item)) return;
+  if (!asking() || sending !== null || item === null || isThere(item)) return;
   item = null;
   dialog.replaceChildren(h("h2", { id: "asked" }, words("pit.gone")), h("div", { class: "answers" }, close()));
 }
 
 function close() {
-  return h("button", { type: "button", class: "soft", "data-do": "back", click: () => dialog.close() }, words("pit.back"));
+  return h("button", { type: "button", class: "soft", "data-do": "back", click: () => {
+    onBack();
+    hide();
+  } }, words("pit.back"));
 }
 
 const number = () => `${page.tag}-${[...crypto.getRandomValues(new Uint8Array(12))].map((each) => each.toString(16).padStart(2, "0")).join("")}`;
@@ -40,7 +55,8 @@ export function ask(place, answer, about) {
   const send = h("button", { type: "submit", class: "main", "data-do": "send" }, words("pit.send"));
   let mine = number();
   item = about;
-  sending = false;
+  sending = null;
+  onBack = onSent = () => {};
 
   dialog.replaceChildren(h(
     "form",
@@ -58,48 +74,72 @@ export function ask(place, answer, about) {
     told,
     h("div", { class: "answers" }, send, close()),
   ));
-  if (!dialog.open) dialog.showModal();
+  show();
   // where there is a keyboard it can be used at once; a tablet's own would cover the page
   const first = matchMedia("(pointer: fine)").matches && dialog.querySelector("fieldset input, fieldset button");
   (first || (form.grave || rows.length ? dialog : send)).focus();
 
   async function go() {
-    if (sending) return;
+    if (sending !== null) return;
     const fields = answer.open ? { ...preset } : preset;
     for (const { field, widget: each } of rows) {
       const value = each.value();
       if (value === undefined) delete fields[field.name];
       else fields[field.name] = value;
-      if (field.required && value === undefined) return say(`${field.text}: ${words("pit.needed")}`);
+      if (field.required && value === undefined) return tell(`${field.text}: ${words("pit.needed")}`);
     }
-    sending = send.disabled = true;
-    say(words("pit.sent"), "sent");
-    const touch = { number: mine, table: place.table, text: answer.text, boot: place.boot, seq: place.seq, at: Date.now() };
-    begun(touch);
-    const { status, body, lost } = await given({ number: mine, table: place.table, command: answer.command, fields, pin: form.grave ? pin.value : null });
-    sending = send.disabled = false;
+    const touch = latestTouch();
+    const given = { number: mine, table: place.table, text: answer.text, boot: place.boot, seq: place.seq };
+    const withdrawn = new AbortController();
+    sending = mine;
+    send.disabled = true;
+    tell(words("pit.sending"), "sent");
+    begun(given);
+    onSent = () => tell(words("pit.sent"), "sent");
+    onBack = () => leave(given, withdrawn);
+    const body = { number: mine, table: place.table, command: answer.command, fields, pin: form.grave ? pin.value : null };
     pin.value = "";
-    if (lost || status === 0) {
-      begun({ ...touch, lost: true });
-      dialog.close();
-    } else if (body?.denied) {
-      settled(mine);
-      say(body.text);
-      if (body.denied === "locked" || body.denied === "not_enrolled") setTimeout(() => location.reload(), 4000);
-    } else if (status !== 200) {
-      settled(mine);
-      if (status === 401) location.reload();
-      say(words("pit.refused"));
-    } else {
-      if (body.how !== "sent" && body.how !== "unknown") settled(mine);
-      outcome(body);
-    }
+    answered(given, await answerTo(body, touch, withdrawn.signal, () => sending === given.number && leave(given, withdrawn)));
+  }
+
+  /** The person goes on without an answer, and is told what is known of the touch, beside the tables. */
+  function leave(given, withdrawn) {
+    withdrawn.abort();
+    begun({ ...given, lost: true });
+    sending = null;
+    onBack = onSent = () => {};
+    hide();
     window.dispatchEvent(new Event("novamas-touched"));
   }
 
+  function answered(given, { status, body, again }) {
+    // of a session that is over nobody knows what became of it, unless it was never tried
+    if (status === 401 && !again) settled(given.number);
+    if (status === 401) return location.reload();
+    const here = sending === given.number; // else the person has gone on
+    if (here) {
+      sending = null;
+      send.disabled = false;
+      onBack = onSent = () => {};
+    }
+    const done = status === 200 && !body.denied;
+    const why = status === TOO_LATE ? words("pit.late") : (body?.text ?? words("pit.refused"));
+    if (!done && !here) begun({ ...given, why });
+    else if (!done || !["sending", "sent", "unknown"].includes(body.how)) settled(given.number);
+    if (here && done) outcome(body);
+    else if (here) refused(status, body, why);
+    window.dispatchEvent(new Event("novamas-touched"));
+  }
+
+  function refused(status, body, why) {
+    if (status === TOO_LATE) mine = number(); // the next touch is another one
+    tell(why);
+    if (body?.denied === "locked" || body?.denied === "not_enrolled") setTimeout(() => location.reload(), 4000);
+  }
+
   function outcome(body) {
-    if (body.how === "followed" || body.how === "unknown" || body.how === "waiting") return dialog.close();
-    say([words(`pit.${body.how}`), body.why].filter(Boolean).join(": "));
+    if (["followed", "unknown", "waiting"].includes(body.how)) return hide();
+    tell([words(`pit.${body.how}`), body.why].filter(Boolean).join(": "));
     mine = number(); // the next touch is another one
     item = null; // the answer stays to be read, though what it was about may be gone
     if (body.wait) countdown(body.wait);
@@ -110,16 +150,16 @@ export function ask(place, answer, about) {
     const tick = () => {
       if (seconds <= 0) {
         send.disabled = false;
-        return say("");
+        return tell("");
       }
-      say(words("pit.wait", { seconds }));
+      tell(words("pit.wait", { seconds }));
       seconds -= 1;
       setTimeout(tick, 1000);
     };
     tick();
   }
 
-  function say(text, kind = "") {
+  function tell(text, kind = "") {
     told.textContent = text;
     told.className = `told ${kind}`;
   }
@@ -143,14 +183,32 @@ function start(field, place) {
   return undefined;
 }
 
-/** The answer of the server; asked again for the same touch if none comes, which sends nothing twice. */
-async function given(body) {
-  let lost = false;
-  for (let count = 0; count < TRIES; count += 1) {
-    const answer = await post("/pit/command", body, page.token);
-    if (answer.status !== 0) return { ...answer, lost: lost && answer.status !== 200 };
-    lost = true;
-    await new Promise((done) => setTimeout(done, 700));
+/**
+ * The answer of the server; asked again for the same touch until it comes, which sends nothing twice. `onLost()`: it has not come for
+ * too long. Once the person has gone on it is asked only when the server gives the command no more, so that it is not given then.
+ */
+async function answerTo(body, touch, withdrawn, onLost) {
+  for (let again = false; ; again = true) {
+    if (withdrawn.aborted) await pause(Math.max(0, LATE + AGAIN - age(touch)));
+    const answer = await post("/pit/command", body, { touch, signal: withdrawn.aborted ? undefined : withdrawn });
+    if (answer.status !== 0 && answer.status < 500) return { ...answer, again };
+    await pause(AGAIN);
+    if (age(touch) > UNANSWERED) onLost();
   }
-  return { status: 0, body: null, lost };
+}
+
+const age = (touch) => performance.now() - touch.at;
+
+// Browsers of 2021 have no modal dialogs: there nothing else of the page can be touched meanwhile.
+function show() {
+  if (asking()) return;
+  if (dialog.showModal) return dialog.showModal();
+  dialog.setAttribute("open", "");
+  document.body.classList.add("asking");
+}
+
+function hide() {
+  if (dialog.close) return dialog.close();
+  dialog.removeAttribute("open");
+  document.body.classList.remove("asking");
 }

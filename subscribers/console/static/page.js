@@ -1,5 +1,8 @@
 // What the server said about this page, and how the page asks the server.
 
+import { touch } from "/static/beats.js";
+import { request } from "/static/request.js";
+
 export const page = JSON.parse(document.getElementById("page").textContent);
 
 /** Where the browser writes numbers: some know no Basque or Galician, which write them as Spanish. */
@@ -22,18 +25,7 @@ export function money(amount, currency) {
   return new Intl.NumberFormat(locale, style).format(amount / 100);
 }
 
-/** The answer to a POST: `{status, body}`. `status` 0: no answer came. */
-export async function post(path, body, token) {
-  try {
-    const answer = await fetch(path, {
-      method: "POST",
-      credentials: "same-origin",
-      headers: { "content-type": "application/json", "x-novamas-token": token },
-      body: JSON.stringify(body),
-    });
-    const type = answer.headers.get("content-type") ?? "";
-    return { status: answer.status, body: type.startsWith("application/json") ? await answer.json() : null };
-  } catch {
-    return { status: 0, body: null };
-  }
+/** The answer to a POST of this session: `{status, body}`. `touch`: the one that it is made for; if not given, the latest. */
+export function post(path, body, more = {}) {
+  return request(path, { token: page.token, touch: touch(), ...more, body });
 }

@@ -1,16 +1,21 @@
 // The console: what waits, the tables, and what may be done at the one that is chosen.
 
+import { touch } from "/static/beats.js";
 import { connect } from "/static/connection.js";
 import { h, kept, put } from "/static/drawing.js";
-import { ask, asking, gone } from "./dialog.js";
+import { TOO_LATE } from "/static/request.js";
+import { ask, asking, gone, sent } from "./dialog.js";
+import { leave } from "./leave.js";
 import { clock, money, page, post, words } from "./page.js";
 import { forget, forgotten, remember, settled } from "./touches.js";
 
 const places = new Map();
 let chosen = location.hash.slice(1) || null;
-let lost = null; // since when the server is not heard
-let ends = Date.now() + page.left * 1000;
-let told = 0;
+let lost = null; // {since} while the server is not heard
+let failed = ""; // what became of the last touch of the page itself, where it was not done
+let ends = performance.now() + page.left * 1000;
+let told = -Infinity;
+const runsOut = new Map(); // item -> when its time is over
 
 const status = h("p", { class: "status", role: "status" });
 const ending = h("p", { class: "ending", role: "alert", hidden: true });
@@ -21,14 +26,17 @@ const panel = h("section", { class: "panel" });
 
 function draw() {
   document.body.classList.toggle("lost", lost !== null);
-  status.textContent = lost ? `${words("trouble.no_server")} · ${clock(lost)}` : "";
+  status.textContent = lost ? [words("trouble.no_server"), lost.since && clock(lost.since)].filter(Boolean).join(" · ") : failed;
   const all = [...places.values()];
-  for (const each of all.flatMap((place) => place.done)) if (!["sent", "unknown"].includes(each.how)) settled(each.number);
+  for (const each of all.flatMap((place) => place.done)) {
+    if (each.how === "sent") sent(each.number);
+    if (!onTheWay(each) && each.how !== "unknown") settled(each.number);
+  }
   const items = all.flatMap((place) => place.items.map((item) => ({ place, item })));
   items.sort((a, b) => GRAVEST.indexOf(a.item.what) - GRAVEST.indexOf(b.item.what) || a.item.since.localeCompare(b.item.since));
   put(work, [
     kept("work", items.length, (count) => h("h2", {}, words("pit.work"), count > 0 && h("span", { class: "count" }, String(count)))),
-    ...(items.length ? items.map(({ place, item }) => kept(item.id, [item, place.title], () => card(place, item))) : [kept("nothing", 0, () => h("p", { class: "nothing" }, words("pit.nothing")))]),
+    ...(items.length ? items.map(({ place, item }) => kept(item.id, [{ ...item, left: 0 }, place.title], () => card(place, item))) : [kept("nothing", 0, () => h("p", { class: "nothing" }, words("pit.nothing")))]),
   ]);
   put(notices, [...all.flatMap((place) => place.done.filter((each) => (each.how === "unknown" || each.receipt) && !forgotten(each.number)).map((each) => kept(`notice ${each.number}`, each, () => notice(place.name, each)))), ...old()]);
   put(tables, all.map(tile));
@@ -38,6 +46,8 @@ function draw() {
   gone((item) => items.some((each) => each.item.id === item) || all.some((place) => place.awards.some((each) => each.id === item)));
 }
 
+const onTheWay = ({ how }) => how === "sending" || how === "sent";
+const HERE = 20_000; // between two requests that say that the person is here
 const GRAVEST = ["second", "fault", "ask", "unresolved", "warning"];
 
 function card({ table, name }, item) {
@@ -45,7 +55,7 @@ function card({ table, name }, item) {
   return h(
     "article",
     { class: `item ${item.what}`, "data-item": item.id, "data-table": table },
-    h("header", {}, h("strong", {}, name), item.round && h("span", {}, words("display.round", { round: item.round })), h("time", { datetime: item.since }, clock(item.since)), item.until && h("span", { class: "until", "data-until": item.until })),
+    h("header", {}, h("strong", {}, name), item.round && h("span", {}, words("display.round", { round: item.round })), h("time", { datetime: item.since }, clock(item.since)), item.left !== undefined && h("span", { class: "until", "data-left": item.id })),
     h("h3", {}, item.title),
     item.detail && h("p", {}, item.detail),
     item.says?.map((each) => h("p", {}, `${each.id}: `, h("strong", {}, each.text))),
@@ -92,7 +102,11 @@ function say(element, text) {
 /** The chosen table and its commands, each piece made anew only when it has changed: a button stays under the finger. */
 function commands(place) {
   const piece = (name, thing, make) => kept(`${name} of ${place.table}`, thing, make);
-  const groups = Map.groupBy(place.offers, (offer) => page.forms[offer.command].group);
+  const groups = new Map();
+  for (const offer of place.offers) {
+    const { group } = page.forms[offer.command];
+    groups.set(group, [...(groups.get(group) ?? []), offer]);
+  }
   const body = piece("panel", null, () => h("div"));
   put(body, [
     piece("name", [place.name, place.title, place.decree, place.simulated], () => h("h2", {}, place.name, h("span", { class: "soft" }, ` ${place.title} · ${place.decree}`), place.simulated && h("span", { class: "simulated" }, words("display.simulated")))),
@@ -128,7 +142,7 @@ function notice(name, each) {
     "article",
     { class: each.receipt ? "notice paid" : "notice", role: "alert", "data-number": each.number },
     h("strong", {}, name, " · ", each.text),
-    h("p", {}, each.receipt ?? words("pit.unknown")),
+    h("p", {}, each.receipt ?? each.why ?? words(each.how ? "pit.unknown" : "pit.lost")),
     each.found && h("p", {}, each.found),
     h("button", { type: "button", click: () => {
       forget(each.number);
@@ -138,54 +152,63 @@ function notice(name, each) {
 }
 
 /** Commands that were given before the page, or the server, began anew, and had no answer. */
+const LONG = 15_000; // the table itself is asked
+const asked = new Set();
 const before = new Map(remember().map((each) => [each.number, each]));
 
 function old() {
-  const known = new Set([...places.values()].flatMap((place) => place.done.map((each) => each.number)));
-  return [...before.values(), ...remember().filter((each) => each.lost)]
+  const known = new Set([...places.values()].flatMap((place) => place.done.filter((each) => !onTheWay(each)).map((each) => each.number)));
+  return [...before.values(), ...remember().filter((each) => each.lost || each.why)]
     .filter((each, index, all) => !known.has(each.number) && !forgotten(each.number) && all.findIndex((other) => other.number === each.number) === index)
     .map((each) => {
-      if (!each.asked && places.has(each.table)) {
-        each.asked = true;
-        post("/pit/truth", { table: each.table, boot: each.boot, seq: each.seq }, page.token).then(({ body }) => {
-          if (!body?.events) return;
-          before.set(each.number, { ...each, found: body.events.length ? words("pit.found", { events: body.events.join(", ") }) : words("pit.found_nothing") });
-          draw();
-        });
-      }
-      const shown = before.get(each.number) ?? each;
-      return kept(`notice ${each.number}`, shown, () => notice(each.table, shown));
+      if (before.has(each.number)) findOut(each);
+      return kept(`notice ${each.number}`, each, () => notice(each.table, each));
     });
+}
+
+/** Ask the table what the person has signed since a touch whose page is gone. */
+function findOut(given) {
+  const { number, table, boot, seq } = given;
+  if (given.why || given.found || asked.has(number) || !places.has(table)) return;
+  asked.add(number);
+  post("/pit/truth", { table, boot, seq }, { deadline: LONG }).then(({ status: code, body }) => {
+    if (code === 0) asked.delete(number);
+    if (!body?.events) return;
+    before.set(number, { ...given, found: body.events.length ? words("pit.found", { events: body.events.join(", ") }) : words("pit.found_nothing") });
+    draw();
+  });
 }
 
 function take(place) {
   places.set(place.table, place);
+  for (const each of place.items) if (each.left !== undefined) runsOut.set(each.id, performance.now() + each.left * 1000);
   draw();
 }
 
-async function here() {
-  if (Date.now() - told < 20_000) return;
-  told = Date.now();
-  const { status: code, body } = await post("/pit/here", {}, page.token);
-  if (body) ends = Date.now() + body.left * 1000;
+async function here({ timeStamp }) {
+  if (timeStamp - told < HERE) return;
+  told = timeStamp;
+  const { status: code, body } = await post("/pit/here", {}, { touch: touch(timeStamp) });
+  if (body) ends = performance.now() + body.left * 1000;
   if (code === 401) location.reload();
+  if (code !== 200) told = -Infinity;
 }
 
 setInterval(() => {
-  for (const each of document.querySelectorAll("[data-until]")) {
-    const left = Math.max(0, Math.round(Number(each.dataset.until) - Date.now() / 1000));
-    each.textContent = words("pit.left", { seconds: left });
-    if (left === 0) each.closest(".item")?.remove();
-  }
-  const left = Math.round((ends - Date.now()) / 1000);
+  // the server takes away what is over
+  for (const each of document.querySelectorAll(".until")) each.textContent = words("pit.left", { seconds: Math.max(0, Math.round((runsOut.get(each.dataset.left) - performance.now()) / 1000)) });
+  const left = Math.round((ends - performance.now()) / 1000);
   ending.hidden = left > 30;
   ending.textContent = words("pit.ending", { seconds: Math.max(0, left) });
   if (left < 0 && !asking()) loadAgain();
 }, 1000);
 
 const language = h("select", { "aria-label": words("pit.language"), change: async () => {
-  await post("/pit/language", { language: language.value }, page.token);
-  location.reload();
+  const { status: code } = await post("/pit/language", { language: language.value });
+  if (code === 200) return location.reload();
+  language.value = page.language;
+  failed = words(code === TOO_LATE ? "pit.late" : code ? "pit.refused" : "pit.no_answer");
+  draw();
 } }, Object.entries(page.languages).map(([id, name]) => h("option", { value: id, selected: id === page.language }, name)));
 
 document.getElementById("main").replaceChildren(
@@ -195,10 +218,7 @@ document.getElementById("main").replaceChildren(
     h("h1", {}, words("pit.title"), " · ", page.site),
     h("span", { class: "person" }, page.name, h("span", { class: "soft" }, ` ${page.roles.map((role) => words(`role.${role}`)).join(", ")}`)),
     language,
-    h("button", { type: "button", class: "out", click: async () => {
-      await post("/sign-out", {}, page.token);
-      location.replace("/pit");
-    } }, words("pit.sign_out")),
+    h("button", { type: "button", class: "out", click: () => leave(post, words, "/pit") }, words("pit.sign_out")),
   ),
   status,
   ending,
@@ -207,7 +227,7 @@ document.getElementById("main").replaceChildren(
 for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
 draw();
 connect(
-  () => "/pit/stream",
+  { path: "/pit/stream", query: `of=${page.tag}` },
   { picture: take, jackpot: take },
   (since) => {
     lost = since;

@@ -1,8 +1,12 @@
 // Where a person signs in.
 
 import { h } from "/static/drawing.js";
+import { hear, TOO_LATE } from "/static/request.js";
 import { pad } from "./pad.js";
 import { page, post, words } from "./page.js";
+
+const BEAT = 5000;
+const DEADLINE = 15_000; // wrong PINs make the answer wait
 
 const who = h("input", { id: "who", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: 128, required: true });
 const pin = h("input", { id: "pin", type: "password", inputmode: "numeric", autocomplete: "off", maxlength: 12, required: true });
@@ -27,12 +31,15 @@ async function enter(event) {
   event.preventDefault();
   go.disabled = true;
   told.textContent = "";
-  const { status, body } = await post("/sign-in", { who: who.value, pin: pin.value, language: page.language }, "sign-in");
+  const { status, body } = await post("/sign-in", { who: who.value, pin: pin.value, language: page.language }, { token: "sign-in", deadline: DEADLINE });
   if (body?.ok) return location.replace(page.after);
   go.disabled = false;
   pin.value = "";
-  told.textContent = body?.text ?? (status ? words("denied.unreadable") : words("trouble.no_server"));
+  if (status === TOO_LATE) await hear();
+  told.textContent = body?.text ?? words(status === TOO_LATE ? "pit.late" : status ? "denied.unreadable" : "pit.no_answer");
 }
 
 document.getElementById("main").replaceChildren(form);
+hear();
+setInterval(hear, BEAT); // this page has no stream
 who.focus();

@@ -9,7 +9,7 @@ const stored = (key) => JSON.parse(sessionStorage.getItem(key) ?? "[]");
 /** The touches without an answer. */
 export const remember = () => stored(KEY);
 
-/** Keep a touch until `settled`, or until the person has read that it is not known. */
+/** Keep a touch until `settled`, or until the person has read what became of it. */
 export function begun(touch) {
   sessionStorage.setItem(KEY, JSON.stringify([...stored(KEY).filter((each) => each.number !== touch.number), touch]));
 }
@@ -20,7 +20,7 @@ export function settled(number) {
   sessionStorage.setItem(KEY, JSON.stringify(stored(KEY).filter((each) => each.number !== number)));
 }
 
-/** The person has read that it is not known. */
+/** The person has read what became of it. */
 export function forget(number) {
   settled(number);
   sessionStorage.setItem(READ, JSON.stringify([...stored(READ), number].slice(-200)));

@@ -1,57 +1,115 @@
-// A stream of the server's events. Without a sign of life for SILENCE it is made anew, and again until the server is heard: of a
-// connection whose other end is gone without a word, the browser says nothing.
+// A page's stream of the server's events: shared with the other pages of the browser where they can share one, else its own, which it
+// lets go of while nobody can see the page.
 
-const SILENCE = 6000;
-const LONGEST = 60_000; // between two attempts: a server that has too much to do would never come to answer one of them
-const LOOK = 500;
-const AGAIN = 1000;
+import { onBeat, serverTimeText } from "./beats.js";
+import { SILENCE, source } from "./source.js";
+
+const HERE = 2000;
+const WORKER = new URL("./worker.js", import.meta.url);
 
 /**
- * `address()`: where the stream is, asked each time it is made. `events`: for each kind of event, what is done with its data.
- * `onLost(since)` when the server is not heard; null when it is again, and all that changed meanwhile was told. `onRefused()`: the
- * server answers, but with no stream; it is asked again.
+ * A stream that pages share. `path` and `query`: its address, but for the `names` of what this page wants to hear of: `table=r1`.
+ * `events`: for each kind of event, what is done with its data. `onLost({since})` when the server is not heard, with the server's
+ * time since when, null where no beat has told it; `onLost(null)` when it is again, and all that changed meanwhile was told.
+ * `onRefused()`: the server answers, but with no stream.
  */
-export function connect(address, events, onLost, onRefused = () => {}) {
-  let heard = Date.now();
-  let next = heard + SILENCE;
-  let patience = SILENCE;
-  let lost = false;
-  let source = open();
+export function connect({ path, names = [], query = "" }, events, onLost, onRefused = () => {}) {
+  const address = () => `${path}?${[query, ...names].filter(Boolean).join("&")}`;
+  if (typeof SharedWorker === "undefined") return connectAlone(address, events, onLost, onRefused);
+  const told = listener(events, onLost, onRefused);
+  let port = null;
+  let heard = 0;
+  let answers = false; // whether the worker has said anything since this page joined
+  let over = false;
+  const watching = setInterval(watch, HERE);
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", ({ persisted }) => persisted && !over && join());
+  join();
 
-  function open() {
-    const made = new EventSource(address());
-    for (const [kind, take] of Object.entries({ ...events, beat }))
-      made.addEventListener(kind, ({ data }) => {
-        heard = Date.now();
-        take(data && JSON.parse(data));
-      });
-    made.addEventListener("error", () => {
-      if (made.readyState !== EventSource.CLOSED || made !== source) return;
-      onRefused();
-      setTimeout(() => made === source && (source = open()), AGAIN);
-    });
-    return made;
-  }
-
-  /** The server sends it after what it has to tell. */
-  function beat() {
-    patience = SILENCE;
-    if (lost) onLost(null);
-    lost = false;
-  }
-
-  setInterval(() => {
-    const now = Date.now();
-    if (now - heard < SILENCE) return;
-    if (!lost) {
-      next = now;
-      onLost(new Date(heard).toISOString());
+  function join() {
+    heard = performance.now();
+    answers = false;
+    try {
+      const worker = new SharedWorker(WORKER, { type: "module", name: "novamas" });
+      worker.addEventListener("error", alone);
+      port = worker.port;
+    } catch {
+      return alone();
     }
-    lost = true;
-    if (now < next) return;
-    next = now + patience;
-    patience = Math.min(patience * 2, LONGEST);
-    source.close();
-    source = open();
-  }, LOOK);
+    const mine = port;
+    mine.addEventListener("message", ({ data: { kind, data, lost, refused } }) => {
+      if (mine !== port) return;
+      heard = performance.now();
+      answers = true;
+      if (kind) told.onEvent(kind, data);
+      if (lost !== undefined) told.onLost(lost);
+      if (refused) told.onRefused();
+    });
+    mine.start();
+    mine.postMessage({ join: { path, names, query, kinds: Object.keys(events) } });
+  }
+
+  function watch() {
+    port.postMessage({ here: true });
+    if (performance.now() - heard < SILENCE) return;
+    told.onLost(true);
+    if (answers) join(); // the page was asleep for so long that the worker has forgotten it
+    else alone();
+  }
+
+  /** There is no worker, or it says nothing: this page has a stream of its own. */
+  function alone() {
+    if (over) return;
+    over = true;
+    clearInterval(watching);
+    leave();
+    port = null;
+    own(address, Object.keys(events), told);
+  }
+
+  function leave() {
+    port?.postMessage({ leave: true });
+  }
+}
+
+/** A stream of this page alone. `address()`: where it is, asked each time it is made. */
+export function connectAlone(address, events, onLost, onRefused = () => {}) {
+  own(address, Object.keys(events), listener(events, onLost, onRefused));
+}
+
+/** What a page does with what it hears. It counts as lost since the last message. */
+function listener(events, onLost, onRefused) {
+  let heard = performance.now();
+  let isLost = false;
+  return {
+    onEvent(kind, data) {
+      heard = performance.now();
+      if (kind !== "beat") return events[kind](data);
+      onBeat(data);
+      lose(false);
+    },
+    onLost: lose,
+    onRefused,
+    isLost: () => isLost,
+  };
+
+  function lose(lost) {
+    if (lost === isLost) return;
+    isLost = lost;
+    onLost(lost ? { since: serverTimeText(heard) } : null);
+  }
+}
+
+/** Hear a stream for as long as somebody can see the page: hidden ones would take the connections of those that are seen. */
+function own(address, kinds, told) {
+  let made = null;
+  const look = () => {
+    if (document.hidden && made) {
+      made.close();
+      made = null;
+      told.onLost(true);
+    } else if (!document.hidden && !made) made = source(address, kinds, told, told.isLost());
+  };
+  document.addEventListener("visibilitychange", look);
+  look();
 }

@@ -32,7 +32,7 @@ const GAMES = {
   "circle-draw": circle,
 };
 
-/** The element of a table. `lost`: since when the server is not heard, or null. */
+/** The element of a table. `lost`: `{since}` while the server is not heard, or null. */
 export function frame(picture, lost, compact = false) {
   speak(picture.language);
   const trouble = troubleOf(picture, lost);
@@ -54,10 +54,10 @@ export function frame(picture, lost, compact = false) {
 
 /** Why nothing of a picture is current, or null. */
 export function troubleOf(picture, lost) {
-  return lost ? { text: words("trouble.no_server"), since: lost } : picture.trouble;
+  return lost ? { text: words("trouble.no_server"), since: lost.since } : picture.trouble;
 }
 
-/** What stands where no picture came yet. `lost`: since when the server is not heard; null: it is, and nothing stands there. */
+/** What stands where no picture came yet. `lost`: `{since}` while the server is not heard; null: it is, and nothing stands there. */
 export function unheard(lost) {
   if (!lost) return [];
   speak(page.own);

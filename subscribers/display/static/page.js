@@ -1,5 +1,7 @@
 // What the server said about this page: its kind, tables, language and texts; and how it is shown.
 
+import { serverTime } from "./beats.js";
+
 export const page = JSON.parse(document.getElementById("page").textContent);
 
 const asked = new URLSearchParams(location.search);
@@ -38,10 +40,11 @@ export function clock(time) {
   return new Date(time).toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
 }
 
-/** Its day as this language writes it; empty if that is today. */
+/** Its day as this language writes it; empty if that is today, by the server's clock. */
 export function day(time) {
   const of = new Date(time);
-  if (of.toDateString() === new Date().toDateString()) return "";
+  const now = serverTime();
+  if (now !== null && of.toDateString() === new Date(now).toDateString()) return "";
   const parts = [String(of.getFullYear()), String(of.getMonth() + 1).padStart(2, "0"), String(of.getDate()).padStart(2, "0")];
   return language === "en" ? parts.join("-") : (language === "eu" ? parts : parts.reverse()).join("/");
 }

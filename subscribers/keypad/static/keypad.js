@@ -1,8 +1,10 @@
 // The keypad of a table, for fingers and for the keys of a keyboard. A key that got no answer says so
 // until the person has seen it; nothing is sent again by itself.
 
-import { connect } from "/static/connection.js";
+import { touch } from "/static/beats.js";
+import { connectAlone } from "/static/connection.js";
 import { h, kept, put } from "/static/drawing.js";
+import { request, TOO_LATE } from "/static/request.js";
 
 const page = JSON.parse(document.getElementById("page").textContent);
 const main = document.getElementById("main");
@@ -37,43 +39,37 @@ function beep(name) {
   oscillator.stop(sound.currentTime + tone[1]);
 }
 
+/** The status of the answer; 0: none came. */
 async function post(path, body) {
-  try {
-    const answer = await fetch(`/keypad/${page.table}/${path}`, {
-      method: "POST",
-      credentials: "same-origin",
-      headers: { "content-type": "application/json", "x-novamas-token": page.token },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(PATIENCE),
-    });
-    return answer.status;
-  } catch {
-    return 0;
-  }
+  const { status } = await request(`/keypad/${page.table}/${path}`, { body, token: page.token, touch: touch(), deadline: PATIENCE });
+  return status;
 }
 
 async function press(key) {
   sound ??= new AudioContext();
   if (!told || deaf) return beep("unknown");
   if (told.locked) {
-    if (key === "lock") await post("unlock", {});
-    return;
+    if (key !== "lock") return;
+    const status = await post("unlock", {});
+    lost = status === 200 ? null : words(status === TOO_LATE ? "keypad.late" : "keypad.not_arrived");
+    return draw();
   }
   if (mine) return beep("refused");
   lost = null;
-  mine = { id: crypto.randomUUID(), key };
+  mine = { id: [...crypto.getRandomValues(new Uint32Array(4))].join("-"), key };
   draw();
   const status = await post("press", { id: mine.id, key });
   if (status === 401) return location.reload();
   if (status === 200) mine = null;
+  else if (status === TOO_LATE) missed("keypad.late");
   else if (status !== 0) missed();
   else if (!deaf) setTimeout(() => mine && !deaf && missed(), PATIENCE);
   draw();
 }
 
 /** The key did not arrive: the person presses it again, if it is still wanted. */
-function missed() {
-  if (told?.last !== mine?.id) lost = words("keypad.not_arrived");
+function missed(why = "keypad.not_arrived") {
+  if (told?.last !== mine?.id) lost = words(why);
   mine = null;
   beep("unknown");
   draw();
@@ -158,4 +154,4 @@ function lose(since) {
   draw();
 }
 
-connect(() => `/keypad/${page.table}/stream`, { picture: take }, lose, loadAgain);
+connectAlone(() => `/keypad/${page.table}/stream`, { picture: take }, lose, loadAgain);

@@ -1,5 +1,10 @@
 // What the page asks the server.
 
+import { touch } from "/static/beats.js";
+import { request, TOO_LATE } from "/static/request.js";
+
+const LONG = 30_000; // an archive may think for long
+
 export const page = JSON.parse(document.getElementById("page").textContent);
 
 /** A text of the page's language, its fields filled in. */
@@ -10,23 +15,18 @@ export function words(key, fields = {}) {
 
 /** The answer to a question: `{status, body, text}`. `status` 0: no answer came. */
 export function get(path, query) {
-  return told(() => fetch(`${path}?${query}`, { credentials: "same-origin", cache: "no-store" }));
+  return told(request(`${path}?${query}`, { deadline: LONG }));
 }
 
-export function post(path, body) {
-  const headers = { "content-type": "application/json", "x-novamas-token": page.token };
-  return told(() => fetch(path, { method: "POST", credentials: "same-origin", cache: "no-store", headers, body: JSON.stringify(body) }));
+export function post(path, body, more = {}) {
+  return told(request(path, { token: page.token, touch: touch(), deadline: LONG, ...more, body }));
 }
 
-async function told(ask) {
-  try {
-    const answer = await ask();
-    if (answer.status === 401) location.reload();
-    const json = (answer.headers.get("content-type") ?? "").startsWith("application/json");
-    return { status: answer.status, body: json ? await answer.json() : null, text: json ? "" : await answer.text() };
-  } catch {
-    return { status: 0, body: null, text: words("page.no_server") };
-  }
+async function told(asked) {
+  const answer = await asked;
+  if (answer.status === 401) location.reload();
+  if (answer.status === 0) return { ...answer, text: words("page.no_server") };
+  return answer.status === TOO_LATE ? { ...answer, text: words("pit.late") } : answer;
 }
 
 /** A moment on this machine's clock, with its offset from UTC. */

@@ -60,5 +60,5 @@ function shown(each) {
 }
 
 function name(card) {
-  return card === "X" ? "★" : card.slice(0, -1).replace("T", "10") + (SUITS[card.at(-1)] ?? "?");
+  return card === "X" ? "★" : card.slice(0, -1).replace("T", "10") + (SUITS[card.slice(-1)] ?? "?");
 }

@@ -1,7 +1,9 @@
 // Surveillance: a timeline, a list, and a round in detail.
 
-import { connect } from "/static/connection.js";
+import { serverTime, touch } from "/static/beats.js";
+import { connectAlone } from "/static/connection.js";
 import { h } from "/static/drawing.js";
+import { leave } from "/pit/static/leave.js";
 import { get, moment, page, post, SIGNS, words } from "./asking.js";
 import { event, named, round } from "./round.js";
 import { draw, same } from "./timeline.js";
@@ -9,8 +11,10 @@ import { draw, same } from "./timeline.js";
 const HOUR = 3_600_000;
 const LEAST = 60_000;
 const AGAIN = 2000;
-let ends = Date.now() + page.left * 1000;
-let touched = Date.now();
+const HERE = 20_000; // between two requests that say that the person is here
+const loaded = performance.now();
+let ends = loaded + page.left * 1000;
+let touched = loaded;
 let asked = 0;
 let chosen = null;
 let items = [];
@@ -44,9 +48,14 @@ function local(at) {
   return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
+/** The server's time, in milliseconds since 1970: this machine's clock may be wrong. */
+function now() {
+  return serverTime() ?? page.now + performance.now() - loaded;
+}
+
 /** What the timeline shows: milliseconds. */
 function span() {
-  const end = to.value ? Date.parse(to.value) : Date.now();
+  const end = to.value ? Date.parse(to.value) : now();
   const begin = from.value ? Date.parse(from.value) : end - HOUR;
   return begin < end ? [begin, end] : [end - HOUR, end];
 }
@@ -84,7 +93,7 @@ async function search() {
 async function list(further_) {
   const number = asked;
   const asking = query();
-  const last = items.at(-1);
+  const last = items[items.length - 1];
   if (further_ && last) asking.set("beyond", `${last.time},${last.number}`);
   const answer = await get("/surveillance/records", asking);
   const { body } = answer;
@@ -208,23 +217,26 @@ function lose(since) {
   else if (status.textContent === words("page.no_server")) status.textContent = "";
 }
 
-async function here() {
-  if (Date.now() - touched < 20_000) return;
-  touched = Date.now();
-  const { body } = await post("/pit/here", {});
-  if (body) ends = Date.now() + body.left * 1000;
+async function here({ timeStamp }) {
+  if (timeStamp - touched < HERE) return;
+  touched = timeStamp;
+  const { body } = await post("/pit/here", {}, { touch: touch(timeStamp) });
+  if (body) ends = performance.now() + body.left * 1000;
+  else touched = -Infinity;
 }
 
 setInterval(() => {
-  const left = Math.round((ends - Date.now()) / 1000);
+  const left = Math.round((ends - performance.now()) / 1000);
   ending.hidden = left > 30;
   ending.textContent = words("pit.ending", { seconds: Math.max(0, left) });
   if (left < 0) loadAgain();
 }, 1000);
 
 const language = h("select", { "aria-label": words("pit.language"), change: async () => {
-  await post("/pit/language", { language: language.value });
-  location.reload();
+  const answer = await post("/pit/language", { language: language.value });
+  if (answer.status === 200) return location.reload();
+  language.value = page.language;
+  trouble(answer);
 } }, Object.entries(page.languages).map(([id, name]) => h("option", { value: id, selected: id === page.language }, name)));
 
 const MOVES = [["earlier", () => move(-0.5)], ["later", () => move(0.5)], ["zoom_in", () => move(0, 0.5)], ["zoom_out", () => move(0, 2)], ["latest", latest]];
@@ -236,10 +248,7 @@ document.getElementById("main").replaceChildren(
     h("h1", {}, words("page.title"), " · ", page.site),
     h("span", { class: "person" }, page.name, h("span", { class: "soft" }, ` ${page.roles.map((role) => words(`role.${role}`)).join(", ")}`)),
     language,
-    h("button", { type: "button", class: "out", click: async () => {
-      await post("/sign-out", {});
-      location.replace("/surveillance");
-    } }, words("pit.sign_out")),
+    h("button", { type: "button", class: "out", click: () => leave(post, words, "/surveillance") }, words("pit.sign_out")),
   ),
   status,
   ending,
@@ -269,4 +278,4 @@ if (given.has("of_round")) open({ table: given.get("of_table"), session: Number(
 search();
 // where it is refused, the person may have signed out: the answer to a question tells
 const stream = () => `/surveillance/stream${newest === null ? "" : `?after=${newest}`}`;
-connect(stream, { begin, new: add, trouble: () => {} }, lose, () => get("/surveillance/records", query()));
+connectAlone(stream, { begin, new: add, trouble: () => {} }, lose, () => get("/surveillance/records", query()));

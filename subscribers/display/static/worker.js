@@ -1,0 +1,85 @@
+// The streams that the pages of one browser share: it makes six connections to a server, in all its tabs and windows together, and a
+// seventh page would never load. Each page says what it wants to hear; each is told what it wants. When one joins, its stream is made
+// again, so that it hears everything and nothing of before.
+
+import { source } from "./source.js";
+
+const HERE = 2000; // between two signs of life to the pages
+const GONE = 150_000; // a page that says nothing for so long has crashed: a hidden one says something once a minute
+const TOGETHER = 50; // pages that join within this time join together
+const streams = new Map();
+
+if (typeof EventSource === "undefined") close(); // the pages hear nothing of it, and have streams of their own
+
+class Stream {
+  constructor(path, query, kinds) {
+    this.path = path;
+    this.query = query;
+    this.kinds = kinds;
+    this.pages = new Map(); // port -> {names, heard, joined}
+    this.made = null;
+    this.joining = null;
+  }
+
+  join(port, names) {
+    this.pages.set(port, { names: new Set(names), heard: performance.now(), joined: false });
+    if (this.made?.isLost()) port.postMessage({ lost: true });
+    clearTimeout(this.joining);
+    this.joining = setTimeout(() => this.make(), TOGETHER);
+  }
+
+  make() {
+    for (const page of this.pages.values()) page.joined = true;
+    if (this.made) this.made.again();
+    else
+      this.made = source(() => this.address(), this.kinds, {
+        onEvent: (kind, data) => this.tell({ kind, data }, kind === "beat" ? null : [`table=${data.table}`, `jackpot=${data.jackpot}`]),
+        onLost: (lost) => this.tell({ lost }),
+        onRefused: () => this.tell({ refused: true }),
+      });
+  }
+
+  address() {
+    const names = new Set([...this.pages.values()].flatMap((each) => [...each.names]));
+    return `${this.path}?${[this.query, ...names].filter(Boolean).join("&")}`;
+  }
+
+  /** Tell the pages that want to hear of one of these; null: all. A page that names nothing hears all. */
+  tell(message, of = null) {
+    for (const [port, { names, joined }] of this.pages)
+      if (joined && (of === null || names.size === 0 || of.some((each) => names.has(each)))) port.postMessage(message);
+  }
+
+  leave(port) {
+    this.pages.delete(port);
+    if (this.pages.size > 0) return;
+    clearTimeout(this.joining);
+    this.made?.close();
+    streams.delete(`${this.path}?${this.query}`);
+  }
+}
+
+addEventListener("connect", ({ ports: [port] }) => {
+  let stream = null;
+  port.addEventListener("message", ({ data: { join, here, leave } }) => {
+    if (join) {
+      const key = `${join.path}?${join.query}`;
+      if (!streams.has(key)) streams.set(key, new Stream(join.path, join.query, join.kinds));
+      stream = streams.get(key);
+      stream.join(port, join.names);
+      port.postMessage({ here: true });
+    }
+    if (here && stream?.pages.has(port)) stream.pages.get(port).heard = performance.now();
+    if (leave) stream?.leave(port);
+  });
+  port.start();
+});
+
+setInterval(() => {
+  const now = performance.now();
+  for (const stream of [...streams.values()])
+    for (const [port, { heard }] of [...stream.pages]) {
+      if (now - heard > GONE) stream.leave(port);
+      else port.postMessage({ here: true });
+    }
+}, HERE);

@@ -1,0 +1,45 @@
+"""How old a touch is when its request arrives, whatever held the request: a browser whose
+connections are all in use, a tablet that slept, a network that delivers late.
+
+Every beat of a stream carries this server's own clock. A page sends the beat that it had before the
+touch, and for how long it had had it, by a clock that only goes forward. What has passed here since
+that beat, less that time, is at least as long as the touch is ago: no clock of the page's machine
+is believed, and nothing that waited on the way counts as new.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from math import inf
+
+import msgspec
+
+HEADER = "x-novamas-touch"
+"""``<beat> <milliseconds>``: the beat, and how long after its arrival the touch came."""
+_RUN = secrets.token_hex(4)
+_SENT = re.compile(rf"{_RUN}\.([0-9]{{1,15}}) (-?[0-9]{{1,15}})", re.ASCII)
+AHEAD = 1.0
+"""Seconds that a touch may seem to lie in the future: the two clocks differ a little in pace."""
+
+
+def beat() -> bytes:
+    """A beat, as JSON: its text, and the time as milliseconds since 1970."""
+    return msgspec.json.encode((f"{_RUN}.{_milliseconds()}", round(time.time() * 1000)))
+
+
+def age(sent: str | None) -> float:
+    """Seconds since a touch, at most, by the header of its request; infinite if that is missing,
+    cannot be read, or names a beat of another run of the server.
+    """
+    found = _SENT.fullmatch(sent or "")
+    if found is None:
+        return inf
+    seconds = (_milliseconds() - int(found[1]) - int(found[2])) / 1000
+    return max(0.0, seconds) if seconds > -AHEAD else inf
+
+
+def _milliseconds() -> int:
+    # this clock goes on while the machine is suspended
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
