@@ -12,15 +12,17 @@ const WIDEST = 0.8;
 
 /** Which amount of each jackpot was drawn before the one that is drawn now. */
 export class Changes {
-  #now = new Map();
-  #before = new Map();
+  constructor() {
+    this.now = new Map();
+    this.before = new Map();
+  }
 
   of(picture) {
     const { jackpot, amount } = picture;
-    if (this.#now.get(jackpot) !== amount) {
-      this.#before.set(jackpot, this.#now.get(jackpot));
-      this.#now.set(jackpot, amount);
-      return this.#before.get(jackpot);
+    if (this.now.get(jackpot) !== amount) {
+      this.before.set(jackpot, this.now.get(jackpot));
+      this.now.set(jackpot, amount);
+      return this.before.get(jackpot);
     }
     return amount;
   }
@@ -29,7 +31,7 @@ export class Changes {
 /** Why nothing of a picture is current, or null. */
 export function troubleOf(picture, lost) {
   speak(picture.language);
-  if (lost) return { text: words("trouble.no_server"), since: lost };
+  if (lost) return { text: words("trouble.no_server"), since: lost.since };
   return picture.trouble && { ...picture.trouble, text: picture.trouble.text ?? words("jackpot.expired") };
 }
 
