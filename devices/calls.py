@@ -25,19 +25,24 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     at: float
 
 
-class Opened(Call, frozen=True, array_like=True, tag="opened"):
-    """The link was opened."""
+class Opened(Call, frozen=True, array_like=True):
+    """The link was opened. ``kept``: what arrives first may have been kept for any time, as on
+    every real link; older releases did not judge so, and their journals do not say so.
+    """
+
+    kept: bool = False
 
 
 class Heard(Call, frozen=True, array_like=True):
     """Bytes arrived. Empty: a silence after which something may be due.
 
     ``since``: set if we were not scheduled for a while: they may have arrived at any time from then
-    to ``at``, and lay unread.
+    to ``at``, and lay unread. ``kept``: they may have lain unread for too long to be live.
     """
 
     data: bytes
     since: float | None = None
+    kept: bool = False
 
 
 class Lost(Call, frozen=True, array_like=True, tag="lost"):
@@ -57,6 +62,14 @@ class Missed(Call, frozen=True, array_like=True, tag="missed"):
 AnyCall = Opened | Heard | Lost | Missed
 
 
+class _Opened(Call, frozen=True, array_like=True, tag="opened"):
+    """:class:`Opened` as stored by older releases, without ``kept``."""
+
+
+class _Connected(Call, frozen=True, array_like=True, tag="connected"):
+    """:class:`Opened` with ``kept``, as stored."""
+
+
 class _Written(Call, frozen=True, array_like=True, tag="heard"):
     """:class:`Heard` as stored: the bytes are written by :func:`devices.readings.escape`."""
 
@@ -70,7 +83,13 @@ class _Delayed(Call, frozen=True, array_like=True, tag="delayed"):
     since: float
 
 
-_Stored = Opened | _Written | _Delayed | Lost | Missed
+class _Kept(Call, frozen=True, array_like=True, tag="kept"):
+    """:class:`Heard` with ``kept``, as stored."""
+
+    data: str
+
+
+_Stored = _Opened | _Connected | _Written | _Delayed | _Kept | Lost | Missed
 
 
 class _Calls(msgspec.Struct, frozen=True):
@@ -94,18 +113,31 @@ def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
 
 
 def _written(call: AnyCall) -> _Stored:
-    if not isinstance(call, Heard):
-        return call
-    data = escape(call.data)
-    return _Written(call.at, data) if call.since is None else _Delayed(call.at, data, call.since)
+    match call:
+        case Opened():
+            return _Connected(call.at) if call.kept else _Opened(call.at)
+        case Heard():
+            data = escape(call.data)
+            if call.kept:
+                return _Kept(call.at, data)
+            if call.since is not None:
+                return _Delayed(call.at, data, call.since)
+            return _Written(call.at, data)
+    return call
 
 
 def _read(call: _Stored) -> AnyCall:
     match call:
+        case _Opened():
+            return Opened(call.at)
+        case _Connected():
+            return Opened(call.at, kept=True)
         case _Written():
             return Heard(call.at, unescape(call.data))
         case _Delayed():
             return Heard(call.at, unescape(call.data), call.since)
+        case _Kept():
+            return Heard(call.at, unescape(call.data), kept=True)
     return call
 
 
@@ -121,12 +153,12 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
     """The steps of one call. If one step raises, the next must still be taken."""
     match call:
         case Opened():
-            return (partial(watch.opened, call.at),)
+            return (partial(watch.opened, call.at, kept=call.kept),)
         case Heard():
             looked = call.at if call.since is None else call.since
             return (
                 partial(watch.tick, looked),
-                partial(watch.hear, call.data, call.at, call.since),
+                partial(watch.hear, call.data, call.at, call.since, kept=call.kept),
             )
         case Lost():
             return partial(watch.tick, call.at), partial(watch.lost, call.at, call.reason)

@@ -110,6 +110,32 @@ class JudgesDelay(Protocol):
         ...
 
 
+OPENING = 1.0
+"""Seconds after opening in which what arrives counts as kept, for a codec that does not say
+otherwise.
+"""
+
+
+@runtime_checkable
+class JudgesKept(Protocol):
+    """A codec that accounts for bytes that may have been kept for any time: by a device server
+    until a client connected, or by the kernel while the machine was suspended or we did not read
+    for longer than :data:`LONGEST_WAIT`. The watch marks the readings of such bytes as late in any
+    case; this codec also judges by them what follows.
+    """
+
+    @property
+    def opening(self) -> float | None:
+        """Seconds after opening in which whatever arrives counts as kept. None: the first bytes do,
+        however long after opening, and the codec tells by the device's pace when that is over.
+        """
+        ...
+
+    def kept(self, now: float) -> None:
+        """What is fed next, at ``now``, may have been kept for any time: none of it is live."""
+        ...
+
+
 @runtime_checkable
 class TakesText(Protocol):
     """A codec to which any line of text may be a frame. It must not take what a device server says

@@ -217,7 +217,7 @@ class Device:
                 self._since_1970 = time.time() - now
             else:
                 self._gap = LINK_OPENED
-            self._apply(Opened(now))
+            self._apply(Opened(now, kept=True))
             self._tell_identity()
             reader = Reader(opened[0], self._arrived, self._wait(now), self._speed)
             if (port := self._facts.get("port")) is not None:
@@ -248,9 +248,10 @@ class Device:
         looked. Returns how long to wait for more, in seconds of the event loop.
         """
         now = self._clock()
+        kept = bool(data) and waited > LONGEST_WAIT  # also at a table that is faster than time
         waited *= self._speed
         told = bool(data) and self._told_after < waited <= LONGEST_WAIT
-        self._apply(Heard(now, data, now - waited if told else None))
+        self._apply(Heard(now, data, now - waited if told else None, kept))
         if data:
             self._keep(data, now)
         return self._wait(now)

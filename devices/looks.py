@@ -1,18 +1,27 @@
 """When the event loop last looked at its descriptors.
 
 Bytes that lay in the operating system while the process was not scheduled carry no time of arrival.
-But the loop knows when it last found a descriptor empty: what it reads now came after that.
+But the loop knows when it last found a descriptor empty: what it reads now came after that. The
+loop's clock stands still while the machine is suspended, and bytes may be older by that time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 TICK, SHORTEST_TICK = 0.02, 0.005
 """Seconds between two looks of a loop that has nothing else to do: at the speed of a real device,
 and at the least.
 """
+
+
+SUSPENDED = 0.5
+"""Seconds of suspension after which links are opened again."""
+SAME_TIME = 0.01
+"""Seconds: two clocks that are read within them are read at the same time."""
 
 
 def tick(speed: float) -> float:
@@ -25,6 +34,14 @@ def told_after(speed: float) -> float:
     return 2.5 * tick(speed)
 
 
+def suspended() -> float:
+    """Seconds that the machine was suspended, since any fixed time."""
+    while True:
+        before, with_sleep = time.monotonic(), time.clock_gettime(time.CLOCK_BOOTTIME)
+        if time.monotonic() - before < SAME_TIME:
+            return with_sleep - before
+
+
 class Looks:
     """The looks of one event loop. It looks at all descriptors in each of its turns, and it has a
     turn at least every ``tick`` seconds while anybody wants to know.
@@ -35,21 +52,26 @@ class Looks:
         """A time of the loop: what had arrived until then was taken in an earlier turn than this
         one.
         """
-        self._latest = 0.0
-        self._ticks: list[float] = []
+        self.suspended_before = 0.0
+        """:func:`suspended` at that time."""
+        self._latest = self._latest_suspended = 0.0
+        self._watching: list[tuple[float, Callable[[float], None]]] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self, tick: float) -> None:
-        """Look so often, until :meth:`end`. Call in the event loop."""
-        self._ticks.append(tick)
+    def begin(self, tick: float, resumed: Callable[[float], None]) -> None:
+        """Look so often, until :meth:`end`, and call ``resumed`` with the seconds that the machine
+        was suspended, once it runs again. Call in the event loop.
+        """
+        self._watching.append((tick, resumed))
         if self._timer is None:
-            self.before = self._latest = asyncio.get_running_loop().time()
+            self._latest = asyncio.get_running_loop().time()
+            self._latest_suspended = suspended()
             self._look()
 
-    def end(self, tick: float) -> None:
+    def end(self, tick: float, resumed: Callable[[float], None]) -> None:
         """As called in :meth:`begin`."""
-        self._ticks.remove(tick)
-        if not self._ticks and self._timer is not None:
+        self._watching.remove((tick, resumed))
+        if not self._watching and self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
@@ -58,7 +80,13 @@ class Looks:
         # before this one is certain to be over.
         loop = asyncio.get_running_loop()
         self.before, self._latest = self._latest, loop.time()
-        self._timer = loop.call_at(self._latest + min(self._ticks), self._look)
+        self.suspended_before, self._latest_suspended = self._latest_suspended, suspended()
+        tick = min(each for each, _ in self._watching)
+        self._timer = loop.call_at(self._latest + tick, self._look)
+        slept = self._latest_suspended - self.suspended_before
+        if slept > SUSPENDED:
+            for _, resumed in list(self._watching):
+                resumed(slept)
 
 
 _looks: WeakKeyDictionary[asyncio.AbstractEventLoop, Looks] = WeakKeyDictionary()

@@ -1,5 +1,6 @@
 """Detects late reports: those that arrive faster than the device can send had waited in a buffer.
-They are true, but not live.
+They are true, but not live. So are those that somebody may have kept, such as a device server that
+delivers what it had as soon as the link is opened (:meth:`devices.codec.JudgesKept.kept`).
 
 :class:`Pace` is for a device paced by a person's hand. A shoe sends only when a card is drawn, so
 silence before a card proves nothing; but of two cards that arrive closer together than a hand can
@@ -30,6 +31,12 @@ class Pace:
         self._quiet = 0.0  # the silence before the last live report
         self._late = 0
         self._unseen: tuple[float, float] | None = None
+        self._kept: float | None = None  # when bytes arrived last that may have been kept
+
+    @property
+    def opening(self) -> float:
+        """Seconds after opening in which reports count as kept: a hand draws no card sooner."""
+        return self._min_draw
 
     @property
     def deadline(self) -> float | None:
@@ -40,12 +47,20 @@ class Pace:
         """What arrives at ``now`` may have arrived at any time from ``since`` on."""
         self._unseen = since, now
 
+    def kept(self, now: float) -> None:
+        """What arrives at ``now`` may have been kept for any time, and what follows immediately."""
+        self._kept = now
+
     def is_late(self, now: float, card: bool) -> bool:
         """Whether a report that arrives now is late. What follows immediately after a late card is
         late too. Cards that lay unread are late only if no hand draws so many since we last looked.
         """
         before = self._card if card or self._late else None
         late = before is not None and now - before < self._min_draw
+        if self._kept is not None:
+            kept = now == self._kept or now - self._kept < self._min_draw
+            self._kept = self._kept if kept else None
+            late = late or kept
         if not late:
             self._quiet = 0.0 if self._report is None else now - self._report
         self._late += late
@@ -81,6 +96,55 @@ that is faster than its period says never is, and somebody has to know why nothi
 """
 DRIFT = 0.1
 """How far a device's pace may differ from its nominal one while nobody looks."""
+FASTEST = 0.1
+"""Seconds: no device that repeats itself does so more often, unless its period is shorter."""
+AHEAD = 1.5
+"""In shortest gaps: how far frames may be ahead of the fastest pace. A network may deliver two at
+once; three had waited somewhere.
+"""
+DOUBT = 1.0
+"""Maximum seconds, else twice ``PACED``, in which no frame may come faster than the fastest pace
+before a device whose frames may have been kept is live again.
+"""
+
+
+class Doubt:
+    """Whether frames may have been kept before they were delivered, judged by how many come in how
+    much time. ``shortest``: minimum seconds between two frames of the device; ``lasts``: seconds
+    without faster ones after which the doubt ends.
+    """
+
+    def __init__(self, shortest: float, lasts: float) -> None:
+        self.active = False
+        self.ahead = False
+        """The last frame came sooner than the device can have sent it."""
+        self._shortest = shortest
+        self._lasts = lasts
+        self._kept = False  # the next frame may have been kept
+        self._since = 0.0  # when a frame last gave rise to doubt
+        # the earliest time for the last frame, if each came as soon as possible
+        self._due: float | None = None
+
+    def kept(self) -> None:
+        """The next frame may have been kept for any time."""
+        self.active = self._kept = True
+
+    def heard(self, since: float, now: float, *, in_backlog: bool = False) -> None:
+        """A frame arrived, at any time from ``since`` to ``now``. ``in_backlog``: a silence was
+        seen before it, so that it is late however fast it comes.
+        """
+        due = since if self._due is None else max(since, self._due + self._shortest)
+        latest = now + AHEAD * self._shortest
+        self.ahead, self._due = due > latest, min(due, latest)
+        if self._kept or (self.ahead and (self.active or not in_backlog)):
+            self.active, self._since = True, now
+        elif now - self._since >= self._lasts:
+            self.active = False
+        self._kept = False
+
+    def exhaust(self, now: float) -> None:
+        """The next frame is ahead if it comes sooner than ``shortest`` after now."""
+        self._due = now + AHEAD * self._shortest
 
 
 class Beat:
@@ -90,6 +154,10 @@ class Beat:
         self.late = False
         self._device = device
         self._period = period
+        self._doubt = Doubt(min(PACED * period, FASTEST), min(2 * PACED * period, DOUBT))
+        # a silence was seen and what the wire kept meanwhile is not known to be over
+        self._backlog = False
+        self._report = False  # what is late now is worth a report
         # when the last frame arrived: at the pace of the device, and at the latest
         self._last: float | None = None
         self._read = 0.0
@@ -114,6 +182,10 @@ class Beat:
         """Whether what arrives now may have arrived long before."""
         return self._unseen is not None and self._unseen[1] == now
 
+    def kept(self) -> None:
+        """What arrives next may have been kept for any time."""
+        self._doubt.kept()
+
     def heard(self, now: float) -> list[LinkLate]:
         """A frame arrived: update :attr:`late`, and report a burst that is over or does not end.
 
@@ -121,6 +193,9 @@ class Beat:
         until we looked away: then they were sent after that one, and are hardly older than our own
         delay. If fewer came than the device sends in that time, the silence shows at the next
         frame.
+
+        More frames than any such device sends in that time were kept, however short the silence
+        was: our own clock may have stood still.
         """
         bursts = []
         since, at = now, now
@@ -131,18 +206,27 @@ class Beat:
             at = min(at, now)
             self._slack = DRIFT * (now - since)
         gap = 0.0 if self._last is None else at - self._last
-        if self._last is not None and (
+        silent = self._last is not None and (
             self._reopened or gap > SILENCE * self._period + (self._slack if since == now else 0.0)
-        ):
-            if not self.late:
-                self._late_from = now
-            self.late = True
+        )
+        was_late = self.late
+        if silent:
+            self._backlog = self._report = True
             self._silence = max(self._silence, gap)
             self._even_from, self._even = now, 0
-        elif self.late and self._is_paced(since, now):
+        elif self._backlog and self._is_paced(since, now):
+            self._backlog = False
+        self._doubt.heard(since, now, in_backlog=self._backlog)
+        self._report = self._report or self._doubt.ahead
+        self.late = self._backlog or self._doubt.active
+        if self.late and not was_late:
+            self._late_from = now
+        elif was_late and not self.late:
             bursts = self._burst(now)
-            self.late, self._even_from, self._even = False, 0.0, 0
-        elif self.late and now - self._late_from >= STILL:
+            self._even_from, self._even = 0.0, 0
+            self._report = False
+            self._doubt.exhaust(now)
+        elif self.late and not silent and now - self._late_from >= STILL:
             bursts = self._burst(now)
         self._even += self.late and self._even_from < now
         self._last, self._read = since if self.late else at, now
@@ -152,9 +236,13 @@ class Beat:
         return bursts
 
     def _burst(self, now: float) -> list[LinkLate]:
-        """Report what was late up to now."""
+        """Report what was late up to now; nothing if it only began with the link, at the pace of
+        the device.
+        """
         frames, silence = self._frames, round(self._silence, 3)
         self._late_from, self._frames, self._silence = now, 0, 0.0
+        if not self._report:
+            return []
         return [LinkLate(at=now, device=self._device, frames=frames, silence=silence)]
 
     def _is_paced(self, since: float, now: float) -> bool:
@@ -183,5 +271,6 @@ class Beat:
         silent = self._last is not None and (
             self._reopened or looked - self._last > SILENCE * self._period + self._slack
         )
-        self._frames += self.late or silent
-        return self.late or silent
+        late = self.late or self._doubt.active or silent
+        self._frames += late
+        return late

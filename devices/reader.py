@@ -5,6 +5,7 @@ descriptor and whoever takes the bytes.
 from __future__ import annotations
 
 import asyncio
+import select
 from collections.abc import Callable
 from math import inf
 
@@ -13,12 +14,14 @@ from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import WRITE_TIMEOUT
 from devices.links.threaded import ThreadedLink
-from devices.looks import looks, tick
+from devices.looks import looks, suspended, tick
 
 SOONEST, LATEST = 0.005, 1.0
 """Seconds of the event loop after which a deadline is looked at: at the soonest, so that one that
 does not advance costs little, and at the latest, since it is on another clock.
 """
+AT_RESUMPTION = 256
+"""Reads of what the kernel kept while the machine was suspended: a megabyte."""
 
 OpenLink = DescriptorLink | ThreadedLink
 
@@ -35,14 +38,21 @@ def open_to_read(url: str, name: str) -> OpenLink:
         raise LinkFailedError(f"{type(error).__name__}: {error}") from error
 
 
+def is_readable(fd: int) -> bool:
+    """Whether bytes wait on a descriptor, or its end."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class Reader:
     """Reads a link until it ends. Create and use it in a running event loop.
 
     ``arrived`` is called with each chunk directly after it was read, and the seconds that it may
-    have waited to be read. It returns the seconds after which it must be called even if nothing
-    arrives, or None; it is then called with no bytes; ``wait`` is the first. ``ended`` has the
-    reason why the link ended, or an exception of ``arrived``. ``speed``: of the clock on which
-    arrival counts.
+    have waited to be read, those included in which the machine was suspended. It returns the
+    seconds after which it must be called even if nothing arrives, or None; it is then called with
+    no bytes; ``wait`` is the first. ``ended`` has the reason why the link ended, or an exception of
+    ``arrived``; it ends after a suspension. ``speed``: of the clock on which arrival counts.
     """
 
     def __init__(
@@ -58,10 +68,10 @@ class Reader:
         self._timer: asyncio.TimerHandle | None = None
         self._tick = tick(speed)
         self._looks = looks()
-        self._looks.begin(self._tick)
-        self._opened = self._loop.time()
-        # when the descriptor was last known to be empty; not yet: bytes may wait from before
-        self._empty = -inf
+        self._looks.begin(self._tick, self._resumed)
+        self._opened = self._now()
+        # when the descriptor was last known to be empty; never: bytes may wait from before
+        self._empty = -inf if is_readable(link.fileno()) else self._opened
         self._drained = True
         self.ended: asyncio.Future[str] = self._loop.create_future()
         self.failure: LinkFailedError | None = None
@@ -132,14 +142,29 @@ class Reader:
 
     def _waited(self) -> float:
         """For how many seconds, at most, what was just read was there."""
-        now = self._loop.time()
-        if self._drained and self._looks.before > self._opened:
-            self._empty = max(self._empty, self._looks.before)
+        now = self._now()
+        looked = self._looks.before + self._looks.suspended_before
+        if self._drained and looked > self._opened:
+            self._empty = max(self._empty, looked)
         waited = now - self._empty
         self._drained = self._link.drained
         if self._drained:
             self._empty = now
         return waited
+
+    def _now(self) -> float:
+        """Seconds of the loop's clock and of suspension."""
+        return self._loop.time() + suspended()
+
+    def _resumed(self, slept: float) -> None:
+        """Take what the kernel kept while the machine was suspended, and end the link: what the
+        device sent meanwhile may be lost, and what comes now may have been kept elsewhere.
+        """
+        for _ in range(AT_RESUMPTION):
+            self._read()
+            if self.ended.done() or self._drained:
+                break
+        self.end(f"this machine was suspended for {slept:.0f} s; the link is opened again")
 
     def _wake_after(self, wait: float | None) -> None:
         """Each line puts its deadline off, so a timer that is early enough stays as it is."""
@@ -158,7 +183,7 @@ class Reader:
 
     def _stop(self) -> None:
         if self._loop.remove_reader(self._link.fileno()):
-            self._looks.end(self._tick)
+            self._looks.end(self._tick, self._resumed)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -529,6 +529,22 @@ AnyReading = (
     | LinkGap
 )
 
+Paced = (
+    WheelPhase
+    | WheelNumber
+    | WheelCell
+    | CardDrawn
+    | CardCut
+    | ShoeResult
+    | ShufflerState
+    | ShufflerVerdict
+    | ShufflerPacket
+    | DiceState
+    | DiceRead
+    | SlotCoin
+)
+"""Readings that state whether they are late."""
+
 READINGS: tuple[type[Reading], ...] = get_args(AnyReading)
 OF_THE_DAEMON = (JackpotStanding, DeviceIdentity, ClockStep, ClockBound, JournalRestore)
 """Readings that no device makes."""

@@ -8,9 +8,21 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import takewhile
+from math import inf
 from typing import Literal
 
-from devices.codec import LASTED, Asks, Codec, JudgesDelay, TakesText, feed
+from msgspec.structs import replace
+
+from devices.codec import (
+    LASTED,
+    OPENING,
+    Asks,
+    Codec,
+    JudgesDelay,
+    JudgesKept,
+    TakesText,
+    feed,
+)
 from devices.errors import NovamasError
 from devices.garbage import GarbageSummary
 from devices.readings import (
@@ -21,6 +33,7 @@ from devices.readings import (
     LinkStale,
     LinkUnintelligible,
     LinkUp,
+    Paced,
 )
 
 State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
@@ -62,12 +75,16 @@ class Watch:
         self.last_frame: float | None = None
         self._codec = codec
         self._asks = codec if isinstance(codec, Asks) else None
+        self._judges_kept = codec if isinstance(codec, JudgesKept) else None
         self._request = b""
         self._device = device
         self._stale_after = stale_after
         self._opened_before = False
         self._opened_at: float | None = None  # until a frame arrives
         self._failing = False  # the latest connection ended before it had lasted
+        # until when what arrives counts as kept; None: it does not
+        self._kept_until: float | None = None
+        self._overlooked = float("-inf")  # the end of the last time in which nobody looked
         self._reported: State | None = None
         # the latest time seen; reported times never go back behind it
         self._latest = float("-inf")
@@ -90,11 +107,13 @@ class Watch:
                 soonest = due
         return soonest
 
-    def opened(self, now: float, *, earlier: bool = False) -> list[AnyReading]:
+    def opened(self, now: float, *, earlier: bool = False, kept: bool = False) -> list[AnyReading]:
         """The link is open. A steady device is reported once it is heard, or has been silent too
         long. Any other may stay silent for a long time, and an open port does not prove that it
         works, so only the opening is reported; after a connection that ended at once, when this one
-        has lasted. ``earlier``: it had been open before, nobody knows for how long.
+        has lasted. ``earlier``: it had been open before, nobody knows for how long. ``kept``: what
+        arrives first may have been kept for any time, as on every real link: it is late. A
+        recording does not say when the link was opened.
         """
         if self._opened_before:
             self._codec.reconnected(now)
@@ -102,6 +121,7 @@ class Watch:
             self._codec.opened(now)
         self._opened_before = True
         self._opened_at = None if earlier else now
+        self._kept_until = self._opening_ends(now) if kept else None
         self._latest = max(self._latest, now)
         self.state = "connecting"
         self._quiet_from(now)
@@ -130,18 +150,24 @@ class Watch:
                 break
         readings += self.tick(now)
         if data:
-            self._hear(data, now, readings)
+            self._hear(data, now, readings, kept=self._is_kept(now))
         return readings
 
-    def hear(self, data: bytes, now: float, since: float | None = None) -> list[AnyReading]:
+    def hear(
+        self, data: bytes, now: float, since: float | None = None, *, kept: bool = False
+    ) -> list[AnyReading]:
         """Take bytes that arrived at ``now``, or at any time from ``since`` to ``now``; first call
-        :meth:`tick` with the earlier of them. Raises :class:`CodecDefectError`.
+        :meth:`tick` with the earlier of them. ``kept``: they may have been kept for any time
+        before. Raises :class:`CodecDefectError`.
         """
         readings: list[AnyReading] = []
-        if since is not None:
+        if since is None:
+            self._overlooked = float("-inf")
+        else:
             self._overlook(since, now)
         if data:
-            self._hear(data, now, readings)
+            kept = self._is_kept(now if since is None else since) or kept
+            self._hear(data, now, readings, kept=kept)
         return readings
 
     def tick(self, now: float) -> list[AnyReading]:
@@ -199,10 +225,30 @@ class Watch:
         """Held garbage at the end of a recording."""
         return self._garbage.release(self._latest)
 
-    def _hear(self, data: bytes, now: float, readings: list[AnyReading]) -> None:
+    def _opening_ends(self, now: float) -> float:
+        """Until when what arrives on a link opened now counts as kept. Infinity: until something
+        arrives.
+        """
+        opening = OPENING if self._judges_kept is None else self._judges_kept.opening
+        return inf if opening is None else now + opening
+
+    def _is_kept(self, now: float) -> bool:
+        """Whether bytes that arrive now are those of a link's first moments."""
+        if self._kept_until is None:
+            return False
+        kept = now < self._kept_until
+        if not kept or self._kept_until == inf:
+            self._kept_until = None
+        return kept
+
+    def _hear(
+        self, data: bytes, now: float, readings: list[AnyReading], *, kept: bool = False
+    ) -> None:
         frames = self._codec.counters.frames
         own = self._own()
         try:
+            if kept and self._judges_kept is not None:
+                self._judges_kept.kept(now)
             heard = feed(self._codec, data, now)
         except Exception as error:
             with suppress(Exception):
@@ -210,6 +256,8 @@ class Watch:
             defect = CodecDefectError(data, error)
             defect.readings = readings
             raise defect from error
+        if kept:
+            heard = [_late(reading) for reading in heard]
         if self._codec.counters.frames > frames:
             self.last_frame = now
             self._quiet_from(now)
@@ -230,12 +278,16 @@ class Watch:
         return 0 if self._asks is None else self._asks.own
 
     def _overlook(self, since: float, now: float) -> None:
-        """Time in which nobody looked is neither silence nor noise."""
+        """Time in which nobody looked is neither silence nor noise. Counted once, however many
+        chunks were read after it.
+        """
         self._latest = max(self._latest, now)
+        length = max(0.0, now - max(since, self._overlooked))
+        self._overlooked = max(self._overlooked, now)
         if self._quiet_since is not None:
-            self._quiet_since += now - since
-        self._noise_began += now - since
-        self._noise_ended += now - since
+            self._quiet_since += length
+        self._noise_began += length
+        self._noise_ended += length
         if isinstance(self._codec, JudgesDelay):
             self._codec.delayed(since, now)
 
@@ -266,3 +318,8 @@ class Watch:
         self.state = self._reported = "stale"
         self._noise = 0
         return LinkStale(at=now, device=self._device, age=now - self._quiet_since)
+
+
+def _late(reading: AnyReading) -> AnyReading:
+    """The reading marked as late, if it is of a kind that can be."""
+    return replace(reading, late=True) if isinstance(reading, Paced) else reading

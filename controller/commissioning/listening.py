@@ -86,7 +86,7 @@ class Listening:
     def _open(self) -> None:
         self._link = open_link(self._url)
         self.facts = self._link.describe()
-        self._give(self._watch.opened(time.monotonic()), time.monotonic())
+        self._give(self._watch.opened(time.monotonic(), kept=True), time.monotonic())
         self._polls = [(time.monotonic(), every, data) for every, data in self._codec.polls()]
 
     def _run(self) -> None:

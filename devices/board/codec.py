@@ -130,6 +130,15 @@ class Board(ABC):
         """See :class:`devices.codec.JudgesDelay`: its own clock tells when it sent a report."""
         self._lateness.delayed(since, now)
 
+    @property
+    def opening(self) -> None:
+        """See :class:`devices.codec.JudgesKept`: its own clock tells when a backlog is over."""
+        return
+
+    def kept(self, now: float) -> None:  # noqa: ARG002 - the next report counts
+        """See :class:`devices.codec.JudgesKept`."""
+        self._lateness.kept()
+
     @abstractmethod
     def take(self, heard: Heard, out: list[AnyReading]) -> None:
         """Handle a report."""

@@ -4,6 +4,9 @@ Both clocks run at the same rate, so their difference is constant. A report that
 has a greater difference, and is late by as much. A board's clock may be cheap, so some drift is
 allowed. If we were not scheduled for a while, a report may have arrived at any time since we last
 looked; only what it waited before that counts.
+
+A report that is much more prompt than the promptest one shows that the promptest had waited too, or
+that our own clock stood still: what comes then may be a burst, and the difference is learned again.
 """
 
 from __future__ import annotations
@@ -15,6 +18,10 @@ DRIFT = 0.01
 PACED, SILENCE = 0.8 * HEARTBEAT, 1.5 * HEARTBEAT
 """Seconds: a report that arrives this long after the previous one came at the board's own pace and
 did not wait.
+"""
+PROOF = 2
+"""Times ``PACED`` in which no report may be much more prompt than the first, before reports of a
+board that may have been kept are live.
 """
 
 
@@ -29,12 +36,19 @@ class Lateness:
         self._arrived = 0.0  # arrival of the last report
         self._sent = 0.0  # the board's time of the last report
         self._prompt = 0.0  # difference of the clocks for a report that did not wait
+        # difference and board's time of the last report known to have been prompt
+        self._known = (0.0, 0.0)
+        self._joining = PACED  # seconds after the first report in which its promptness is unknown
         self._unseen: tuple[float, float] | None = None
         self._gap_unknown = False  # the last report lay unread
 
     def began(self) -> None:
         """The board was restarted or the link reopened: its clock must be learned again."""
         self._began = None
+
+    def kept(self) -> None:
+        """What arrives next may have been kept for any time."""
+        self._began, self._joining = None, PROOF * PACED
 
     def delayed(self, since: float, now: float) -> None:
         """What arrives at ``now`` may have arrived at any time from ``since`` on."""
@@ -46,18 +60,26 @@ class Lateness:
         """
         difference, gap = now - sent, now - self._arrived
         unread = now - self._unseen[0] if self._unseen and self._unseen[1] == now else 0.0
-        if self._began is None:
-            self._began, self._prompt = now, difference
+        if self._began is None or difference < self._least(sent):
+            self._began, self._prompt, self._known = now, difference, (difference, sent)
         elif PACED <= gap <= SILENCE and unread == 0 and not self._gap_unknown:
-            self._prompt = difference
+            self._prompt, self._known = difference, (difference, sent)
         else:
             self._prompt = min(difference, self._prompt + DRIFT * (sent - self._sent))
         self._arrived, self._sent = now, sent
         self._gap_unknown = unread > 0
         return difference - unread - self._prompt > self._late_after
 
+    def _least(self, sent: float) -> float:
+        """The least difference of a report with that time if the last prompt one had not waited."""
+        difference, at = self._known
+        return difference - self._late_after - DRIFT * (sent - at)
+
     def joined(self, now: float) -> bool:
         """Whether the first report arrived so recently that its promptness is unknown; it may have
         waited.
         """
-        return self._began is None or now - self._began < PACED
+        if self._began is None or now - self._began < self._joining:
+            return True
+        self._joining = PACED
+        return False

@@ -55,6 +55,7 @@ class SicboShaker:
         self._device = device
         self._options = options
         self._pending = b""
+        self._kept: float | None = None  # when bytes arrived last that may have been kept
         self._state: str | None = None
         self._reported: tuple[str, bool] | None = None
         self._received = False  # a command was received, and the dice have not moved since
@@ -71,6 +72,15 @@ class SicboShaker:
         """Drop a partial line. What it did meanwhile is unknown."""
         self._pending = b""
         self._received = False
+
+    @property
+    def opening(self) -> float:
+        """See :class:`devices.codec.JudgesKept`: by then it has answered a request of ours."""
+        return 2 * self._options.poll
+
+    def kept(self, now: float) -> None:
+        """See :class:`devices.codec.JudgesKept`."""
+        self._kept = now
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """A request for its state."""
@@ -118,7 +128,8 @@ class SicboShaker:
             return  # what we and others send to it
         self.counters.frames += 1
         if leaf == "says" and payload in STATES:
-            self._says(payload, match["kept"] == b"1", frame, now, out)
+            late = match["kept"] == b"1" or self._kept == now
+            self._says(payload, late, frame, now, out)
         elif self._last_texts.get(leaf) != payload:
             self.counters.unknown += leaf == "says"
             self._last_texts[leaf] = payload

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from devices.codec import GREETING, Counters, Proof
+from devices.codec import GREETING, OPENING, Counters, Proof
 from devices.pace import Beat, Pace
 from devices.profiles.checksums import Check
 from devices.profiles.commands import written
@@ -21,23 +21,13 @@ from devices.profiles.patterns import compiled
 from devices.profiles.saying import filled, hides, hold, made
 from devices.readings import (
     AnyReading,
-    CardCut,
     CardDrawn,
     DiceFault,
-    DiceRead,
-    DiceState,
     LinkGap,
     LinkGarbage,
+    Paced,
     ShoeFault,
-    ShoeResult,
-    ShufflerPacket,
-    ShufflerState,
-    ShufflerVerdict,
-    SlotCoin,
-    WheelCell,
     WheelFault,
-    WheelNumber,
-    WheelPhase,
     escape,
 )
 
@@ -48,22 +38,6 @@ FOREIGN = (b"The line is in use, please try again later.", b"Welcome")
 
 Standing = WheelFault | ShoeFault | DiceFault
 """Readings that hold until they end: a profile lets no other stand."""
-
-Paced = (
-    WheelPhase
-    | WheelNumber
-    | WheelCell
-    | CardDrawn
-    | CardCut
-    | ShoeResult
-    | ShufflerState
-    | ShufflerVerdict
-    | ShufflerPacket
-    | DiceState
-    | DiceRead
-    | SlotCoin
-)
-"""Readings that tell whether they are late."""
 
 
 class Fitting(msgspec.Struct, frozen=True):
@@ -102,6 +76,7 @@ class ProfileCodec:
         self._stream = self._framed()
         self._pace = Pace(device, profile.pace.draw)
         self._beat = Beat(device, profile.pace.period)
+        self._kept_at: float | None = None  # when bytes arrived last that may have been kept
         self._missed = False
         # the last values, for readings that are reported only on change
         self._reported: dict[tuple[str, ...], tuple[Any, ...]] = {}
@@ -168,6 +143,21 @@ class ProfileCodec:
         self.counters.bytes += len(byte)
         self._stream.spoil(byte, now)
         return self.feed(b"", now)
+
+    @property
+    def opening(self) -> float | None:
+        """See :class:`devices.codec.JudgesKept`: the beat tells when a backlog is over, if there is
+        one.
+        """
+        if self._profile.pace.period:
+            return None
+        return self._pace.opening if self._profile.pace.draw else OPENING
+
+    def kept(self, now: float) -> None:
+        """See :class:`devices.codec.JudgesKept`."""
+        self._kept_at = now
+        self._pace.kept(now)
+        self._beat.kept()
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
@@ -385,6 +375,8 @@ class ProfileCodec:
             values[LATE] = self._beat.late
         elif self._profile.pace.period:
             values[LATE] = self._beat.beside(now)
+        elif self._kept_at == now:
+            values[LATE] = True
         self.counters.late += values[LATE]
         self._kept |= {
             name: values[name]

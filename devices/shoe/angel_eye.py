@@ -111,6 +111,15 @@ class AngelEye:
         """See :class:`devices.codec.TakesDamage`: FF may mean something, 00 is in no frame."""
         return self.feed(b"\x00", now)
 
+    @property
+    def opening(self) -> float:
+        """See :class:`devices.codec.JudgesKept`."""
+        return self._pace.opening
+
+    def kept(self, now: float) -> None:
+        """See :class:`devices.codec.JudgesKept`."""
+        self._pace.kept(now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)

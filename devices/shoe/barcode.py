@@ -115,6 +115,15 @@ class Barcode:
         """See :class:`devices.codec.JudgesDelay`: no hand draws faster than ``min_draw``."""
         self._pace.delayed(since, now)
 
+    @property
+    def opening(self) -> float:
+        """See :class:`devices.codec.JudgesKept`."""
+        return self._pace.opening
+
+    def kept(self, now: float) -> None:
+        """See :class:`devices.codec.JudgesKept`."""
+        self._pace.kept(now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         out: list[AnyReading] = [*self._pace.burst(now)]

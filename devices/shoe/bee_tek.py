@@ -106,6 +106,15 @@ class BeeTek:
         self._spoiled = True
         return self.feed(DAMAGED, now)
 
+    @property
+    def opening(self) -> float:
+        """See :class:`devices.codec.JudgesKept`."""
+        return self._pace.opening
+
+    def kept(self, now: float) -> None:
+        """See :class:`devices.codec.JudgesKept`."""
+        self._pace.kept(now)
+
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)

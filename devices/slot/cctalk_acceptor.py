@@ -130,6 +130,17 @@ class CcTalkBus:
         for acceptor in self._acceptors.values():
             acceptor.reconnect(now)
 
+    @property
+    def opening(self) -> None:
+        """See :class:`devices.codec.JudgesKept`: coins are late for some time after what was
+        kept.
+        """
+        return
+
+    def kept(self, now: float) -> None:
+        """See :class:`devices.codec.JudgesKept`. Old answers may still come."""
+        self._unsure_until = now + LONGEST_WAIT
+
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """None at fixed intervals: see :meth:`ask`."""
         return ()

@@ -82,6 +82,8 @@ class CammeghSS2:
 
         self._beat = Beat(device, options.poll or options.period)
         self._reopened = False
+        self._unseen = False  # what was kept may have hidden how the ball came to rest
+        self._ran: int | None = None  # the last spin that was seen live before its ball was at rest
 
         self._confirmation = StatusConfirmation(options.heard_twice)
         self._last: Status | None = None  # the last confirmed status
@@ -144,6 +146,16 @@ class CammeghSS2:
     def delayed(self, since: float, now: float) -> None:
         """See :class:`devices.codec.JudgesDelay`: its pace tells how many lines it sent since."""
         self._beat.delayed(since, now)
+
+    @property
+    def opening(self) -> None:
+        """See :class:`devices.codec.JudgesKept`: its pace tells when a backlog is over."""
+        return
+
+    def kept(self, now: float) -> None:  # noqa: ARG002 - the next line counts
+        """See :class:`devices.codec.JudgesKept`."""
+        self._beat.kept()
+        self._reopened = self._unseen = True
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Cut a line that is too long, up to its last ``*`` so that no frame is lost."""
@@ -292,7 +304,10 @@ class CammeghSS2:
             self._follow(last, status, confirmed.lines, now, out)
         self._show(status, line, now, out)
         if status.state == frames.SETTLED:
-            self._settle(status, confirmed.lines, now, out, joined=last is None)
+            joined = last is None or (self._unseen and status.spin != self._ran)
+            self._settle(status, confirmed.lines, now, out, joined=joined)
+        elif not late:
+            self._ran, self._unseen = status.spin, False
         self._compare(status, line, now, out)
         wrong = bool(
             status.warnings
@@ -328,7 +343,7 @@ class CammeghSS2:
             # power cycle, or more than one spin was missed
             if candidate is not None:
                 self._report_result(candidate, now, out, late=True, other=None)
-            self._reported = self._candidate = self._bare = None
+            self._reported = self._candidate = self._bare = self._ran = None
             return
         if self._reported and self._reported.spin == last.spin:
             return

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from devices.codec import Counters, Driver, Proof
+from devices.pace import DOUBT, FASTEST, Doubt
 from devices.readings import (
     AnyReading,
     DeviceReport,
@@ -115,6 +116,9 @@ class Saturn:
         self._late_frames = 0
         self._late = False
         self._silence = 0.0
+        self._doubt = Doubt(min(PACED * options.poll, FASTEST), DOUBT)
+        self._backlog = False  # a silence was seen and what came since came in a burst
+        self._burst = False  # what is late now is worth a report
         self._fired: float | None = None  # time of the last launch; None: never, or not timed yet
         self._firing = False
         self._now = float("-inf")
@@ -137,6 +141,17 @@ class Saturn:
         """Drop a partial answer. What arrives next is late until the pace is normal again."""
         self._pending = b""
         self._reopened = True
+
+    @property
+    def opening(self) -> None:
+        """See :class:`devices.codec.JudgesKept`: the pace of our polls tells when a backlog is
+        over.
+        """
+        return
+
+    def kept(self, now: float) -> None:  # noqa: ARG002 - the next answer counts
+        """See :class:`devices.codec.JudgesKept`."""
+        self._doubt.kept()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """Status and error; both requests change nothing."""
@@ -200,9 +215,10 @@ class Saturn:
         if whole in (frames.STATUS, frames.ERROR, frames.FIRE):
             return  # half duplex: an adapter may receive what we sent
         self.counters.frames += 1
-        self._pace(now, out)
         line = whole.decode("ascii")
-        if len(line) > frames.ERROR_FLAG:
+        is_status = len(line) > frames.ERROR_FLAG
+        self._pace(now, is_status, out)
+        if is_status:
             self._status(line, now, out)
         else:
             self._error_text(line, now, out)
@@ -214,22 +230,32 @@ class Saturn:
                 LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data))
             )
 
-    def _pace(self, now: float, out: list[AnyReading]) -> None:
+    def _pace(self, now: float, is_status: bool, out: list[AnyReading]) -> None:
         """Decide whether this answer is live or late, and report a burst that is over."""
         gap = 0.0 if self._heard is None else now - self._heard
-        if self._heard is not None and (self._reopened or gap > SILENCE * self._options.poll):
-            self._late = True
+        paced = gap >= PACED * self._options.poll
+        silent = self._heard is not None and (self._reopened or gap > SILENCE * self._options.poll)
+        if silent:
+            self._backlog = self._burst = True
             self._silence = max(self._silence, gap)
-        elif self._late and gap >= PACED * self._options.poll:
-            out.append(
-                LinkLate(
-                    at=now,
-                    device=self._device,
-                    frames=self._late_frames,
-                    silence=round(self._silence, 3),
+        elif paced:
+            self._backlog = False
+        if is_status:  # errors are answered in between
+            self._doubt.heard(now, now, in_backlog=self._backlog)
+            self._burst = self._burst or self._doubt.ahead
+        was_late, self._late = self._late, self._backlog or self._doubt.active
+        if was_late and not self._late:
+            if self._burst:
+                out.append(
+                    LinkLate(
+                        at=now,
+                        device=self._device,
+                        frames=self._late_frames,
+                        silence=round(self._silence, 3),
+                    )
                 )
-            )
-            self._late, self._late_frames, self._silence = False, 0, 0.0
+            self._late_frames, self._silence, self._burst = 0, 0.0, False
+            self._doubt.exhaust(now)
         self._heard = now
         self._reopened = False
         self._late_frames += self._late

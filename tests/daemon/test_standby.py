@@ -20,8 +20,23 @@ from controller.journal.setup import Boot
 from controller.standby.fence import FENCED
 from tests.daemon.conftest import Tell
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once, until
-from tests.support.daemon.pair import NAMES, Manager, Nats, NetworkWheel, daemons, in_pair
-from tests.support.daemon.play import NODE, TABLE, command, spin, until_more, until_up
+from tests.support.daemon.pair import (
+    NAMES,
+    Manager,
+    Nats,
+    NetworkWheel,
+    daemons,
+    in_pair,
+    spins,
+)
+from tests.support.daemon.play import (
+    NODE,
+    TABLE,
+    command,
+    spin,
+    until_more,
+    until_up,
+)
 from tests.support.daemon.process import Daemon, table
 from tests.support.waiting import PATIENCE
 
@@ -101,6 +116,23 @@ def taken_over(floor: Floor, by: Daemon, count: int = 0) -> dict[str, Any]:
     assert event["seq"] == 1
     assert event["source"] == "other_daemon"
     return event
+
+
+def test_spins_that_a_device_server_kept_until_a_takeover_are_no_results(floor: Floor) -> None:
+    """See also ``test_kept.py``."""
+    heard, wheel = floor.heard, floor.wheel
+    opened(heard)
+    spin(wheel, heard, "17", 2)
+    known = len(heard.events("round.opened"))
+    wheel.show(2, 3, "17")
+    until_more(heard, "round.opened", known)
+    wheel.kept, wheel.line = spins(3, "17", (" 7", "23")), b"*X;2;005;23;0;200;0"
+    floor.north.kill()
+    taken_over(floor, floor.south)
+    until("late lines are reported", lambda: heard.events("data.late"), floor.south.log)
+    opened(heard)
+    until_more(heard, "round.opened", known + 1)
+    assert [each["outcome"]["number"] for each in heard.events("round.result")] == [17]
 
 
 def setups(one: Daemon) -> list[Boot]:

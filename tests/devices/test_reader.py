@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 import devices.device
+import devices.looks
+import devices.reader
 from devices.calls import AnyCall, Heard
 from devices.device import Device
 from devices.drivers import driver
@@ -165,6 +167,57 @@ async def test_bytes_that_lay_unread_say_since_when(pty: Pty, speed: float, told
             assert call.at >= begin + 0.2
         else:
             assert call.since is None
+
+
+async def test_a_link_that_is_empty_when_it_is_opened_is_known_to_be(pty: Pty) -> None:
+    waits: list[float] = []
+    link = open_to_read(pty.url, "wheel")
+    reader = Reader(link, lambda _, waited: waits.append(waited), None)
+    pty.say(b"x")
+    await until_async(lambda: waits)
+    assert waits[0] < inf
+    reader.end("closed")
+    link.close()
+
+
+async def test_after_a_suspension_what_was_kept_is_read_and_the_link_ends(
+    peer: TcpPeer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop's clock stood still meanwhile."""
+    slept = 0.0
+    for module in (devices.looks, devices.reader):
+        monkeypatch.setattr(module, "suspended", lambda: slept)
+    heard: list[tuple[bytes, float]] = []
+    link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
+    reader = Reader(link, lambda data, waited: heard.append((data, waited)), None)
+    with peer.accept() as other:
+        await looked_again()
+        kept = b"x" * 3 * CHUNK
+        other.sendall(kept)
+        select.select([link], [], [])
+        slept = 3600.0
+        reason = await reader.ended
+    assert reason == "this machine was suspended for 3600 s; the link is opened again"
+    assert heard[0][0].startswith(b"x")
+    assert all(waited >= slept for data, waited in heard if data)
+    link.close()
+
+
+async def test_a_suspension_is_noticed_on_a_link_that_says_nothing(
+    pty: Pty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept = 0.0
+    for module in (devices.looks, devices.reader):
+        monkeypatch.setattr(module, "suspended", lambda: slept)
+    link = open_to_read(pty.url, "shoe")
+    reader = Reader(link, lambda _, __: None, None)
+    await looked_again()
+    slept = 0.4
+    await looked_again()
+    assert not reader.ended.done()  # the links of a machine that blinked stay open
+    slept = 60.0
+    assert (await reader.ended).startswith("this machine was suspended for 60 s")
+    link.close()
 
 
 async def test_each_full_read_of_a_flood_may_have_waited_as_long_as_the_first(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from devices.board.report import write_report
 from devices.calls import AnyCall, Heard, Opened, read_calls, readings, write_calls
 from devices.codec import LONGEST_WAIT
 from devices.drivers import driver
-from devices.pace import DRIFT, PACED, SILENCE, Beat, Pace
+from devices.pace import DOUBT, DRIFT, PACED, SILENCE, Beat, Pace
 from devices.readings import (
     AnyReading,
     CardDrawn,
@@ -180,6 +181,8 @@ def test_calls_are_stored_with_the_time_that_they_may_have_waited() -> None:
         Heard(2.0, b"a\xff"),
         Heard(7.5, b"", 3.25),
         Heard(8.0, b"b", 7.75),
+        Opened(9.0, kept=True),
+        Heard(9.5, b"c\xff", kept=True),
     ]
     assert read_calls(write_calls("wheel", calls)) == ("wheel", calls)
     before = b'{"device":"wheel","calls":[["opened",1.0],["heard",2.0,"a"]]}'
@@ -211,6 +214,27 @@ class TestWatch:
         assert watch.deadline == 5.5
         assert isinstance(readings(watch, Heard(5.5, b""))[0], LinkUnintelligible)
 
+    @pytest.mark.parametrize("chunks", [1, 2, 8])
+    def test_it_is_counted_once_however_much_was_read_after_it(self, chunks: int) -> None:
+        watch = self.watch(Lines())
+        for chunk in range(chunks):
+            readings(watch, Heard(5.0 + chunk / 1000, b"x" * NOISE, 1.0))
+        assert watch.deadline == pytest.approx(6.0, abs=0.01)
+        (told,) = readings(watch, Heard(6.5, b""))
+        assert isinstance(told, LinkUnintelligible)
+
+    def test_a_device_that_died_while_a_backlog_was_read_is_stale_in_time(self) -> None:
+        watch = self.watch(Lines())
+        for chunk in range(4):
+            readings(watch, Heard(5.0 + chunk / 1000, b"ok\n", 1.0))
+        assert watch.deadline == pytest.approx(7.0, abs=0.01)
+
+    def test_two_stops_are_counted_both(self) -> None:
+        watch = self.watch(Lines())
+        readings(watch, Heard(3.0, b"o", 1.0))
+        readings(watch, Heard(6.0, b"o", 3.5))
+        assert watch.deadline == 6.5
+
     def test_an_empty_port_proves_a_silence_however_long_nobody_looked(self) -> None:
         assert readings(self.watch(Lines()), Heard(5.0, b"")) == [
             LinkStale(at=2.0, device="wheel", age=2.0)
@@ -239,6 +263,43 @@ class TestBeat:
         beat = self.beat()
         assert not self.late(beat, 5.5, 1.1, frames=40)
         assert not self.late(beat, 5.6)
+
+    @pytest.mark.parametrize("since", [None, 1.1])
+    def test_more_than_any_device_sends_were_kept(self, since: float | None) -> None:
+        """However short the silence was: our clock may have stood still."""
+        beat = self.beat()
+        assert not self.late(beat, 1.2, since, frames=2)
+        assert self.late(beat, 1.2, since, frames=2)
+        assert self.late(beat, 1.2 + DOUBT - 0.1)
+        assert not self.late(beat, 1.2 + DOUBT)
+
+    def test_two_that_a_network_delivers_at_once_were_not(self) -> None:
+        beat = self.beat()
+        assert not self.late(beat, 2.4)
+        assert not self.late(beat, 3.0)
+        assert not self.late(beat, 3.0)
+        assert not self.late(beat, 4.0)
+
+    def test_a_device_that_is_joined_is_late_for_a_moment(self) -> None:
+        beat = Beat("wheel", 0.5)
+        beat.kept()
+        told = [(beat.heard(now), beat.late) for now in (100.0, 100.5, 101.0, 101.5)]
+        assert told == [([], True), ([], True), ([], False), ([], False)]
+
+    def test_a_backlog_that_comes_in_several_bursts_is_late_to_its_end(self) -> None:
+        beat = Beat("wheel", 0.5)
+        beat.kept()
+        for burst in (100.0, 100.45, 101.2):
+            assert self.late(beat, burst, frames=10)
+        said = [each for now in (101.7, 102.2, 102.7) for each in beat.heard(now)]
+        assert not beat.late
+        assert [each.frames for each in said] == [31]
+
+    def test_what_follows_a_silence_in_several_bursts_is_late(self) -> None:
+        beat = self.beat()
+        assert self.late(beat, 60.0, frames=10)
+        assert not self.late(beat, 61.0)  # it came at the pace of the device
+        assert self.late(beat, 61.0)
 
     def test_fewer_show_at_the_next_frame(self) -> None:
         beat = self.beat()
@@ -290,6 +351,20 @@ class TestPace:
         assert self.late(pace, 0.0, None, 1) == [False]
         assert self.late(pace, 2.0, 0.1, 6) == [False] * 4 + [True] * 2
 
+    def test_what_was_kept_and_what_follows_immediately(self) -> None:
+        pace = Pace("shoe", 0.5)
+        pace.kept(1.0)
+        assert self.late(pace, 1.0, None, 1) == [True]
+        pace.kept(9.0)  # half a code
+        assert self.late(pace, 9.1, None, 1) == [True]
+        assert self.late(pace, 9.7, None, 1) == [False]
+
+    def test_without_a_shortest_time_only_what_was_kept_is_late(self) -> None:
+        pace = Pace("shoe", 0.0)
+        pace.kept(1.0)
+        assert self.late(pace, 1.0, None, 2) == [True, True]
+        assert self.late(pace, 1.001, None, 1) == [False]
+
     def test_the_first_cards_of_all(self) -> None:
         assert self.late(Pace("shoe", 0.5), 1.0, 0.0, 4) == [False] * 3 + [True]
 
@@ -312,6 +387,24 @@ class TestLateness:
         lateness = self.lateness()
         lateness.delayed(106.1, 107.0)
         assert lateness.waited(4.0, 107.0)
+
+    def test_a_clock_that_stood_still_is_noticed(self) -> None:
+        """Ours: the board reports more seconds than have passed."""
+        lateness = self.lateness()
+        burst = [(lateness.waited(sent, 103.2), lateness.joined(103.2)) for sent in range(4, 30)]
+        assert [joined for _, joined in burst[2:]] == [True] * 24
+        assert not lateness.waited(30.0, 104.2)
+        assert not lateness.joined(104.2)
+
+    def test_a_backlog_that_comes_in_several_bursts_is_late_to_its_end(self) -> None:
+        lateness = Lateness(1.0)
+        lateness.kept()
+        for number, burst in enumerate((100.0, 100.9, 101.8)):
+            for sent in range(10 * number, 10 * number + 10):
+                assert lateness.waited(sent, burst) or lateness.joined(burst)
+        for second in range(1, 4):
+            assert not lateness.waited(29.0 + second, 101.8 + second)
+        assert not lateness.joined(104.8)
 
     def test_promptness_is_not_learned_from_what_lay_unread(self) -> None:
         lateness = self.lateness()

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from devices.codec import Codec
-from devices.profiles.codec import Paced, ProfileCodec
+from devices.profiles.codec import ProfileCodec
 from devices.profiles.profile import parse
 from devices.readings import (
     AnyReading,
@@ -20,6 +20,7 @@ from devices.readings import (
     LinkGap,
     LinkGarbage,
     LinkLate,
+    Paced,
     SlotCoin,
     WheelFault,
     WheelNumber,

@@ -20,6 +20,7 @@ from devices.readings import (
     WheelPhase,
     unescape,
 )
+from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import LONGEST_LINE, CammeghSS2, Options
 from tests.devices.wheel.slingshot import Hearing, numbers, status
 
@@ -193,6 +194,34 @@ def test_a_day_of_a_real_wheel(shared: Path) -> None:
         if isinstance(after, WheelNumber) and not after.late:
             assert isinstance(before, WheelPhase)
             assert (before.phase, before.spin, before.late) == ("settled", after.spin, False)
+
+
+def opened(lines: list[tuple[float, bytes]]) -> list[WheelNumber]:
+    """The live results of a link that is opened as the first of these lines comes."""
+    watch = Watch(codec(), "wheel", 5.0)
+    readings = watch.opened(lines[0][0], kept=True)
+    for at, line in lines:
+        readings += watch.feed(line, at)
+    return [number for number in numbers(readings) if not number.late]
+
+
+def test_a_day_on_a_link_that_is_opened_as_it_begins(shared: Path) -> None:
+    assert len(opened(captured(shared / "captures" / "cammegh-ss2-2025-09-23.txt"))) == 135
+
+
+def test_a_link_that_is_opened_in_the_middle_of_a_spin(shared: Path) -> None:
+    """The result is live if the ball had not come to rest when the first moments were over."""
+    day = captured(shared / "captures" / "cammegh-ss2-2025-09-23.txt")
+    fell = next(at for at, line in day if line.startswith(b"*X;5;004"))
+    joined = 0
+    for begin, (at, _) in enumerate(day):
+        if 1.6 < fell - at < 36.0:
+            joined += 1
+            seen = [line for line in day[begin:] if line[0] < fell + 5.0]
+            assert [(number.spin, number.number) for number in opened(seen)] == [(4, 35)], at
+        elif -1.0 < fell - at < 0.5:
+            assert opened([line for line in day[begin:] if line[0] < fell + 5.0]) == []
+    assert joined > 60
 
 
 def test_a_day_of_a_wheel_in_fault(shared: Path) -> None:

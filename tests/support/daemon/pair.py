@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -20,9 +20,12 @@ NAMES = ("north", "south")
 
 
 class NetworkWheel(Wheel):
-    """A wheel behind a device server, which tells whoever connects."""
+    """A wheel behind a device server, which tells whoever connects. ``kept``: what it stored, and
+    delivers first to the next client.
+    """
 
     def __init__(self, address: str = "127.0.0.1") -> None:
+        self.kept = b""
         self._door = socket.create_server((address, 0))
         self._clients: list[socket.socket] = []
         self._taking = threading.Thread(target=self._take)
@@ -72,7 +75,22 @@ class NetworkWheel(Wheel):
             while True:
                 client, _ = self._door.accept()
                 with self._plug:
+                    kept, self.kept = self.kept, b""
+                    client.sendall(kept)
                     self._clients.append(client)
+
+
+def spins(first: int, before: str, numbers: Sequence[str]) -> bytes:
+    """What a wheel sends of some spins in a row, from the first open bets on."""
+    said = b""
+    for spin, number in enumerate(numbers, first):
+        lines = [(2, before)] * 8 + [(3, before)] * 12 + [(4, before)] * 8 + [(5, number)] * 6
+        for at, (state, shown) in enumerate(lines):
+            if at == 28:
+                said += f"{number}\r\n".encode()
+            said += f"*X;{state};{spin:03d};{shown};0;150;{spin % 2}\r\n".encode()
+        before = number
+    return said
 
 
 class Manager:

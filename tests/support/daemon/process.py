@@ -27,6 +27,9 @@ class Wheel:
         self._master: int | None = None
         self._received = bytearray()
         self._plug = threading.RLock()
+        self._repeated = threading.Condition(self._plug)
+        self._times = 0
+        """How often it has repeated its line."""
         self._end = threading.Event()
         self.plug()
         self._thread = threading.Thread(target=self._repeat)
@@ -62,13 +65,15 @@ class Wheel:
         rpm: int = 200,
         direction: int = 0,
     ) -> None:
-        """Show this status from now on, at first twice: two lines have to agree."""
-        with self._plug:
+        """Show this status from now on, and return once it was sent twice: two lines have to agree.
+        They come at the wheel's own pace: faster ones would have waited somewhere.
+        """
+        with self._repeated:
             self.line = (
                 f"*X;{state};{spin:03d};{number:>2};{warning};{rpm:03d};{direction}".encode()
             )
-            self.send(self.line)
-            self.send(self.line)
+            shown = self._times + 2
+            self._repeated.wait_for(lambda: self._times >= shown, PATIENCE)
 
     def send(self, line: bytes) -> None:
         with self._plug:
@@ -88,7 +93,10 @@ class Wheel:
 
     def _repeat(self) -> None:
         while not self._end.wait(self.PERIOD):
-            self.send(self.line)
+            with self._repeated:
+                self.send(self.line)
+                self._times += 1
+                self._repeated.notify_all()
 
     def close(self) -> None:
         self._end.set()

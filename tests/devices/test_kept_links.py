@@ -1,0 +1,249 @@
+"""What waited on a link before it was read is late, on every kind of link, with real parts: what a
+device server had when a client connected, and what the kernel had when the machine was resumed.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+import devices.looks
+import devices.reader
+from devices.drivers import driver
+from devices.links import SCHEMES
+from devices.links import usb as usb_link
+from devices.readings import AnyReading, LinkLost, unescape
+from devices.recording import Recording, read_recording
+from simulators.usb import POS_SCANNER, VENDOR_READER, UsbDevice, VirtualBus
+from tests.devices.links.test_mqtt import Broker
+from tests.devices.test_device import running
+from tests.devices.test_kept import chunks, live
+from tests.devices.test_recordings import RECORDINGS
+from tests.devices.test_splits import make
+from tests.support.devices.parts import Pty, Rfc2217Peer, TcpPeer
+from tests.support.waiting import until_async
+
+pytestmark = pytest.mark.filterwarnings(  # how pyserial makes its thread
+    "ignore:set(Daemon|Name):DeprecationWarning"
+)
+
+MOST = 3000
+"""Bytes that waited: fewer than a pseudo-terminal takes."""
+AT_PACE = 40
+"""Chunks that come at the pace of the device before the machine is suspended."""
+
+
+class Peer(Protocol):
+    """The other end of a link. ``say``: deliver what a device sent; the link is open."""
+
+    url: str
+
+    def say(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Serial(Pty):
+    """A port; what is said before it is opened is thrown away there."""
+
+    def __init__(self, folder: Path, _: Recording) -> None:
+        super().__init__(folder)
+
+    close = Pty.unplug
+
+
+class Tcp:
+    """The raw socket of a device server."""
+
+    def __init__(self, _: Path, __: Recording) -> None:
+        self._peer = TcpPeer()
+        self._client: socket.socket | None = None
+        self.url = self._peer.url
+
+    def say(self, data: bytes) -> None:
+        self._client = self._client or self._peer.accept()
+        self._client.sendall(data)
+
+    def close(self) -> None:
+        self._peer.close()
+        if self._client is not None:
+            self._client.close()
+
+
+class Rfc2217(Rfc2217Peer):
+    """A device server that has its line set."""
+
+    def __init__(self, _: Path, __: Recording) -> None:
+        super().__init__()
+
+    def say(self, data: bytes) -> None:
+        self.behind.write(data)
+
+
+class Mqtt:
+    """The broker of a device. It delivers what the device publishes, and has lost the mark of what
+    it had retained.
+    """
+
+    def __init__(self, _: Path, __: Recording) -> None:
+        self._broker = Broker()
+        self.url = self._broker.url
+
+    def say(self, data: bytes) -> None:
+        for line in data.splitlines():
+            topic, _, payload = line.partition(b" 0 ")
+            self._broker.publish(b"dice/" + topic, unescape(payload.decode()))
+
+    def close(self) -> None:
+        self._broker.close()
+
+
+class Usb:
+    """A USB device. What it says comes in reports of its own size, or as a stream of bytes."""
+
+    def __init__(self, bus: VirtualBus, device: UsbDevice, size: int, url: str) -> None:
+        self._plugged = bus.plug(device)
+        self._size = size
+        self._interface = 0 if size else 1
+        self.url = url
+
+    def say(self, data: bytes) -> None:
+        size = self._size or 64
+        reports = (data[at : at + size] for at in range(0, len(data), size))
+        self._plugged.report(*reports, interface=self._interface)
+
+    def close(self) -> None:
+        pass
+
+
+Open = Callable[[Path, Recording], Peer]
+
+
+@pytest.fixture
+def bus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> VirtualBus:
+    virtual = VirtualBus()
+    monkeypatch.setattr(usb_link, "library", lambda: virtual)
+    monkeypatch.setattr(usb_link, "SYSTEM", tmp_path / "none")
+    return virtual
+
+
+def hid(bus: VirtualBus, _: Path, recording: Recording) -> Peer:
+    pos = "pos" in recording.header.get("options", "")
+    device, size = (POS_SCANNER, 64) if pos else (UsbDevice(), 8)
+    return Usb(bus, device, size, f"usb://0c2e:0b61?timeout=0.2&report={size}")
+
+
+def bulk(bus: VirtualBus, _: Path, __: Recording) -> Peer:
+    return Usb(bus, VENDOR_READER, 0, "usb://0c2e:0b61?timeout=0.2&read=82&write=02")
+
+
+def links(bus: VirtualBus) -> Mapping[str, Mapping[str, Open]]:
+    """For each scheme of drivers, the kinds of link that such a device is reached by."""
+    return {
+        "serial": {"serial": Serial, "tcp": Tcp, "rfc2217": Rfc2217, "usb": partial(bulk, bus)},
+        "usb": {"usb": partial(hid, bus)},
+        "mqtt": {"mqtt": Mqtt},
+    }
+
+
+KINDS = {"serial": ("tcp", "serial", "rfc2217", "usb"), "usb": ("usb",), "mqtt": ("mqtt",)}
+EACH = [
+    pytest.param(path, kind, id=f"{path.stem}-{kind}")
+    for path in RECORDINGS
+    for kind in KINDS[driver(read_recording(path).header["driver"]).scheme]
+]
+
+
+def test_every_kind_of_link_is_here() -> None:
+    kinds = {scheme: tuple(found) for scheme, found in links(VirtualBus()).items()}
+    assert {scheme: {*found} for scheme, found in kinds.items()} == {
+        scheme: {*found} for scheme, found in KINDS.items()
+    }
+    assert {kind for found in KINDS.values() for kind in found} | {"replay"} == {*SCHEMES}
+
+
+@pytest.fixture
+def connect(bus: VirtualBus, tmp_path: Path) -> Iterator[Callable[[Recording, str], Peer]]:
+    opened: list[Peer] = []
+
+    def peer(recording: Recording, kind: str) -> Peer:
+        scheme = driver(recording.header["driver"]).scheme
+        opened.append(links(bus)[scheme][kind](tmp_path, recording))
+        return opened[-1]
+
+    yield peer
+    for each in opened:
+        each.close()
+
+
+Connect = Callable[[Recording, str], Peer]
+
+
+def sent(recording: Recording, *, after: int = 0) -> bytes:
+    """What the device sent, in whole chunks."""
+    data = b""
+    for chunk in chunks(recording)[after:]:
+        if len(data) + len(chunk.data) > MOST:
+            break
+        data += chunk.data
+    return data
+
+
+@pytest.mark.parametrize(("path", "kind"), EACH)
+async def test_what_a_link_delivers_at_opening_is_late(
+    path: Path, kind: str, connect: Connect
+) -> None:
+    recording = read_recording(path)
+    peer, data, codec = connect(recording, kind), sent(recording), make(recording)
+    # the clock stands still, so that nothing comes too late to be of the first moments
+    async with running(peer.url, codec=codec, clock=lambda: 100.0) as floor:
+        await until_async(lambda: floor.device.health().link)
+        peer.say(data)
+        await until_async(lambda: codec.counters.bytes >= len(data))
+        assert live(floor.readings) == []
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+async def test_a_recording_that_is_played_in_a_moment_is_late(path: Path) -> None:
+    recording = read_recording(path)
+    codec, size = make(recording), sum(len(chunk.data) for chunk in chunks(recording))
+    async with running(f"replay://{path}?speed=0", codec=codec, clock=lambda: 100.0) as floor:
+        await until_async(lambda: codec.counters.bytes >= size)
+        assert live(floor.readings) == []
+
+
+@pytest.mark.parametrize(("path", "kind"), EACH)
+async def test_what_the_kernel_kept_of_a_suspended_machine_is_late(
+    path: Path, kind: str, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock by which everything is timed stood still meanwhile."""
+    recording = read_recording(path)
+    peer, codec = connect(recording, kind), make(recording)
+    clock, slept = [0.0], [0.0]
+    for module in (devices.looks, devices.reader):
+        monkeypatch.setattr(module, "suspended", lambda: slept[0])
+    async with running(peer.url, codec=codec, clock=lambda: clock[0]) as floor:
+        await until_async(lambda: floor.device.health().link)
+        heard = chunks(recording)[:AT_PACE]
+        size = 0
+        for chunk in heard:
+            clock[0] = 10.0 + chunk.at - heard[0].at
+            size += len(chunk.data)
+            peer.say(chunk.data)
+            await until_async(lambda: codec.counters.bytes >= size)  # noqa: B023
+        before = len(floor.readings)
+        peer.say(sent(recording, after=len(heard)))
+        slept[0] += 3600.0
+
+        def after() -> list[AnyReading]:
+            return floor.readings[before:]
+
+        await until_async(lambda: any(isinstance(each, LinkLost) for each in after()))
+        assert live(after()) == []
+        (lost,) = (each for each in after() if isinstance(each, LinkLost))
+        assert lost.reason == "this machine was suspended for 3600 s; the link is opened again"
