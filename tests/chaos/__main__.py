@@ -40,7 +40,7 @@ WITH_A_LONG_FORM = (
     "mutants/test_mutants.py",
     *("subscribers/carrousel/test_any_order.py", "subscribers/carrousel/test_kills.py"),
     *("subscribers/carrousel/test_store.py", "subscribers/surveillance/test_outages.py"),
-    "subscribers/display/test_picture.py",
+    *("subscribers/console/test_second_person.py", "subscribers/display/test_picture.py"),
     *("web/test_any_request.py", "web/test_interrupted.py", "web/test_jackpot.py"),
     "web/test_surveillance.py",
 )
