@@ -15,8 +15,8 @@ class Stall:
 
     def __init__(self, port: int, ending: ExitStack) -> None:
         self._far = port
-        self._flows = threading.Event()
-        self._flows.set()
+        self._flows, self._answers = threading.Event(), threading.Event()
+        self.go()
         self._over = False
         self._door = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._door.getsockname()[1])
@@ -27,14 +27,20 @@ class Stall:
     def hold(self) -> None:
         """Nothing passes from now on."""
         self._flows.clear()
+        self._answers.clear()
+
+    def hold_answers(self) -> None:
+        """Nothing comes back from the server."""
+        self._answers.clear()
 
     def go(self) -> None:
         """What was held passes, in order."""
         self._flows.set()
+        self._answers.set()
 
     def close(self) -> None:
         self._over = True
-        self._flows.set()
+        self.go()
         with suppress(OSError):
             self._door.shutdown(socket.SHUT_RDWR)
         self._door.close()
@@ -51,7 +57,7 @@ class Stall:
             while to and not self._over:
                 for source in select.select([*to], [], [], 0.5)[0]:
                     data = source.recv(1 << 16)
-                    self._flows.wait()
+                    (self._answers if source is far else self._flows).wait()
                     if data:
                         to[source].sendall(data)
                         continue

@@ -82,8 +82,10 @@ def test_the_age_of_a_touch_is_what_has_passed_here_and_never_less() -> None:
 class Console:
     """A head of table at a screen, behind a network that can hold everything."""
 
-    def __init__(self, folder: Path, ending: ExitStack, browser: Browser) -> None:
-        self.floor = Floor(folder, ending, late=LATE)
+    def __init__(
+        self, folder: Path, ending: ExitStack, browser: Browser, late: float = LATE
+    ) -> None:
+        self.floor = Floor(folder, ending, late=late)
         self.network = Stall(self.floor.web.port, ending)
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         ending.callback(context.close)
@@ -160,6 +162,28 @@ def test_a_command_that_the_network_delivers_late_is_not_given(console: Console)
     until("it came", lambda: "a touch came too late" in console.floor.web.log())
     expect(notice).to_contain_text("Not done: the touch reached the server too late.")
     gives_it_again(console)
+
+
+def test_who_goes_back_when_it_has_left_is_told_what_became_of_it(
+    tmp_path: Path, ending: ExitStack, browser: Browser
+) -> None:
+    console = Console(tmp_path, ending, browser, late=PATIENCE)
+    console.sign_in("/pit", "m-lasa", ".bar")
+    page, floor = console.page, console.floor
+    console.open_session()
+    console.network.hold_answers()
+    confirm(page)
+    until_said(floor.heard, "session.opened", 1)
+    page.evaluate("document.querySelector('dialog[open] [data-do=back]')?.click()")
+    notice = page.locator(".notice")
+    expect(notice).to_contain_text("it is not known whether it was done")
+    console.network.go()
+    expect(notice).to_contain_text("done and stored")
+    page.reload()
+    expect(notice).to_contain_text("done and stored")  # until it is read
+    notice.locator("button").click()
+    expect(notice).to_have_count(0)
+    assert floor.sent().count("session-open") == 1
 
 
 def test_a_command_that_waits_in_the_browser_is_withdrawn(console: Console) -> None:

@@ -123,9 +123,10 @@ export function ask(place, answer, about) {
       onBack = onSent = () => {};
     }
     const done = status === 200 && !body.denied;
+    const open = done && ["sending", "sent", "unknown"].includes(body.how);
     const why = status === TOO_LATE ? words("pit.late") : (body?.text ?? words("pit.refused"));
-    if (!done && !here) begun({ ...given, why });
-    else if (!done || !["sending", "sent", "unknown"].includes(body.how)) settled(given.number);
+    if (!open && here) settled(given.number);
+    else if (!open) settled(given.number, done ? became(body) : why);
     if (here && done) outcome(body);
     else if (here) refused(status, body, why);
     window.dispatchEvent(new Event("novamas-touched"));
@@ -139,7 +140,7 @@ export function ask(place, answer, about) {
 
   function outcome(body) {
     if (["followed", "unknown", "waiting"].includes(body.how)) return hide();
-    tell([words(`pit.${body.how}`), body.why].filter(Boolean).join(": "));
+    tell(became(body));
     mine = number(); // the next touch is another one
     item = null; // the answer stays to be read, though what it was about may be gone
     if (body.wait) countdown(body.wait);
@@ -164,6 +165,9 @@ export function ask(place, answer, about) {
     told.className = `told ${kind}`;
   }
 }
+
+/** What became of a touch, in words. */
+export const became = ({ how, why }) => [words(`pit.${how}`), why].filter(Boolean).join(": ");
 
 const SHORT = ["choice", "hand", "amount", "round", "number", "card", "cards"];
 

@@ -4,7 +4,7 @@ import { touch } from "/static/beats.js";
 import { connect } from "/static/connection.js";
 import { h, kept, put } from "/static/drawing.js";
 import { TOO_LATE } from "/static/request.js";
-import { ask, asking, gone, sent } from "./dialog.js";
+import { ask, asking, became, gone, sent } from "./dialog.js";
 import { leave } from "./leave.js";
 import { clock, money, page, post, words } from "./page.js";
 import { forget, forgotten, remember, settled } from "./touches.js";
@@ -30,7 +30,7 @@ function draw() {
   const all = [...places.values()];
   for (const each of all.flatMap((place) => place.done)) {
     if (each.how === "sent") sent(each.number);
-    if (!onTheWay(each) && each.how !== "unknown") settled(each.number);
+    if (!onTheWay(each) && each.how !== "unknown") settled(each.number, each.receipt ? null : became(each));
   }
   const items = all.flatMap((place) => place.items.map((item) => ({ place, item })));
   items.sort((a, b) => GRAVEST.indexOf(a.item.what) - GRAVEST.indexOf(b.item.what) || a.item.since.localeCompare(b.item.since));
@@ -159,7 +159,7 @@ const before = new Map(remember().map((each) => [each.number, each]));
 function old() {
   const known = new Set([...places.values()].flatMap((place) => place.done.filter((each) => !onTheWay(each)).map((each) => each.number)));
   return [...before.values(), ...remember().filter((each) => each.lost || each.why)]
-    .filter((each, index, all) => !known.has(each.number) && !forgotten(each.number) && all.findIndex((other) => other.number === each.number) === index)
+    .filter((each, index, all) => (each.why || !known.has(each.number)) && !forgotten(each.number) && all.findIndex((other) => other.number === each.number) === index)
     .map((each) => {
       if (before.has(each.number)) findOut(each);
       return kept(`notice ${each.number}`, each, () => notice(each.table, each));

@@ -14,15 +14,20 @@ export function begun(touch) {
   sessionStorage.setItem(KEY, JSON.stringify([...stored(KEY).filter((each) => each.number !== touch.number), touch]));
 }
 
-/** It has an answer. */
-export function settled(number) {
-  if (!stored(KEY).some((each) => each.number === number)) return;
-  sessionStorage.setItem(KEY, JSON.stringify(stored(KEY).filter((each) => each.number !== number)));
+/** It has an answer. Whoever went on without it is told `why`, what became of it, until that has been read. */
+export function settled(number, why) {
+  const left = stored(KEY).find((each) => each.number === number && each.lost && !each.why);
+  if (left && why) begun({ ...left, why });
+  else drop((each) => each.number === number && !each.why);
+}
+
+function drop(which) {
+  if (stored(KEY).some(which)) sessionStorage.setItem(KEY, JSON.stringify(stored(KEY).filter((each) => !which(each))));
 }
 
 /** The person has read what became of it. */
 export function forget(number) {
-  settled(number);
+  drop((each) => each.number === number);
   sessionStorage.setItem(READ, JSON.stringify([...stored(READ), number].slice(-200)));
 }
 
