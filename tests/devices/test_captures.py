@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from devices.captures import NO_TIMES, CaptureError, Form, read_capture
 from devices.recording_lines import parse_time
+from tests.support.for_each import for_each
 
 SOME = bytes(range(256)) + b"\r\nABC" * 7 + bytes(100)
 
@@ -108,7 +109,7 @@ def test_a_dump_of_which_lines_are_missing_is_refused(
         bytes_of("".join(lines[:gone] + lines[gone + 1 :]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line"),
     [
         ("02 31 5\n", 1),

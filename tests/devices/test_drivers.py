@@ -19,6 +19,7 @@ from devices.readings import AnyReading, LinkGarbage, WheelNumber
 from devices.recording import read_recording
 from devices.watch import Watch
 from tests.support import contract
+from tests.support.for_each import for_each
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 ROWS = {row[0]: row for row in contract.table(contract.sections("devices.md")["Devices"])}
@@ -65,7 +66,7 @@ def test_a_row_says_what_the_driver_says(name: str) -> None:
     assert marked(gives) == sorted(said - of_the_watch)
 
 
-@pytest.mark.parametrize("name", DRIVERS)
+@for_each("name", DRIVERS)
 def test_the_options_are_described(name: str) -> None:
     options = driver(name).options
     told = [

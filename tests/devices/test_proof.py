@@ -14,6 +14,7 @@ from devices.profiles.profile import parse
 from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkOpen, LinkUp
 from devices.recording import read_recording
 from devices.watch import Watch
+from tests.support.for_each import for_each
 
 TESTS = Path(__file__).parents[1]
 RECORDINGS = sorted((TESTS / "recordings").glob("*.txt"))
@@ -117,13 +118,13 @@ WORDS = {
 """What comes from something that is not the device."""
 
 
-@pytest.mark.parametrize("name", CODECS)
+@for_each("name", CODECS)
 def test_every_codec_states_how_much_a_frame_proves(name: str) -> None:
     assert CODECS[name]().proof is PROOFS.get(name, Proof.FORM)
 
 
-@pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize("name", CODECS)
+@for_each("words", WORDS)
+@for_each("name", CODECS)
 def test_what_a_server_says_at_connecting_is_no_frame(name: str, words: str) -> None:
     """At the first opening and after each other one."""
     codec = CODECS[name]()
@@ -140,8 +141,8 @@ def test_what_a_server_says_at_connecting_is_no_frame(name: str, words: str) -> 
     assert codec.counters.frames == 0
 
 
-@pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize("name", sorted(CODECS.keys() - {"free", "found"}))
+@for_each("words", WORDS)
+@for_each("name", sorted(CODECS.keys() - {"free", "found"}))
 def test_other_text_never_proves_that_the_device_is_there(name: str, words: str) -> None:
     codec = CODECS[name]()
     watch = Watch(codec, "device", 5.0)
@@ -155,8 +156,8 @@ def test_other_text_never_proves_that_the_device_is_there(name: str, words: str)
     assert codec.counters.frames == 0
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
-@pytest.mark.parametrize("name", [name for name in DRIVERS if driver(name).scheme == "serial"])
+@for_each("path", RECORDINGS, ids=lambda path: path.stem)
+@for_each("name", [name for name in DRIVERS if driver(name).scheme == "serial"])
 def test_another_device_is_not_taken_for_this_one(name: str, path: Path) -> None:
     recording = read_recording(path)
     codec = CODECS[name]()

@@ -26,6 +26,7 @@ from devices.recording import (
     read_recording,
 )
 from devices.recording_lines import LINK_OPENED, Framing
+from tests.support.for_each import for_each
 
 START = 1_758_612_328.384
 
@@ -72,7 +73,7 @@ def test_escapes_are_printable_and_undone(data: bytes) -> None:
     assert unescape(escape(data)) == data
 
 
-@pytest.mark.parametrize("text", ["\\", "\\q", "\\x1", "\\u0041", "\\N{BULLET}", "\u20ac", "\\cut"])
+@for_each("text", ["\\", "\\q", "\\x1", "\\u0041", "\\N{BULLET}", "\u20ac", "\\cut"])
 def test_a_bad_escape_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match="backslash"):
         unescape(text)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.mutants import proofs
 from tests.mutants.table import ROOT, Mutant, enforced, families
+from tests.support.for_each import for_each
 
 MUTANTS = [
     pytest.param(mutant, id=f"{family}-{number}")
@@ -31,7 +32,7 @@ def test_every_enforced_rule_has_a_mutant() -> None:
     assert set(enforced()) - {rule for rule, _ in PROVED} == set()
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@for_each("mutant", MUTANTS)
 def test_a_mutant_changes_what_is_there(mutant: Mutant) -> None:
     if mutant.rulebook is not None:
         mutant.change_page(msgspec.toml.decode(mutant.path().read_text(encoding="utf-8")))
@@ -39,7 +40,7 @@ def test_a_mutant_changes_what_is_there(mutant: Mutant) -> None:
         compile(mutant.changed_source(), mutant.path(), "exec", dont_inherit=True)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
+@for_each("mutant", MUTANTS)
 def test_a_mutant_breaks_enforced_rules_alone(mutant: Mutant) -> None:
     assert set(mutant.rules) <= set(enforced())
 

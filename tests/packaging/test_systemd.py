@@ -11,6 +11,7 @@ import pytest
 
 from controller.standby.record import LONGEST
 from controller.standby.right import LONGEST_LOOK, patience
+from tests.support.for_each import for_each
 
 pytestmark = pytest.mark.usefixtures("programs")
 
@@ -67,7 +68,7 @@ def test_the_timer_starts_the_verification() -> None:
     assert run("systemd-analyze", "calendar", when).returncode == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "Type=notify",

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.for_each import for_each
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 NAMED = sorted(set(re.findall(r"`([\w/]+\.py)::([\w.]+)`", PAGE)))
@@ -48,7 +50,7 @@ def imported(path: Path) -> set[str]:
     return modules
 
 
-@pytest.mark.parametrize(("file", "name"), NAMED)
+@for_each(("file", "name"), NAMED)
 def test_each_named_function_exists(file: str, name: str) -> None:
     assert name in defined(ast.parse((ROOT / file).read_text())), f"{file} has no {name}"
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.support import contract
+from tests.support.for_each import for_each
 from tests.support.games.seeds import stands_in
 
 DECREES = {"es": ("ARA02",), "ca": ("BAL05", "BAL09"), "eu": ("EUS96",), "gl": ("GAL07",)}
@@ -29,12 +28,12 @@ def words() -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
+@for_each("row", rows(), ids=lambda row: row[0])
 def test_a_term_has_a_word_in_each_language(row: list[str]) -> None:
     assert len(row) == 6
     assert all(row)
 
 
-@pytest.mark.parametrize(("language", "word"), words())
+@for_each(("language", "word"), words())
 def test_a_plain_word_stands_in_its_decree(shared: Path, language: str, word: str) -> None:
     assert any(stands_in(shared, decree, word, case=False) for decree in DECREES[language])

@@ -2,7 +2,8 @@
 
 ``process``: the test uses the fixture ``programs``, itself or through another fixture. Without it a
 test cannot start a program: the guard below raises in the call that tries to.
-``slow``: ``seconds.tsv`` has more than ``SLOW_SECONDS`` of processor time for it.
+``slow``: ``seconds.tsv`` has more than ``SLOW_SECONDS`` of processor time for it, or for each of
+its rows if it has a table of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 
 import pytest
+
+from tests.support.for_each import rows_of
 
 TABLE = Path(__file__).with_name("seconds.tsv")
 """Measured processor seconds of each costly test function, its costliest case."""
@@ -45,14 +48,18 @@ def seconds() -> dict[str, float]:
 
 def mark(items: Iterable[pytest.Item]) -> None:
     """Mark each test that starts programs and each that is costly."""
-    table = seconds()
     for item in items:
         if "programs" in getattr(item, "fixturenames", ()):
             item.add_marker("process")
         elif item.get_closest_marker("process"):
             continue
-        elif table.get(function_id(item.nodeid), 0.0) > SLOW_SECONDS:
+        elif is_slow(item.nodeid, getattr(item, "function", None)):
             item.add_marker("slow")
+
+
+def is_slow(node_id: str, test: object) -> bool:
+    """Return whether a test, or a row of its table, takes long."""
+    return seconds().get(function_id(node_id), 0.0) / rows_of(test) > SLOW_SECONDS
 
 
 def costliest_first(items: list[pytest.Item]) -> list[pytest.Item]:

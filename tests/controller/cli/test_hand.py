@@ -7,6 +7,7 @@ import json
 import pytest
 
 from controller.cli import main
+from tests.support.for_each import for_each
 
 
 def said(words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
@@ -36,7 +37,7 @@ SYNTHETIC_2005 = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "ranking", "rank"),
     [
         ("--game texas-holdem --decree EUS96 Ah Kh Qh Jh Th 2c 2d", "five-52", "royal flush"),
@@ -100,7 +101,7 @@ def test_it_compares_as_the_decree_does(
     assert (line["ranking"], line["rank"]) == (ranking, rank)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "says"),
     [
         ("--game omaha --decree GAL07 Ah", "GAL07 has no game of poker"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from controller.cli import main
 from devices.shuffler.deck_mate_1_history import read_history
+from tests.support.for_each import for_each
 
 HISTORY = """\
 SHUFFLE MASTER DECK MATE
@@ -113,8 +114,8 @@ def test_an_event_of_another_kind_is_kept() -> None:
     assert (event.name, event.known) == ("Tray Lost", False)
 
 
-@pytest.mark.parametrize("name", ["P: 120", "G: 44", "Cyc: 18946"])
-@pytest.mark.parametrize("digits", [13, 40, 5000])
+@for_each("name", ["P: 120", "G: 44", "Cyc: 18946"])
+@for_each("digits", [13, 40, 5000])
 def test_a_number_that_is_none_is_damage_and_no_part_of_it_is_taken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, digits: int
 ) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from controller.cli import main
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "told"),
     [
         (

@@ -25,6 +25,7 @@ from controller.people.register import (
     write_people,
 )
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
+from tests.support.for_each import for_each
 from tests.support.people.staff import public
 
 LASA = ("--id", "m-lasa", "--name", "M. Lasa", "--role", "table_head", "--table", "ruleta-1")
@@ -66,7 +67,7 @@ def test_a_person_gets_a_table(
     assert "default: no decree" in drawn
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "status", "told"),
     [
         (["--game", "roulette-french"], 2, "--decree is missing"),

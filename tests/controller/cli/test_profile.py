@@ -9,6 +9,7 @@ import pytest
 
 from controller.cli import main
 from tests.support.devices.described import FOLDER
+from tests.support.for_each import for_each
 
 RECORDINGS = FOLDER.parent / "recordings"
 ROTA = str(FOLDER / "acme-rota.toml")
@@ -96,7 +97,7 @@ def test_a_sound_profile_is_summed_up(capsys: pytest.CaptureFixture[str]) -> Non
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "told"),
     [
         (["profile", "check", "lost.toml"], "lost.toml: cannot be read: No such file"),

@@ -15,6 +15,7 @@ from controller.cli import main
 from controller.games.games import GAMES
 from controller.rulebooks import rows
 from controller.rulebooks.dispositions import own_rules
+from tests.support.for_each import for_each
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
@@ -122,7 +123,7 @@ def test_a_table_on_a_terminal(
     assert "{" not in out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "says"),
     [
         (

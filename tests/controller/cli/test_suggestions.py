@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.support.for_each import for_each
+
 pytestmark = pytest.mark.usefixtures("programs")
 
 
@@ -23,7 +25,7 @@ def said(*words: str) -> tuple[int, str]:
     return ran.returncode, ran.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "told"),
     [
         (("wach",), "novamas: no command 'wach'; did you mean `watch`?"),

@@ -25,6 +25,7 @@ from controller.contract.retained import Identity
 from tests.controller.commissioning.commissioned import Person, key
 from tests.support.daemon.process import Wheel
 from tests.support.devices.parts import Pty
+from tests.support.for_each import for_each
 
 CARDS = [rank + suit for suit in "cdhs" for rank in "A23456789TJQK"]
 
@@ -279,7 +280,7 @@ def test_nothing_passes_because_nobody_looked() -> None:
     assert verdict(judge(EXPECTED, DONE, IS, ())) == "not accepted"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         Plate(at=AT, maker="Acme", model="Rota", serial="A118"),

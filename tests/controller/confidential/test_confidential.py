@@ -56,6 +56,7 @@ from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import Heard
 from devices.readings import AnyReading, CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
+from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 from tests.support.games.face_down import Cards, FaceDown
 from tests.support.games.monkey import Monkey, frame
@@ -410,7 +411,7 @@ def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
     return [*map(write, events), *retained], told_by(events)
 
 
-@pytest.mark.parametrize(("game_id", "decree"), PAIRS)
+@for_each(("game_id", "decree"), PAIRS)
 def test_a_game_that_hides_a_card_says_so(game_id: str, decree: str) -> None:
     """Else its journal would be in clear."""
     game = make_game(game_id, decree, {})

@@ -18,6 +18,7 @@ from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
 from devices.links import mqtt, replay, serial_port, usb
 from devices.profiles.language import Profile
+from tests.support.for_each import for_each
 
 SECTIONS: dict[str, type[msgspec.Struct]] = {
     "configuration": Configuration,
@@ -67,7 +68,7 @@ def numbers(kind: Any, at: str = "") -> Iterator[tuple[str, Any]]:
             yield from numbers(kind.type, at)
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@for_each("section", SECTIONS)
 def test_every_number_has_a_least_and_a_most(section: str) -> None:
     found = [
         at
@@ -78,10 +79,8 @@ def test_every_number_has_a_least_and_a_most(section: str) -> None:
     assert found == [], found
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-@pytest.mark.parametrize(
-    "number", [1 << 70, -(1 << 70), 10**400, 1e300, -1e300, math.inf, -math.inf, math.nan]
-)
+@for_each("section", SECTIONS)
+@for_each("number", [1 << 70, -(1 << 70), 10**400, 1e300, -1e300, math.inf, -math.inf, math.nan])
 def test_no_number_beyond_its_bounds_is_taken(section: str, number: float) -> None:
     """Each number of a section alone, as it would stand in a file."""
     for at, kind in numbers(inspect.type_info(SECTIONS[section])):
@@ -94,8 +93,8 @@ def test_no_number_beyond_its_bounds_is_taken(section: str, number: float) -> No
                 msgspec.convert(number, Annotated[plain, meta])
 
 
-@pytest.mark.parametrize("number", ["99999999999999999999", "-1", "0", "1e300", "inf", "nan"])
-@pytest.mark.parametrize(
+@for_each("number", ["99999999999999999999", "-1", "0", "1e300", "inf", "nan"])
+@for_each(
     "key",
     ["journal.keep_days", "recordings.max_days", "recordings.max_files", "recordings.max_bytes"],
 )

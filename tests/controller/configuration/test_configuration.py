@@ -16,6 +16,7 @@ from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError, Mistake
 from devices import places, sections
 from devices.drivers import DRIVERS, driver
+from tests.support.for_each import for_each
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -73,7 +74,7 @@ def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "told"),
     [
         ('id = "casino"\n', "", "line 1: site: the key `id` is missing"),
@@ -431,9 +432,7 @@ def test_commands_need_a_driver_that_has_some(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "text", ["", "table = 3", "table = [3]", "site = 1", "[[site]]", "table = []"]
-)
+@for_each("text", ["", "table = 3", "table = [3]", "site = 1", "[[site]]", "table = []"])
 def test_a_wrong_shape_is_told_and_nothing_breaks(tmp_path: Path, text: str) -> None:
     assert mistakes(tmp_path, text)
 
@@ -608,7 +607,7 @@ def _told(field: msgspec.structs.FieldInfo) -> str:
     return "none" if default is None else msgspec.json.encode(default).decode()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("section", "kind"),
     [
         ("[site]", settings.Site),

@@ -26,6 +26,7 @@ from devices.profiles.language import Profile
 from devices.profiles.profile import ProfileError as ProfileMistaken
 from devices.profiles.profile import parse
 from devices.recording import RecordingError, read_recording
+from tests.support.for_each import for_each
 from tests.support.hostile import TOML, in_turn
 
 GOOD: dict[str, Any] = {
@@ -96,7 +97,7 @@ def text_of(file: dict[str, Any]) -> str:
     return "".join(f"{key} = {spelt(value)}\n" for key, value in file.items())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("turn", "way"),
     list(enumerate(keys(Configuration))),
     ids=lambda part: ".".join(part) if isinstance(part, tuple) else "",
@@ -151,7 +152,7 @@ def test_every_option_of_every_driver(name: str) -> None:
                     found.make("device", options)
 
 
-@pytest.mark.parametrize("way", list(keys(Profile)), ids=".".join)
+@for_each("way", list(keys(Profile)), ids=".".join)
 def test_every_key_of_a_profile(way: tuple[str, ...]) -> None:
     good = tomllib.loads(
         (Path(__file__).parents[3] / "devices/profiles/zvonimir-king.toml").read_text()

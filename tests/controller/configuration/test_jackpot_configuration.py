@@ -13,6 +13,7 @@ from controller.configuration import settings
 from controller.configuration.file import load
 from subscribers.carrousel.terms import Terms
 from tests.controller.configuration.test_configuration import mistakes
+from tests.support.for_each import for_each
 
 TABLE = """
 [[table]]
@@ -128,7 +129,7 @@ def test_all_mistakes_about_jackpots_are_told_at_once(tmp_path: Path) -> None:
         assert what in told
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "place"),
     [
         ('currency = "euro"', "currency"),

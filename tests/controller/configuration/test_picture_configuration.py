@@ -5,13 +5,12 @@ from __future__ import annotations
 import typing
 from pathlib import Path
 
-import pytest
-
 from controller.configuration import pictures, settings
 from controller.configuration.file import load
 from subscribers.video import bookmarks, names
 from subscribers.video.settings import BookmarkSettings, VideoSettings
 from tests.controller.configuration.test_configuration import mistakes
+from tests.support.for_each import for_each
 
 HEAD = """
 [site]
@@ -72,7 +71,7 @@ def test_sound_ones_are_read_with_their_files_beside_the_configuration(tmp_path:
     assert read.video.folder == str(tmp_path / "pictures")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("was", "given", "said"),
     [
         ('id = "frigate"', 'id = "milestone"', "another bookmark has the id milestone too"),

@@ -12,6 +12,7 @@ from controller.configuration.settings import ConfigurationError
 from controller.journal.setup import Boot, boot
 from devices.drivers import driver
 from tests.support.devices.described import FOLDER
+from tests.support.for_each import for_each
 
 ROTA = (FOLDER / "acme-rota.toml").read_text()
 PEOPLE = """[people]
@@ -57,7 +58,7 @@ def test_the_journal_keeps_what_readings_are_derived_by(file: Path) -> None:
     assert codec.feed(b"\x0220N17004\x037D", 1.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "told"),
     [
         (

@@ -24,6 +24,7 @@ from controller.contract.schemas import documents
 from controller.contract.sealed import Opened, Sealed
 from controller.contract.topics import Topics, level
 from tests.support import contract
+from tests.support.for_each import for_each
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 EXAMPLES = [
@@ -67,7 +68,7 @@ def validator(family: str, component: str | None = None) -> Draft202012Validator
     return Draft202012Validator(schema)
 
 
-@pytest.mark.parametrize("path", contract.files())
+@for_each("path", contract.files())
 def test_the_files_are_what_the_types_say(path: str) -> None:
     assert (contract.DOCS / path).read_bytes() == contract.files()[path], (
         "write them with `novamas schemas docs`"

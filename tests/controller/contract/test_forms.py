@@ -12,6 +12,7 @@ from controller.contract.forms import SENT_OTHERWISE, Form, form
 from controller.contract.jackpot import JACKPOT_ORDERS, JackpotOrder
 from controller.contract.messages.messages import LANGUAGES, catalogue
 from controller.contract.notation import read_input
+from tests.support.for_each import for_each
 
 FORMS = [form(tag_of(kind)) for kind in COMMANDS]
 ORDERS = [form(str(kind.__struct_config__.tag)) for kind in JACKPOT_ORDERS]
@@ -33,13 +34,13 @@ FILLED = {
 }
 
 
-@pytest.mark.parametrize("kind", COMMANDS)
+@for_each("kind", COMMANDS)
 def test_a_form_has_the_fields_of_its_command(kind: type[Command]) -> None:
     names = {field.name for field in form(tag_of(kind)).fields}
     assert names == {*kind.__struct_fields__} - {*SENT_OTHERWISE}
 
 
-@pytest.mark.parametrize("of", FORMS, ids=lambda of: of.command)
+@for_each("of", FORMS, ids=lambda of: of.command)
 def test_a_form_that_is_filled_in_is_a_command(of: Form) -> None:
     for wanted in (True, False):  # all fields, and only those that it needs
         said = {
@@ -54,7 +55,7 @@ def test_a_form_that_is_filled_in_is_a_command(of: Form) -> None:
         assert isinstance(given, Command)
 
 
-@pytest.mark.parametrize("of", FORMS, ids=lambda of: of.command)
+@for_each("of", FORMS, ids=lambda of: of.command)
 def test_every_choice_of_a_form_is_a_value_of_the_command(of: Form) -> None:
     needed = {
         field.name: next(iter(field.choices), FILLED.get(field.kind))
@@ -69,8 +70,8 @@ def test_every_choice_of_a_form_is_a_value_of_the_command(of: Form) -> None:
             assert read_input(msgspec.json.encode(head | {field.name: said}))
 
 
-@pytest.mark.parametrize("of", [*FORMS, *ORDERS], ids=lambda of: of.command)
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("of", [*FORMS, *ORDERS], ids=lambda of: of.command)
+@for_each("language", LANGUAGES)
 def test_a_form_has_words_in_every_language(of: Form, language: str) -> None:
     texts = catalogue(language)
     keys = [of.text, *(field.text for field in of.fields)]
@@ -78,7 +79,7 @@ def test_a_form_has_words_in_every_language(of: Form, language: str) -> None:
     assert [key for key in keys if key not in texts] == []
 
 
-@pytest.mark.parametrize("of", FORMS, ids=lambda of: of.command)
+@for_each("of", FORMS, ids=lambda of: of.command)
 def test_what_is_below_or_above_the_bounds_the_contract_refuses_or_every_game(of: Form) -> None:
     for field in of.fields:
         if field.kind in ("integer", "amount", "round"):
@@ -108,7 +109,7 @@ def order(of: Form, **said: Any) -> JackpotOrder:
     return given
 
 
-@pytest.mark.parametrize("of", ORDERS, ids=lambda of: of.command)
+@for_each("of", ORDERS, ids=lambda of: of.command)
 def test_the_form_of_an_order_of_a_jackpot_is_the_order(of: Form) -> None:
     made = order(of)
     assert {field.name for field in of.fields} == {*made.__struct_fields__} - {*SENT_OTHERWISE}

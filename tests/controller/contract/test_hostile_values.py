@@ -38,6 +38,7 @@ from controller.proof.segment import FORMAT, BrokenSegmentError, Header, Line, S
 from controller.proof.witness import Witness
 from controller.tables.table import Table, _Saved
 from devices.readings import EXACT, READINGS
+from tests.support.for_each import for_each
 from tests.support.hostile import anything, numbers, sample, spoiled
 
 
@@ -59,7 +60,7 @@ ORDERS = (*COMMANDS, Recall, DeviceOrder)
 STAMPED = {"at", "type"}
 
 
-@pytest.mark.parametrize("kind", ORDERS, ids=name_of)
+@for_each("kind", ORDERS, ids=name_of)
 def test_every_field_of_every_command(kind: type[msgspec.Struct]) -> None:
     taken = 0
     for spoiled_field, line in spoiled(kind, "id", "client", without=STAMPED):
@@ -86,7 +87,7 @@ def test_anything_in_any_field_of_any_command(
             assert read_input(write(order)) == order
 
 
-@pytest.mark.parametrize("kind", [*READINGS, *COMMANDS], ids=name_of)
+@for_each("kind", [*READINGS, *COMMANDS], ids=name_of)
 def test_every_field_of_the_notation(kind: type[msgspec.Struct]) -> None:
     taken = 0
     for spoiled_field, line in spoiled(kind):

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.contract.notation import historical, read_input
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "told"),
     [
         (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import product
 
 import msgspec
-import pytest
 from msgspec.structs import replace
 
 from controller.contract.events import DataLate
 from controller.contract.notation import write
 from controller.contract.order import Stamp, before
 from controller.contract.times import moment, utc
+from tests.support.for_each import for_each
 
 NOON = moment("2026-11-23T12:00:00Z")
 ONE = Stamp("r1", "b1", 7, utc(NOON), 1_000)
@@ -22,7 +22,7 @@ def at(seconds: float, bound: float | None = 0.0) -> Stamp:
     return Stamp("r2", "b2", 3, utc(NOON + seconds), 5, bound)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("other", "allowed", "first"),
     [
         (at(0.3), 0.1, True),

@@ -25,6 +25,7 @@ from controller.contract.orders import (
     read_order,
 )
 from controller.contract.topics import Topics, level
+from tests.support.for_each import for_each
 
 HEAD = {"by": "M. Lasa", "role": "table_head"}
 
@@ -46,7 +47,7 @@ def test_orders_to_a_device_and_recalls() -> None:
     assert order("recall", boot="b", **{"from": 8})[1] == Recall(boot="b", first=8)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "fields", "told"),
     [
         ("round-void", {**HEAD, "reason": "weather"}, "weather"),
@@ -105,8 +106,8 @@ def test_a_body_is_bounded() -> None:
         read_order("round-void", b" " * (LARGEST + 1), 0.0)
 
 
-@pytest.mark.parametrize("depth", [17, 400, 990, 8000])
-@pytest.mark.parametrize("key", ["id", "by", "note", "client", "f"])
+@for_each("depth", [17, 400, 990, 8000])
+@for_each("key", ["id", "by", "note", "client", "f"])
 def test_brackets_within_brackets_without_end_are_refused(key: str, depth: int) -> None:
     body = b'{"%b":%b%b}' % (key.encode(), b"[" * depth, b"]" * depth)
     with pytest.raises(UnreadableCommandError):

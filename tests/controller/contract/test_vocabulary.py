@@ -7,7 +7,6 @@ from collections.abc import Collection
 from typing import get_args
 
 import msgspec
-import pytest
 
 from controller.contract.commands import Command
 from controller.contract.event_fields import Event
@@ -34,6 +33,7 @@ from controller.games.trijoker import settings as trijoker_settings
 from controller.rulebooks.rulebook import rulebook
 from devices.readings import CardDrawn, Reading, WheelFaultName
 from tests.support import contract
+from tests.support.for_each import for_each
 from tests.support.games.outcomes import shown
 
 SECTIONS = {
@@ -161,7 +161,7 @@ def test_a_field_has_its_own_meaning_or_that_of_its_base() -> None:
     assert field_docs(Recall)["from"] == "The first ``seq`` wanted; 1 for all."
 
 
-@pytest.mark.parametrize("page", PAGES)
+@for_each("page", PAGES)
 def test_a_page_is_what_the_types_say(page: str) -> None:
     written = (contract.DOCS / page).read_bytes()
     assert written == PAGES[page], "write it with `novamas schemas docs`"
@@ -219,7 +219,7 @@ def test_alerts_of_a_wheel_are_the_faults_that_no_policy_decides() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("heading", "laws"),
     [
         ("irregularity of a shoe", shoe.LAWS),
@@ -239,7 +239,7 @@ def test_irregularities_of_a_game_of_cards(heading: str, laws: Collection[str]) 
     assert listed == list(laws) if isinstance(laws, tuple) else set(listed) == laws
 
 
-@pytest.mark.parametrize("pair", SHOWN, ids=str)
+@for_each("pair", SHOWN, ids=str)
 def test_what_a_game_shows(pair: tuple[str, str]) -> None:
     game = make_game(*pair, {})
     state = game.begin()

@@ -18,6 +18,7 @@ from controller.doctor import broker, clock, disk, keys, serial_lines, units
 from controller.proof.clocks import ClockReading
 from tests.support.brokers.mosquitto import Mosquitto, free_port
 from tests.support.daemon.certificates import Authority
+from tests.support.for_each import for_each
 
 HELD = "max_packet_size 20000"
 
@@ -167,7 +168,7 @@ def test_certificates_that_end(tmp_path: Path) -> None:
     assert keys.certificate(str(over), now).level == "fault"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "level"),
     [
         ({}, "note"),

@@ -9,6 +9,7 @@ import pytest
 
 from controller.contract.events import AwardQualified, ResultCorrected
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind
@@ -135,7 +136,7 @@ def test_a_hand_that_was_told_as_wrongly_set() -> None:
     assert [each.kind for each in outcome_of(back).hands if each.who == "box:1"] == ["wrongly_set"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("hands", "why"),
     [
         ({}, "hands is required; name each wrong hand with its right cards"),

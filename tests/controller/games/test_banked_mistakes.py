@@ -18,6 +18,7 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShufflerState, ShufflerVerdict
+from tests.support.for_each import for_each
 from tests.support.games.banked_play import PAIRS, Play, bets_of, irregularities, voids
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import confidential, of_kind
@@ -271,8 +272,8 @@ def public(play: Play) -> str:
     return msgspec.json.encode([play.events, play.shown, play.game.history(play.state)]).decode()
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
-@pytest.mark.parametrize("answer", [{"action": "accept"}, {"action": "remove"}, None])
+@for_each(("game", "decree"), PAIRS)
+@for_each("answer", [{"action": "accept"}, {"action": "remove"}, None])
 def test_a_readers_word_tells_no_card(
     game: str, decree: str, answer: dict[str, str] | None
 ) -> None:
@@ -289,8 +290,8 @@ def test_a_readers_word_tells_no_card(
         assert play.state.current.cards[-1].card == "Js", "it lies where it belongs, face down"
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS[:3])
-@pytest.mark.parametrize("card", ["Js", "Td"])
+@for_each(("game", "decree"), PAIRS[:3])
+@for_each("card", ["Js", "Td"])
 def test_nor_where_it_makes_the_round_null(game: str, decree: str, card: str) -> None:
     """At trijoker a ten among the common cards does not and a jack does: of either a person is
     asked, else one could tell which.

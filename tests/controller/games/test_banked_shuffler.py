@@ -9,6 +9,7 @@ import pytest
 from controller.contract.events import AlertCleared, BetsClosed
 from controller.contract.refusals import RejectedError
 from devices.readings import ShufflerState, ShufflerStateName
+from tests.support.for_each import for_each
 from tests.support.games.banked_play import PAIRS, Play
 from tests.support.games.play import of_kind
 
@@ -28,8 +29,8 @@ def opened(game: str, decree: str, state: ShufflerStateName) -> Play:
     return play
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
-@pytest.mark.parametrize("state", ["jam", "door_open", "count_wrong", "needs_service"])
+@for_each(("game", "decree"), PAIRS)
+@for_each("state", ["jam", "door_open", "count_wrong", "needs_service"])
 def test_bets_close_when_it_is_ready(game: str, decree: str, state: ShufflerStateName) -> None:
     play = opened(game, decree, state)
     assert [

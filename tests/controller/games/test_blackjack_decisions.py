@@ -6,6 +6,7 @@ import pytest
 
 from controller.contract.events import CardDealt, HandDecided, Insurance, RoundResult
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -124,10 +125,8 @@ def test_a_doubled_hand_gets_one_card(play: Play) -> None:
 
 
 @rule("ARA02-064", "GAL07-074")
-@pytest.mark.parametrize("decree", DECREES)
-@pytest.mark.parametrize(
-    ("first", "second", "points"), [("6h", "6d", 12), ("5h", "3d", 8), ("Th", "9d", 19)]
-)
+@for_each("decree", DECREES)
+@for_each(("first", "second", "points"), [("6h", "6d", 12), ("5h", "3d", 8), ("Th", "9d", 19)])
 def test_what_is_doubled(decree: str, first: str, second: str, points: int) -> None:
     play = Play(decree)
     play.open()

@@ -8,6 +8,7 @@ import pytest
 
 from controller.contract.events import HandDecided, Insurance, RoundResult, Settled
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.blackjack_play import PAIRS, Play, outcomes
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -40,7 +41,7 @@ def paid(result: RoundResult) -> dict[str, tuple[Settled, ...]]:
 
 
 @having
-@pytest.mark.parametrize("then", ["Kc", "9d", "5d Td 3c"])
+@for_each("then", ["Kc", "9d", "5d Td 3c"])
 def test_a_black_jack_takes_its_win_at_par_whatever_the_dealer_makes(
     game: str, decree: str, then: str
 ) -> None:

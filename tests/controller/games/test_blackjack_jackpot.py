@@ -11,6 +11,7 @@ import pytest
 from controller.contract.events import AwardQualified, JackpotStaked, RoundResult
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
+from tests.support.for_each import for_each
 from tests.support.games.blackjack_play import Play
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only
@@ -122,7 +123,7 @@ def test_the_agreed_amount_alone_lies_there() -> None:
 
 
 @rule("EUS96-082")
-@pytest.mark.parametrize(
+@for_each(
     ("split_sevens", "again", "mark"),
     [
         ("pair", "7d", "sevens_2_suited"),
@@ -132,7 +133,7 @@ def test_the_agreed_amount_alone_lies_there() -> None:
         ("third", "9h", "sevens_2_suited"),
     ],
 )
-@pytest.mark.parametrize("resplit", [False, True])
+@for_each("resplit", [False, True])
 def test_a_pair_of_sevens_that_is_split_and_another_seven(
     split_sevens: str, again: str, mark: str, resplit: bool
 ) -> None:

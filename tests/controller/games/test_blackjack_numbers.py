@@ -20,6 +20,7 @@ from controller.contract.events import RoundResult
 from controller.games.blackjack.course import dealer_hand
 from controller.games.blackjack.hands import dealer_draws
 from controller.games.cards import composition
+from tests.support.for_each import for_each
 from tests.support.games.blackjack_play import Play
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
@@ -77,7 +78,7 @@ def test_six_decks_exactly() -> None:
     assert {what: round(float(chance) * 100, 2) for what, chance in found.items()} == SIX_DECKS
 
 
-@pytest.mark.parametrize("first", ONE_DECK)
+@for_each("first", ONE_DECK)
 def test_one_deck_by_the_first_card(first: str) -> None:
     found = chances((f"{first}s",), decks(1, first))
     assert [float(found.get(what, 0)) for what in SIX_DECKS] == pytest.approx(

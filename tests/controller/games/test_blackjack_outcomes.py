@@ -14,6 +14,7 @@ from controller.games.blackjack.hands import (
     sevens_mark,
 )
 from controller.games.games import make_game
+from tests.support.for_each import for_each
 from tests.support.games.blackjack_play import DECREES, PAIRS, Play, outcomes
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only
@@ -32,7 +33,7 @@ def cards(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("hand", "total"),
     [
         ("Ah Kd", 21),
@@ -109,7 +110,7 @@ def test_black_jack_against_black_jack_is_null_or_wins_where_the_site_says_so() 
 
 @every
 @rule("BAL05-079", "ARA02-062", "EUS96-073", "GAL07-073")
-@pytest.mark.parametrize(("first", "second", "then"), [("Ah", "Ad", "Kc"), ("Kh", "Td", "Ac")])
+@for_each(("first", "second", "then"), [("Ah", "Ad", "Kc"), ("Kh", "Td", "Ac")])
 def test_21_of_split_aces_or_tens_is_no_black_jack(
     game: str, decree: str, first: str, second: str, then: str
 ) -> None:
@@ -195,7 +196,7 @@ def play_out(play: Play, drawn: str) -> RoundResult:
 
 
 @rule("EUS96-080", "EUS96-081")
-@pytest.mark.parametrize(
+@for_each(
     ("hand", "mark"),
     [
         ("Kh Kh", "pair_perfect"),
@@ -212,7 +213,7 @@ def test_pairs(hand: str, mark: str | None) -> None:
 
 
 @rule("EUS96-082")
-@pytest.mark.parametrize(
+@for_each(
     ("hand", "mark"),
     [
         ("8h 7h 7c", None),
@@ -349,7 +350,7 @@ def dealer_of(result: RoundResult) -> tuple[str, ...]:
 # Without keys
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "rest", "alone", "hands"),
     [
         ("Kd", "7h", False, ["Kd 7h"]),

@@ -23,6 +23,7 @@ from controller.games.boule.game import BouleGame
 from controller.games.boule.settings import BREACHES, BouleSettings
 from controller.games.games import make_game
 from devices.readings import WheelFaultName
+from tests.support.for_each import for_each
 from tests.support.games.cells_play import DECREES, Play, table
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -31,8 +32,8 @@ DECISIONS = ("round.confirm", "round.void")
 FAULTS: tuple[WheelFaultName, ...] = ("ball_out", "between", "too_few_turns")
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize(
+@for_each("fault", FAULTS)
+@for_each(
     "decree",
     [pytest.param("ARA02", marks=pytest.mark.rule("ARA02-034")), "BAL05", "EUS96", "GAL07"],
 )
@@ -143,8 +144,8 @@ def test_a_fault_before_the_launch_says_nothing_of_the_round() -> None:
     assert play.shown["asks"] == []
 
 
-@pytest.mark.parametrize("game", ["boule", "fortune-wheel"])
-@pytest.mark.parametrize("fault", ["number_unknown", "between", "too_few_turns"])
+@for_each("game", ["boule", "fortune-wheel"])
+@for_each("fault", ["number_unknown", "between", "too_few_turns"])
 def test_a_fault_of_the_spin_before_says_nothing_of_the_round_in_hand(
     game: str, fault: WheelFaultName
 ) -> None:
@@ -271,8 +272,8 @@ ROW = tuple(range(1, 10))
 
 
 @pytest.mark.rule("BAL05-038", "ARA02-028", "EUS96-035", "GAL07-028")
-@pytest.mark.parametrize("decree", DECREES)
-@pytest.mark.parametrize(
+@for_each("decree", DECREES)
+@for_each(
     ("holes", "why"),
     [
         ((ROW * 2,), "the holes lie in 2 rows, not in 1"),

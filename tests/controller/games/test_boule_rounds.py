@@ -22,6 +22,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.boule.chances import bets, chances, winning
 from controller.rulebooks.rulebook import rulebook
 from controller.rulebooks.wheels import Boule
+from tests.support.for_each import for_each
 from tests.support.games.cells_play import DECREES, Play, table
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -53,8 +54,8 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("decree", cases("BAL05-042", "ARA02-032", "EUS96-039", "GAL07-032"))
-@pytest.mark.parametrize("phases", ["person", "device"])
+@for_each("decree", cases("BAL05-042", "ARA02-032", "EUS96-039", "GAL07-032"))
+@for_each("phases", ["person", "device"])
 def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
     play = table("boule", decree, phases=phases)
     said = play.spin(14, 1) if phases == "person" else play.alone(14, 1)
@@ -207,8 +208,8 @@ def test_each_hole_has_its_number(decree: str) -> None:
     assert len(play.game.history(play.state)) == 18
 
 
-@pytest.mark.parametrize("decree", cases("BAL05-038", "ARA02-028", "EUS96-035", "GAL07-028"))
-@pytest.mark.parametrize("hole", [0, 19])
+@for_each("decree", cases("BAL05-038", "ARA02-028", "EUS96-035", "GAL07-028"))
+@for_each("hole", [0, 19])
 def test_a_place_that_is_no_hole_is_no_result(decree: str, hole: int) -> None:
     play = table("boule", decree)
     play.until_closed(1)

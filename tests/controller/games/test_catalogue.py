@@ -10,6 +10,7 @@ import pytest
 
 from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import GAMES, make_game
+from tests.support.for_each import for_each
 from tests.support.games.seeds import NUMBERS, stands_in
 
 GAME_IDS = {
@@ -55,7 +56,7 @@ def test_sixty_nine_pairs() -> None:
     assert {pair.game for pair in catalogue()} == GAME_IDS
 
 
-@pytest.mark.parametrize("pair", catalogue(), ids=lambda pair: f"{pair.decree}-{pair.number}")
+@for_each("pair", catalogue(), ids=lambda pair: f"{pair.decree}-{pair.number}")
 def test_the_decree_has_the_name(pair: Pair, shared: Path) -> None:
     assert stands_in(shared, pair.decree, pair.name, case=False)
 
@@ -97,7 +98,7 @@ def test_what_is_playable_can_be_made() -> None:
                 make_game(pair.game, pair.decree, {})
 
 
-@pytest.mark.parametrize("game", GAMES)
+@for_each("game", GAMES)
 def test_a_game_is_playable_wherever_it_is(game: str) -> None:
     """Every game that is made is played under each of the decrees that have it."""
     there = {pair.decree for pair in catalogue() if pair.game == game}

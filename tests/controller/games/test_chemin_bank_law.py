@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from controller.contract.events import Irregularity
+from tests.support.for_each import for_each
 from tests.support.games.chemin_play import DECREES, Play, at_table
 from tests.support.games.play import of_kind
 
@@ -51,8 +50,8 @@ def falsely_called(play: Play) -> None:
     play.stand("player")
 
 
-@pytest.mark.parametrize("decree", DECREES)
-@pytest.mark.parametrize(
+@for_each("decree", DECREES)
+@for_each(
     ("course", "law"),
     [
         (zero, "bank_word"),

@@ -14,6 +14,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.circle_play import (
     HOLES,
     half_dealt,
@@ -89,8 +90,8 @@ def test_a_card_that_is_not_his_and_that_he_has_seen(decree: str) -> None:
     assert other.asks == ("card.decide", "round.void")
 
 
-@pytest.mark.parametrize("decree", of("BAL09-007", "EUS96-203"))
-@pytest.mark.parametrize("error", ["missing_card", "foreign_card", "defective"])
+@for_each("decree", of("BAL09-007", "EUS96-203"))
+@for_each("error", ["missing_card", "foreign_card", "defective"])
 def test_a_pack_that_is_not_whole_ends_the_round_at_any_time(decree: str, error: str) -> None:
     play = holdem(decree)
     play.act(4, "bet")
@@ -169,8 +170,8 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize(("decree", "game", "law"), SHOWN)
-@pytest.mark.parametrize("cards", ["Ah Kh Qh Jh As", HOLES])
+@for_each(("decree", "game", "law"), SHOWN)
+@for_each("cards", ["Ah Kh Qh Jh As", HOLES])
 def test_a_player_who_shows_his_cards_by_mistake_annuls_nothing(
     decree: str, game: str, law: str, cards: str
 ) -> None:
@@ -213,8 +214,8 @@ def test_a_card_that_a_reader_saw_and_the_player_has_shown_annuls_nothing() -> N
 
 
 @pytest.mark.parametrize("decree", of("BAL09-040", "EUS96-203"))
-@pytest.mark.parametrize("game", ["texas-holdem", "omaha", "five-card-stud"])
-@pytest.mark.parametrize("error", ["too_many", "too_few"])
+@for_each("game", ["texas-holdem", "omaha", "five-card-stud"])
+@for_each("error", ["too_many", "too_few"])
 def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(
     decree: str, game: str, error: str
 ) -> None:
@@ -251,7 +252,7 @@ def test_once_bets_are_made_a_wrong_count_cannot_be_put_right(
 
 
 @synthetic
-@pytest.mark.parametrize(
+@for_each(
     ("error", "reason"),
     [
         ("order", "wrong_order"),

@@ -20,6 +20,7 @@ from controller.contract.events import (
 from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap
+from tests.support.for_each import for_each
 from tests.support.games.circle_play import PAIRS, Play, half_dealt, shuffled, table, whats
 from tests.support.games.play import of_kind
 
@@ -47,7 +48,7 @@ def waiting(decree: str = "EUS96") -> Play:
     return play
 
 
-@pytest.mark.parametrize(("decree", "game"), COVERED)
+@for_each(("decree", "game"), COVERED)
 def test_what_a_reader_says_came_face_up_is_told_to_nobody(decree: str, game: str) -> None:
     play = table(decree, game)
     play.bets()

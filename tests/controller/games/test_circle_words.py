@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.circle_play import Play, table
 
 
@@ -20,7 +21,7 @@ def dealt(game: str) -> Play:
     return play
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("game", "word"),
     [
         ("texas-holdem", {"action": "bet"}),

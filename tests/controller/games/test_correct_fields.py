@@ -12,6 +12,7 @@ import pytest
 from controller.contract.notation import read_input
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
+from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 
 OWN = {
@@ -29,8 +30,8 @@ SAID: dict[str, Any] = {
 HERE = [(pair, OWN[pair[0]]) for pair in PAIRS if pair[0] in OWN]
 
 
-@pytest.mark.parametrize(("pair", "own"), HERE)
-@pytest.mark.parametrize("other", SAID)
+@for_each(("pair", "own"), HERE)
+@for_each("other", SAID)
 def test_only_its_own_field_corrects_a_result(pair: tuple[str, str], own: str, other: str) -> None:
     game = make_game(*pair, {})
     line = {

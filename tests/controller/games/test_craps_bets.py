@@ -25,6 +25,7 @@ from controller.games.craps.bets import (
 )
 from controller.games.craps.game import CrapsGame
 from controller.games.games import make_game
+from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES
 
 THROWS = tuple(product(range(1, 7), repeat=2))
@@ -343,7 +344,7 @@ def test_the_eight_may_be_left_out_as_in_the_list(decree: str) -> None:
     assert {"right:8", "wrong:8"} == set(all_names(bets_of(decree))) - set(all_names(bets))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["", "pass", "come:7", "come:", "field:4", "right", "right:8x", "win:6", "come:٤", "hard_5"],
 )
@@ -356,7 +357,7 @@ def test_what_is_no_bet(name: str) -> None:
 
 
 @every
-@pytest.mark.parametrize(("name", "point"), [("win", None), ("come", 6)])
+@for_each(("name", "point"), [("win", None), ("come", 6)])
 def test_the_pass_line_wins_244_of_495(decree: str, name: str, point: int | None) -> None:
     ends, brings = chain(bets_of(decree), name, point)
     assert ends == {"win": Fraction(244, 495), "lose": Fraction(251, 495)}
@@ -364,7 +365,7 @@ def test_the_pass_line_wins_244_of_495(decree: str, name: str, point: int | None
 
 
 @every
-@pytest.mark.parametrize(("name", "point"), [("dont_win", None), ("dont_come", 6)])
+@for_each(("name", "point"), [("dont_win", None), ("dont_come", 6)])
 def test_do_not_pass_wins_949_of_1980(decree: str, name: str, point: int | None) -> None:
     ends, brings = chain(bets_of(decree), name, point)
     assert ends == {
@@ -389,14 +390,14 @@ EDGES = {
 
 
 @every
-@pytest.mark.parametrize("name", EDGES)
+@for_each("name", EDGES)
 def test_what_the_house_keeps(decree: str, name: str) -> None:
     expected = "-2/9" if (decree, name) == ("ARA02", "field") else EDGES[name]
     assert chain(bets_of(decree), name)[1] == Fraction(expected)
 
 
 @every
-@pytest.mark.parametrize("point", POINTS)
+@for_each("point", POINTS)
 def test_what_is_associated_is_fair(decree: str, point: int) -> None:
     bets = bets_of(decree)
     right, wrong = chain(bets, "win_odds", point), chain(bets, "dont_win_odds", point)

@@ -14,6 +14,7 @@ from controller.contract.events import (
     RoundResult,
 )
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -53,9 +54,7 @@ def test_six_dice_two_of_them_in_play(decree: str) -> None:
 
 
 @ruled("BAL05-053", "ARA02-122", "EUS96-099", "GAL07-130")
-@pytest.mark.parametrize(
-    "serials", [[], SET[:5], [*SET, "107"], [*SET[:5], SET[0]], [*SET[:5], ""]]
-)
+@for_each("serials", [[], SET[:5], [*SET, "107"], [*SET[:5], SET[0]], [*SET[:5], ""]])
 def test_no_other_number_of_dice(decree: str, serials: list[str]) -> None:
     play = opened(decree)
     with pytest.raises(RejectedError, match=f"6 dice, each with its own serial number: {decree}-"):
@@ -63,7 +62,7 @@ def test_no_other_number_of_dice(decree: str, serials: list[str]) -> None:
 
 
 @ruled("BAL05-053", "ARA02-122", "EUS96-099", "GAL07-130")
-@pytest.mark.parametrize("serials", [[], ["101"], ["101", "101"], ["101", "102", "103"]])
+@for_each("serials", [[], ["101"], ["101", "101"], ["101", "102", "103"]])
 def test_no_other_number_of_dice_in_play(decree: str, serials: list[str]) -> None:
     play = opened(decree)
     play.say("dice.set", serials=SET)

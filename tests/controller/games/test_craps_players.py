@@ -9,6 +9,7 @@ import pytest
 
 from controller.contract.events import BetPlaced, Irregularity, RoundResult, ShooterChanged
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES, Play, ruled, table
 from tests.support.games.play import of_kind, only, whats
 
@@ -276,7 +277,7 @@ HIGHEST: dict[str, int | Fraction] = {
 """The highest stake in per cent of that on a simple bet."""
 
 
-@pytest.mark.parametrize("bet", HIGHEST)
+@for_each("bet", HIGHEST)
 @ruled("BAL05-066", "", "", "GAL07-141")
 def test_no_bet_is_above_what_the_authorisation_has(decree: str, bet: str) -> None:
     play = table(decree, highest_simple=70_000)
@@ -353,9 +354,7 @@ def test_an_amount_said_again_is_what_lies_there() -> None:
     assert [(each.bet, each.amount) for each in play.state.bets] == [("field", 700)]
 
 
-@pytest.mark.parametrize(
-    "who", ["seat:²", "seat:٣", "seat:01", "seat:" + "9" * 50, "seat:0", "seat", "box:1"]
-)
+@for_each("who", ["seat:²", "seat:٣", "seat:01", "seat:" + "9" * 50, "seat:0", "seat", "box:1"])
 def test_a_seat_has_one_name(who: str) -> None:
     play = table()
     play.say("bets.open")
@@ -363,9 +362,7 @@ def test_a_seat_has_one_name(who: str) -> None:
         play.say("bet.place", who=who, bet="win")
 
 
-@pytest.mark.parametrize(
-    "bet", ["right:06", "right:٦", "right:" + "6" * 50, "right:6:6", "right:", "right"]
-)
+@for_each("bet", ["right:06", "right:٦", "right:" + "6" * 50, "right:6:6", "right:", "right"])
 def test_a_bet_has_one_name(bet: str) -> None:
     play = table()
     play.say("bets.open")

@@ -17,6 +17,7 @@ from controller.contract.events import (
     ShooterChanged,
 )
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES, faces, outcomes, ruled, table
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -117,7 +118,7 @@ def test_every_series_of_three_throws(decree: str) -> None:
 # Null throws
 
 
-@pytest.mark.parametrize("reason", NULL)
+@for_each("reason", NULL)
 @ruled(
     "BAL05-059 BAL05-060",
     "ARA02-126 ARA02-127 ARA02-128",

@@ -16,6 +16,7 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import LinkGap, LinkStale
+from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES, Play, ruled, table
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -34,7 +35,7 @@ TROUBLES = [
 
 
 @every
-@pytest.mark.parametrize(("fault", "what"), TROUBLES)
+@for_each(("fault", "what"), TROUBLES)
 def test_a_throw_that_was_not_read_is_told_by_the_croupier(
     decree: str, fault: Any, what: str
 ) -> None:
@@ -51,7 +52,7 @@ def test_a_throw_that_was_not_read_is_told_by_the_croupier(
 
 
 @every
-@pytest.mark.parametrize(("fault", "what"), TROUBLES)
+@for_each(("fault", "what"), TROUBLES)
 def test_dice_that_are_read_after_a_fault_wait_for_a_person(
     decree: str, fault: Any, what: str
 ) -> None:
@@ -110,7 +111,7 @@ def test_a_reader_that_fails() -> None:
     assert only(play.fault("sensor", active=False), AlertCleared).alert == "sensor"
 
 
-@pytest.mark.parametrize("values", [(), (1,), (0, 3), (1, 7), (1, 2, 3)])
+@for_each("values", [(), (1,), (0, 3), (1, 7), (1, 2, 3)])
 @ruled("BAL05-052", "", "EUS96-105", "GAL07-129")
 def test_what_two_dice_cannot_show(decree: str, values: tuple[int, ...]) -> None:
     play = table(decree)

@@ -38,6 +38,7 @@ from devices.readings import (
     WheelPhase,
 )
 from tests.conftest import cases
+from tests.support.for_each import for_each
 from tests.support.games.anything import FOREIGN, WHO, anything
 from tests.support.games.decrees import PAIRS
 from tests.support.games.monkey import MANNERS, Manners, Monkey
@@ -157,7 +158,7 @@ def test_a_command_is_followed_or_rejected_and_nothing_is_too_much(
     assert trial.said
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
+@for_each(("game", "decree"), PAIRS)
 def test_before_a_session_no_command_is_left_without_an_answer(game: str, decree: str) -> None:
     made, chance = make_game(game, decree, {}), random.Random(f"{game} {decree}")
     strange = 0
@@ -198,7 +199,7 @@ def expecting(game_id: str, decree: str) -> Trial:
 
 
 @pytest.mark.parametrize(("game", "decree"), DEALT)
-@pytest.mark.parametrize("card", FOREIGN)
+@for_each("card", FOREIGN)
 def test_a_card_of_no_deck_asks_and_nobody_can_let_it_count(
     game: str, decree: str, card: str
 ) -> None:

@@ -25,6 +25,7 @@ from controller.games.fortune.game import FortuneGame
 from controller.games.fortune.settings import BREACHES
 from devices.readings import WheelFaultName
 from tests.controller.games.test_boule_rounds import cases
+from tests.support.for_each import for_each
 from tests.support.games.cells_play import DECREES, Play, table
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -55,8 +56,8 @@ PAYS: dict[str, dict[str, int]] = {
 # The course
 
 
-@pytest.mark.parametrize("decree", cases("BAL05-050", "ARA02-150", "EUS96-045", "GAL07-038"))
-@pytest.mark.parametrize("phases", ["person", "device"])
+@for_each("decree", cases("BAL05-050", "ARA02-150", "EUS96-045", "GAL07-038"))
+@for_each("phases", ["person", "device"])
 def test_the_calls_come_in_their_order(decree: str, phases: str) -> None:
     play = table(WHEEL, decree, phases=phases)
     said = play.spin(3, 1) if phases == "person" else play.alone(3, 1)
@@ -167,7 +168,7 @@ def test_in_aragon_a_bet_pays_its_number() -> None:
 
 
 @pytest.mark.rule("EUS96-047")
-@pytest.mark.parametrize(
+@for_each(
     ("settings", "symbol", "pays"),
     [
         ({}, 24, (1, 1)),
@@ -267,7 +268,7 @@ def test_what_the_house_keeps_of_each_bet_follows_from_cells_and_pays(decree: st
 FAULTS: tuple[WheelFaultName, ...] = ("between", "too_few_turns", "reversed")
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@for_each("fault", FAULTS)
 @every
 def test_a_fault_of_the_wheel_asks(decree: str, fault: WheelFaultName) -> None:
     play = table(WHEEL, decree)

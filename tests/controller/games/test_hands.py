@@ -10,6 +10,7 @@ import pytest
 
 from controller.games.decks import deck
 from controller.games.hands.evaluator import Value, best, best_of, showing, value
+from tests.support.for_each import for_each
 
 
 def split(text: str) -> list[str]:
@@ -69,7 +70,7 @@ def test_with_fewer_cards_a_flush_beats_a_full_house(ranking: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ranking", "lowest", "next_one"),
     [
         ("five-52", "Ac 2d 3h 4s 5c", "2d 3h 4s 5c 6c"),
@@ -152,7 +153,7 @@ TIES = {
 }
 
 
-@pytest.mark.parametrize("category", TIES)
+@for_each("category", TIES)
 @pytest.mark.rule("BAL05-135")
 def test_between_hands_of_one_kind_the_cards_decide_in_the_order_that_is_listed(
     category: str,
@@ -161,7 +162,7 @@ def test_between_hands_of_one_kind_the_cards_decide_in_the_order_that_is_listed(
     falling("five-52", *TIES[category])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ranking", "one", "other"),
     [
         ("five-52", "Kc Kd Jh Js Ac", "Kh Ks Jc Jd Ad"),
@@ -217,7 +218,7 @@ def test_with_the_joker_in_the_pack_ace_to_five_is_the_second_straight() -> None
     equal("five-53", "X 2d 3h 4s 5c", "Ac 2d 3h 4s 5c")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cards", "category", "same_as"),
     [
         ("X Kc 9d 4h 2s", "high_card", "Ac Kc 9d 4h 2s"),
@@ -288,7 +289,7 @@ def test_open_cards_are_worth_their_equal_ranks_and_high_cards_alone() -> None:
         showing([], "five-32")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cards", "ranking", "says"),
     [
         ("Ac Kc", "five-52", "five-52 counts 5 cards, not 2"),

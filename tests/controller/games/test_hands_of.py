@@ -13,6 +13,7 @@ from controller.games.hands.evaluator import RANKINGS, value
 from controller.games.hands.of import CONTESTS, Contest, contest
 from controller.games.hands.words import in_words
 from controller.rulebooks.rulebook import rulebook
+from tests.support.for_each import for_each
 
 ALL = [(decree, game) for decree, games in CONTESTS.items() for game in games]
 POKER = {
@@ -36,7 +37,7 @@ def test_every_game_of_poker_of_the_decrees_has_its_ranking_and_no_other_has_one
     assert set(ALL) == there
 
 
-@pytest.mark.parametrize(("decree", "game"), ALL)
+@for_each(("decree", "game"), ALL)
 def test_a_game_that_has_a_rulebook_has_its_ranking_from_there(decree: str, game: str) -> None:
     book: Any = getattr(rulebook(decree), game.replace("-", "_"), None)
     each = contest(game, decree)
@@ -46,7 +47,7 @@ def test_a_game_that_has_a_rulebook_has_its_ranking_from_there(decree: str, game
         assert getattr(book, "low" if each.low == "low-8" else "ranking_low", None) == each.low
 
 
-@pytest.mark.parametrize(
+@for_each(
     "each",
     {id(each): each for games in CONTESTS.values() for each in games.values()}.values(),
     ids=str,
@@ -61,8 +62,8 @@ def test_its_rankings_are_there_and_its_hands_can_be_made(each: Contest) -> None
             assert size - each.own_exactly <= each.common
 
 
-@pytest.mark.parametrize("game", ["circle-draw", "five-card-stud", "synthetic-poker"])
-@pytest.mark.parametrize("decree", ["BAL09", "EUS96"])
+@for_each("game", ["circle-draw", "five-card-stud", "synthetic-poker"])
+@for_each("decree", ["BAL09", "EUS96"])
 @pytest.mark.rule("BAL09-056")
 @pytest.mark.rule("EUS96-209")
 def test_every_game_with_fewer_than_52_cards_has_the_flush_over_the_full_house(
@@ -98,7 +99,7 @@ def test_two_own_cards_count_at_omaha_and_synthetic_poker_alone() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cards", "ranking", "words"),
     [
         ("Ac Ad Ah As X", "five-53", "five aces"),

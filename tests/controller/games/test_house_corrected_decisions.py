@@ -11,6 +11,7 @@ import pytest
 from controller.contract.events import ResultCorrected
 from controller.contract.refusals import RejectedError
 from tests.controller.games.test_house_taken_back import BANK, LOW, ONE, TWO, back, texas, trijoker
+from tests.support.for_each import for_each
 from tests.support.games import circle_play, poker_play
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
@@ -74,7 +75,7 @@ def test_a_hand_gave_up_that_was_told_to_go() -> None:
     assert bets_of(correct(play, {"box:1": "pass"}), "box:1") == {"ante": ("lose", None)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("decisions", "hands", "why"),
     [
         ({"box:2": "go"}, {}, "name the cards of these hands too; they were face up: dealer"),

@@ -11,6 +11,7 @@ import pytest
 from controller.contract.events import BetPlaced, Irregularity, LastRounds, RoundResult
 from controller.contract.refusals import RejectedError
 from tests.controller.rulebooks.test_rulebook_house_poker import book_of
+from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.poker_play import bets, box, dealt, go, opened, table
@@ -113,13 +114,11 @@ def test_a_side_bet_without_an_ante_is_given_back() -> None:
 
 @pytest.mark.rule("BAL05-136", "EUS96-198")
 @pytest.mark.parametrize("decree", ["BAL05", "EUS96"])
-@pytest.mark.parametrize(
+@for_each(
     ("hand", "pays"),
     [("7s 7d 7c 8s 8d", 100), (FOUR, 300), (FLUSH, 1000), (ROYAL, 2000), ("Qs Js 8s 6s 2s", None)],
 )
-@pytest.mark.parametrize(
-    "bank", [BANK, "Qh Jd 3c 4h 9h", "Qc Qd Qh Tc Td"], ids=["plays", "does not", "wins"]
-)
+@for_each("bank", [BANK, "Qh Jd 3c 4h 9h", "Qc Qd Qh Tc Td"], ids=["plays", "does not", "wins"])
 def test_insurance_goes_by_the_hand_alone(
     decree: str, hand: str, pays: int | None, bank: str
 ) -> None:
@@ -143,8 +142,8 @@ def test_a_hand_with_a_side_bet_is_shown_though_the_bank_does_not_play() -> None
 
 
 @pytest.mark.rule("BAL09-069", "BAL09-080")
-@pytest.mark.parametrize("number", [1, 2, 3])
-@pytest.mark.parametrize(
+@for_each("number", [1, 2, 3])
+@for_each(
     ("hand", "kind"),
     [
         ("As Ks Qs", "royal_flush"),

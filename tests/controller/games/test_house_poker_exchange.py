@@ -16,6 +16,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.decks import DECKS
 from controller.games.house_poker.discards import bank_discards
+from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.poker_play import Play, bets, box, dealt, result, stopped, table
@@ -167,7 +168,7 @@ def test_the_bank_plays_by_what_it_has_after_its_discards(bank: str, new: str, p
 
 
 @pytest.mark.rule("EUS96-166")
-@pytest.mark.parametrize(
+@for_each(
     ("cards", "gone"),
     [
         ("Ts 9d 8c 7h 6s", ""),

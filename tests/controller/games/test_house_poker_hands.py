@@ -6,6 +6,7 @@ import pytest
 
 from controller.contract.events import CardDealt, CardTurned, HandDecided, Irregularity
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.poker_play import bets, box, dealt, go, result, table
@@ -124,7 +125,7 @@ def test_a_decree_that_names_no_loss_for_it() -> None:
 
 @pytest.mark.rule("BAL05-132", "ARA02-137", "EUS96-164")
 @NO_DRAW
-@pytest.mark.parametrize(
+@for_each(
     ("bank", "plays"),
     [
         (ACE_KING, True),
@@ -147,8 +148,8 @@ def test_the_bank_plays_with_ace_and_king_or_better(decree: str, bank: str, play
 
 
 @pytest.mark.rule("BAL09-066", "EUS96-168")
-@pytest.mark.parametrize("decree", ["BAL09", "EUS96"])
-@pytest.mark.parametrize(
+@for_each("decree", ["BAL09", "EUS96"])
+@for_each(
     ("bank", "plays"),
     [("Qs 3d 2c", True), ("Js Td 8c", False), ("2s 2d 3c", True), ("As 3d 2c", True)],
 )
@@ -186,7 +187,7 @@ def test_the_bank_lies_face_down_until_all_have_decided() -> None:
 
 @pytest.mark.rule("BAL05-134", "ARA02-138", "EUS96-172", "EUS96-173")
 @NO_DRAW
-@pytest.mark.parametrize(
+@for_each(
     ("hand", "kind", "pays"),
     [
         ("As Ks Qs Js Ts", "royal_flush", 100),
@@ -209,7 +210,7 @@ def test_the_second_bet_is_paid_by_the_hand(decree: str, hand: str, kind: str, p
 
 
 @pytest.mark.rule("BAL05-134", "BAL05-135", "EUS96-171")
-@pytest.mark.parametrize(
+@for_each(
     ("hand", "bank", "outcome"),
     [
         ("Ks Kd Kc Kh 2d", "Qs Qd Qc Qh 3d", "win"),
@@ -250,7 +251,7 @@ def test_a_flush_against_a_full_house_in_aragon(ranking: str, outcome: str) -> N
 
 @pytest.mark.rule("BAL09-065", "EUS96-170")
 @pytest.mark.parametrize("decree", ["BAL09", "EUS96"])
-@pytest.mark.parametrize(
+@for_each(
     ("hand", "bank", "kind", "outcome"),
     [
         ("As Ks Qs", "Kd Qd Jd", "royal_flush", "win"),
@@ -270,7 +271,7 @@ def test_three_cards_trips_above_straight_above_flush(
 
 
 @pytest.mark.rule("BAL09-068")
-@pytest.mark.parametrize(
+@for_each(
     ("hand", "bonus"),
     [
         ("As Ks Qs", 5),
@@ -281,7 +282,7 @@ def test_three_cards_trips_above_straight_above_flush(
         ("8s 8d 6c", None),
     ],
 )
-@pytest.mark.parametrize("bank", ["Qh Qc 9d", "Jh Tc 8h", "Ah Kh Qh", "9c 8h 7h"])
+@for_each("bank", ["Qh Qc 9d", "Jh Tc 8h", "Ah Kh Qh", "9c 8h 7h"])
 def test_the_bonus_is_paid_whatever_the_bank_has(hand: str, bonus: int | None, bank: str) -> None:
     told = go(table("three-card-poker", "BAL09"), hand, bank)
     assert bets(box(told)).get("bonus") == (None if bonus is None else ("win", (bonus, 1)))

@@ -17,6 +17,7 @@ from controller.contract.events import (
     RoundVoid,
 )
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.play import of_kind
 from tests.support.games.poker_play import Play, singly, stopped, table
 
@@ -46,7 +47,7 @@ def ready(**settings: str) -> Play:
         ("three-card-poker", "BAL09"),
     ],
 )
-@pytest.mark.parametrize(
+@for_each(
     ("error", "reason"),
     [
         ("too_many", "wrong_count"),
@@ -199,7 +200,7 @@ def test_a_card_that_the_device_is_not_sure_of() -> None:
 
 
 @pytest.mark.rule("BAL05-130", "EUS96-156", "EUS96-157")
-@pytest.mark.parametrize(
+@for_each(
     ("game", "decree", "size"),
     [
         ("poker-no-draw", "BAL05", 5),
@@ -207,7 +208,7 @@ def test_a_card_that_the_device_is_not_sure_of() -> None:
         ("three-card-poker", "EUS96", 3),
     ],
 )
-@pytest.mark.parametrize("wrong", [-1, 1])
+@for_each("wrong", [-1, 1])
 def test_a_packet_of_a_wrong_size_stops_the_deal(
     game: str, decree: str, size: int, wrong: int
 ) -> None:
@@ -300,7 +301,7 @@ def test_a_deck_is_counted() -> None:
     assert [event.alert for event in of_kind(play.events, AlertCleared)] == ["deck_wrong"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("verdict", "right"),
     [
         ({"count": 52, "set_right": True}, True),
@@ -332,9 +333,7 @@ def test_a_wrong_deck_stops_the_deal_and_names_no_card() -> None:
     assert play.shown["expected"] == "dealer"
 
 
-@pytest.mark.parametrize(
-    "state", ["door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service"]
-)
+@for_each("state", ["door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service"])
 def test_a_shuffler_that_is_not_ready_stops_the_deal(state: str) -> None:
     play = table(dealt="packets")
     play.bets(1, 2)

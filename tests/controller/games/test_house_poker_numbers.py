@@ -16,6 +16,7 @@ from controller.games.hands.evaluator import Value, value
 from controller.games.house_poker.pays import qualifies
 from controller.rulebooks.house_poker import Threshold
 from tests.controller.rulebooks.test_rulebook_house_poker import book_of
+from tests.support.for_each import for_each
 
 FIVE = comb(52, 5)
 THREE = comb(52, 3)
@@ -114,7 +115,7 @@ def test_what_the_bet_on_a_pair_gives_back(table: int, back: float) -> None:
     assert round(gain / THREE, 4) == back
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cards", "threshold", "plays"),
     [
         ("As Kd 7c 4h 2d", Threshold("high_card", "AK"), True),

@@ -14,6 +14,7 @@ from controller.contract.notation import read_input
 from controller.contract.refusals import RejectedError
 from controller.games.game import Game
 from controller.games.games import make_game
+from tests.support.for_each import for_each
 from tests.support.games.outcomes import shown
 
 THREE = {"eu": "azken hiru eskuak"}
@@ -114,7 +115,7 @@ def house(game: str) -> Table:
 
 
 @pytest.mark.rule("EUS96-182", "EUS96-183")
-@pytest.mark.parametrize("game", NOBODY_GOES)
+@for_each("game", NOBODY_GOES)
 def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begins(
     game: str,
 ) -> None:
@@ -183,8 +184,8 @@ def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None
     assert table.state.last is None
 
 
-@pytest.mark.parametrize("game", ["chemin-de-fer", "baccarat-two-cloths"])
-@pytest.mark.parametrize("decree", ["BAL05", "ARA02", "GAL07"])
+@for_each("game", ["chemin-de-fer", "baccarat-two-cloths"])
+@for_each("decree", ["BAL05", "ARA02", "GAL07"])
 def test_other_decrees_have_no_such_announcement_there(game: str, decree: str) -> None:
     table = Table(game, decree)
     table.say("session.open", minimum=500, currency="EUR")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from controller.contract.events import DeviceState
 from controller.games.cards import DECK
 from controller.games.games import make_game
 from controller.tables.table import Table
 from devices.readings import CardDrawn, LinkUnintelligible, ShoeFault, ShoeReset, ShufflerVerdict
+from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 from tests.support.games.play import confidential
 from tests.support.games.poker_play import stopped, table
@@ -16,7 +15,7 @@ from tests.support.games.poker_play import stopped, table
 HIDING = [pair for pair in PAIRS if make_game(*pair, {}).face_down]
 
 
-@pytest.mark.parametrize(("game_id", "decree"), HIDING)
+@for_each(("game_id", "decree"), HIDING)
 def test_what_a_shuffler_misses_is_sealed_where_the_table_does_not_tell_it(
     game_id: str, decree: str
 ) -> None:
@@ -45,7 +44,7 @@ def test_a_reader_that_names_an_open_card_again_was_wrong_about_one_that_nobody_
     stopped(play, "card_extra")
 
 
-@pytest.mark.parametrize(("game_id", "decree"), HIDING)
+@for_each(("game_id", "decree"), HIDING)
 def test_what_a_device_says_of_itself_in_words_is_sealed(game_id: str, decree: str) -> None:
     table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
     alarm = ShoeFault(at=1.0, device="shoe", fault="alarm", active=True, detail="7h misread")
@@ -55,7 +54,7 @@ def test_what_a_device_says_of_itself_in_words_is_sealed(game_id: str, decree: s
         assert "7h" not in repr(events)
 
 
-@pytest.mark.parametrize(("game_id", "decree"), HIDING)
+@for_each(("game_id", "decree"), HIDING)
 def test_how_many_bytes_were_noise_is_not_told(game_id: str, decree: str) -> None:
     table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
     noise = LinkUnintelligible(at=1.0, device="shoe", bytes=97)

@@ -19,6 +19,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from devices.readings import DiceFault
+from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities
 from tests.support.games.decrees import of
 from tests.support.games.pai_gow_play import DECREES, WINS, played, table
@@ -137,7 +138,7 @@ def test_dice_before_no_more_bets_do_not_count(decree: str) -> None:
 
 @every
 @pytest.mark.rule("BAL09-036", "EUS96-176")
-@pytest.mark.parametrize("values", [(1, 2), (1, 2, 3, 4), (0, 2, 3), (1, 2, 7)])
+@for_each("values", [(1, 2), (1, 2, 3, 4), (0, 2, 3), (1, 2, 7)])
 def test_there_are_three_dice_of_six_sides(decree: str, values: tuple[int, ...]) -> None:
     play = table(decree=decree)
     assert irregularities(play.dice(*values)) == [("dice_wrong", ())]
@@ -146,7 +147,7 @@ def test_there_are_three_dice_of_six_sides(decree: str, values: tuple[int, ...])
 
 
 @every
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "wrong"),
     [
         ({"serials": ["1", "2", "3"], "side": 200, "same_colour": True}, []),

@@ -14,6 +14,7 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from controller.games.decks import deck
+from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities, voids
 from tests.support.games.decrees import of
 from tests.support.games.outcomes import outcome_of
@@ -110,7 +111,7 @@ def test_by_the_other_reading_a_hand_for_every_place(decree: str) -> None:
 
 
 @every
-@pytest.mark.parametrize("error", ["too_many", "too_few", "order", "foreign_card"])
+@for_each("error", ["too_many", "too_few", "order", "foreign_card"])
 def test_an_error_of_dealing_is_for_the_person_in_charge(decree: str, error: str) -> None:
     play = table(1, decree=decree)
     play.dice(1, 2, 5)

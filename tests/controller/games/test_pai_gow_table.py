@@ -25,6 +25,7 @@ from controller.games.pai_gow.table import (
 )
 from controller.rulebooks.pai_gow import PaiGow
 from controller.rulebooks.rulebook import rulebook
+from tests.support.for_each import for_each
 from tests.support.games.decrees import of
 
 DECREES = ("BAL09", "EUS96")
@@ -129,7 +130,7 @@ def test_fifty_three_cards_one_of_them_a_joker(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL09-062", "EUS96-175"))
-@pytest.mark.parametrize(
+@for_each(
     ("cards", "made"),
     [
         ("X Kh 9d 5c 2s", "high_card"),
@@ -170,7 +171,7 @@ def test_ace_to_five_is_the_second_straight(decree: str) -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL09-052", "EUS96-179"))
-@pytest.mark.parametrize(
+@for_each(
     ("cards", "low", "right"),
     [
         ("Ah As Kd Kc 7h 5d 2c", "Kd Kc", True),

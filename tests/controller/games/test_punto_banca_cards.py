@@ -24,6 +24,7 @@ from controller.contract.events import (
 from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import CardDrawn, ShoeFault
+from tests.support.for_each import for_each
 from tests.support.games.decrees import of
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import confidential, of_kind, only
@@ -106,10 +107,8 @@ def test_a_card_after_a_natural(decree: str) -> None:
     assert (outcome_of(result).winner, result.confirmed_by) == ("player", "M. Lasa (table_head)")
 
 
-@pytest.mark.parametrize("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
-@pytest.mark.parametrize(
-    "claim", [{"to": "player"}, {"to": "banker", "index": 2}, {"index": 3}, {"to": "burn"}]
-)
+@for_each("decree", of("BAL05-097", "ARA02-075", "EUS96-119", "GAL07-087 GAL07-095"))
+@for_each("claim", [{"to": "player"}, {"to": "banker", "index": 2}, {"index": 3}, {"to": "burn"}])
 def test_a_card_that_the_shoe_places_elsewhere(decree: str, claim: dict[str, Any]) -> None:
     play = table(decree)
     play.bets()

@@ -21,6 +21,7 @@ from controller.contract.events import (
 from controller.contract.notation import write
 from controller.contract.refusals import RejectedError
 from devices.readings import ShoeResult
+from tests.support.for_each import for_each
 from tests.support.games.decrees import of
 from tests.support.games.outcomes import history, outcome_of, shown
 from tests.support.games.play import confidential, of_kind, only
@@ -66,7 +67,7 @@ def table(decree: str, **settings: Any) -> Play:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089"))
-@pytest.mark.parametrize("bank", range(8))
+@for_each("bank", range(8))
 def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int) -> None:
     for third, card in THIRD.items():
         play = table(decree)
@@ -93,8 +94,8 @@ def test_the_bank_follows_the_table_where_the_player_drew(decree: str, bank: int
 
 
 @pytest.mark.parametrize("decree", of("BAL05-101", "ARA02-079", "EUS96-122 EUS96-124", "GAL07-089"))
-@pytest.mark.parametrize("bank", range(8))
-@pytest.mark.parametrize("player", [6, 7])
+@for_each("bank", range(8))
+@for_each("player", [6, 7])
 def test_the_bank_follows_the_table_where_the_player_stood(
     decree: str, player: int, bank: int
 ) -> None:
@@ -110,7 +111,7 @@ def test_the_bank_follows_the_table_where_the_player_stood(
 
 
 @pytest.mark.parametrize("decree", of("BAL05-100", "ARA02-078", "EUS96-121", "GAL07-089"))
-@pytest.mark.parametrize("player", range(8))
+@for_each("player", range(8))
 def test_the_player_draws_to_five_and_the_croupier_says_so(decree: str, player: int) -> None:
     play = table(decree)
     play.bets()
@@ -134,8 +135,8 @@ def test_the_player_draws_to_five_and_the_croupier_says_so(decree: str, player: 
     )
 
 
-@pytest.mark.parametrize("decree", of("BAL05-099", "ARA02-077", "EUS96-120", "GAL07-088"))
-@pytest.mark.parametrize(
+@for_each("decree", of("BAL05-099", "ARA02-077", "EUS96-120", "GAL07-088"))
+@for_each(
     ("player", "banker", "naturals"),
     [
         ("Kc 8d", 0, ["player"]),
@@ -184,7 +185,7 @@ def test_player_bank_player_bank(decree: str) -> None:
 
 @pytest.mark.rule("ARA02-081", "BAL05-102", "ARA02-083", "GAL07-091", "GAL07-093", "EUS96-127")
 @every
-@pytest.mark.parametrize(
+@for_each(
     ("player", "banker", "winner", "outcomes", "marks"),
     [
         (7, 6, "player", ["win", "lose"], ()),

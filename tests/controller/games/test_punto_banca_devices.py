@@ -18,6 +18,7 @@ from controller.contract.events import (
 )
 from controller.contract.notation import read_input
 from devices.readings import AnyReading, CardDrawn, Reading, ShoeResult
+from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.punto_banca_play import DECREES, Play
@@ -45,8 +46,8 @@ def played(
     return play, [*said, *play.cards(burn), *play.take(*given[first:])]
 
 
-@pytest.mark.parametrize("decree", DECREES)
-@pytest.mark.parametrize("name", ["angel-eye-punto-banca", "bee-tek-punto-banca"])
+@for_each("decree", DECREES)
+@for_each("name", ["angel-eye-punto-banca", "bee-tek-punto-banca"])
 def test_a_recorded_shoe_comes_to_its_own_results(name: str, decree: str) -> None:
     play, said = played(name, decree)
     verdicts = [given.winner for given in readings(name) if isinstance(given, ShoeResult)]

@@ -25,6 +25,7 @@ from controller.contract.notation import write
 from controller.games.baccarat import is_natural
 from controller.games.cards import pips
 from devices.readings import CardCut, CardDrawn
+from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only
 from tests.support.games.punto_banca_play import DECREES, Play, coups
@@ -71,8 +72,8 @@ def deal(play: Play, cards: list[str]) -> Iterator[list[AnyEvent]]:
     "EUS96-117",
     "GAL07-047",
 )
-@pytest.mark.parametrize("decree", DECREES)
-@pytest.mark.parametrize("seed", [1, 2])
+@for_each("decree", DECREES)
+@for_each("seed", [1, 2])
 def test_a_shoe_to_its_end_taken_up_again_at_every_step(decree: str, seed: int) -> None:
     play = Play(decree)
     play.say("session.open")

@@ -23,6 +23,7 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import CardCut, CardDrawn, ShoeReset
+from tests.support.for_each import for_each
 from tests.support.games.decrees import of
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import confidential, of_kind, only, whats
@@ -167,7 +168,7 @@ def test_no_session_no_shoe() -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-096", "ARA02-073", "EUS96-118", "GAL07-051"))
-@pytest.mark.parametrize(
+@for_each(
     ("shown", "burned"), [("As", 1), ("7c", 7), ("Td", 10), ("Jh", 10), ("Qc", 10), ("Ks", 10)]
 )
 def test_the_first_card_says_how_many_are_burned(decree: str, shown: str, burned: int) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from controller.games.roulette.chances import RouletteCover, chances, covers, winning
 from controller.rulebooks.rulebook import Roulette, rulebook
+from tests.support.for_each import for_each
 
 RED = {1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}
 BLACK = {2, 4, 6, 8, 10, 11, 13, 15, 17, 20, 22, 24, 26, 28, 29, 31, 33, 35}
@@ -71,7 +72,7 @@ def test_each_simple_chance_has_eighteen_numbers_and_each_third_twelve(book: Rou
             assert len(cover.numbers) == sizes[cover.bet]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bet", "places"),
     [
         ("straight", 37),

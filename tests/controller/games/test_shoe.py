@@ -16,6 +16,7 @@ from controller.games.cards import DECK
 from controller.games.shoe import Shoe, ShoeSettings
 from controller.rulebooks.cards import ShoeRules
 from devices.readings import ShoeFault
+from tests.support.for_each import for_each
 
 RULES = ShoeRules(decks=6, behind=7, burn="shown", backs=(3, 3), index=True, new=False)
 
@@ -46,7 +47,7 @@ def drawn(cards: Sequence[str | None], of: Shoe) -> tuple[Shoe, list[str]]:
     "GAL07-041",
     "GAL07-043",
 )
-@pytest.mark.parametrize(
+@for_each(
     ("said", "rules", "wrong"),
     [
         ({}, RULES, ()),
@@ -143,14 +144,12 @@ def test_a_person_who_says_that_none_is_left_is_not_told_what_was_drawn() -> Non
     assert (event.left, event.missing, event.extra) == (0, (), ())
 
 
-@pytest.mark.parametrize(
-    "word", ["E12", "14, error mode", "mode Manual Burn Cards", "W0x1C", "door", "312", None]
-)
+@for_each("word", ["E12", "14, error mode", "mode Manual Burn Cards", "W0x1C", "door", "312", None])
 def test_a_device_says_in_its_own_words_what_is_wrong(word: str | None) -> None:
     assert shoe.own_word(ShoeFault(at=1.0, fault="alarm", active=True, detail=word)) == word
 
 
-@pytest.mark.parametrize(
+@for_each(
     "word",
     ["7h misread", "Card:10H", "S4", "H-10 twice", "ace", "Queen of Hearts", "7\u2665", "\\x17"],
 )

@@ -8,8 +8,6 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import pytest
-
 from controller.contract.commands import COMMANDS, SessionOpen, tag_of
 from controller.contract.events import AlertCleared, AlertRaised, CardExpected, Irregularity
 from controller.contract.notation import Input, read_input
@@ -25,6 +23,7 @@ from devices.readings import (
 )
 from tests.controller.mqtt.test_mqtt_page import PERSON, ROUNDS, Round
 from tests.support import contract
+from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 from tests.support.games.outcomes import shown
 
@@ -84,7 +83,7 @@ CLOSED = [
 ]
 
 
-@pytest.mark.parametrize(("game", "decree", "given"), CLOSED)
+@for_each(("game", "decree", "given"), CLOSED)
 def test_cards_while_the_table_is_closed_are_told_once(
     game: str, decree: str, given: CardDrawn | ShufflerPacket
 ) -> None:
@@ -98,9 +97,7 @@ def test_cards_while_the_table_is_closed_are_told_once(
     assert told(events) == ["alert.cleared card_while_closed"]
 
 
-@pytest.mark.parametrize(
-    ("game", "decree"), [pair for pair in PAIRS if pair[0] in DEALT and pair[0] not in SHOE]
-)
+@for_each(("game", "decree"), [pair for pair in PAIRS if pair[0] in DEALT and pair[0] not in SHOE])
 def test_packets_between_rounds_are_told_once(game: str, decree: str) -> None:
     machine = make_game(game, decree, {})
     opening = SessionOpen(at=1.0, by="M. Lasa", role="table_head", minimum=500, currency="EUR")
@@ -195,7 +192,7 @@ def row(situation: Situation) -> dict[str, list[str]]:
     return rows
 
 
-@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda each: each.name)
+@for_each("situation", SITUATIONS, ids=lambda each: each.name)
 def test_the_page_has_what_is_told(situation: Situation) -> None:
     told = {
         words.strip("`"): ", ".join(where).strip("`") for words, where in row(situation).items()

@@ -10,6 +10,7 @@ import pytest
 
 from controller.contract.events import BetPlaced
 from controller.contract.refusals import RejectedError
+from tests.support.for_each import for_each
 from tests.support.games.play import AnyPlay, only
 
 MINIMUM = 500
@@ -79,7 +80,7 @@ CASES = [
         "EUS96": {"field": 1000}, "GAL07": {"field": 1000},
     }),
 ]  # fmt: skip
-every = pytest.mark.parametrize("case", CASES)
+every = for_each("case", CASES)
 
 
 SETTINGS: dict[str, dict[str, Any]] = {

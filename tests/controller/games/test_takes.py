@@ -17,6 +17,7 @@ from controller.games.games import GAMES, make_game
 from controller.tables.table import is_counted
 from tests.conftest import cases
 from tests.controller.games.test_every_input import Trial
+from tests.support.for_each import for_each
 from tests.support.games import scripts
 from tests.support.games.decrees import PAIRS
 from tests.support.games.plausible import accepted
@@ -85,7 +86,7 @@ def test_a_closed_table_takes_no_bets_and_an_open_one_is_not_opened(game: str, d
         trial.run(1)
 
 
-@pytest.mark.parametrize("name", sorted(scripts.scripts()))
+@for_each("name", sorted(scripts.scripts()))
 def test_a_table_says_it_takes_what_it_follows_in_a_script(name: str) -> None:
     script = scripts.read(name)
     game: Any = make_game(script.game, script.decree, script.settings)

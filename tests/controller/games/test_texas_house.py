@@ -22,6 +22,7 @@ from controller.games.cards import DECK
 from controller.games.hands.evaluator import best, best_of, value
 from controller.games.texas_house.turn import reaches
 from controller.rulebooks.rulebook import rulebook
+from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities, voids
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
@@ -155,7 +156,7 @@ def test_the_bank_qualifies_by_a_pair_that_lies_on_the_table() -> None:
 
 
 @pytest.mark.rule("EUS96-172")
-@pytest.mark.parametrize(
+@for_each(
     ("board", "pays"),
     [
         ("Qh Jh Th 4s 4d", (100, 1)),
@@ -184,7 +185,7 @@ def test_the_same_hand_keeps_its_bets() -> None:
 
 
 @pytest.mark.rule("EUS96-172")
-@pytest.mark.parametrize(
+@for_each(
     ("own", "flop", "pays"),
     [
         ("Ah As", "Tc 4d 9h", (7, 1)),
@@ -235,7 +236,7 @@ def test_the_bonus_is_a_bet_before_the_deal() -> None:
 
 
 @pytest.mark.rule("EUS96-163")
-@pytest.mark.parametrize(
+@for_each(
     ("error", "who", "reason"),
     [
         ("order", None, "wrong_order"),

@@ -23,6 +23,7 @@ from controller.contract.events import (
 )
 from controller.contract.refusals import RejectedError
 from devices.readings import ShoeFault
+from tests.support.for_each import for_each
 from tests.support.games.decrees import of
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
@@ -158,7 +159,7 @@ def test_the_cut_card_takes_the_cards_that_wait_with_it() -> None:
 
 
 @pytest.mark.parametrize("decree", of("BAL05-092", "ARA02-044", "EUS96-096", "GAL07-049"))
-@pytest.mark.parametrize(
+@for_each(
     ("tail", "left", "says"),
     [(5, None, 0), (4, None, 1), (4, 1, 0), (0, 5, 0), (0, 4, 1), (6, None, 2)],
 )
@@ -234,7 +235,7 @@ def test_closing_leaves_a_round_in_hand_unresolved() -> None:
 
 
 @every
-@pytest.mark.parametrize("rounds", ["keys", "shoe"])
+@for_each("rounds", ["keys", "shoe"])
 def test_a_whole_shoe_to_its_end_with_restarts(decree: str, rounds: str) -> None:
     play, cards = Play(decree, rounds=rounds), shuffled(7)
     play.open(cards=312)

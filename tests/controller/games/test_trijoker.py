@@ -26,6 +26,7 @@ from controller.games.hands.evaluator import value
 from controller.games.trijoker.turn import pays
 from controller.rulebooks.rulebook import rulebook
 from devices.readings import ShufflerState
+from tests.support.for_each import for_each
 from tests.support.games.banked_play import Play, bets_of, irregularities, voids
 from tests.support.games.decrees import of
 from tests.support.games.outcomes import outcome_of
@@ -144,8 +145,8 @@ def test_a_players_card_seen_the_round_goes_on(decree: str) -> None:
     assert play.result().round == 1
 
 
-@pytest.mark.parametrize("decree", of("BAL05-146", "EUS96-161"))
-@pytest.mark.parametrize("card", ["Js", "Qd", "Kc", "Ah"])
+@for_each("decree", of("BAL05-146", "EUS96-161"))
+@for_each("card", ["Js", "Qd", "Kc", "Ah"])
 def test_a_common_card_from_the_jack_on_makes_the_round_null(decree: str, card: str) -> None:
     play = table(decree)
     play.cards("2c 3c")
@@ -205,8 +206,8 @@ def test_a_common_card_that_nobody_has_read_is_told_first(
     assert bool(voids(said)) is null
 
 
-@pytest.mark.parametrize("decree", of("BAL05-146", "EUS96-162"))
-@pytest.mark.parametrize(
+@for_each("decree", of("BAL05-146", "EUS96-162"))
+@for_each(
     ("error", "reason"),
     [
         ("too_many", "wrong_count"),

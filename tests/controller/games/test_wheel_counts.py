@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from controller.contract.events import RoundResult, RoundUnresolved
 from devices.readings import AnyReading, LinkGap, LinkLost, LinkUp, WheelCell
+from tests.support.for_each import for_each
 from tests.support.games.cells_play import Play as Cells
 from tests.support.games.play import of_kind, only
 from tests.support.games.roulette_play import Play as Roulette
@@ -42,8 +41,8 @@ def fortune(phases: str) -> Cells:
 
 
 TABLES: tuple[Callable[[str], Play], ...] = (roulette, boule, fortune)
-tables = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
-silences = pytest.mark.parametrize("silence", list(SILENCES.values()), ids=list(SILENCES))
+tables = for_each("table", TABLES, ids=lambda table: table.__name__)
+silences = for_each("silence", list(SILENCES.values()), ids=list(SILENCES))
 
 
 def say(play: Play, name: str, **fields: Any) -> None:
@@ -77,7 +76,7 @@ def first(play: Play) -> None:
 
 @tables
 @silences
-@pytest.mark.parametrize("place", [8, 9])
+@for_each("place", [8, 9])
 def test_after_a_silence_the_same_count_is_a_candidate_of_the_round(
     table: Callable[[str], Play], silence: list[AnyReading], place: int
 ) -> None:
@@ -127,7 +126,7 @@ def test_before_a_silence_without_a_round_another_number_is_a_round_of_its_own(
 
 @tables
 @silences
-@pytest.mark.parametrize("phases", ["person", "device"])
+@for_each("phases", ["person", "device"])
 def test_the_same_number_of_the_same_count_with_no_round_played_is_said_again(
     table: Callable[[str], Play], silence: list[AnyReading], phases: str
 ) -> None:
@@ -170,7 +169,7 @@ def test_at_a_table_without_keys_too(
 
 
 @tables
-@pytest.mark.parametrize("phases", ["person", "device"])
+@for_each("phases", ["person", "device"])
 def test_a_launch_of_its_own_with_the_count_of_the_spin_before_has_its_result(
     table: Callable[[str], Play], phases: str
 ) -> None:

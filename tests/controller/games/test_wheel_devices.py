@@ -14,6 +14,7 @@ from controller.configuration.settings import ConfigurationError
 from controller.contract.events import AlertCleared, AlertRaised, RoundResult
 from devices.drivers import DRIVERS, driver
 from devices.readings import Phase, WheelCell, WheelFault, WheelFaultName, WheelPhase
+from tests.support.for_each import for_each
 from tests.support.games import cells_play
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -39,10 +40,8 @@ link = "tcp://127.0.0.1:4001"
 """
 
 
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize(
-    "name", [name for name in DRIVERS if driver(name).kind == "wheel" and driver(name).games]
-)
+@for_each("game", GAMES)
+@for_each("name", [name for name in DRIVERS if driver(name).kind == "wheel" and driver(name).games])
 def test_a_wheel_serves_the_games_that_it_is_built_for(
     tmp_path: Path, game: str, name: str
 ) -> None:
@@ -61,8 +60,8 @@ def test_a_wheel_serves_the_games_that_it_is_built_for(
     )
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
-@pytest.mark.parametrize("phases", ["device", "person"])
+@for_each(("game", "decree"), PAIRS)
+@for_each("phases", ["device", "person"])
 def test_a_boule_board_does_not_disturb_a_roulette(game: str, decree: str, phases: str) -> None:
     """What it says is told once; the round has the result that the roulette wheel tells, and no
     other.
@@ -124,8 +123,8 @@ def test_a_fault_that_a_roulette_wheel_has_not_is_an_alert(fault: WheelFaultName
     assert outcome_of(only(play.number(3, 1), RoundResult)).number == 3
 
 
-@pytest.mark.parametrize("game", ["boule", "fortune-wheel"])
-@pytest.mark.parametrize("decree", cells_play.DECREES)
+@for_each("game", ["boule", "fortune-wheel"])
+@for_each("decree", cells_play.DECREES)
 def test_a_roulette_wheel_does_not_disturb_the_others(game: str, decree: str) -> None:
     play = cells_play.table(game, decree)
     play.until_closed(1)

@@ -32,6 +32,7 @@ from controller.mqtt import jackpots
 from controller.mqtt.jackpots import LONGEST, Jackpots, Link, Standing, standing
 from controller.tables.runner import TableRunner, remembered
 from controller.tables.table import Table
+from tests.support.for_each import for_each
 
 LINK = Link("palma", "carrousel-1", "t1", "ARA02", simulated=False)
 NOW = 1_800_000_000.0
@@ -88,7 +89,7 @@ def test_what_a_newer_controller_adds_is_left_out() -> None:
     assert found(said(more={"of": "it"})).why is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "why"),
     [
         ({"site": "ibiza"}, "unreadable"),

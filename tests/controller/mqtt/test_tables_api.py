@@ -21,6 +21,7 @@ from controller.journal.journal import Journal
 from controller.mqtt.connection import Incoming
 from controller.mqtt.tables_api import CORRELATION, ServedTable, TablesApi
 from tests.controller.tables.test_runner import make_runner
+from tests.support.for_each import for_each
 
 REPLY = "novamas/v1/palma/r1/reply"
 ORDER = b'{"by":"M. Lasa","role":"table_head","client":"t","id":7}'
@@ -105,7 +106,7 @@ async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("topic", "allowed"),
     [
         (f"{REPLY}/desk", True),

@@ -17,13 +17,14 @@ from controller.contract.retained import Undo
 from controller.games.games import make_game
 from controller.people.authority import allowed, at_table, rights
 from tests.controller.games.test_every_input import Trial
+from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 from tests.support.games.plausible import accepted
 
 KINDS: dict[str, type[Command]] = {tag_of(kind): kind for kind in COMMANDS}
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
+@for_each(("game", "decree"), PAIRS)
 def test_every_command_of_the_table_is_there_with_its_roles(game: str, decree: str) -> None:
     right = rights(game, decree)
     found = allowed(game, decree, {}, right)
@@ -33,7 +34,7 @@ def test_every_command_of_the_table_is_there_with_its_roles(game: str, decree: s
         assert {*each.roles} == {*right[name].roles} - {"reader"}
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
+@for_each(("game", "decree"), PAIRS)
 def test_choices_and_fields_are_those_of_the_form(game: str, decree: str) -> None:
     for name, each in allowed(game, decree, {}, rights(game, decree)).items():
         if name not in KINDS:
@@ -56,7 +57,7 @@ def test_what_the_site_narrows_and_marks() -> None:
     assert "straight" in found["bet.place"].choices["bet"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("game", "command", "undo"),
     [
         ("roulette-french", "bet.place", Undo("bet.withdraw")),

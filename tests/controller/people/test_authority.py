@@ -32,6 +32,7 @@ from controller.people.authority import (
     narrowed,
     rights,
 )
+from tests.support.for_each import for_each
 from tests.support.games.anything import anything
 from tests.support.games.decrees import PAIRS
 
@@ -64,7 +65,7 @@ def test_french_roulette_in_aragon() -> None:
     )
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
+@for_each(("game", "decree"), PAIRS)
 def test_the_table_says_what_the_game_does(game: str, decree: str) -> None:
     """The game refuses a role where the table does, and nowhere else. From a new table; the game
     may have other reasons.

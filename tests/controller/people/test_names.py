@@ -28,6 +28,7 @@ from controller.people.register import (
 from controller.people.seen import Seen
 from controller.people.signed_command import verify
 from controller.proof.signatures import Signatures
+from tests.support.for_each import for_each
 from tests.support.people.staff import (
     AUDIENCE,
     GONE,
@@ -71,7 +72,7 @@ Ila
 SURNAMES, GIVEN = _SURNAMES.split(), _GIVEN.split()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("M. Lasa", "m. lasa"),

@@ -11,6 +11,7 @@ from controller.configuration.file import load
 from controller.configuration.settings import ConfigurationError, People
 from controller.people.register import spelled, write_people
 from controller.people.two_persons import MARKED, Mark
+from tests.support.for_each import for_each
 from tests.support.people.staff import SIGNER, SITE_KEY, people, public
 
 BEGIN = """\
@@ -80,7 +81,7 @@ def test_who_may_do_without_signatures(
     assert [each for each in found if "accept-the-risk" not in each] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("", "people: the key `file` is missing"),

@@ -23,6 +23,7 @@ from controller.people.register import (
     unspelled,
     write_people,
 )
+from tests.support.for_each import for_each
 from tests.support.people.staff import (
     HEAD,
     LASA,
@@ -93,7 +94,7 @@ def test_one_changed_byte_is_noticed(at: int, by: int) -> None:
         read_people(bytes(changed), SITE, SIGNER)
 
 
-@pytest.mark.parametrize("end", range(0, len(FILE), 7))
+@for_each("end", range(0, len(FILE), 7))
 def test_a_file_that_is_cut_off_is_noticed(end: int) -> None:
     with pytest.raises(PeopleError):
         read_people(FILE[:end], SITE, SIGNER)
@@ -111,7 +112,7 @@ def test_nobody_adds_himself() -> None:
             read_people(forged, SITE, SIGNER)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "told"),
     [
         ({"id": "M Lasa"}, "line 2: "),

@@ -40,6 +40,7 @@ from controller.people.signed_command import (
 )
 from tests.conftest import LONG as LONG_FORM
 from tests.conftest import cases
+from tests.support.for_each import for_each
 from tests.support.people.staff import (
     AUDIENCE,
     HEAD,
@@ -180,7 +181,7 @@ def test_a_reader_says_nothing() -> None:
 # The limits of time
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("iat", "exp", "told"),
     [
         (0, 30, None),

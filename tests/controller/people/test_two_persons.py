@@ -26,6 +26,7 @@ from controller.people.two_persons import (
     takes_two,
     wanted,
 )
+from tests.support.for_each import for_each
 
 LASA = Said("m-lasa", "M. Lasa", "table_head")
 VIDAL = Said("t-vidal", "T. Vidal", "director")
@@ -43,7 +44,7 @@ def key(refused: pytest.ExceptionInfo[RejectedError]) -> str:
     return refused.value.refusal.key
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "standing", "two"),
     [
         (CORRECT, Standing(has_result=True), True),

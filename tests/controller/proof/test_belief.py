@@ -12,6 +12,7 @@ from controller.proof import clocks
 from controller.proof.belief import STEADY, Belief, BelievedTime, contradiction, look
 from controller.proof.clocks import ClockReading, read_clocks, synchronised
 from tests.controller.proof.world import DAY, NOON
+from tests.support.for_each import for_each
 
 HOUR = 3600.0
 
@@ -26,7 +27,7 @@ def known(
     return BelievedTime(NOON + wall, confirmed, machine)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reading", "before", "doubted"),
     [
         pytest.param(

@@ -20,6 +20,7 @@ from controller.proof.time_bound import (
     stated,
     unproved,
 )
+from tests.support.for_each import for_each
 
 NOON = moment("2026-11-23T12:00:00Z")
 KEPT = Stated("kernel", None, True, 0.0, 0.001, 0.0001, ADRIFT)
@@ -82,7 +83,7 @@ def test_what_chrony_says() -> None:
     assert len(question(77)) == len(TOLD)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "packet",
     [
         b"",

@@ -28,6 +28,7 @@ from subscribers.carrousel.statement import OfTable
 from subscribers.carrousel.terms import Terms
 from tests.rings.marks import COLLECTED
 from tests.support.claims import claimed
+from tests.support.for_each import for_each
 
 SAID: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in (*COMMANDS, *EVENTS)}
 CARD_DECISIONS = get_args(get_type_hints(CardDecide)["action"])
@@ -125,7 +126,7 @@ def test_counts_add_up() -> None:
     assert sum(count.total - count.not_yet for count in coverage()) == len(dispositions())
 
 
-@pytest.mark.parametrize("answer", dispositions().values(), ids=lambda answer: answer.id)
+@for_each("answer", dispositions().values(), ids=lambda answer: answer.id)
 def test_an_answer_says_where_or_why_not(answer: Disposition) -> None:
     assert answer.wording
     assert bool(answer.reason) == (answer.disposition == "out_of_reach")

@@ -14,11 +14,12 @@ from controller.games.texas_house import settings as texas_house_settings
 from controller.games.trijoker import settings as trijoker_settings
 from controller.rulebooks.common_poker import Banked, TexasHouse, Trijoker
 from controller.rulebooks.pai_gow import PaiGow
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.banked_play import PAIRS
 from tests.support.games.decrees import of
 
-every = pytest.mark.parametrize(("game", "decree"), PAIRS)
+every = for_each(("game", "decree"), PAIRS)
 LAWS = {
     "trijoker": trijoker_settings.LAWS,
     "texas-house": texas_house_settings.LAWS,

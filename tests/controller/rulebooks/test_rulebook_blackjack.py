@@ -6,11 +6,12 @@ import pytest
 
 from controller.games.blackjack.settings import LAWS
 from controller.rulebooks.blackjack import Blackjack
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.blackjack_play import PAIRS
 from tests.support.games.decrees import of
 
-every = pytest.mark.parametrize(("game", "decree"), PAIRS)
+every = for_each(("game", "decree"), PAIRS)
 
 
 def book_of(decree: str, game: str = "blackjack") -> Blackjack:

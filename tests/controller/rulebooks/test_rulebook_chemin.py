@@ -11,12 +11,13 @@ import pytest
 
 from controller.games.chemin.settings import LAWS
 from controller.rulebooks.chemin import Chemin, Error
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("chemin-de-fer", "baccarat-two-cloths")
-every = pytest.mark.parametrize(("decree", "game"), list(product(DECREES, GAMES)))
+every = for_each(("decree", "game"), list(product(DECREES, GAMES)))
 
 
 def book_of(decree: str, game: str = "chemin-de-fer") -> Chemin:

@@ -13,11 +13,12 @@ from controller.games.circle.settings import LAWS
 from controller.games.circle.streets import needed, pack
 from controller.games.games import make_game
 from controller.rulebooks.circle import Circle
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.circle_play import PAIRS
 from tests.support.games.decrees import of
 
-every = pytest.mark.parametrize(("decree", "game"), PAIRS)
+every = for_each(("decree", "game"), PAIRS)
 NEEDED = {"too_many", "exposed", "exposed_in_cut", "premature", "extra_common"}
 """Errors that the table sees by itself, or that hold before a game is known."""
 rule = pytest.mark.rule

@@ -8,11 +8,12 @@ import pytest
 from controller.games.craps.settings import LAWS
 from controller.rulebooks.craps import Craps
 from controller.rulebooks.dispositions import dispositions, subjects
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
-every = pytest.mark.parametrize("decree", DECREES)
+every = for_each("decree", DECREES)
 NULL = {
     "die_broken",
     "dice_stacked",

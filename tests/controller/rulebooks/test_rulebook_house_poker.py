@@ -10,10 +10,11 @@ from controller.games.games import make_game
 from controller.games.hands.evaluator import RANKINGS
 from controller.games.house_poker.settings import LAWS, OWN_LAWS
 from controller.rulebooks.house_poker import HousePoker
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.poker_play import PAIRS
 
-every = pytest.mark.parametrize(("game", "decree"), PAIRS)
+every = for_each(("game", "decree"), PAIRS)
 FIVE = {
     "royal_flush": 100,
     "straight_flush": 25,

@@ -6,11 +6,12 @@ import pytest
 
 from controller.games.punto_banca.settings import LAWS
 from controller.rulebooks.punto_banca import PuntoBanca
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
-every = pytest.mark.parametrize("decree", DECREES)
+every = for_each("decree", DECREES)
 
 
 def book_of(decree: str) -> PuntoBanca:

@@ -11,6 +11,7 @@ from controller.games.roulette.chances import colour
 from controller.games.roulette.settings import LAWS
 from controller.games.roulette.wheel import EUROPEAN, faults, neighbours
 from controller.rulebooks.rulebook import Roulette, rulebook
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.decrees import of
 from tests.support.games.seeds import stands_in
@@ -37,9 +38,7 @@ def roulette(decree: str, game: str = "roulette-french") -> Roulette:
     return decrees.book_of(Roulette, game, decree)
 
 
-every = pytest.mark.parametrize(
-    ("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES]
-)
+every = for_each(("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES])
 
 
 # Whole

@@ -8,9 +8,10 @@ import pytest
 
 from controller.rulebooks.cards import ShoeRules
 from controller.rulebooks.rulebook import rulebook
+from tests.support.for_each import for_each
 
 GAMES = ("blackjack", "trente-et-quarante", "punto-banca", "chemin-de-fer", "baccarat-two-cloths")
-every = pytest.mark.parametrize(
+every = for_each(
     ("decree", "game"),
     [(decree, game) for decree in ("BAL05", "ARA02", "EUS96", "GAL07") for game in GAMES],
     ids=" ".join,

@@ -14,6 +14,7 @@ from controller.games.circle.streets import needed, pack, ranking
 from controller.games.circle.stud import StudTurn
 from controller.games.hands.of import contest
 from controller.rulebooks.circle import Circle
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 
 DECREES = ("BAL09", "EUS96")
@@ -33,7 +34,7 @@ OWN = {
     "circle-draw": {"deck_short", "deal_deck_removed", "deal_false_opening", "opening_unproven"},
 }
 """The laws of a game's own, in the order of 2009."""
-every = pytest.mark.parametrize(("decree", "game"), PAIRS)
+every = for_each(("decree", "game"), PAIRS)
 rule = pytest.mark.rule
 
 
@@ -66,11 +67,11 @@ def test_hands_are_ranked_as_the_list_of_contests_says(decree: str, game: str) -
 
 
 @rule("BAL09-001", "BAL09-002", "BAL09-003", "EUS96-209")
-@pytest.mark.parametrize(
+@for_each(
     ("game", "few", "many"),
     [("five-card-stud", 32, 32), ("seven-card-stud", 52, 52), ("circle-draw", 32, 52)],
 )
-@pytest.mark.parametrize("decree", DECREES)
+@for_each("decree", DECREES)
 def test_the_pack(decree: str, game: str, few: int, many: int) -> None:
     book = book_of(decree, game)
     assert [len(pack(book, players)) for players in (4, 5, 6, 8)] == [few, few, many, many]

@@ -12,6 +12,7 @@ import pytest
 from controller.rulebooks.cards import ThirdCards
 from controller.rulebooks.chemin import Chemin
 from controller.rulebooks.punto_banca import PuntoBanca
+from tests.support.for_each import for_each
 from tests.support.games.decrees import book_of, of
 from tests.support.games.seeds import stands_in
 
@@ -56,8 +57,8 @@ def test_an_annex_is_copied_cell_by_cell(game: str, annex: tuple[str, ...], shar
         assert stands_in(shared, "ARA02", f"{total} {row}")
 
 
-@pytest.mark.parametrize("decree", ["BAL05", "EUS96", "GAL07"])
-@pytest.mark.parametrize("game", GAMES)
+@for_each("decree", ["BAL05", "EUS96", "GAL07"])
+@for_each("game", GAMES)
 def test_other_copies_are_repaired_from_it_and_say_where(game: str, decree: str) -> None:
     table = third(game, decree)
     assert table.banker == third(game, "ARA02").banker

@@ -9,11 +9,12 @@ import pytest
 from controller.games.trente.settings import LAWS
 from controller.rulebooks.dispositions import dispositions, subjects
 from controller.rulebooks.trente import Trente
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.decrees import of
 
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
-every = pytest.mark.parametrize("decree", DECREES)
+every = for_each("decree", DECREES)
 
 
 def book_of(decree: str) -> Trente:

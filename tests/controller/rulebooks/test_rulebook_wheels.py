@@ -14,6 +14,7 @@ from controller.games.boule.chances import bets, winning
 from controller.games.fortune import settings as fortune_settings
 from controller.rulebooks.dispositions import dispositions
 from controller.rulebooks.wheels import Boule, FortuneWheel
+from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.decrees import of
 
@@ -21,9 +22,7 @@ DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 GAMES = ("boule", "fortune-wheel")
 LAWS = {"boule": boule_settings.LAWS, "fortune-wheel": fortune_settings.LAWS}
 BREACHES = {"boule": boule_settings.BREACHES, "fortune-wheel": fortune_settings.BREACHES}
-every = pytest.mark.parametrize(
-    ("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES]
-)
+every = for_each(("decree", "game"), [(decree, game) for decree in DECREES for game in GAMES])
 
 
 def boule(decree: str) -> Boule:

@@ -13,10 +13,11 @@ import pytest
 from controller.games.games import make_game, settings_of
 from controller.rulebooks.law import Law
 from controller.rulebooks.rulebook import read_rulebook, rulebook
+from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS, book_of
 from tests.support.games.seeds import stands_in
 
-every = pytest.mark.parametrize(("game", "decree"), PAIRS)
+every = for_each(("game", "decree"), PAIRS)
 FOLLOWS = {
     "roulette-american": "roulette-french",
     "blackjack-triple": "blackjack",

@@ -20,6 +20,7 @@ from controller.journal.setup import Restored
 from controller.tables.after_restore import JUMP, jump, told_first
 from controller.tables.table import READINGS, Table, UnrestorableStateError
 from devices.readings import JournalRestore, LinkUp
+from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 
 HEAD: dict[str, Any] = {"at": 0.0, "by": "M. Lasa", "role": "inspector"}
@@ -59,7 +60,7 @@ def restored(table: Table) -> tuple[Table, list[Any]]:
     return made, take(made, RESTORE, LinkUp(at=1.0, device="wheel"))
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
+@for_each(("game", "decree"), PAIRS)
 def test_every_game_is_closed_and_opens_with_a_number_that_nobody_was_told(
     game: str, decree: str
 ) -> None:

@@ -22,6 +22,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from controller.tables.staff import MOST
 from controller.tables.table import Table
+from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 
 TIME = "2026-03-20T20:00:00.000000Z"
@@ -68,7 +69,7 @@ def refused(at: Table, given: Command) -> str:
     return caught.value.refusal.key
 
 
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
+@for_each(("game", "decree"), PAIRS)
 def test_who_is_at_the_table_is_shown_until_the_session_closes(game: str, decree: str) -> None:
     at = table(game, decree)
     assert refused(at, on()) == "no_session"

@@ -23,6 +23,7 @@ from devices.readings import (
 )
 from devices.watch import Watch
 from tests.support.devices.board_pens import Board, of
+from tests.support.for_each import for_each
 
 BOARDS = ("boule-board", "fortune-board", "dice-board", "shuffler-board", "slot-board")
 
@@ -57,7 +58,7 @@ class TestLines:
             "1,3,500",
         )
 
-    @pytest.mark.parametrize(
+    @for_each(
         "body",
         [
             b"NB,65536,0,slot,coins,0,ok",
@@ -74,7 +75,7 @@ class TestLines:
     def test_a_right_check_alone_makes_no_report(self, body: bytes) -> None:
         assert read_report(b"$%b*%04X" % (body, check(body))) is None
 
-    @pytest.mark.parametrize("place", range(1, 44))
+    @for_each("place", range(1, 44))
     def test_one_wrong_character_and_it_is_none(self, place: int) -> None:
         line = write_report(12, 34567, "boule", "holes", "00040", "00000", 0, 3).rstrip()
         for wrong in b"0A$*,\xff\x00":

@@ -22,6 +22,7 @@ from devices.wheel.boule_board import BouleBoard
 from devices.wheel.fortune_board import FortuneBoard
 from tests.support import contract
 from tests.support.devices.board_pens import make
+from tests.support.for_each import for_each
 
 TEXT = (contract.DOCS / "board.md").read_text()
 SECTIONS = contract.sections("board.md")
@@ -70,7 +71,7 @@ def test_every_state_of_a_shuffler_is_named() -> None:
     )
 
 
-@pytest.mark.parametrize("line", EXAMPLES, ids=bytes.decode)
+@for_each("line", EXAMPLES, ids=bytes.decode)
 def test_an_example_is_understood(line: bytes) -> None:
     report = read_report(line)
     assert report is not None

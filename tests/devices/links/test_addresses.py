@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.links import SCHEMES, LinkFailedError, check_link, open_link
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "serial:///dev/serial/by-id/usb-FTDI_FT232R_A9-if00-port0",
@@ -30,7 +31,7 @@ def test_right_addresses(url: str) -> None:
     assert check_link(url) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "named"),
     [
         ("/dev/ttyUSB0", "scheme"),

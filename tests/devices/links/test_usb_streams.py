@@ -12,6 +12,7 @@ from usb.util import ENDPOINT_TYPE_INTR, ENDPOINT_TYPE_ISO
 
 from devices.links import LinkFailedError, WriteTimedOutError, check_link, open_link, usb
 from simulators.usb import RNDIS_GADGET, VENDOR_READER, Endpoint, Interface, UsbDevice, VirtualBus
+from tests.support.for_each import for_each
 
 URL = "usb://0c2e:0b61?timeout=0.2&read=82"
 BOTH = f"{URL}&write=02"
@@ -124,7 +125,7 @@ def test_a_network_card_is_refused_here_too_unless_the_site_allows_it(bus: Virtu
     open_link(f"{URL}&network=allow").close()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "told"),
     [
         ("write=02", "add read="),

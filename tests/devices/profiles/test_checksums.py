@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from devices.profiles.checksums import CATALOGUE, Check, function
 from devices.profiles.language import Checksum, Crc
+from tests.support.for_each import for_each
 
 DIGITS = b"123456789"
 PUBLISHED = {
@@ -25,7 +26,7 @@ PUBLISHED = {
 """From the catalogue of parametrised CRC algorithms."""
 
 
-@pytest.mark.parametrize(("kind", "word"), PUBLISHED.items())
+@for_each(("kind", "word"), PUBLISHED.items())
 def test_published_values(kind: str, word: int) -> None:
     assert function(Checksum(kind=kind))(DIGITS) == word
 
@@ -65,7 +66,7 @@ def test_one_that_there_is_not(kind: str, told: str) -> None:
         function(Checksum(kind=kind))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("checksum", "frame"),
     [
         (Checksum(kind="xor", at=-2, first=1), b"\x02G\x0344"),

@@ -26,6 +26,7 @@ from devices.readings import (
     WheelNumber,
 )
 from tests.support.devices.described import HEAD, codec, proof
+from tests.support.for_each import for_each
 
 
 def field(text: str, data: bytes, name: str = "f") -> Any:
@@ -46,7 +47,7 @@ with = {{ report = "f", value = "<{{{name}}}>" }}
 
 
 class TestFields:
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "data", "value"),
         [
             ("f = { at = 1, width = 2 }", b"abcd", "bc"),
@@ -258,7 +259,7 @@ match = "[a-z]+"
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stream", "told"),
     [
         (b"4 1 14\n5 1 35\n5 1 35\n5 1 35\n", [35]),
@@ -304,7 +305,7 @@ def numbers(readings: list[AnyReading]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stream", "told"),
     [
         (b"8 17\n9 17\n1 18\n", [17, 17, 18]),
@@ -407,7 +408,7 @@ class TestCommands:
         assert made.encode("speed", "75") == b"\x02V075\x0367"
         assert made.polls() == ((2.0, b"\x02?\x033C"),)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("command", "argument", "told"),
         [
             ("stop", "", "acme-rota has no command 'stop'; there are: start, speed"),

@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 
 import msgspec
-import pytest
 
 from devices.profiles import language
 from devices.profiles.checksums import CATALOGUE
 from tests.support import contract
 from tests.support.devices.described import FOLDER
+from tests.support.for_each import for_each
 
 TEXT = (contract.DOCS / "profiles.md").read_text()
 SECTIONS = {
@@ -41,7 +41,7 @@ def told(field: msgspec.structs.FieldInfo) -> str:
     return "none" if default is None else msgspec.json.encode(default).decode().replace(",", ", ")
 
 
-@pytest.mark.parametrize(("section", "kind"), SECTIONS.items())
+@for_each(("section", "kind"), SECTIONS.items())
 def test_every_key_is_told_with_its_default(section: str, kind: type[msgspec.Struct]) -> None:
     [body] = re.findall(
         rf"^### {re.escape(section)}\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL

@@ -14,6 +14,7 @@ from devices.profiles.codec import ProfileCodec
 from devices.profiles.profile import ProfileError, parse
 from devices.recording import read_recording
 from tests.support.devices.described import FOLDER, HEAD, mistakes
+from tests.support.for_each import for_each
 
 GOOD = """\
 separator = ";"
@@ -65,7 +66,7 @@ CHECK = NO_CHECK + "\n[checksum]\n"
 NAME, LAST = 'name = "status"', 'changed = ["phase"]'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "told"),
     [
         ("longest = 64", "longst = 64", "3: framing.longst: unknown key; did you mean `longest`?"),
@@ -161,7 +162,7 @@ def test_all_mistakes_are_told_at_once() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["", "x = 1", "[[message]]\n", "message = 3", "[framing]\nform = 3", "message = [3]"]
 )
 def test_a_wrong_shape_is_told(text: str) -> None:

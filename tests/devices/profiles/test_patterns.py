@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from devices.profiles.patterns import compiled
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     "pattern",
     [
         "",
@@ -28,7 +29,7 @@ def test_taken(pattern: str) -> None:
     compiled(pattern, 256)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "told"),
     [
         ("(", "is not a valid regular expression"),

@@ -18,6 +18,7 @@ from devices.profiles.saying import KINDS
 from devices.profiles.witness import unreached, witnesses
 from tests.conftest import cases
 from tests.support.devices.described import FOLDER, HEAD, mistakes, profile
+from tests.support.for_each import for_each
 
 SHIPPED = Path(__file__).parents[3] / "devices" / "profiles"
 PROFILES = sorted([*FOLDER.glob("*.toml"), *SHIPPED.glob("*.toml")])
@@ -96,7 +97,7 @@ def test_a_sound_profile_has_no_doubts() -> None:
     judge(profile(WHEEL))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "told"),
     [
         ("at = 2, width = 2", "at = 14, width = 2", "9: message[0].fields.pocket.at: ends beyond the"),

@@ -22,6 +22,7 @@ from devices.readings import (
 from devices.shoe.angel_eye import DRIVER, AngelEye, Options
 from devices.shoe.angel_eye_frames import FAULTS, REFUSALS
 from tests.support.devices.shoe_pens import Hearing, card, cards, of, report
+from tests.support.for_each import for_each
 
 
 def shoe(strict_bcc: bool = True, min_draw: float = 0.2) -> Hearing:
@@ -46,8 +47,8 @@ class TestCards:
         )
         assert heard.codec.counters.frames == 3
 
-    @pytest.mark.parametrize("suit", "cdhs")
-    @pytest.mark.parametrize("rank", "A23456789TJQK")
+    @for_each("suit", "cdhs")
+    @for_each("rank", "A23456789TJQK")
     def test_every_card(self, rank: str, suit: str) -> None:
         assert cards(shoe().say(1, card(rank + suit))) == [rank + suit]
 
@@ -65,7 +66,7 @@ class TestCards:
         (drawn,) = of(CardDrawn, shoe().say(1, body))
         assert (drawn.to, drawn.index, drawn.unsure) == (to, index, False)
 
-    @pytest.mark.parametrize(
+    @for_each(
         "body",
         [
             b"D\x80\xb8",  # no place in the hand
@@ -141,7 +142,7 @@ class TestOtherReports:
         )
         assert result.frame is not None
 
-    @pytest.mark.parametrize(("code", "fault"), [*FAULTS.items(), (9, "alarm")])
+    @for_each(("code", "fault"), [*FAULTS.items(), (9, "alarm")])
     def test_errors_begin_and_end(self, code: int, fault: str) -> None:
         heard = shoe()
         heard.say(1, b"E%c" % (0x80 | code))
@@ -197,7 +198,7 @@ class TestLine:
         assert heard.raw(b"\xff\x06\x15\x21\xff") == []
         assert [r.bytes for r in of(LinkGarbage, heard.say(1, b"P"))] == [5]
 
-    @pytest.mark.parametrize(("code", "reason"), REFUSALS.items())
+    @for_each(("code", "reason"), REFUSALS.items())
     def test_every_refusal(self, code: int, reason: str) -> None:
         readings = shoe().raw(b"\x15" + bytes((code,)))
         assert told(readings) == [("refusal", reason)]
@@ -214,7 +215,7 @@ class TestLine:
             check ^= byte
         assert told(heard.raw(content + b"%02X" % check)) == [("register", "RD0012")]
 
-    @pytest.mark.parametrize("cut", range(1, 8))
+    @for_each("cut", range(1, 8))
     def test_a_cut_frame_is_never_completed(self, cut: int) -> None:
         heard = shoe()
         frame = report(1, card("7h"))

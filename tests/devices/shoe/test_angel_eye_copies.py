@@ -15,6 +15,7 @@ from devices.readings import (
 )
 from devices.shoe.angel_eye import AngelEye, Options
 from tests.support.devices.shoe_pens import Hearing, card, cards, of, report
+from tests.support.for_each import for_each
 
 
 def shoe(strict_bcc: bool = True, min_draw: float = 0.2) -> Hearing:
@@ -88,7 +89,7 @@ class TestCopies:
         heard.say(2, b"S")
         assert cards(heard.say(2, card("7h"))) == ["7h"]
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("numbers", "lost"),
         [
             ((1, 2, 3), []),

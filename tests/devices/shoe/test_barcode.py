@@ -28,6 +28,7 @@ from devices.shoe.barcode_cards import PACK, STANDARD
 from devices.shoe.barcode_frames import LAYOUT
 from devices.watch import Watch
 from simulators.shoe.barcode import UP, code, keys, reports
+from tests.support.for_each import for_each
 
 CARDS = sorted(PACK)
 cards = st.sampled_from(CARDS)
@@ -78,7 +79,7 @@ def kinds(readings: list[AnyReading]) -> list[type[AnyReading]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 class TestEveryScanner:
-    @pytest.mark.parametrize("card", CARDS)
+    @for_each("card", CARDS)
     def test_every_card_is_read(self, kind: str, card: str) -> None:
         scanner = make(kind)
         [reading] = scanner.feed(said(kind, code(card)), 1.0)
@@ -257,7 +258,7 @@ class TestSerial:
     def test_any_line_end_will_do(self, end: str) -> None:
         assert drawn(make("serial").feed(f"S1{end}{end} DQ {end}".encode(), 1.0)) == ["As", "Qd"]
 
-    @pytest.mark.parametrize(
+    @for_each(
         "line",
         [
             b"S\x00",
@@ -284,7 +285,7 @@ class TestSerial:
 
 
 class TestKeyboard:
-    @pytest.mark.parametrize("usage", LAYOUT)
+    @for_each("usage", LAYOUT)
     def test_every_key_of_the_layout(self, usage: int) -> None:
         plain, shifted = list(LAYOUT[usage].decode())
         for sign, shift in ((plain, False), (shifted, True)):
@@ -330,7 +331,7 @@ class TestKeyboard:
         assert drawn(scanner.feed(stream + key(shift=True) + UP, 1.0)) == ["As"]
         assert scanner.deadline is None
 
-    @pytest.mark.parametrize(
+    @for_each(
         "between",
         [
             pytest.param(key(1, 1, 1, 1, 1, 1), id="too many keys"),
@@ -399,7 +400,7 @@ class TestPos:
         assert drawn(scanner.feed(said("pos", "S1"), 2.0)) == ["As"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "told"),
     [
         ({"cards": {}}, "add codes for Ac, 2c, "),
@@ -420,7 +421,7 @@ class TestPos:
         ({"repeat": -1}, "repeat"),
     ],
 )
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_a_table_that_cannot_be_right_is_named(
     kind: str, options: dict[str, Any], told: str
 ) -> None:

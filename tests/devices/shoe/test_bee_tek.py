@@ -17,6 +17,7 @@ from devices.readings import (
 )
 from devices.shoe.bee_tek import LONGEST_LINE, BeeTek, Options
 from tests.support.devices.shoe_pens import Hearing, cards, of
+from tests.support.for_each import for_each
 
 BURN = "[Manual Burn Cards]"
 
@@ -42,8 +43,8 @@ class TestCards:
             CardDrawn(at=heard.now, device="shoe", frame="[Game]<Card:4S> ", card="4s"),
         ]
 
-    @pytest.mark.parametrize("suit", "CDHS")
-    @pytest.mark.parametrize("rank", ["A", "2", "9", "10", "T", "J", "Q", "K"])
+    @for_each("suit", "CDHS")
+    @for_each("rank", ["A", "2", "9", "10", "T", "J", "Q", "K"])
     def test_both_orders(self, rank: str, suit: str) -> None:
         card = rank.replace("10", "T") + suit.lower()
         assert cards(shoe().line(f"[Game]<Card:{rank}{suit}>")) == [card]
@@ -56,7 +57,7 @@ class TestCards:
         orders = [value for report, value in told(heard.heard) if report == "card_order"]
         assert orders == ["rank first", "suit first", "rank first"]
 
-    @pytest.mark.parametrize("code", ["", "1S", "4X", "44S", "4", "??", "11H", "4s"])
+    @for_each("code", ["", "1S", "4X", "44S", "4", "??", "11H", "4s"])
     def test_a_card_whose_code_is_none_is_unread(self, code: str) -> None:
         assert cards(shoe().line(f"[Game]<Card:{code}>")) == [None]
 
@@ -138,7 +139,7 @@ class TestAlarms:
 
 
 class TestDamage:
-    @pytest.mark.parametrize(
+    @for_each(
         "piece",
         [
             "[Game]<Card:4S",

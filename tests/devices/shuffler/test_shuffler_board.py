@@ -22,6 +22,7 @@ from devices.readings import (
 )
 from devices.shuffler.shuffler_board import NEW_DECK
 from tests.support.devices.board_pens import Board, of
+from tests.support.for_each import for_each
 
 
 def shuffler() -> Board:
@@ -34,7 +35,7 @@ def reports(readings: list[AnyReading]) -> list[tuple[str, str]]:
     return [(r.report, r.value) for r in of(DeviceReport, readings)]
 
 
-@pytest.mark.parametrize("state", get_args(ShufflerStateName))
+@for_each("state", get_args(ShufflerStateName))
 def test_every_state_once(state: str) -> None:
     board = Board("shuffler-board")
     readings = board.show("state", state, 0, seconds=5.0)
@@ -148,7 +149,7 @@ ORDERS = [
 
 
 class TestNoOrder:
-    @pytest.mark.parametrize("fields", ORDERS, ids=str)
+    @for_each("fields", ORDERS, ids=str)
     def test_a_report_that_names_cards_is_dropped_and_told(self, fields: tuple[Any, ...]) -> None:
         board = shuffler()
         frames = board.codec.counters.frames

@@ -27,6 +27,7 @@ from devices.slot.cctalk_acceptor import ANSWER, LATE_AFTER, CcTalkBus, Options
 from devices.slot.cctalk_box import CHECK, SILENT, TRIES
 from devices.watch import Watch
 from tests.support.devices.board_pens import of
+from tests.support.for_each import for_each
 
 COINS = {5: "EU100A", 6: "EU200A"}
 
@@ -268,8 +269,8 @@ class SlowBus(Bus):
 
 
 class TestSlow:
-    @pytest.mark.parametrize("delay", [0.21, 0.25, 0.4, 0.6, 1.0])
-    @pytest.mark.parametrize("checksum", ["simple", "crc"])
+    @for_each("delay", [0.21, 0.25, 0.4, 0.6, 1.0])
+    @for_each("checksum", ["simple", "crc"])
     def test_one_that_answers_too_late_is_told_as_that_and_not_as_silent(
         self, delay: float, checksum: str
     ) -> None:
@@ -317,7 +318,7 @@ class TestSlow:
 
 
 class TestWrongLength:
-    @pytest.mark.parametrize("size", [0, 1, 9, 10, 12, 13, 63])
+    @for_each("size", [0, 1, 9, 10, 12, 13, 63])
     def test_events_of_another_length_are_told_once(self, size: int) -> None:
         bus = Bus(coins=[[6, 200]])
         bus.says[frames.READ_CREDITS] = bytes(size)
@@ -332,7 +333,7 @@ class TestWrongLength:
         bus.says[frames.READ_CREDITS] = bytes(size)
         assert "answer_wrong" in dict(reports(bus.turns(60)))
 
-    @pytest.mark.parametrize("header", sorted(frames.REQUESTS))
+    @for_each("header", sorted(frames.REQUESTS))
     def test_no_answer_of_another_length_is_taken_or_hides_for_ever(self, header: int) -> None:
         wanted = frames.REQUESTS[header][1]
         if wanted is None:
@@ -661,7 +662,7 @@ def test_it_takes_no_commands() -> None:
         Bus().codec.encode("open")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "wrong"),
     [
         ({"boxes": []}, "no acceptor"),

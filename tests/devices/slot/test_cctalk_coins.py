@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from devices.slot.cctalk_coins import FAULTS, REFUSED, Coins, agree, amount_of
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "amount"),
     [
         ("EU050A", 50),

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import deque
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from devices.slot.cctalk_counter import (
     compare,
     read_look,
 )
+from tests.support.for_each import for_each
 
 NONE = (NO_EVENT,) * EVENTS
 events = st.tuples(st.integers(0, 16), st.integers(1, 40))
@@ -111,7 +111,7 @@ def test_no_event_is_ever_told_that_did_not_happen(course: list[list[Event] | No
         last = look
 
 
-@pytest.mark.parametrize("place", range(2, 11))
+@for_each("place", range(2, 11))
 def test_an_event_that_changed_is_not_believed_at_once(place: int) -> None:
     shown = Shown()
     shown.note([(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)])

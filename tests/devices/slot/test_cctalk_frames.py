@@ -15,6 +15,7 @@ from devices.slot.cctalk_frames import (
     read_frame,
     write_frame,
 )
+from tests.support.for_each import for_each
 
 ADDRESSES = range(2, 8)
 answers = st.builds(
@@ -32,8 +33,8 @@ def test_the_examples_that_are_public() -> None:
     assert write_frame(1, 40, 0, crc=True) == bytes((1, 0, 48, 0, 55))
 
 
-@pytest.mark.parametrize("crc", [False, True])
-@pytest.mark.parametrize("header", REQUESTS)
+@for_each("crc", [False, True])
+@for_each("header", REQUESTS)
 def test_a_request_is_read_as_it_was_written(header: int, crc: bool) -> None:
     data = bytes(range(REQUESTS[header][0]))
     raw = write_frame(3, HOST, header, data, crc)
@@ -66,7 +67,7 @@ def test_one_damaged_byte_is_no_frame(crc: bool, data: bytes, at: int, change: i
     assert not isinstance(found, Frame)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "raw",
     [
         pytest.param(write_frame(9, HOST, READ_CREDITS), id="to nobody here"),

@@ -16,6 +16,7 @@ from devices.wheel.cammegh_ss2_frames import (
     read_status,
 )
 from tests.devices.wheel.slingshot import Hearing, faults, numbers, phases, status
+from tests.support.for_each import for_each
 
 
 class TestStatusLine:
@@ -23,7 +24,7 @@ class TestStatusLine:
         assert read_status(b"*X;2;094; 7;A;163;1") == Status(2, 94, 7, 10, 163, 1)
         assert read_status(b"*X;6;001;  ;4;000;0") == Status(6, 1, None, 4, 0, 0)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "number"),
         [(b" 0", 0), (b"00", "00"), (b"38", "000"), (b"39", "0000"), (b" 9", 9), (b"37", 37)],
     )
@@ -37,7 +38,7 @@ class TestStatusLine:
         assert read_status(b"*X:5;012:17:0:166:1") is None
         assert read_status(b"*X:5:012:17:0:166") is None
 
-    @pytest.mark.parametrize(
+    @for_each(
         "line",
         [
             b"*X;2;094;33;0;163",  # cut at the end
@@ -76,7 +77,7 @@ class TestStatusLine:
 
 
 class TestPhases:
-    @pytest.mark.parametrize(
+    @for_each(
         ("state", "phase"),
         [
             (1, "idle"),
@@ -277,7 +278,7 @@ class TestBareNumber:
         wheel.say(state, 4, "24")
         assert [type(reading) for reading in wheel.line(b"35")] == [LinkGarbage]
 
-    @pytest.mark.parametrize("tail", [b"5", b"350", b"40", b"5 ", b";0", b"05"])
+    @for_each("tail", [b"5", b"350", b"40", b"5 ", b";0", b"05"])
     def test_only_two_characters_that_are_a_pocket(self, tail: bytes) -> None:
         wheel = Hearing()
         wheel.say(4, 4, "24")
@@ -305,7 +306,7 @@ class TestBareNumber:
 
 
 class TestWarnings:
-    @pytest.mark.parametrize("state", range(1, 8))
+    @for_each("state", range(1, 8))
     def test_a_sensor_fault_in_any_state(self, state: int) -> None:
         wheel = Hearing()
         wheel.say(state, 3, "14")

@@ -17,10 +17,11 @@ from devices.readings import (
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
 from devices.wheel.cammegh_ss2_frames import SELF_TEST
 from tests.devices.wheel.slingshot import PERIOD, Hearing, faults, status
+from tests.support.for_each import for_each
 
 
 class TestReplies:
-    @pytest.mark.parametrize(
+    @for_each(
         ("line", "reports"),
         [
             (b"*u OK", {"accepted": "u"}),
@@ -62,7 +63,7 @@ class TestReplies:
         assert {r.frame for r in readings} == {line.decode()}
         assert wheel.codec.counters.frames == 1
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("line", "command", "reason"),
         [
             (b"*o BUSY", "o", "busy"),
@@ -80,7 +81,7 @@ class TestReplies:
         assert isinstance(refused, DeviceRefused)
         assert (refused.command, refused.reason) == (command, reason)
 
-    @pytest.mark.parametrize(("code", "meaning"), SELF_TEST.items())
+    @for_each(("code", "meaning"), SELF_TEST.items())
     def test_every_code_of_the_self_test(self, code: int, meaning: str) -> None:
         wheel = Hearing()
         (fault,) = wheel.line(b"*F %d" % code)
@@ -99,9 +100,7 @@ class TestReplies:
         assert faults(wheel.line(b"*F 0")) == [("self_test", False)]
         assert faults(wheel.line(b"*F 5")) == [("self_test", True)]
 
-    @pytest.mark.parametrize(
-        "line", [b"*W 1 2 3", b"*Y;7;000", b"*Y;1;256", b"*", b"*hello", b"*A x", b"*T"]
-    )
+    @for_each("line", [b"*W 1 2 3", b"*Y;7;000", b"*Y;1;256", b"*", b"*hello", b"*A x", b"*T"])
     def test_other_lines_are_counted(self, line: bytes) -> None:
         wheel = Hearing()
         assert wheel.line(line) == []
@@ -111,9 +110,7 @@ class TestReplies:
             wheel.codec.counters.damaged,
         ) == (1, 0, 0)
 
-    @pytest.mark.parametrize(
-        "line", [b"*X", b"*X;2;094;33;0;163", b"*W \x00", b"*W \xe9", b"hello", b"OK"]
-    )
+    @for_each("line", [b"*X", b"*X;2;094;33;0;163", b"*W \x00", b"*W \xe9", b"hello", b"OK"])
     def test_damage_is_shown(self, line: bytes) -> None:
         wheel = Hearing()
         (garbage,) = wheel.line(line)
@@ -143,7 +140,7 @@ class TestTowardsTheWheel:
             "power_off": b"*P 0\r\n",
         }
 
-    @pytest.mark.parametrize("command", ["erase", "calibrate", "self_test", "", "*s e", "start "])
+    @for_each("command", ["erase", "calibrate", "self_test", "", "*s e", "start "])
     def test_an_unknown_command(self, command: str) -> None:
         with pytest.raises(ValueError, match="there are: start, start_anticlockwise"):
             CammeghSS2("wheel", Options()).encode(command)

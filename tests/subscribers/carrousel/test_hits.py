@@ -8,6 +8,7 @@ from controller.contract.jackpot import AwardPay, HitFix, HitsOrder
 from subscribers.carrousel.facts import Served, Standing
 from subscribers.carrousel.ledger_state import RefusedError
 from tests.subscribers.carrousel.books import BY, Books, at, terms
+from tests.support.for_each import for_each
 
 
 def apart(*, bound: float = 1.0) -> Books:
@@ -121,10 +122,8 @@ def test_hits_closer_than_the_clocks_are_true_are_a_question(
     assert books.told().asks == ("award.pay",)
 
 
-@pytest.mark.parametrize("unproved", ["a", "b"])
-@pytest.mark.parametrize(
-    ("bound", "asked"), [(0.0, False), (9.0, True), (8.9, False), (None, True)]
-)
+@for_each("unproved", ["a", "b"])
+@for_each(("bound", "asked"), [(0.0, False), (9.0, True), (8.9, False), (None, True)])
 def test_a_table_that_says_how_wrong_its_time_may_be_is_believed(
     unproved: str, bound: float | None, *, asked: bool
 ) -> None:

@@ -22,6 +22,7 @@ from tests.support.carrousel.told import (
     renumbered,
     script_events,
 )
+from tests.support.for_each import for_each
 
 LATER = "2026-03-20T03:00:00.000000Z"
 BOUND = 0.5
@@ -321,7 +322,7 @@ def test_an_award_has_the_bound_of_its_time(bound: float | None) -> None:
     assert [each.time_bound for each in won] == [bound, *[0.0] * (len(won) - 1)]
 
 
-@pytest.mark.parametrize(("kind", "fields", "words"), WRONG)
+@for_each(("kind", "fields", "words"), WRONG)
 def test_what_is_not_authorised_is_refused_and_told(
     kind: str, fields: dict[str, Any], words: str
 ) -> None:

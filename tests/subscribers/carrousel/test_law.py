@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
-
 from tests.support.carrousel.law import (
     Coin,
     Law,
@@ -17,6 +15,7 @@ from tests.support.carrousel.law import (
     reckon,
     shares,
 )
+from tests.support.for_each import for_each
 
 ROYAL, FLUSH, LOWER, FOUR = (
     Made("1", "royal_flush"),
@@ -36,7 +35,7 @@ def of(made: Made, box: str, *, discarded: bool = False) -> Made:
     return Made(box, made.hand, made.high, discarded)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("law", "made", "wanted"),
     [
         (balears(), (ROYAL,), {"1": Fraction(1)}),

@@ -18,6 +18,7 @@ from tests.subscribers.carrousel.test_orders import payable, two_jackpots
 from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.floor import STAKE, Floor, accounts
 from tests.support.chaos.faked_clock import Clock
+from tests.support.for_each import for_each
 
 
 def key(reply: dict[str, Any]) -> str:
@@ -219,7 +220,7 @@ def test_a_first_signature_ends_with_the_state_that_it_is_about(
     assert accounts(floor.controller.ledger) == before
 
 
-@pytest.mark.parametrize("kind", NAMED)
+@for_each("kind", NAMED)
 def test_an_order_that_an_older_release_followed_can_be_read(kind: type[msgspec.Struct]) -> None:
     fields = {"award": 1, "amount": 5, "table": "a", "to": None, "note": None}
     tag = str(kind.__struct_config__.tag)

@@ -12,6 +12,7 @@ from subscribers.carrousel.facts import Standing, TermsGiven, Won
 from subscribers.carrousel.terms import flaws
 from tests.subscribers.carrousel.books import BY, Books, at, terms
 from tests.subscribers.carrousel.given import read
+from tests.support.for_each import for_each
 
 GOOD: list[dict[str, Any]] = [
     terms("BAL05"),
@@ -25,7 +26,7 @@ GOOD: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("given", GOOD)
+@for_each("given", GOOD)
 def test_terms_that_a_decree_allows(given: dict[str, Any]) -> None:
     assert flaws(read(given)) == []
 
@@ -34,7 +35,7 @@ def with_authorisation(given: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**given, "authorisation": {**given["authorisation"], **more}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "words"),
     [
         (terms("BAL05", percentage=(8, 10)), "percentage = 8/10: BAL05 says 9/10"),

@@ -29,6 +29,7 @@ from subscribers.console.admission import Admission, Denied, NobodyError
 from subscribers.console.attempts import LOCKED, MOST, Attempts
 from subscribers.console.sessions import Limits, Sessions, same
 from subscribers.console.settings import PitSettings
+from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, SITE, secret
 from tests.support.web.pit import PINS, console
 
@@ -68,7 +69,7 @@ def test_what_nobody_has_costs_as_much_as_a_key() -> None:
     assert (len(sealed.box), len(sealed.salt)) == (len(unknown.box), len(unknown.salt))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "pin", ["12345", "1234567890123", "123456", "987654", "111111", "121212", "27182a", "٢٧١٨٢٨"]
 )
 def test_a_pin_that_everybody_tries_first_is_not_taken(pin: str) -> None:

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import msgspec
-import pytest
 
 from controller.contract.commands import COMMANDS, tag_of
 from controller.contract.messages.messages import LANGUAGES
@@ -18,6 +17,7 @@ from subscribers.console.sending import Touch, Waits
 from subscribers.console.words import words
 from subscribers.console.work import REASON_OF, REASONS, Seen, done, place, who_text
 from subscribers.known import Known, Outdated, fold
+from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, VIDAL
 from tests.support.subscribers.table import ENVELOPE
 
@@ -277,7 +277,7 @@ def test_fields_that_no_command_has_are_not_sent() -> None:
     assert not readable("device.command", {"device": "wheel", "command": "x"})
 
 
-@pytest.mark.parametrize("key", sorted(words()))
+@for_each("key", sorted(words()))
 def test_each_word_is_in_five_languages_with_the_same_fields(key: str) -> None:
     texts = words()[key]
     assert texts.keys() == set(LANGUAGES)

@@ -17,6 +17,7 @@ from devices.readings import LinkLost
 from subscribers.display.boxes import count
 from tests.controller.confidential.test_confidential import told_by
 from tests.subscribers.display.test_bodies import OF_CARDS, face_up
+from tests.support.for_each import for_each
 from tests.support.games import scripts
 from tests.support.subscribers.played import BY, Play, Screen, coups, script, steps
 
@@ -182,7 +183,7 @@ def test_insurance_is_told_while_it_is_offered() -> None:
     assert offered[-1] is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cards", "points", "shown"),
     [
         ((), 0, None),
@@ -226,7 +227,7 @@ class Ear:
         pass
 
 
-@pytest.mark.parametrize("name", OF_CARDS)
+@for_each("name", OF_CARDS)
 def test_no_card_is_drawn_that_no_event_told(name: str) -> None:
     told, ear = scripts.read(name), Ear()
     for play in steps(Play(told.game, told.decree, told.settings, others=(ear,)), told.inputs):

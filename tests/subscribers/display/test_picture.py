@@ -21,6 +21,7 @@ from subscribers.known import Outdated
 from subscribers.web.floor import Floor
 from subscribers.web.tables import Pictures
 from tests.conftest import LONG
+from tests.support.for_each import for_each
 from tests.support.games.scripts import scripts
 from tests.support.subscribers.real import RealTable, after, scripted, spins, spun
 
@@ -46,8 +47,8 @@ def state_of(table: RealTable) -> dict[str, Any]:
     return dict(json.loads(body))
 
 
-@pytest.mark.parametrize("why", ["no_broker", "no_daemon", "daemon_offline", "unreadable"])
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("why", ["no_broker", "no_daemon", "daemon_offline", "unreadable"])
+@for_each("language", LANGUAGES)
 def test_nothing_is_current_of_a_table_that_is_not_heard(why: Any, language: str) -> None:
     picture = spun([17]).shown(language, Outdated(why, NOW))
     assert troubled(picture) == why
@@ -65,7 +66,7 @@ def test_no_more_bets_is_said_as_long_as_it_holds() -> None:
         assert not picture.closed or (picture.call and picture.call.language == "eu")
 
 
-@pytest.mark.parametrize("name", ALL)
+@for_each("name", ALL)
 def test_a_number_is_current_only_where_its_round_is_the_last(name: str) -> None:
     """For every step of the scripts: a silent device, a fault, a round without result, a decision
     about the round in progress make the picture one of before.

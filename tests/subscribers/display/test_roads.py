@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from subscribers.display.roads import (
     marks,
     small_road,
 )
+from tests.support.for_each import for_each
 
 NAMES = {"P": "player", "B": "banker", "T": "tie"}
 DERIVED: tuple[Callable[[Sequence[Coup]], tuple[Derived, ...]], ...] = (
@@ -78,7 +78,7 @@ def cells(letters: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("letters", "drawn"),
     [
         ("", ""),
@@ -151,7 +151,7 @@ def test_a_run_goes_down_and_then_right_and_each_begins_on_top(letters: str) -> 
 # The derived roads
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("letters", "big_eye", "small", "cockroach"),
     [
         # lengths of the runs: 2 3 1 1 2

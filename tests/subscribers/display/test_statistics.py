@@ -18,6 +18,7 @@ from subscribers.display import boule, craps, roulette
 from subscribers.display.rounds import Round
 from subscribers.display.spins import results
 from subscribers.display.statistics import ENOUGH, WINDOWS, extremes, percent, shares, unheard
+from tests.support.for_each import for_each
 from tests.support.subscribers.real import after, scripted, spun
 
 NUMBERS = st.lists(st.integers(0, 36), max_size=600)
@@ -156,10 +157,8 @@ def test_a_corrected_round_counts_as_corrected() -> None:
     assert results(table.rounds)[-1] == first
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(
-    "name", ["roulette/evening", "boule/evening", "fortune-wheel/jokers", "craps/series"]
-)
+@for_each("language", LANGUAGES)
+@for_each("name", ["roulette/evening", "boule/evening", "fortune-wheel/jokers", "craps/series"])
 def test_every_wheel_and_the_dice_have_a_picture_in_every_language(
     name: str, language: str
 ) -> None:

@@ -22,6 +22,7 @@ from subscribers.keypad.keys import (
     fields,
     meanings,
 )
+from tests.support.for_each import for_each
 
 VIEWS = [str(view.__struct_config__.tag) for view in get_args(AnyShown)]
 COMMANDS = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyCommand)}
@@ -39,7 +40,7 @@ def test_every_view_has_keys_and_no_other() -> None:
     assert {slot for _, slot, _ in ALL} <= set(SLOTS)
 
 
-@pytest.mark.parametrize(("view", "slot", "meaning"), ALL)
+@for_each(("view", "slot", "meaning"), ALL)
 def test_a_key_gives_a_command_that_can_be_read(view: str, slot: str, meaning: object) -> None:
     meaning = next(each for one, other, each in ALL if (one, other) == (view, slot))
     body = {**fields(meaning, TYPED[meaning.needs]), "by": "M. Lasa", "role": "croupier", "at": 0}
@@ -55,7 +56,7 @@ def test_every_key_and_every_answer_has_its_text(language: str) -> None:
         assert text(f"keypad.needs_{meaning.needs}", language)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@for_each("view", VIEWS)
 def test_a_key_means_the_first_command_that_is_taken_and_allowed(view: str) -> None:
     commands = sorted({meaning.command for each in KEYS[view].values() for meaning in each})
     for taken in commands:
@@ -88,7 +89,7 @@ def test_what_is_typed_fits_or_is_refused_with_words(entry: tuple, typed: str) -
         assert len(given_["values"]) == 2
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@for_each("view", VIEWS)
 def test_whoever_has_the_keypad_comes_on_and_leaves(view: str) -> None:
     may = ("staff.on", "staff.off")
     there = {"croupier": ("A. Riera",)}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
+from tests.support.for_each import for_each
 
 BEFORE = """\
 [site]
@@ -41,7 +42,7 @@ def checked(
     return status, told.out, told.err.replace(f"{file}: ", "").splitlines()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("archive", "place", "said"),
     [
         ('pth = "a"', "pth", "unknown key"),
@@ -84,7 +85,7 @@ def test_each_mistake_is_told_with_its_line(
     assert LINE < number <= LINE + 1 + archive.count("\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("archive", "warned"),
     [
         ("", ["archive.keys"]),

@@ -17,6 +17,7 @@ from subscribers.surveillance.records import event
 from subscribers.surveillance.timeline import timeline
 from subscribers.surveillance.times import TimeError, time_of
 from subscribers.surveillance.words import own, words
+from tests.support.for_each import for_each
 
 NOW = datetime.fromisoformat("2026-11-22T21:00:00+01:00")
 
@@ -46,8 +47,8 @@ def test_an_irregularity_has_its_article_its_evidence_and_who_signed() -> None:
     assert [(each.id, each.role) for each in found.signed] == [("m-lasa", "jefe de mesa")]
 
 
-@pytest.mark.parametrize("kind", ["event", "alert", "reply", "finding", "access", "sealed"])
-@pytest.mark.parametrize(
+@for_each("kind", ["event", "alert", "reply", "finding", "access", "sealed"])
+@for_each(
     "body",
     [
         b"",

@@ -19,6 +19,7 @@ from subscribers.surveillance.records import (
     place_of,
     records,
 )
+from tests.support.for_each import for_each
 
 SITE, HEARD, SAID = "madrid-1", utc(1_790_000_009), utc(1_790_000_001)
 EVENT: dict[str, Any] = {
@@ -41,7 +42,7 @@ def one(rest: str, body: Any, heard: str = HEARD, standing: str = "") -> Record:
     return record
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rest", "place"),
     [
         ("R1/event", Place("table", "R1", "event")),
@@ -163,7 +164,7 @@ def test_any_other_answer_is_kept_itself() -> None:
     assert one("R1/reply/console-1", {"ok": True}, heard=later).key != unnamed.key
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rest", "body", "why"),
     [
         ("R1", b"{}", "no table, node or jackpot"),

@@ -17,6 +17,7 @@ from subscribers.terminal.floor import TableOnFloor, floor
 from subscribers.terminal.screen import Trouble, picture
 from subscribers.terminal.space import EDGES, rows, shares
 from subscribers.terminal.table_view import SPINS, TableView
+from tests.support.for_each import for_each
 from tests.support.subscribers.table import BLACK, ENVELOPE, RED, Narrator, played, state
 
 SINCE = "2026-03-20T02:10:42.307311Z"
@@ -189,9 +190,9 @@ def test_whoever_joins_finds_the_split_hands_in_the_state() -> None:
 # The space of a terminal
 
 
-@pytest.mark.parametrize("width", [48, 60, 80, 120, 200])
-@pytest.mark.parametrize("height", [24, 25, 40, 50, 90])
-@pytest.mark.parametrize("noted", [0, 1, 5, 40])
+@for_each("width", [48, 60, 80, 120, 200])
+@for_each("height", [24, 25, 40, 50, 90])
+@for_each("noted", [0, 1, 5, 40])
 def test_the_parts_of_a_table_fill_its_lines(width: int, height: int, noted: int) -> None:
     part = shares(width, height, noted)
     assert part.now.height + EDGES + part.below + part.notes + EDGES == height

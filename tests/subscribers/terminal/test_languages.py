@@ -20,6 +20,7 @@ from subscribers.terminal.words import alert, command, mark, who
 from tests.controller.contract.test_messages import phases
 from tests.subscribers.terminal.test_card_screen import with_result
 from tests.subscribers.terminal.test_game_screens import HANDS, result, seen, throw
+from tests.support.for_each import for_each
 from tests.support.subscribers.table import BLACK, RED, card_state, dealt, info, played, state
 
 SIZES = ((60, 24), (80, 24), (120, 40))
@@ -186,9 +187,9 @@ PICTURES = {
 """A picture of each family."""
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("name", PICTURES)
+@for_each("language", LANGUAGES)
+@for_each("size", SIZES, ids=str)
+@for_each("name", PICTURES)
 def test_a_picture_has_its_labels_whole(name: str, size: tuple[int, int], language: str) -> None:
     shown = PICTURES[name]
     found = drawn(shown.view(), language, size)

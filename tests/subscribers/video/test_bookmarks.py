@@ -12,6 +12,7 @@ from subscribers.video.bookmarks import EVENTS, Bookmark, body, bookmark, encode
 from subscribers.video.pos import written
 from subscribers.video.settings import BookmarkSettings
 from tests.controller.confidential.test_confidential import cards_in
+from tests.support.for_each import for_each
 from tests.support.games import scripts
 
 SUITS = {"♣": "c", "♦": "d", "♥": "h", "♠": "s"}
@@ -44,7 +45,7 @@ def spelled(told: str) -> str:
     return told
 
 
-@pytest.mark.parametrize("name", sorted(scripts.scripts()))
+@for_each("name", sorted(scripts.scripts()))
 def test_a_bookmark_names_no_card_that_its_own_public_event_does_not(name: str) -> None:
     settings = BookmarkSettings(id="b", kind="pos", address="tcp://h:1", site="palma")
     for event in scripts.played(scripts.read(name)):
