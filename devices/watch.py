@@ -107,20 +107,22 @@ class Watch:
                 soonest = due
         return soonest
 
-    def opened(self, now: float, *, earlier: bool = False, kept: bool = False) -> list[AnyReading]:
+    def opened(self, now: float, *, kept: bool = False) -> list[AnyReading]:
         """The link is open. A steady device is reported once it is heard, or has been silent too
         long. Any other may stay silent for a long time, and an open port does not prove that it
         works, so only the opening is reported; after a connection that ended at once, when this one
-        has lasted. ``earlier``: it had been open before, nobody knows for how long. ``kept``: what
-        arrives first may have been kept for any time, as on every real link: it is late. A
-        recording does not say when the link was opened.
+        has lasted.
+
+        ``kept``: what arrives first may have been kept for any time, or be a device server's own
+        words, as on every link that is opened now: none of it is live. Not so where the link had
+        been open before, nobody knows for how long, and in journals of older releases.
         """
         if self._opened_before:
             self._codec.reconnected(now)
-        if not earlier and isinstance(self._codec, TakesText):
+        if kept and isinstance(self._codec, TakesText):
             self._codec.opened(now)
         self._opened_before = True
-        self._opened_at = None if earlier else now
+        self._opened_at = now if kept else None
         self._kept_until = self._opening_ends(now) if kept else None
         self._latest = max(self._latest, now)
         self.state = "connecting"

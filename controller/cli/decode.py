@@ -128,11 +128,11 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
     for chunk in chunks:
         if not opened:
             # its readings are dropped: no recording tells when the link was opened
-            watch.opened(chunk.at, earlier=True)
+            watch.opened(chunk.at)
             opened = True
         elif chunk.gap:
             yield from watch.lost(chunk.at, chunk.gap)
-            yield from watch.opened(chunk.at)
+            yield from watch.opened(chunk.at, kept=True)
         if not chunk.sent:
             yield from watch.feed(chunk.data, chunk.at)
     yield from watch.rest()

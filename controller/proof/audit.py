@@ -277,7 +277,7 @@ class Auditor(Hearer):
             if watch is not None and device not in room.opened:
                 room.opened.add(device)
                 if not isinstance(calls[0], Opened):
-                    watch.opened(calls[0].at, earlier=True)
+                    watch.opened(calls[0].at)
         self._bytes(body, room)
         for said in room.said.values():
             said.clear()

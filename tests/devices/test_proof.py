@@ -130,7 +130,7 @@ def test_what_a_server_says_at_connecting_is_no_frame(name: str, words: str) -> 
     codec = CODECS[name]()
     watch = Watch(codec, "device", 5.0)
     for opened in (10.0, 20.0):
-        readings: list[AnyReading] = watch.opened(opened)
+        readings: list[AnyReading] = watch.opened(opened, kept=True)
         readings += watch.feed(WORDS[words], opened + GREETING / 2)
         assert {type(each) for each in readings} <= {LinkOpen, LinkGarbage, LinkGap, DeviceReport}
         said = [each.report for each in readings if isinstance(each, DeviceReport)]
@@ -146,7 +146,7 @@ def test_what_a_server_says_at_connecting_is_no_frame(name: str, words: str) -> 
 def test_other_text_never_proves_that_the_device_is_there(name: str, words: str) -> None:
     codec = CODECS[name]()
     watch = Watch(codec, "device", 5.0)
-    watch.opened(0.0)
+    watch.opened(0.0, kept=True)
     readings = [
         reading
         for second in range(60, 120)
@@ -162,7 +162,7 @@ def test_another_device_is_not_taken_for_this_one(name: str, path: Path) -> None
     recording = read_recording(path)
     codec = CODECS[name]()
     watch = Watch(codec, "device", 5.0)
-    watch.opened(-60.0)
+    watch.opened(-60.0, kept=True)
     for chunk in recording:
         if not chunk.sent:
             watch.feed(chunk.data, chunk.at)
@@ -173,7 +173,7 @@ def test_another_device_is_not_taken_for_this_one(name: str, path: Path) -> None
 def test_free_lines_count_once_the_link_has_outlasted_a_greeting(name: str) -> None:
     codec = CODECS[name]()
     watch = Watch(codec, "device", 5.0)
-    watch.opened(0.0)
+    watch.opened(0.0, kept=True)
     assert not [each for each in watch.feed(b"S1\n", 0.9) if isinstance(each, LinkUp)]
     assert [type(each) for each in watch.feed(b"S1\n", 1.1)][:1] == [LinkUp]
     assert codec.counters.frames == 1

@@ -306,7 +306,7 @@ def play(codec: Codec, steps: list[tuple[str, float]]) -> list[AnyReading]:
     for step, at in steps:
         if step == "open":
             readings += watch.tick(at)
-            readings += watch.opened(at)
+            readings += watch.opened(at, kept=True)
         elif step == "lost":
             readings += watch.lost(at, "refused")
         else:
