@@ -16,11 +16,11 @@ from controller.games.games import make_game
 from controller.games.machine import Machine
 from controller.tables.table import Table
 from devices.recording import read_recording
-from tests.controller.games.test_every_input import Trial
 from tests.devices.test_recordings import RECORDINGS, readings_of
 from tests.steps.renames import output_then
 from tests.support.games import scripts
 from tests.support.games.decrees import PAIRS
+from tests.support.games.trial import Trial
 
 STEPS = 250
 """Inputs of one random run: it ends in the middle of anything, and a difference is found near its

@@ -1,5 +1,5 @@
-"""What a table says it takes as it stands: nothing else is ever followed, and each of it is
-followed at some table that says so.
+"""What a table says it takes as it stands: each of it is followed at some table that says so. (That
+nothing else is ever followed is in ``test_drives.py``.)
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from controller.contract.commands import COMMANDS, Command, tag_of
 from controller.contract.refusals import RejectedError
 from controller.games.games import GAMES, make_game
 from controller.tables.table import is_counted
-from tests.conftest import cases
-from tests.controller.games.test_every_input import Trial
 from tests.support.for_each import for_each
 from tests.support.games import scripts
 from tests.support.games.decrees import PAIRS
 from tests.support.games.plausible import accepted
+from tests.support.games.trial import Trial
 
-STEPS = cases(5, 40)
 LEAST, MOST = 200, 3000
 """Steps in which each command must be followed once that the tables of a game say they take: more
 only as long as one is left that chance has not said well.
@@ -32,23 +30,6 @@ only as long as one is left that chance has not said well.
 def commands_of(trial: Trial) -> tuple[type[Command], ...]:
     game: Any = trial.game
     return tuple(kind for kind in COMMANDS if kind in game.inputs.takes)
-
-
-@pytest.mark.parametrize("noise", [0.02, 0.2])
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_what_a_table_follows_it_said_it_takes(game: str, decree: str, noise: float) -> None:
-    trial = Trial(game, decree, "takes", noise=noise)
-    chance = random.Random(f"{game} {decree} takes")
-    refused = 0
-    for _ in range(STEPS):
-        trial.run(1)
-        takes = trial.game.takes(trial.state)
-        for kind in commands_of(trial):
-            if tag_of(kind) not in takes:
-                given = accepted(trial.game, trial.state, kind, chance, trial.pack)
-                assert given is None, (given, takes)
-                refused += 1
-    assert refused
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -71,19 +52,6 @@ def test_what_a_table_says_it_takes_it_follows_somewhere(game: str) -> None:
                     followed.add(tag_of(kind))
     assert offered
     assert offered == followed
-
-
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_a_closed_table_takes_no_bets_and_an_open_one_is_not_opened(game: str, decree: str) -> None:
-    trial = Trial(game, decree, "takes", noise=0.0)
-    assert "session.open" in trial.game.takes(trial.state)
-    for _ in range(40):
-        takes = trial.game.takes(trial.state)
-        assert ("session.open" in takes) == (not trial.state.open)
-        assert ("session.close" in takes) == trial.state.open
-        assert trial.state.open or not {"bets.open", "bets.close", "bet.place"} & {*takes}
-        assert list(takes) == sorted(takes, key=[tag_of(kind) for kind in COMMANDS].index)
-        trial.run(1)
 
 
 @for_each("name", sorted(scripts.scripts()))

@@ -23,10 +23,7 @@ from controller.contract.times import utc
 from controller.games.games import make_game
 from controller.tables.table import UNRESOLVED, Table
 from devices.readings import LinkLost, LinkUp, Phase, WheelNumber, WheelPhase
-from tests.conftest import cases
-from tests.controller.games.test_every_input import Trial
 from tests.support.games import scripts
-from tests.support.games.decrees import PAIRS
 
 LEAVING = sorted(
     name
@@ -36,7 +33,6 @@ LEAVING = sorted(
 """The scripts in which a round is left without a result."""
 NOBODY_MAY = "blackjack"
 """The game at which nobody can settle a round later."""
-STEPS = cases(150, 400)
 HEAD: dict[str, Any] = {"at": 9.0, "by": "M. Lasa", "role": "inspector"}
 
 
@@ -114,18 +110,6 @@ def test_a_script_calls_while_a_round_may_be_settled(name: str) -> None:
         if followed(at, given):
             called |= hold(at)
     assert called == (script.game != NOBODY_MAY)
-
-
-@pytest.mark.parametrize(("game", "decree"), PAIRS)
-def test_whatever_is_said_a_person_is_called_while_a_round_may_be_settled(
-    game: str, decree: str
-) -> None:
-    at = table(game, decree, {})
-    trial = Trial(game, decree, "unresolved", noise=0.3)
-    for _ in range(STEPS):
-        trial.state = at._state
-        if followed(at, trial.next()):
-            hold(at)
 
 
 def wheel(phase: Phase, spin: int, at: float) -> WheelPhase:

@@ -92,12 +92,11 @@ def anything(
     """One command, from a person in charge, or reading of this kind. ``cards``: those of
     the game.
     """
-    types = _types(kind)
+    fields: dict[str, Any]
     while True:
         fields = {
-            name: _value(name, types[name], chance, cards)
-            for name in kind.__struct_fields__
-            if name != "signed"  # no game looks at it
+            name: chance.choice(named) if named else _value(name, of, chance, cards)
+            for name, named, of in _fields(kind)
         }
         if not issubclass(kind, Reading):
             fields["role"] = chance.choice(("table_head", "inspector", "inspector", "director"))
@@ -105,11 +104,6 @@ def anything(
             return read_input(msgspec.json.encode({"type": kind.__struct_config__.tag, **fields}))
         except ValueError:  # not of the notation: nobody can say that
             continue
-
-
-@cache
-def _types(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
-    return get_type_hints(kind)
 
 
 PLAIN: dict[Any, tuple[Any, ...]] = {
@@ -125,6 +119,7 @@ PLAIN: dict[Any, tuple[Any, ...]] = {
 class _Kind(NamedTuple):
     """What is asked of a type again and again."""
 
+    type: Any
     origin: Any
     of: tuple[Any, ...]
     optional: bool
@@ -134,23 +129,33 @@ class _Kind(NamedTuple):
 @cache
 def _kind(kind: Any) -> _Kind:
     of = get_args(kind)
-    return _Kind(get_origin(kind), of, type(None) in of, "str" in str(kind))
+    return _Kind(kind, get_origin(kind), of, type(None) in of, "str" in str(kind))
 
 
 @cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, tuple[Any, ...], _Kind], ...]:
+    """The fields of a kind, each with what may stand in one of its name, if that says it, and its
+    type.
+    """
+    types = get_type_hints(kind)
+    return tuple(
+        (name, _named(name, _kind(types[name]).optional), _kind(types[name]))
+        for name in kind.__struct_fields__
+        if name != "signed"  # no game looks at it
+    )
+
+
 def _named(name: str, optional: bool) -> tuple[Any, ...]:
-    """What may stand in a field of this name."""
-    return tuple(value for value in VALUES[name] if value is not None or optional)
+    """What may stand in a field of this name; nothing if its name says nothing."""
+    return tuple(value for value in VALUES.get(name, ()) if value is not None or optional)
 
 
-def _value(name: str, kind: Any, chance: random.Random, cards: tuple[str, ...]) -> Any:
-    origin, of, optional, textual = _kind(kind)
-    if name in VALUES:
-        return chance.choice(_named(name, optional))
+def _value(name: str, kind: _Kind, chance: random.Random, cards: tuple[str, ...]) -> Any:
+    """What its type allows, of a field whose name says nothing."""
     card = chance.choice(FOREIGN) if chance.random() < 0.4 else chance.choice(cards)
     if name == "card":
-        return card if chance.random() < 0.9 or not optional else None
-    if name in ("cards", "low", "missing", "extra") and textual:
+        return card if chance.random() < 0.9 or not kind.optional else None
+    if name in ("cards", "low", "missing", "extra") and kind.textual:
         return [card, *chance.sample(cards, chance.choice((0, 0, 1, 2, 4, 6)))][
             : chance.choice((0, 1, 2, 3, 5, 7))
         ]
@@ -163,10 +168,11 @@ def _value(name: str, kind: Any, chance: random.Random, cards: tuple[str, ...]) 
                 {"box:1": list(chance.sample(cards, 5))},
             )
         )
-    if origin in (Union, UnionType):
-        return _value(name, chance.choice(of), chance, cards)
-    if origin is Literal:
-        return chance.choice(of)
-    if origin is tuple:
-        return [_value(name, of[0], chance, cards) for _ in range(chance.choice((0, 1, 2)))]
-    return chance.choice(PLAIN[kind])
+    if kind.origin in (Union, UnionType):
+        return _value(name, _kind(chance.choice(kind.of)), chance, cards)
+    if kind.origin is Literal:
+        return chance.choice(kind.of)
+    if kind.origin is tuple:
+        of = _kind(kind.of[0])
+        return [_value(name, of, chance, cards) for _ in range(chance.choice((0, 1, 2)))]
+    return chance.choice(PLAIN[kind.type])

@@ -25,8 +25,8 @@ from subscribers.display.round_store import RoundStore
 from subscribers.feed import Linked, Said
 from subscribers.web.floor import Floor
 from subscribers.web.tables import Pictures
-from tests.controller.games.test_every_input import Trial
 from tests.support.games import scripts
+from tests.support.games.trial import Trial
 
 NOW = "2026-03-20T02:10:16.215319Z"
 ID = "mesa-1"
