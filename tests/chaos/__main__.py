@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,35 +16,31 @@ from tests.chaos.conftest import SEED
 from tests.conftest import LONG
 from tests.support.chaos.report import tell
 
-FAMILIES = (
-    *("banked", "blackjack", "cells", "chemin", "circle", "circle_own", "craps", "house_poker"),
-    *("punto_banca", "roulette", "trente"),
-)
-"""Of games: what holds whatever happens at their tables."""
-WITH_A_LONG_FORM = (
-    *("controller/confidential/test_confidential.py", "controller/confidential/test_two_worlds.py"),
-    *("controller/journal/test_journal_damage.py", "controller/proof/test_damaged_cells.py"),
+TESTS = Path(__file__).parents[1]
+TAKES_CASES = re.compile(r"\blong: bool\b|^from tests\.conftest import .*\bcases\b", re.MULTILINE)
+THROUGH_A_HELPER = (
     *(
         "controller/configuration/test_hostile_files.py",
         "controller/contract/test_hostile_values.py",
     ),
-    *("controller/standby/test_lease.py", "controller/proof/test_processes.py"),
-    "controller/mqtt/test_table_claims.py",
-    *(f"controller/games/test_{family}_properties.py" for family in FAMILIES),
-    *("controller/games/test_circle_showdown.py", "controller/games/test_drives.py"),
-    "controller/games/test_hands_published.py",
-    *("controller/people/test_gate.py", "controller/people/test_signed_command.py"),
-    "devices/profiles/test_reachable.py",
-    *("devices/test_evidence.py", "devices/test_splits.py", "devices/test_stalls.py"),
-    *("subscribers/display/test_bodies.py", "subscribers/display/test_worlds.py"),
-    "mutants/test_mutants.py",
-    *("subscribers/carrousel/test_any_order.py", "subscribers/carrousel/test_kills.py"),
-    *("subscribers/carrousel/test_store.py", "subscribers/surveillance/test_outages.py"),
-    *("subscribers/console/test_second_person.py", "subscribers/display/test_picture.py"),
-    *("web/test_any_request.py", "web/test_interrupted.py", "web/test_jackpot.py"),
-    "web/test_surveillance.py",
+    *(
+        "controller/games/test_circle_properties.py",
+        "controller/games/test_circle_own_properties.py",
+    ),
+    *("subscribers/carrousel/test_any_order.py", "subscribers/display/test_picture.py"),
 )
-"""Tests elsewhere that draw more cases in it."""
+"""Tests whose helpers draw more cases in the long form."""
+
+
+def with_a_long_form() -> list[Path]:
+    """The modules elsewhere that draw more cases in it. ``make brokers`` runs its own."""
+    elsewhere = (
+        path
+        for path in TESTS.rglob("test_*.py")
+        if not {TESTS / "chaos", TESTS / "brokers"} & {*path.parents}
+    )
+    found = {path for path in elsewhere if TAKES_CASES.search(path.read_text())}
+    return sorted(found | {TESTS / name for name in THROUGH_A_HELPER})
 
 
 def run(chosen: list[str]) -> int:
@@ -69,8 +66,7 @@ def main() -> int:
     if arguments.long:
         os.environ[LONG] = "1"
     tell(f"seed {arguments.seed}: to have this run again, add --seed {arguments.seed}")
-    here = Path(__file__).parent
-    chosen = [here, *(here.parent / name for name in WITH_A_LONG_FORM * arguments.long)]
+    chosen = [TESTS / "chaos", *(with_a_long_form() if arguments.long else ())]
     return run([*map(str, chosen), *others])
 
 

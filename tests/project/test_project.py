@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import SUBCOMMANDS, main
-from tests.chaos.__main__ import WITH_A_LONG_FORM
+from tests.chaos.__main__ import THROUGH_A_HELPER, with_a_long_form
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -241,16 +241,14 @@ def test_whatever_has_a_long_form_is_run_in_it() -> None:
     """By ``make chaos``, which runs its own tests and these; those of ``tests/brokers`` by
     ``make brokers``.
     """
-    tests = ROOT / "tests"
-    takes = re.compile(r"\blong: bool\b|^from tests\.conftest import .*\bcases\b", re.MULTILINE)
-    found = {
-        path.relative_to(tests).as_posix()
-        for path in tests.rglob("test_*.py")
-        if not {tests / "chaos", tests / "brokers"} & {*path.parents}
-        and takes.search(path.read_text())
-    }
-    assert found <= {*WITH_A_LONG_FORM}
-    assert all((tests / name).is_file() for name in WITH_A_LONG_FORM)
+    found = {path.relative_to(ROOT / "tests").as_posix() for path in with_a_long_form()}
+    assert {
+        "controller/games/test_drives.py",  # takes `cases`
+        "subscribers/carrousel/test_store.py",  # takes `long`
+        *THROUGH_A_HELPER,
+    } <= found
+    assert not {name for name in found if name.startswith(("chaos/", "brokers/"))}
+    assert all((ROOT / "tests" / name).is_file() for name in found)
 
 
 @pytest.mark.usefixtures("programs")
