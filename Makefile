@@ -38,6 +38,7 @@ demo: .venv/installed
 
 # Three rings: tests/rings says which test belongs to which. `check` starts no program; `test` adds the chosen tests with real parts, `test-all` every other.
 check: .venv/installed-dev
+	@tests/npm-packages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@$(BIN)/python -m compileall -q devices controller simulators subscribers

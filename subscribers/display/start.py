@@ -26,7 +26,7 @@ def start(language: str | None = None, display: bool = False) -> str:
     """
     if language is None:
         return f'<script id="start">{_SCRIPT}</script>'
-    cannot = "trouble.browser_display" if display else "trouble.browser"
+    cannot = "page.browser_display" if display else "page.browser"
     attributes = {"said": text("trouble.no_server", language), "cannot": text(cannot, language)}
     if display:
         attributes["needs"] = DRAWING

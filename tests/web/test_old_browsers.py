@@ -118,7 +118,7 @@ def test_the_judgement_finds_what_was_found_in_the_field() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_a_page_says_is_what_the_documentation_says(language: str) -> None:
-    for key, displays in (("trouble.browser", False), ("trouble.browser_display", True)):
+    for key, displays in (("page.browser", False), ("page.browser_display", True)):
         versions = [oldest(displays)[each] for each in ("chrome", "firefox", "safari")]
         said = re.findall(r"\d+(?:\.\d+)?", text(key, language))
         assert [float(each) for each in said] == versions
