@@ -154,7 +154,6 @@ def holds(one: Daemon, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.essential
 def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
