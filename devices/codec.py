@@ -48,7 +48,7 @@ class Counters(msgspec.Struct, kw_only=True):
     unknown: int = 0
     """Whole frames of no known kind."""
     late: int = 0
-    """Valid frames that arrived in a burst after a silence."""
+    """Valid frames that may have waited before they were delivered."""
 
 
 class Codec(Protocol):

@@ -89,9 +89,7 @@ class WheelPhase(Reading, frozen=True, tag="wheel.phase"):
     report it.
     """
     late: bool = False
-    """The line arrived in a burst after a silence, faster than the device sends: true, but not
-    live.
-    """
+    """It may have waited before it was delivered: true, but not live."""
 
 
 class WheelNumber(Reading, frozen=True, tag="wheel.number"):
@@ -104,7 +102,7 @@ class WheelNumber(Reading, frozen=True, tag="wheel.number"):
     spin: Whole | None = None
     """The wheel's own count of spins. It restarts, so it is not unique."""
     late: bool = False
-    """The number was seen only after a silence: a candidate, not a result."""
+    """It may have waited before it was delivered: a candidate, not a result."""
     witness: Witness = "status"
     """Which of the wheel's two reports gave the number."""
     conflict: Number | None = None
@@ -123,7 +121,7 @@ class WheelCell(Reading, frozen=True, tag="wheel.cell"):
     turns: Whole | None = None
     """Whole turns since the launch; null where they were not counted."""
     late: bool = False
-    """Seen only after a silence: a candidate, not a result."""
+    """It may have waited before it was delivered: a candidate, not a result."""
 
 
 class WheelFault(Reading, frozen=True, tag="wheel.fault"):
@@ -157,14 +155,14 @@ class CardDrawn(Reading, frozen=True, tag="card.drawn"):
     game.
     """
     late: bool = False
-    """Drawn during a silence: true, but not live."""
+    """It may have been drawn earlier: true, but not live."""
 
 
 class CardCut(Reading, frozen=True, tag="card.cut"):
     """The cut card came out."""
 
     late: bool = False
-    """It came out during a silence."""
+    """It may have come out earlier."""
 
 
 class ShoeReset(Reading, frozen=True, tag="shoe.reset"):
@@ -184,7 +182,7 @@ class ShoeResult(Reading, frozen=True, tag="shoe.result"):
     forced: bool = False
     """The coup was ended by hand at the shoe."""
     late: bool = False
-    """Reported after a silence: true, but not live."""
+    """It may have waited before it was delivered: true, but not live."""
 
 
 ShoeFaultName = Literal[
@@ -226,7 +224,7 @@ class ShufflerState(Reading, frozen=True, tag="shuffler.state"):
     detail: str | None = None
     """The device's own code or word."""
     late: bool = False
-    """Reported after a silence: true, but not live."""
+    """It may have waited before it was delivered: true, but not live."""
 
 
 class ShufflerVerdict(Reading, frozen=True, tag="shuffler.verdict"):
@@ -247,7 +245,7 @@ class ShufflerVerdict(Reading, frozen=True, tag="shuffler.verdict"):
     extra: tuple[str, ...] = ()
     """Cards that are there too often or do not belong, by name, where the device reads them."""
     late: bool = False
-    """Reported after a silence: true, but not live."""
+    """It may have waited before it was delivered: true, but not live."""
 
 
 class ShufflerPacket(Reading, frozen=True, tag="shuffler.packet"):
@@ -260,7 +258,7 @@ class ShufflerPacket(Reading, frozen=True, tag="shuffler.packet"):
     index: Whole | None = None
     """Which packet, from 1, as the device claims."""
     late: bool = False
-    """Reported after a silence: true, but not live."""
+    """It may have waited before it was delivered: true, but not live."""
 
 
 class DiceState(Reading, frozen=True, tag="dice.state"):
@@ -271,7 +269,7 @@ class DiceState(Reading, frozen=True, tag="dice.state"):
     throw: Whole | None = None
     """The device's own count of throws. It restarts, so it is not unique."""
     late: bool = False
-    """Reported after a silence: true, but not live."""
+    """It may have waited before it was delivered: true, but not live."""
 
 
 class DiceRead(Reading, frozen=True, tag="dice.read"):
@@ -282,7 +280,7 @@ class DiceRead(Reading, frozen=True, tag="dice.read"):
     throw: Whole | None = None
     """The device's own count of throws. It restarts, so it is not unique."""
     late: bool = False
-    """The throw fell in a silence: a candidate, not a result."""
+    """It may have waited before it was delivered: a candidate, not a result."""
 
 
 DiceFaultName = Literal[
@@ -316,7 +314,7 @@ class SlotCoin(Reading, frozen=True, tag="slot.coin"):
     amount: Whole
     """Its value in minor units."""
     late: bool = False
-    """Reported after a silence: true, but not live."""
+    """It may have waited before it was delivered: true, but not live."""
 
 
 OutOfPlay = Literal[
@@ -478,14 +476,15 @@ class LinkGarbage(Reading, frozen=True, tag="link.garbage"):
 
 
 class LinkLate(Reading, frozen=True, tag="link.late"):
-    """Frames arrived in a burst after a silence. None of them was acted upon. A burst of more than
-    a minute is reported each minute: the device may be faster than its period says.
+    """Frames may have waited before they were delivered: they came in a burst, after a silence or
+    when the link was opened. None of them was acted upon. A burst of more than a minute is reported
+    each minute: the device may be faster than its period says.
     """
 
     frames: Whole
     """The number of valid frames in the burst."""
     silence: float
-    """Seconds without a valid frame before the burst."""
+    """Seconds without a valid frame before the burst; 0: none is known."""
 
 
 class LinkGap(Reading, frozen=True, tag="link.gap"):

@@ -410,8 +410,9 @@ class DeviceServiced(Event, frozen=True, tag="device.serviced"):
 
 
 class DataLate(Event, frozen=True, tag="data.late"):
-    """Frames arrived in a burst after a silence. None of them was acted upon. A burst of more than
-    a minute is told each minute: the device may be faster than its ``period`` says.
+    """Frames may have waited before they were delivered: they came in a burst, after a silence or
+    when the link was opened. None of them was acted upon. A burst of more than a minute is told
+    each minute: the device may be faster than its ``period`` says.
     """
 
     device: str
@@ -419,7 +420,7 @@ class DataLate(Event, frozen=True, tag="data.late"):
     frames: int
     """The number of valid frames in the burst."""
     silence: float
-    """Seconds without a valid frame before the burst."""
+    """Seconds without a valid frame before the burst; 0: none is known."""
 
 
 class ClockStepped(Event, frozen=True, tag="clock.stepped"):

@@ -150,6 +150,14 @@ def test_a_journal_gives_the_same_readings(name: str, data: st.DataObject) -> No
     assert said(again, stored) == said(watch, calls)
 
 
+def test_a_journal_of_an_older_release_is_judged_as_it_was() -> None:
+    """It does not say that what came first may have been kept."""
+    _, stored = read_calls(b'{"device":"shoe","calls":[["opened",1.0],["heard",1.0,"H10\\r\\n"]]}')
+    _, watch = watch_of(recordings("barcode-serial")[0])
+    (card,) = (each for each in said(watch, stored) if isinstance(each, CardDrawn))
+    assert (card.card, card.late) == ("Th", False)
+
+
 def outcomes(told: Iterable[AnyReading]) -> list[Outcome]:
     return [each for each in told if isinstance(each, Outcome) and not each.late]
 
