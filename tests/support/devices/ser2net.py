@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from tests.support.brokers.mosquitto import free_port
 from tests.support.waiting import PATIENCE
 
 SER2NET = "/usr/sbin/ser2net"
@@ -20,7 +21,7 @@ class Ser2net:
     """
 
     def __init__(self, folder: Path, node: str) -> None:
-        ports = {name: _free() for name in ("tcp", "rfc2217", "absent", "greeting")}
+        ports = {name: free_port() for name in ("tcp", "rfc2217", "absent", "greeting")}
         self.tcp, self.absent, self.greeting = (
             f"tcp://127.0.0.1:{ports[name]}" for name in ("tcp", "absent", "greeting")
         )
@@ -67,17 +68,26 @@ class Ser2net:
     @contextmanager
     def taken(self) -> Iterator[None]:
         """Another client has the port."""
-        with closing(socket.create_connection(("127.0.0.1", self.ports["tcp"]))):
-            give_up = time.monotonic() + PATIENCE
-            while b"in use" not in _said(self.ports["tcp"]):
-                assert time.monotonic() < give_up
-            yield
+        port = self.ports["tcp"]
+        give_up = time.monotonic() + PATIENCE
+        while True:
+            with closing(socket.create_connection(("127.0.0.1", port))) as client:
+                # it may have closed the port behind the client before, or not yet
+                if b"in use" in _said(port) and not _is_refused(client):
+                    yield
+                    return
+            assert time.monotonic() < give_up
 
 
-def _free() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-        return port
+def _is_refused(client: socket.socket) -> bool:
+    """Whether the server has said so to this client, or hung up."""
+    try:
+        said = client.recv(1000, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return not said or b"in use" in said
 
 
 def _answers(port: int) -> bool:
