@@ -160,4 +160,4 @@ options = {{ min_draw = 10.0 }}
 
     until("it is reported as late", lambda: "data.late" in after(), made.log)
     assert not {"card.dealt", "cards.burned", "round.opened", "round.result"} & {*after()}
-    assert heard.latest(f"{SHOE}/state")["status"] == "waiting"
+    until("it waits", lambda: heard.latest(f"{SHOE}/state")["status"] == "waiting", made.log)
