@@ -43,6 +43,7 @@ id = "ruleta-1"
 game = "roulette-french"
 decree = "BAL05"
 simulated = true
+speed = 20
 
 [[table.device]]
 id = "wheel"
