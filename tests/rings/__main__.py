@@ -26,7 +26,7 @@ from tests.rings.outcomes import FAILURES, SECONDS, Cost, Failure, read_failures
 from tests.support.programs import running
 
 ROOT = Path(__file__).parents[2]
-PURE = ("-m", "not process and not slow", "--numprocesses", "2", "--dist", "worksteal")
+PURE = ("-m", "not process and not slow", "--numprocesses", "4", "--dist", "worksteal")
 REAL = ("-m", "essential", "--numprocesses", "4", "--dist", "loadscope")
 REST = ("-m", "(process or slow) and not essential", "--numprocesses", "6", "--dist", "loadscope")
 # Worlds are shared by the tests of a module; modules begin in the order of their cost.
