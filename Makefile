@@ -45,8 +45,7 @@ check: .venv/installed-dev
 	@$(MAKE) --no-print-directory --jobs types contracts pure
 
 test: check
-	@tests/debian-packages
-	@tests/npm-packages
+	@tests/debian-packages chosen
 	$(BIN)/python -m tests.rings real $(ARGS)
 
 test-all: test
@@ -58,7 +57,7 @@ test-rest: .venv/installed-dev
 	$(BIN)/python -m tests.rings rest $(ARGS)
 
 steady: .venv/installed-dev
-	@tests/debian-packages
+	@tests/debian-packages chosen
 	@$(BIN)/python -m tests.rings steady --times $(N) $(ARGS)
 
 test-seconds: .venv/installed-dev
