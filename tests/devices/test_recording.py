@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from devices.readings import escape, unescape
@@ -36,6 +36,8 @@ chunks = st.lists(
 
 
 @given(chunks, st.sampled_from(["raw", "line"]))
+@example([(0, b"a\\cut", False)], "raw")  # as the mark of a line that was not finished
+@example([(0, b" ~0123ABCD", False), (1, b"# check: none", True)], "line")
 def test_what_is_written_is_read(
     given_chunks: list[tuple[int, bytes, bool]], framing: Framing
 ) -> None:

@@ -352,7 +352,8 @@ STEPS = st.one_of(
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(steps=st.lists(STEPS, min_size=8, max_size=16))
 def test_whatever_the_clocks_do_nothing_is_removed_before_its_time(
