@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from controller.journal.journal import Journal
 from controller.proof import journal_upkeep
 from controller.proof.audit import audit
 from controller.tables.byte_trace import MOST
@@ -82,11 +83,17 @@ async def test_another_device_that_floods_is_named_too(tmp_path: Path) -> None:
         assert "device wheel of" not in str(flood("other"))
 
 
-async def test_no_device_is_blamed_for_what_the_disk_does_not_take(tmp_path: Path) -> None:
+async def test_no_device_is_blamed_for_what_the_disk_does_not_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing: list[str | None] = [None]
     async with run(tmp_path / "journal.sqlite3") as made:
+        # its own thread says after each commit that it has not failed
+        said = property(lambda _: failing[-1], lambda _, __: None)
+        monkeypatch.setattr(Journal, "failed", said, raising=False)
 
         def minute(failed: str | None) -> bool:
-            made.journal.failed = failed
+            failing.append(failed)
             made.runner.note("wheel", Heard(made.now, b"x" * (MOST + 1)))
             made.upkeep.look_at_room([made.runner])
             made.upkeep.flush([made.runner])
