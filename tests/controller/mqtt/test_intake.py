@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 from controller.mqtt.intake import ALL_WAITING, CLIENT, LINES, TABLE, WAITING, Intake, Pace
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until_async
 
 Put = Callable[[Intake[str]], Awaitable[None]]
 
@@ -106,7 +107,11 @@ async def test_who_has_rested_leaves_the_line_to_others() -> None:
             made.put("r1", f"c{number}", "x", recall=False)
         lines = made._lines["r1", False]
         assert list(lines) == [f"c{number}" for number in range(LINES)]
-        await asyncio.sleep(2 / CLIENT[0])
+        await until_async(
+            lambda: all(
+                not line.at_work and line.pace.rested(time.monotonic()) for line in lines.values()
+            )
+        )
         made.put("r1", "late", "x", recall=False)
         assert list(lines) == ["late"]
 
