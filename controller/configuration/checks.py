@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Iterator, Mapping
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -282,11 +282,22 @@ def _people(configuration: Configuration) -> Flaws:
 
 
 def _web(configuration: Configuration) -> Flaws:
-    """Whether people can sign in at the console, if there is one."""
+    """Whether its proxies are known, and people can sign in at the console, if there is one."""
     web, people = configuration.web, configuration.people
     if (web.cert_file is None) != (web.key_file is None):
         has, lacks = ("key_file", "cert_file") if web.key_file else ("cert_file", "key_file")
         yield ("web", has), f"`{lacks}` is required too"
+    if web.tls is not None and web.cert_file is not None:
+        yield ("web", "tls"), "`cert_file` is set too: TLS ends here or at the proxy; remove one"
+    for key in ("tls", "base"):
+        if getattr(web, key) and not web.proxies:
+            yield ("web", key), "`proxies` is required too: the addresses from which the proxy asks"
+    for index, proxy in enumerate(web.proxies):
+        try:
+            ip_network(proxy)
+        except ValueError:
+            at = ("web", "proxies", index)
+            yield at, f"{proxy!r} is no address or network; write it as 10.20.0.1 or 10.20.0.0/24"
     if web.pepper_file and web.pepper_credential:
         yield ("web", "pepper_credential"), "`pepper_file` is set too; remove one of them"
     if web.pin_keys is None:

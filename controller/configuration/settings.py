@@ -168,6 +168,10 @@ class Web(_Section, frozen=True):
     """``[web]``: the displays in the browser. ``listen``: ``host:port``; ``names``: under which
     browsers reach the server besides; ``displays``: who may look, everybody or who has signed in.
 
+    ``tls``: ``"proxy"`` where TLS ends at a reverse proxy. ``proxies``: the addresses and networks
+    of reverse proxies, which are believed for whom they ask. ``base``: the prefix below which a
+    proxy serves all addresses, as ``/novamas``.
+
     ``day_begins``: when a day of play begins, in local time: ``HH:MM``.
 
     ``username`` and the others: the server's own user at the broker (default: the daemon's).
@@ -184,6 +188,16 @@ class Web(_Section, frozen=True):
     names: tuple[Name, ...] = ()
     cert_file: Name | None = None
     key_file: Name | None = None
+    tls: Literal["proxy"] | None = None
+    proxies: tuple[Name, ...] = ()
+    base: Annotated[
+        str,
+        Meta(
+            pattern=r"^(/[A-Za-z0-9][A-Za-z0-9._-]*)*\Z",
+            max_length=200,
+            description="a prefix of addresses, as /novamas, without a slash at its end",
+        ),
+    ] = ""
     displays: Literal["open", "signed-in"] | None = None
     streams: Files = 500
     theme: Name | None = None

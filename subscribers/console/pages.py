@@ -13,7 +13,7 @@ from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 from subscribers.console.forms import Worded, forms
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of
-from subscribers.display.start import NO_MODULES, start
+from subscribers.display.start import no_modules, start
 
 _PAGE = Template("""\
 <!doctype html>
@@ -23,16 +23,16 @@ _PAGE = Template("""\
 $start
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title</title>
-<link rel="icon" href="/static/icon.svg">
-<link rel="stylesheet" href="/static/theme.css">
-<link rel="stylesheet" href="$style">
-<link rel="stylesheet" href="/theme.css">
+<link rel="icon" href="$base/static/icon.svg">
+<link rel="stylesheet" href="$base/static/theme.css">
+<link rel="stylesheet" href="$base$style">
+<link rel="stylesheet" href="$base/theme.css">
 </head>
 <body>
 <main id="main"></main>
 <noscript><p>JavaScript</p></noscript>
 <script type="application/json" id="page">$page</script>
-<script type="module" src="$script"></script>
+<script type="module" src="$base$script"></script>
 $no_modules
 </body>
 </html>
@@ -73,13 +73,16 @@ class PitPage(msgspec.Struct, frozen=True, kw_only=True):
     forms: dict[str, Worded]
 
 
-def sign_in(site: str, language: str | None, after: str) -> Response:
-    """Where a person signs in, before the page ``after``."""
+def sign_in(site: str, language: str | None, after: str, base: str) -> Response:
+    """Where a person signs in, before the page ``after``. ``base``: the prefix of all addresses."""
     chosen = language if language in LANGUAGES else ENGLISH
-    return _page("sign-in.js", site, chosen, SignInPage(site, chosen, NAMES, _words(chosen), after))
+    told = SignInPage(site, chosen, NAMES, _words(chosen), after)
+    return _page("sign-in.js", site, chosen, told, base)
 
 
-def pit(site: str, session: Session, tables: tuple[str, ...], left: float, late: float) -> Response:
+def pit(
+    site: str, session: Session, tables: tuple[str, ...], left: float, late: float, base: str
+) -> Response:
     """The console of a person who has signed in."""
     language = session.language
     told = PitPage(
@@ -97,7 +100,7 @@ def pit(site: str, session: Session, tables: tuple[str, ...], left: float, late:
         late=late,
         forms=dict(forms(language)),
     )
-    return _page("pit.js", site, language, told)
+    return _page("pit.js", site, language, told, base)
 
 
 def _words(language: str) -> dict[str, str]:
@@ -105,13 +108,13 @@ def _words(language: str) -> dict[str, str]:
     return {**told, **all_of(language)}
 
 
-def _page(script: str, site: str, language: str, told: Any) -> Response:
+def _page(script: str, site: str, language: str, told: Any, base: str) -> Response:
     style = "/pit/static/console.css"
-    return frame(f"Novamás · {site}", language, style, f"/pit/static/{script}", told)
+    return frame(f"Novamás · {site}", language, style, f"/pit/static/{script}", told, base)
 
 
-def frame(title: str, language: str, style: str, script: str, told: Any) -> Response:
-    """A page that ``script`` draws of what it is told."""
+def frame(title: str, language: str, style: str, script: str, told: Any, base: str) -> Response:
+    """A page that ``script`` draws of what it is told. ``base``: the prefix of all addresses."""
     # "<" could end the element
     encoded = msgspec.json.encode(told).decode().replace("<", "\\u003c")
     page = _PAGE.substitute(
@@ -120,7 +123,8 @@ def frame(title: str, language: str, style: str, script: str, told: Any) -> Resp
         language=language,
         style=style,
         script=script,
-        no_modules=NO_MODULES,
+        no_modules=no_modules(base),
+        base=base,
         page=encoded,
     )
     return HTMLResponse(page, headers={"cache-control": "no-store"})

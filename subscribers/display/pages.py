@@ -17,7 +17,7 @@ import msgspec
 from starlette.responses import HTMLResponse, Response
 
 from controller.contract.messages.messages import LANGUAGES, catalogue, text
-from subscribers.display.start import NO_MODULES, start
+from subscribers.display.start import no_modules, start
 
 _PAGE = Template("""\
 <!doctype html>
@@ -28,7 +28,7 @@ $start
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="theme-color" content="#0b1a13">
 <title>$title</title>
-<link rel="icon" href="/static/icon.svg">
+<link rel="icon" href="$base/static/icon.svg">
 $styles
 </head>
 <body class="page-$kind">
@@ -37,7 +37,7 @@ $styles
 <p id="said" class="unseen" aria-live="polite"></p>
 <noscript><p>$noscript</p></noscript>
 <script type="application/json" id="page">$page</script>
-<script type="module" src="/static/$script"></script>
+<script type="module" src="$base/static/$script"></script>
 $no_modules
 </body>
 </html>
@@ -89,11 +89,13 @@ class Page(msgspec.Struct, frozen=True):
     """By language."""
 
 
-def table(table: str, jackpots: tuple[str, ...], language: str | None, own: str) -> Response:
+def table(
+    table: str, jackpots: tuple[str, ...], language: str | None, own: str, base: str
+) -> Response:
     """The page of one table, with the meter of each of these jackpots that it is linked to.
-    ``own``: the language of what belongs to no table.
+    ``own``: the language of what belongs to no table. ``base``: the prefix of all addresses.
     """
-    return _page("table", table, (table,), jackpots, language, own)
+    return _page("table", table, (table,), jackpots, language, own, base)
 
 
 def floor(
@@ -102,16 +104,17 @@ def floor(
     jackpots: tuple[str, ...],
     language: str | None,
     own: str,
+    base: str,
 ) -> Response:
     """The page of all tables and jackpots: to look at, or for a screen on a wall."""
-    return _page(kind, "Novamás", tables, jackpots, language, own)
+    return _page(kind, "Novamás", tables, jackpots, language, own, base)
 
 
-def jackpot(jackpots: tuple[str, ...], language: str | None, own: str) -> Response:
+def jackpot(jackpots: tuple[str, ...], language: str | None, own: str, base: str) -> Response:
     """The page of the first of these jackpots; the others take turns with it where that is
     wanted.
     """
-    return _page("jackpot", jackpots[0], (), jackpots, language, own)
+    return _page("jackpot", jackpots[0], (), jackpots, language, own, base)
 
 
 def missing(language: str, why: str = "trouble.no_table") -> Response:
@@ -128,6 +131,7 @@ def _page(
     jackpots: tuple[str, ...],
     language: str | None,
     own: str,
+    base: str,
 ) -> Response:
     page = Page(
         kind=kind,
@@ -144,9 +148,10 @@ def _page(
             language=page.own,
             start=start(page.own, display=True),
             title=html.escape(title),
-            styles="\n".join(f'<link rel="stylesheet" href="{style}">' for style in STYLES),
+            styles="\n".join(f'<link rel="stylesheet" href="{base}{style}">' for style in STYLES),
             script=SCRIPTS[kind],
-            no_modules=NO_MODULES,
+            no_modules=no_modules(base),
+            base=base,
             page=encoded,
             kind=kind,
             noscript=html.escape(text("display.no_script", page.own)),

@@ -22,8 +22,8 @@ _PAGE = Template("""\
 $start
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title</title>
-<link rel="icon" href="/static/icon.svg">
-<link rel="stylesheet" href="/static/permanency.css">
+<link rel="icon" href="$base/static/icon.svg">
+<link rel="stylesheet" href="$base/static/permanency.css">
 </head>
 <body>
 <main>
@@ -34,19 +34,23 @@ $body
 """)
 
 
-def days_page(table: str, title: str, days: Sequence[date], language: str) -> str:
-    """The days of which there is a permanency, newest first."""
+def days_page(table: str, title: str, days: Sequence[date], language: str, base: str = "") -> str:
+    """The days of which there is a permanency, newest first. ``base``: the prefix of all
+    addresses.
+    """
     lines = [
         f'<li><a href="day/{day.isoformat()}?lang={language}">{day.isoformat()}</a></li>'
         for day in sorted(days, reverse=True)
     ]
     listed = f"<ul>{''.join(lines)}</ul>" if lines else f"<p>{_t('no_days', language)}</p>"
     name = f"{title} · {table} · {text('permanency.title', language)}"
-    return _page(name, f"<h1>{_e(name)}</h1>{listed}", language)
+    return _page(name, f"<h1>{_e(name)}</h1>{listed}", language, base)
 
 
-def day_page(permanency: Permanency, trouble: str | None) -> str:
-    """One day. ``trouble``: why rounds cannot be kept, or None."""
+def day_page(permanency: Permanency, trouble: str | None, base: str = "") -> str:
+    """One day. ``trouble``: why rounds cannot be kept, or None. ``base``: the prefix of all
+    addresses.
+    """
     language = permanency.language
     name, *lines = head(permanency)
     said = [
@@ -67,7 +71,7 @@ def day_page(permanency: Permanency, trouble: str | None) -> str:
     )
     for session, group in groupby(permanency.entries, key=lambda each: each.session):
         said.append(_session(session, list(group), language))
-    return _page(name, "".join(said), language)
+    return _page(name, "".join(said), language, base)
 
 
 def _session(session: int, entries: list[Entry], language: str) -> str:
@@ -104,8 +108,8 @@ def clock(time: str | None) -> str:
     return datetime.fromisoformat(time).astimezone().strftime("%H:%M:%S")
 
 
-def _page(title: str, body: str, language: str) -> str:
-    return _PAGE.substitute(start=start(), language=language, title=_e(title), body=body)
+def _page(title: str, body: str, language: str, base: str) -> str:
+    return _PAGE.substitute(start=start(), language=language, title=_e(title), body=body, base=base)
 
 
 def _t(name: str, language: str) -> str:

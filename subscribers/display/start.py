@@ -12,12 +12,15 @@ from controller.contract.messages.messages import text
 _SCRIPT = files("subscribers.display").joinpath("static/start.js").read_text(encoding="utf-8")
 ALLOWED = f"'sha256-{base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'"
 """As a source of ``script-src``: this script, and no other one that stands in a page."""
-NO_MODULES = '<script nomodule src="/static/no-modules.js"></script>'
-"""The element for browsers that cannot run the page's own script; it comes last."""
-
-
 DRAWING = "(container-type: size) and selector(:has(p))"
 """What the style sheets of the displays cannot do without, as a condition of ``@supports``."""
+
+
+def no_modules(base: str) -> str:
+    """The element for browsers that cannot run the page's own script; it comes last. ``base``: the
+    prefix of all addresses, as ``/novamas``; empty: none.
+    """
+    return f'<script nomodule src="{base}/static/no-modules.js"></script>'
 
 
 def start(language: str | None = None, display: bool = False) -> str:

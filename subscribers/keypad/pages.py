@@ -20,7 +20,7 @@ class KeypadPage(msgspec.Struct, frozen=True):
     words: dict[str, str]
 
 
-def keypad_page(table: str, session: Session) -> Response:
+def keypad_page(table: str, session: Session, base: str) -> Response:
     """The keypad of a table, for a person who has signed in."""
     language = session.language
     words = {
@@ -31,4 +31,4 @@ def keypad_page(table: str, session: Session) -> Response:
     told = KeypadPage(table, language, session.person.name, session.token, words)
     title = f"{words['keypad.title']} · {table}"
     style, script = "/keypad/static/keypad.css", "/keypad/static/keypad.js"
-    return frame(title, language, style, script, told)
+    return frame(title, language, style, script, told, base)

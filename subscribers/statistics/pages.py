@@ -22,8 +22,8 @@ _PAGE = Template("""\
 $start
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title</title>
-<link rel="icon" href="/static/icon.svg">
-<link rel="stylesheet" href="/wheels/static/wheels.css">
+<link rel="icon" href="$base/static/icon.svg">
+<link rel="stylesheet" href="$base/wheels/static/wheels.css">
 </head>
 <body>
 <main>
@@ -35,13 +35,13 @@ $body
 """)
 
 
-def plain(key: str, language: str, **fields: object) -> str:
-    """A page that says why there is nothing else on it."""
-    return _page(said("title", language), f"<p>{_t(key, language, **fields)}</p>", language)
+def plain(key: str, language: str, base: str, **fields: object) -> str:
+    """A page that says why there is nothing else on it. ``base``: the prefix of all addresses."""
+    return _page(said("title", language), f"<p>{_t(key, language, **fields)}</p>", language, base)
 
 
 def all_wheels(
-    wheels: Mapping[int, WheelReport], shoes: Sequence[ShoesReport], language: str
+    wheels: Mapping[int, WheelReport], shoes: Sequence[ShoesReport], language: str, base: str
 ) -> str:
     """Wheels by their numbers, and shoes."""
     body = f"<p>{_t('advice', language)}</p>"
@@ -51,7 +51,7 @@ def all_wheels(
         head = ("table", "wheel", "since", "spins", "evidence", "state")
         rows = [
             (
-                _link(wheel, number, language),
+                _link(wheel, number, language, base),
                 _e(wheel.serial or wheel.device),
                 _e(wheel.since[:10]),
                 _n(wheel.spins),
@@ -79,10 +79,10 @@ def all_wheels(
             for each in shoes
         ]
         body += f"<h2>{_t('shoes', language)}</h2>" + _table(head, rows, language)
-    return _page(said("title", language), body, language)
+    return _page(said("title", language), body, language, base)
 
 
-def one_wheel(wheel: WheelReport, language: str) -> str:
+def one_wheel(wheel: WheelReport, language: str, base: str) -> str:
     """A wheel."""
     title = f"{wheel.table} · {wheel.site}" + (f" · {wheel.serial}" if wheel.serial else "")
     facts = [
@@ -93,7 +93,7 @@ def one_wheel(wheel: WheelReport, language: str) -> str:
     ]
     if wheel.games_per_hour is not None:
         facts.append(("games_per_hour", f"{wheel.games_per_hour:.1f}"))
-    body = f'<p><a href="/wheels?lang={language}">{_t("title", language)}</a></p>'
+    body = f'<p><a href="{base}/wheels?lang={language}">{_t("title", language)}</a></p>'
     body += f"<p>{_t('advice', language)}</p>" + _facts(facts, language)
     body += f"<h2>{_t('bias', language)}</h2>" + _facts(_bias(wheel.bias, language), language)
     caption = said("drawing", language)
@@ -102,7 +102,7 @@ def one_wheel(wheel: WheelReport, language: str) -> str:
     body += f"<h2>{_t('change', language)}</h2><p>{change}</p>"
     for key, head, rows in _sections(wheel, language):
         body += f"<h2>{_t(key, language)}</h2>" + _table(head, rows, language)
-    return _page(title, body, language)
+    return _page(title, body, language, base)
 
 
 def _sections(
@@ -222,9 +222,10 @@ def _value(evidence: float) -> str:
     return _n(evidence) if 10 <= evidence < 1e6 else f"{evidence:.2g}"
 
 
-def _link(wheel: WheelReport, number: int, language: str) -> str:
+def _link(wheel: WheelReport, number: int, language: str, base: str) -> str:
+    at = f"{base}/wheels/{quote(wheel.table, safe='')}/{number}"
     name = _e(f"{wheel.table} · {wheel.site}")
-    return f'<a href="/wheels/{quote(wheel.table, safe="")}/{number}?lang={language}">{name}</a>'
+    return f'<a href="{at}?lang={language}">{name}</a>'
 
 
 def _n(number: float) -> str:
@@ -261,8 +262,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], language: str) ->
     return f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">{table}</div>'
 
 
-def _page(title: str, body: str, language: str) -> str:
-    return _PAGE.substitute(start=start(), language=language, title=_e(title), body=body)
+def _page(title: str, body: str, language: str, base: str) -> str:
+    return _PAGE.substitute(start=start(), language=language, title=_e(title), body=body, base=base)
 
 
 def _t(key: str, language: str, **fields: object) -> str:

@@ -60,6 +60,7 @@ def surveillance(
     tables: tuple[str, ...],
     left: float,
     now: float,
+    base: str,
     *,
     key: bool,
     clips: bool,
@@ -89,6 +90,7 @@ def surveillance(
         "/surveillance/static/surveillance.css",
         "/surveillance/static/surveillance.js",
         told,
+        base,
     )
 
 
@@ -100,10 +102,10 @@ _PLAIN = """\
 {start}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<link rel="icon" href="/static/icon.svg">
-<link rel="stylesheet" href="/static/theme.css">
-<link rel="stylesheet" href="/surveillance/static/surveillance.css">
-<link rel="stylesheet" href="/theme.css">
+<link rel="icon" href="{base}/static/icon.svg">
+<link rel="stylesheet" href="{base}/static/theme.css">
+<link rel="stylesheet" href="{base}/surveillance/static/surveillance.css">
+<link rel="stylesheet" href="{base}/theme.css">
 </head>
 <body>
 <main class="plain"><h1>{title}</h1><p>{said}</p></main>
@@ -112,10 +114,11 @@ _PLAIN = """\
 """
 
 
-def plain(key: str, language: str, status: int, **fields: object) -> Response:
+def plain(key: str, language: str, status: int, base: str, **fields: object) -> Response:
     """A page that only says one thing."""
     page = _PLAIN.format(
         start=start(),
+        base=base,
         language=language,
         title=html.escape(own("page.title", language)),
         said=html.escape(own(key, language, **fields)),

@@ -32,6 +32,7 @@ from subscribers.web.connections import BrowserConnection
 from subscribers.web.floor import Floor
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
+from subscribers.web.proxy import Proxies
 from subscribers.web.settings import WebSettings, on_loopback
 from subscribers.web.surveillance import Surveillance
 from subscribers.web.tables import Pictures
@@ -86,6 +87,7 @@ def main(argv: list[str] | None = None) -> int:
     else:
         web.keypads = Keypads(web.pit, floor, settings.keypads)
         web.surveillance = Surveillance(web.pit, settings, lambda: web.alive)
+    BrowserConnection.proxies = Proxies(settings.proxies)
     config = uvicorn.Config(
         app(web, lambda _: _serving(web, listening)),
         log_config=None,
@@ -132,10 +134,11 @@ def _pit(web: Web) -> Pit | str:
     settings = web.settings
     if settings.pit is None:
         return "this server has no console: set pin_keys and pepper_file in [web]"
-    if not on_loopback(settings.host) and settings.cert_file is None:
+    if not on_loopback(settings.host) and not settings.secure:
         return (
             f"the console does not start at {settings.host} without TLS, for PINs would be read by "
-            "others; set cert_file and key_file in [web], or listen at 127.0.0.1"
+            'others; set cert_file and key_file in [web], or tls = "proxy" where TLS ends at a '
+            "proxy, or listen at 127.0.0.1"
         )
     try:
         return Pit(settings.pit, settings, web.floor, lambda: web.alive)
@@ -187,7 +190,7 @@ class _Server(uvicorn.Server):
 async def _serving(web: Web, listening: socket.socket) -> AsyncIterator[None]:
     host, port = listening.getsockname()[:2]
     scheme = "https" if web.settings.cert_file else "http"
-    address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+    address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{web.settings.base}"
     structlog.get_logger().info("web server answers", address=address)
     _ready(web.settings.ready, address)
     yield

@@ -10,7 +10,6 @@ from typing import Literal
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import (
     FileResponse,
@@ -41,6 +40,7 @@ from subscribers.web.floor import JACKPOT, Floor, change_of
 from subscribers.web.keypads import Keypads
 from subscribers.web.metrics import FAMILIES, Counts, values
 from subscribers.web.pit import Pit
+from subscribers.web.proxy import BehindProxy, Below, KnownHosts, Proxies
 from subscribers.web.settings import WebSettings, on_loopback
 from subscribers.web.sign_in import SignIn
 from subscribers.web.stream import HEADERS as STREAM
@@ -151,7 +151,8 @@ class Web:
             for told in self.pictures.store.times(table)
         }
         language = self._language(table, request)
-        return HTMLResponse(days_page(table, self._title(table, language), [*days], language))
+        title = self._title(table, language)
+        return HTMLResponse(days_page(table, title, [*days], language, self.settings.base))
 
     async def day(self, request: Request) -> Response:
         """``/table/<id>/day/<day>``: a permanency as page, ``.csv`` or ``.pdf``."""
@@ -173,7 +174,7 @@ class Web:
         if form == "pdf":
             data = await asyncio.to_thread(_pdf, made)
             return Response(data, headers=headers, media_type="application/pdf")
-        return HTMLResponse(day_page(made, self.pictures.store.trouble))
+        return HTMLResponse(day_page(made, self.pictures.store.trouble, self.settings.base))
 
     def _permanency(
         self, table: str, day: date, begin: datetime, end: datetime, language: str
@@ -214,11 +215,15 @@ class Web:
         """``/pit`` and ``/surveillance`` where nobody can sign in: why."""
         return PlainTextResponse(f"{self.pit}\n", 503)
 
+    async def home(self, _: Request) -> Response:
+        """``/``: leads to all tables."""
+        return RedirectResponse(f"{self.settings.base}/floor")
+
     async def floor_page(self, request: Request) -> Response:
         """``/floor`` and ``/wall``: all tables and jackpots."""
-        kind: Literal["floor", "wall"] = "wall" if request.url.path == "/wall" else "floor"
+        kind: Literal["floor", "wall"] = "wall" if request.url.path.endswith("/wall") else "floor"
         shown = tuple(self.floor.known), self.jackpots()
-        return pages.floor(kind, *shown, language_of(request), self.own())
+        return pages.floor(kind, *shown, language_of(request), self.own(), self.settings.base)
 
     async def table_page(self, request: Request) -> Response:
         """``/table/<id>``."""
@@ -226,7 +231,8 @@ class Web:
         if table not in self.floor.known:
             return pages.missing(language_of(request) or self.own())
         simulated = self.floor.known[table].simulated
-        return pages.table(table, self.jackpots(simulated), language_of(request), self.own())
+        shown = table, self.jackpots(simulated)
+        return pages.table(*shown, language_of(request), self.own(), self.settings.base)
 
     async def jackpot_page(self, request: Request) -> Response:
         """``/jackpot/<id>``."""
@@ -234,7 +240,8 @@ class Web:
         if JACKPOT + jackpot not in self.floor.meters:
             return pages.missing(language_of(request) or self.own(), "trouble.no_jackpot")
         others = [each for each in self.jackpots() if each != jackpot]
-        return pages.jackpot((jackpot, *others), language_of(request), self.own())
+        shown = (jackpot, *others)
+        return pages.jackpot(shown, language_of(request), self.own(), self.settings.base)
 
     def jackpots(self, simulated: bool | None = None) -> tuple[str, ...]:
         """The ids of the jackpots; only those of real or of simulated tables, if that is given."""
@@ -253,19 +260,19 @@ class Web:
 class SignedInOnly:
     """Lets nobody look at the displays who has not signed in."""
 
-    def __init__(self, app: ASGIApp, door: SignIn) -> None:
-        self._app, self._door = app, door
+    def __init__(self, app: ASGIApp, door: SignIn, base: str) -> None:
+        self._app, self._door, self._base = app, door, base
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or send the browser to the sign-in."""
-        path = scope.get("path", "")
+        path = scope.get("path", "").removeprefix(self._base)
         shown = path in ("/floor", "/wall", "/stream") or path.startswith(("/table/", "/jackpot/"))
         if scope["type"] != "http" or not shown or self._door.session(Request(scope)) is not None:
             await self._app(scope, receive, send)
         elif path == "/stream":
             await PlainTextResponse("sign in", 401)(scope, receive, send)
         else:
-            await RedirectResponse("/pit", 303)(scope, receive, send)
+            await RedirectResponse(f"{self._base}/pit", 303)(scope, receive, send)
 
 
 class SafeHeaders:
@@ -300,17 +307,18 @@ def language_of(request: Request) -> str | None:
 
 def app(web: Web, lifespan: Lifespan) -> Starlette:
     """The whole application."""
-    names = [*web.settings.names, web.settings.host]
-    if on_loopback(web.settings.host):
+    settings = web.settings
+    names = [*settings.names, settings.host]
+    if on_loopback(settings.host):
         names += ["localhost", "127.0.0.1", "[::1]"]
     door = (
-        [Middleware(SignedInOnly, door=web.pit.door)]
-        if isinstance(web.pit, Pit) and web.settings.signed_in
+        [Middleware(SignedInOnly, door=web.pit.door, base=settings.base)]
+        if isinstance(web.pit, Pit) and settings.signed_in
         else []
     )
     return Starlette(
         routes=[
-            Route("/", _home),
+            Route("/", web.home),
             Route("/floor", web.floor_page),
             Route("/wall", web.floor_page),
             Route("/jackpot/{jackpot}", web.jackpot_page),
@@ -334,7 +342,9 @@ def app(web: Web, lifespan: Lifespan) -> Starlette:
         ],
         middleware=[
             Middleware(SafeHeaders),
-            Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False),
+            Middleware(BehindProxy, proxies=Proxies(settings.proxies), tls=settings.tls == "proxy"),
+            Middleware(KnownHosts, names=names),
+            *([Middleware(Below, base=settings.base)] if settings.base else []),
             *door,
         ],
         lifespan=lifespan,
@@ -344,7 +354,3 @@ def app(web: Web, lifespan: Lifespan) -> Starlette:
 async def _beat(_: Request) -> Response:
     """``/beat``: a beat for a page that has no stream, as that of the sign-in."""
     return Response(beat(), headers=FRESH, media_type="application/json")
-
-
-async def _home(_: Request) -> Response:
-    return RedirectResponse("/floor")

@@ -12,10 +12,13 @@ from typing import Any, ClassVar
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from subscribers.web.proxy import FORWARDED_FOR, Proxies
+
 REQUEST_TIMEOUT_SECONDS = 10.0
 """Time for a request to come, with its body, from the connection or the last answer on."""
 MAX_INCOMPLETE = 100
 """Connections of one address on which no whole request has come."""
+FORWARDED = FORWARDED_FOR.encode()
 YOUNG_SECONDS = 1.0
 """Age below which no connection is closed for a newer one: its request may have come unread."""
 
@@ -23,27 +26,27 @@ YOUNG_SECONDS = 1.0
 class BrowserConnection(H11Protocol):
     """One connection. The server's limit of what goes on at once counts requests, no connections
     that ask nothing.
+
+    A proxy's connection counts for no address until the head of a request says for whom it asks:
+    then it counts for that browser's.
     """
 
     incomplete: ClassVar[defaultdict[str, dict[BrowserConnection, float]]] = defaultdict(dict)
     """By network, what is waited for, and since when, oldest first."""
+    proxies: ClassVar[Proxies] = Proxies()
 
     def __init__(self, *of: Any, **more: Any) -> None:
         super().__init__(*of, **more)
         self.connections = set()
         self._deadline: asyncio.TimerHandle | None = None
-        self._network = ""
+        self._network: str | None = None
+        """What it is counted for, while it is."""
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for its first request; for one that is too many, the oldest of its address goes."""
+        """Wait for its first request."""
         super().connection_made(transport)
         self.server_state.connections.add(self)
-        self._network = network(self.client[0] if self.client else "")
         self._look()
-        mine, now = self.incomplete[self._network], self.loop.time()
-        for other, since in [*mine.items()][: max(0, len(mine) - MAX_INCOMPLETE)]:
-            if since <= now - YOUNG_SECONDS:
-                other.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
@@ -65,18 +68,49 @@ class BrowserConnection(H11Protocol):
         """Wait for the rest of a request, or no longer."""
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._complete()
-        elif self._deadline is None and not self.transport.is_closing():
-            self._deadline = self.loop.call_later(REQUEST_TIMEOUT_SECONDS, self.transport.abort)
-            self.incomplete[self._network][self] = self.loop.time()
+        elif not self.transport.is_closing():
+            if self._deadline is None:
+                self._deadline = self.loop.call_later(REQUEST_TIMEOUT_SECONDS, self.transport.abort)
+            self._count(self._whose())
+
+    def _whose(self) -> str | None:
+        """The network of its browser; None: a proxy has not named it yet."""
+        peer = self.client[0] if self.client else ""
+        if peer not in self.proxies:
+            return network(peer)
+        if self.conn.their_state is h11.IDLE:
+            return None
+        named = [value.decode("latin-1") for name, value in self.headers if name == FORWARDED]
+        return network(self.proxies.browser(peer, named))
+
+    def _count(self, of: str | None) -> None:
+        """Count it for a network; for one that is too many, the oldest of that network goes."""
+        if of == self._network:
+            return
+        self._uncount()
+        self._network = of
+        if of is None:
+            return
+        mine, now = self.incomplete[of], self.loop.time()
+        mine[self] = now
+        for other, since in [*mine.items()][: max(0, len(mine) - MAX_INCOMPLETE)]:
+            if since <= now - YOUNG_SECONDS:
+                other.transport.abort()
+
+    def _uncount(self) -> None:
+        if self._network is None:
+            return
+        mine = self.incomplete[self._network]
+        mine.pop(self, None)
+        if not mine:
+            del self.incomplete[self._network]
+        self._network = None
 
     def _complete(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
-        mine = self.incomplete[self._network]
-        mine.pop(self, None)
-        if not mine:
-            del self.incomplete[self._network]
+        self._uncount()
 
 
 def network(address: str) -> str:

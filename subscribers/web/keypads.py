@@ -93,7 +93,7 @@ class Keypads:
         if session is None:
             return self._pit.sign_in(request)
         self._pit.at(session, table)
-        return keypad_page(table, session)
+        return keypad_page(table, session, self._pit.base)
 
     async def _stream(self, request: Request) -> Response:
         session, table = self._pit.door.session(request), request.path_params["table"]

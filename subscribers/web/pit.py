@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
-from controller.contract.messages.messages import LANGUAGES
+from controller.contract.messages.messages import ENGLISH, LANGUAGES
 from controller.contract.topics import Topics
 from subscribers.console import jackpot_work, pages
 from subscribers.console.admission import Admission, Denied
@@ -26,6 +26,7 @@ from subscribers.console.jackpot_work import SeenJackpot
 from subscribers.console.sending import NUMBER, Sending, Touch
 from subscribers.console.sessions import Session
 from subscribers.console.settings import PitSettings
+from subscribers.console.words import said
 from subscribers.console.work import Done, Place, Seen, done, place, role_for
 from subscribers.meter import silence
 from subscribers.web.files import Files
@@ -74,10 +75,12 @@ class Pit:
         alive: Callable[[], bool],
     ) -> None:
         self._site, self._floor, self._alive = web.site, floor, alive
+        self.base = web.base
         self.door = SignIn(
             Admission(settings, web.site, Path(web.state), time.time, time.monotonic),
             settings,
-            web.cert_file is not None,
+            web.secure,
+            web.base,
         )
         topics = {table.id: Topics(web.site, table.simulated) for table in web.tables}
         self._evidence = dict.fromkeys(topics, Evidence())
@@ -118,11 +121,17 @@ class Pit:
         if session is None:
             return self.sign_in(request)
         left = self.door.sessions.left(session)
-        return pages.pit(self._site, session, self._tables(session), left, self.door.late)
+        return pages.pit(
+            self._site, session, self._tables(session), left, self.door.late, self.base
+        )
 
     def sign_in(self, request: Request) -> Response:
         """Where a person signs in; the browser comes back to the page that it asked for."""
-        return pages.sign_in(self._site, request.query_params.get("lang"), request.url.path)
+        language, path = request.query_params.get("lang"), request.url.path
+        if self.door.came_in_clear(request):
+            chosen = language if language in LANGUAGES else ENGLISH
+            return PlainTextResponse(said("denied.not_over_tls", chosen), 403)
+        return pages.sign_in(self._site, language, path, self.base)
 
     async def _stream(self, request: Request) -> Response:
         session = self.door.session(request)

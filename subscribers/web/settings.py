@@ -42,6 +42,12 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The names under which browsers reach the server, besides its address."""
     cert_file: str | None = None
     key_file: str | None = None
+    tls: Literal["proxy"] | None = None
+    """Where TLS ends for browsers, if not here."""
+    proxies: tuple[str, ...] = ()
+    """The addresses and networks of reverse proxies: who asks through them is whom they name."""
+    base: str = ""
+    """The prefix of all addresses, as ``/novamas``; empty: none."""
     displays: Literal["open", "signed-in"] | None = None
     """Who may look at the displays: everybody who reaches the server, or who has signed in. None:
     everybody, if only this machine can reach it.
@@ -75,11 +81,21 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     @property
     def signed_in(self) -> bool:
         """Whether one must have signed in to look at the displays."""
-        return self.displays != "open" and not (self.displays is None and on_loopback(self.host))
+        return self.displays != "open" and not (self.displays is None and self.local)
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach the server: a proxy lets others in."""
+        return on_loopback(self.host) and not self.proxies
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers come over TLS."""
+        return self.cert_file is not None or self.tls == "proxy"
 
 
 def on_loopback(host: str) -> bool:
-    """Whether only this machine can reach the server."""
+    """Whether only this machine can connect to the server."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:

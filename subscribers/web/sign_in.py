@@ -5,7 +5,7 @@ A request changes something only with the session's cookie, the session's token 
 ``Origin`` that is this server; and only if the touch that it comes from is no more than some
 seconds ago. Signing out is done whenever it comes: it only takes away. The cookie is no use to
 scripts (HttpOnly), to other sites (SameSite=Strict) and, with TLS, to anybody who listens (Secure,
-``__Host-``).
+``__Host-``; below a prefix ``__Secure-``, and what else that host serves is not sent it).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from subscribers.console.sessions import Limits, Session, Sessions, same
 from subscribers.console.settings import PitSettings
 from subscribers.console.words import said
 from subscribers.web.beat import HEADER, age
+from subscribers.web.proxy import HOST_ADVICE, SCHEME_ADVICE, quoted
 
 T = TypeVar("T")
 TOKEN = "x-novamas-token"  # noqa: S105 - the name of a header
@@ -47,16 +48,20 @@ class SigningIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SignIn:
-    """The door. ``tls``: whether browsers come over TLS."""
+    """The door. ``tls``: whether browsers come over TLS, to this server or to a proxy before it.
+    ``base``: the prefix of all addresses.
+    """
 
-    def __init__(self, admission: Admission, settings: PitSettings, tls: bool) -> None:
+    def __init__(self, admission: Admission, settings: PitSettings, tls: bool, base: str) -> None:
         self.admission = admission
         self._occupied = None if settings.occupied is None else Path(settings.occupied)
         limits = Limits(settings.idle, settings.longest)
         self.sessions = Sessions(limits, time.monotonic, self._counted)
         self._tls = tls
         self.late = settings.late
-        self.cookie = "__Host-novamas" if tls else "novamas"
+        self._path = base or "/"
+        prefix = "" if not tls else "__Secure-" if base else "__Host-"
+        self.cookie = f"{prefix}novamas"
         self._log = structlog.get_logger()
 
     @property
@@ -104,15 +109,33 @@ class SignIn:
 
     def _ours(self, request: Request, token: str) -> None:
         """Raise unless a page of this server sent it."""
-        host = request.headers.get("host")
+        host, origin = request.headers.get("host"), request.headers.get("origin")
         ours = [f"{scheme}://{host}" for scheme in (("https",) if self._tls else ("http", "https"))]
-        if (
-            request.headers.get("origin") not in ours
-            or request.headers.get("sec-fetch-site", "same-origin") != "same-origin"
-            or not same(request.headers.get(TOKEN), token)
-        ):
-            self._log.warning("a request from elsewhere was refused", path=request.url.path)
-            raise HTTPException(403)
+        site = request.headers.get("sec-fetch-site", "same-origin")
+        if origin in ours and site == "same-origin" and same(request.headers.get(TOKEN), token):
+            return
+        advice = None
+        if origin == f"http://{host}" and self._tls:
+            advice = SCHEME_ADVICE
+        elif origin not in ours:
+            advice = HOST_ADVICE
+        self._log.warning(
+            "a request from elsewhere was refused",
+            path=request.url.path,
+            origin=quoted(origin),
+            host=quoted(host),
+            advice=advice,
+        )
+        raise HTTPException(403)
+
+    def came_in_clear(self, request: Request) -> bool:
+        """Whether a browser that should come over TLS did not: nobody types a PIN there."""
+        if not self._tls or request.url.scheme == "https":
+            return False
+        self._log.warning(
+            "no sign-in without TLS", host=quoted(request.headers.get("host")), advice=SCHEME_ADVICE
+        )
+        return True
 
     def _counted(self, sessions: int) -> None:
         if self._occupied is not None and sessions:
@@ -134,7 +157,7 @@ class SignIn:
         self._log.info("signed in", person=person.id)
         answer = JSONResponse({"ok": True})
         answer.set_cookie(
-            self.cookie, cookie, path="/", httponly=True, samesite="strict", secure=self._tls
+            self.cookie, cookie, path=self._path, httponly=True, samesite="strict", secure=self._tls
         )
         return answer
 
@@ -144,7 +167,7 @@ class SignIn:
         self._log.info("signed out", person=session.person.id)
         answer = JSONResponse({"ok": True})
         answer.delete_cookie(
-            self.cookie, path="/", httponly=True, samesite="strict", secure=self._tls
+            self.cookie, path=self._path, httponly=True, samesite="strict", secure=self._tls
         )
         return answer
 

@@ -98,15 +98,16 @@ class Surveillance:
         if session is None:
             return self._pit.sign_in(request)
         if not _looks(session.person):
-            return pages.plain("page.not_you", session.language, 403)
+            return pages.plain("page.not_you", session.language, 403, self._settings.base)
         if self._settings.archive is None:
-            return pages.plain("page.no_archive", session.language, 503)
+            return pages.plain("page.no_archive", session.language, 503, self._settings.base)
         return pages.surveillance(
             self._settings.site,
             session,
             self._tables(session.person),
             self._pit.door.sessions.left(session),
             time.time() * 1000,
+            self._settings.base,
             key=self._settings.cards_key is not None,
             clips=self._settings.video is not None,
         )
@@ -219,7 +220,8 @@ class Surveillance:
         except (ClipError, ArchiveError, OSError) as error:
             folder.cleanup()
             self._log.error("no clip is cut", reason=str(error), table=table, round=number)
-            return pages.plain("page.no_clip", session.language, 404, why=error)
+            base = self._settings.base
+            return pages.plain("page.no_clip", session.language, 404, base, why=error)
         except BaseException:
             folder.cleanup()
             raise

@@ -22,7 +22,7 @@ from subscribers.surveillance.open_archive import open_archive
 from subscribers.web.files import Files
 from subscribers.web.parameters import whole
 from subscribers.web.pit import Pit
-from subscribers.web.settings import WebSettings, on_loopback
+from subscribers.web.settings import WebSettings
 
 LOOKERS = ("surveillance", "inspector", "director")
 """The roles that may look."""
@@ -54,7 +54,7 @@ class Wheels:
         told = await self._told(request)
         if isinstance(told, Response):
             return told
-        return HTMLResponse(pages.all_wheels(*told, language), headers=FRESH)
+        return HTMLResponse(pages.all_wheels(*told, language, self._settings.base), headers=FRESH)
 
     async def _wheel(self, request: Request) -> Response:
         """``/wheels/<table>/<number>``: one wheel."""
@@ -67,8 +67,8 @@ class Wheels:
         except ValueError:
             wheel = None
         if wheel is None or wheel.table != table:
-            return HTMLResponse(pages.plain("none", language), 404, FRESH)
-        return HTMLResponse(pages.one_wheel(wheel, language), headers=FRESH)
+            return HTMLResponse(self._plain("none", language), 404, FRESH)
+        return HTMLResponse(pages.one_wheel(wheel, language, self._settings.base), headers=FRESH)
 
     async def _told(
         self, request: Request
@@ -78,27 +78,30 @@ class Wheels:
         """
         language = self._language(request)
         if isinstance(self._pit, str):
-            if not on_loopback(self._settings.host):
+            if not self._settings.local:
                 return PlainTextResponse(f"{self._pit}\n", 503)
         else:
             session = self._pit.door.session(request)
             if session is None:
                 return self._pit.sign_in(request)
             if not any(role in LOOKERS for role in session.person.roles):
-                return HTMLResponse(pages.plain("not_you", language), 403, FRESH)
+                return HTMLResponse(self._plain("not_you", language), 403, FRESH)
         where = self._settings.archive
         if where is None:
-            return HTMLResponse(pages.plain("no_archive", language), 503, FRESH)
+            return HTMLResponse(self._plain("no_archive", language), 503, FRESH)
         try:
             async with self._one:
                 wheels, shoes = await asyncio.to_thread(self._read, where)
         except ArchiveError as error:
             self._reader = None
-            return HTMLResponse(pages.plain("trouble", language, reason=error), 503, FRESH)
+            return HTMLResponse(self._plain("trouble", language, reason=error), 503, FRESH)
         return (
             {number: each for number, each in enumerate(wheels) if self._may(request, each.table)},
             [each for each in shoes if self._may(request, each.table)],
         )
+
+    def _plain(self, key: str, language: str, **fields: object) -> str:
+        return pages.plain(key, language, self._settings.base, **fields)
 
     def _may(self, request: Request, table: str) -> bool:
         """Whether whoever asks may see this table."""

@@ -1,9 +1,9 @@
 // The second touch: what the command says, whatever is left to fill in, and the button that sends it.
 // A touch has one number, made when this opens. However often it is asked for, it is sent once.
 
-import { touch as latestTouch } from "/static/beats.js";
-import { h } from "/static/drawing.js";
-import { pause, TOO_LATE } from "/static/request.js";
+import { touch as latestTouch } from "../../static/beats.js";
+import { h } from "../../static/drawing.js";
+import { pause, TOO_LATE } from "../../static/request.js";
 import { widget } from "./fields.js";
 import { pad } from "./pad.js";
 import { page, post, words } from "./page.js";

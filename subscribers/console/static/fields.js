@@ -1,7 +1,7 @@
 // The widgets of a command's fields: each kind is asked in a way that fingers can answer. A widget
 // is `{element, value()}`; `undefined` is a field that is left out.
 
-import { h } from "/static/drawing.js";
+import { h } from "../../static/drawing.js";
 import { pad } from "./pad.js";
 import { words } from "./page.js";
 

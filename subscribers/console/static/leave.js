@@ -1,7 +1,8 @@
 // Signing out: the page is put away at once, and stays away until the server has confirmed it.
 
-import { h } from "/static/drawing.js";
-import { pause } from "/static/request.js";
+import { at } from "../../static/base.js";
+import { h } from "../../static/drawing.js";
+import { pause } from "../../static/request.js";
 
 const DEADLINE = 5000;
 const AGAIN = 1000;
@@ -13,7 +14,7 @@ export async function leave(post, words, after) {
   for (;;) {
     const { status } = await post("/sign-out", {}, { deadline: DEADLINE });
     // 401: the session is over
-    if (status === 200 || status === 401) return location.replace(after);
+    if (status === 200 || status === 401) return location.replace(at(after));
     told.textContent = words("pit.not_left");
     await pause(AGAIN);
   }

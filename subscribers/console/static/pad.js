@@ -1,6 +1,6 @@
 // A number pad for fingers. It fills in an input, which a keyboard fills in too.
 
-import { h } from "/static/drawing.js";
+import { h } from "../../static/drawing.js";
 import { words } from "./page.js";
 
 /** The keys below an input; `extra` ones besides the digits. */

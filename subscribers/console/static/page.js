@@ -1,7 +1,7 @@
 // What the server said about this page, and how the page asks the server.
 
-import { touch } from "/static/beats.js";
-import { request } from "/static/request.js";
+import { touch } from "../../static/beats.js";
+import { request } from "../../static/request.js";
 
 export const page = JSON.parse(document.getElementById("page").textContent);
 

@@ -1,9 +1,9 @@
 // The console: what waits, the tables, and what may be done at the one that is chosen.
 
-import { touch } from "/static/beats.js";
-import { connect } from "/static/connection.js";
-import { h, kept, put } from "/static/drawing.js";
-import { TOO_LATE } from "/static/request.js";
+import { touch } from "../../static/beats.js";
+import { connect } from "../../static/connection.js";
+import { h, kept, put } from "../../static/drawing.js";
+import { TOO_LATE } from "../../static/request.js";
 import { ask, asking, became, gone, sent } from "./dialog.js";
 import { leave } from "./leave.js";
 import { clock, money, page, post, words } from "./page.js";

@@ -1,7 +1,7 @@
 // Where a person signs in.
 
-import { h } from "/static/drawing.js";
-import { hear, TOO_LATE } from "/static/request.js";
+import { h } from "../../static/drawing.js";
+import { hear, TOO_LATE } from "../../static/request.js";
 import { pad } from "./pad.js";
 import { page, post, words } from "./page.js";
 

@@ -1,6 +1,7 @@
 // A page's stream of the server's events: shared with the other pages of the browser where they can share one, else its own, which it
 // lets go of while nobody can see the page.
 
+import { at } from "./base.js";
 import { onBeat, serverTimeText } from "./beats.js";
 import { SILENCE, source } from "./source.js";
 
@@ -14,9 +15,9 @@ const WORKER = new URL("./worker.js", import.meta.url);
  * `onRefused()`: the server answers, but with no stream.
  */
 export function connect({ path, names = [], query = "" }, events, onLost, onRefused = () => {}) {
-  const address = () => `${path}?${[query, ...names].filter(Boolean).join("&")}`;
-  if (typeof SharedWorker === "undefined") return connectAlone(address, events, onLost, onRefused);
+  const address = () => `${at(path)}?${[query, ...names].filter(Boolean).join("&")}`;
   const told = listener(events, onLost, onRefused);
+  if (typeof SharedWorker === "undefined") return own(address, Object.keys(events), told);
   let port = null;
   let heard = 0;
   let answers = false; // whether the worker has said anything since this page joined
@@ -46,7 +47,7 @@ export function connect({ path, names = [], query = "" }, events, onLost, onRefu
       if (refused) told.onRefused();
     });
     mine.start();
-    mine.postMessage({ join: { path, names, query, kinds: Object.keys(events) } });
+    mine.postMessage({ join: { path: at(path), names, query, kinds: Object.keys(events) } });
   }
 
   function watch() {
@@ -74,7 +75,7 @@ export function connect({ path, names = [], query = "" }, events, onLost, onRefu
 
 /** A stream of this page alone. `address()`: where it is, asked each time it is made. */
 export function connectAlone(address, events, onLost, onRefused = () => {}) {
-  own(address, Object.keys(events), listener(events, onLost, onRefused));
+  own(() => at(address()), Object.keys(events), listener(events, onLost, onRefused));
 }
 
 /** What a page does with what it hears. It counts as lost since the last message. */

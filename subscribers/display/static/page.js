@@ -1,5 +1,6 @@
 // What the server said about this page: its kind, tables, language and texts; and how it is shown.
 
+import { at } from "./base.js";
 import { serverTime } from "./beats.js";
 
 export const page = JSON.parse(document.getElementById("page").textContent);
@@ -63,7 +64,7 @@ export function percent(value) {
 
 /** The address of a page of ours, in the language of this one. */
 export function address(path) {
-  return page.language ? `${path}?lang=${page.language}` : path;
+  return page.language ? `${at(path)}?lang=${page.language}` : at(path);
 }
 
 /** A screen that nobody touches stays on, where the browser lets it. */

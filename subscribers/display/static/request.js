@@ -1,5 +1,6 @@
 // How a page asks the server. Every request has a deadline: one that waits in the browser, or on the way, is withdrawn.
 
+import { at } from "./base.js";
 import { headerOf, onBeat } from "./beats.js";
 
 /** Milliseconds until a request without an answer is withdrawn. */
@@ -24,7 +25,7 @@ export async function request(path, { body, token, touch, deadline = DEADLINE, s
     Object.assign(headers, { "content-type": "application/json", "x-novamas-token": token, "x-novamas-touch": headerOf(touch) });
   }
   try {
-    const answer = await fetch(path, {
+    const answer = await fetch(at(path), {
       method: body === undefined ? "GET" : "POST",
       credentials: "same-origin",
       cache: "no-store",

@@ -1,10 +1,10 @@
 // The keypad of a table, for fingers and for the keys of a keyboard. A key that got no answer says so
 // until the person has seen it; nothing is sent again by itself.
 
-import { touch } from "/static/beats.js";
-import { connectAlone } from "/static/connection.js";
-import { h, kept, put } from "/static/drawing.js";
-import { request, TOO_LATE } from "/static/request.js";
+import { touch } from "../../static/beats.js";
+import { connectAlone } from "../../static/connection.js";
+import { h, kept, put } from "../../static/drawing.js";
+import { request, TOO_LATE } from "../../static/request.js";
 
 const page = JSON.parse(document.getElementById("page").textContent);
 const main = document.getElementById("main");

@@ -1,7 +1,7 @@
 // What the page asks the server.
 
-import { touch } from "/static/beats.js";
-import { request, TOO_LATE } from "/static/request.js";
+import { touch } from "../../static/beats.js";
+import { request, TOO_LATE } from "../../static/request.js";
 
 const LONG = 30_000; // an archive may think for long
 

@@ -1,6 +1,6 @@
 // Sealed cards of a round: asked for with the PIN, shown for a while, and kept nowhere.
 
-import { h } from "/static/drawing.js";
+import { h } from "../../static/drawing.js";
 import { moment, page, post, words } from "./asking.js";
 
 const SHOWN = 120_000;

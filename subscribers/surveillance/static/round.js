@@ -1,6 +1,7 @@
 // A round in detail: what was said of it in order, with its evidence beside the article.
 
-import { h } from "/static/drawing.js";
+import { at } from "../../static/base.js";
+import { h } from "../../static/drawing.js";
 import { moment, page, SIGNS, words } from "./asking.js";
 import { cards } from "./cards.js";
 
@@ -13,7 +14,7 @@ export function round(place, told) {
     first ? h("p", { class: "soft" }, h("time", { datetime: first.time }, moment(first.time, true))) : h("p", {}, words("page.nothing")),
     ...told.missing.map((each) => h("p", { class: "told" }, each)),
     h("ol", { class: "events" }, told.items.map((item) => event(item, told.laws))),
-    h("section", { class: "part", "aria-label": words("page.clip") }, h("h3", {}, words("page.clip")), page.clips && first && h("p", {}, h("a", { class: "clip", href: `/surveillance/clip?${new URLSearchParams(place)}`, target: "_blank" }, words("page.clip_get"))), h("p", { class: "soft" }, words("page.clip_how")), h("code", {}, command)),
+    h("section", { class: "part", "aria-label": words("page.clip") }, h("h3", {}, words("page.clip")), page.clips && first && h("p", {}, h("a", { class: "clip", href: at(`/surveillance/clip?${new URLSearchParams(place)}`), target: "_blank" }, words("page.clip_get"))), h("p", { class: "soft" }, words("page.clip_how")), h("code", {}, command)),
     cards(place),
   ];
 }

@@ -1,9 +1,9 @@
 // Surveillance: a timeline, a list, and a round in detail.
 
-import { serverTime, touch } from "/static/beats.js";
-import { connectAlone } from "/static/connection.js";
-import { h } from "/static/drawing.js";
-import { leave } from "/pit/static/leave.js";
+import { serverTime, touch } from "../../static/beats.js";
+import { connectAlone } from "../../static/connection.js";
+import { h } from "../../static/drawing.js";
+import { leave } from "../../pit/static/leave.js";
 import { get, moment, page, post, SIGNS, words } from "./asking.js";
 import { event, named, round } from "./round.js";
 import { draw, same } from "./timeline.js";

@@ -1,7 +1,7 @@
 // Rounds as blocks by time, a line for each table. A line is one stop of the keyboard: arrows go through
 // its rounds, Enter opens one.
 
-import { h } from "/static/drawing.js";
+import { h } from "../../static/drawing.js";
 import { moment, SIGNS, words } from "./asking.js";
 
 const TICKS = 8;

@@ -305,6 +305,28 @@ def test_a_decree_without_poker_says_so(tmp_path: Path) -> None:
     )
 
 
+@for_each(
+    "web, told",
+    [
+        ('tls = "proxy"', "web.tls: `proxies` is required too"),
+        ('base = "/novamas"', "web.base: `proxies` is required too"),
+        ('base = "/novamas/"\nproxies = ["10.0.0.1"]', "web.base: "),
+        ('base = "novamas"\nproxies = ["10.0.0.1"]', "web.base: "),
+        ('base = "/../novamas"\nproxies = ["10.0.0.1"]', "web.base: "),
+        ('base = "//evil.example"\nproxies = ["10.0.0.1"]', "web.base: "),
+        ('proxies = ["proxy.example"]', "web.proxies[0]: 'proxy.example' is no address or network"),
+        ('proxies = ["10.20.0.1/24"]', "web.proxies[0]: '10.20.0.1/24' is no address or network"),
+        (
+            'tls = "proxy"\nproxies = ["10.0.0.1"]\ncert_file = "c"\nkey_file = "k"',
+            "web.tls: `cert_file` is set too",
+        ),
+    ],
+)
+def test_a_proxy_is_named_by_its_addresses(tmp_path: Path, web: str, told: str) -> None:
+    [found] = mistakes(tmp_path, f"{GOOD}[web]\n{web}\n")
+    assert told in found
+
+
 def test_one_mistake_is_told_once(tmp_path: Path) -> None:
     for before, after in (
         ("roulette-french", "roulete"),

@@ -13,7 +13,8 @@ INTERRUPTED = "is interrupted by another navigation"
 LEFT = "Execution context was destroyed"
 """By a page that came in the place of the one that was asked."""
 LOOKS = """[...document.querySelectorAll("link[rel=stylesheet]")].every(each => {
-  try { return each.sheet.cssRules.length > 0 || new URL(each.href).pathname === "/theme.css" }
+  const ofSite = /(?<!\\/static)\\/theme\\.css$/.test(new URL(each.href).pathname)
+  try { return each.sheet.cssRules.length > 0 || ofSite }
   catch { return false }
 })"""
 """Whether all style sheets are there: one that failed is empty, as the site's may be, or cannot be

@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from controller.contract.topics import Topics
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
@@ -60,7 +61,9 @@ class WebServer:
 
     @property
     def port(self) -> int:
-        return int(self.address.rpartition(":")[2])
+        port = urlsplit(self.address).port
+        assert port is not None
+        return port
 
     def memory(self) -> int:
         """Bytes that it holds in memory."""
