@@ -40,6 +40,7 @@ from benchmarks.site_standing import (
 )
 from benchmarks.subscriber import OPENING, ROOT, Subscriber
 from benchmarks.usage import Usage, cpu, usage
+from controller.contract.times import moment
 from tests.support.surveillance.postgres import Postgres
 
 DARK = 10.0
@@ -55,7 +56,7 @@ NORMAL = 2.0
 AFTER = 60.0
 """Seconds that are measured after all stands again."""
 
-_MONO = re.compile(rb'"mono_ns":(\d+)')
+_TIME = re.compile(rb'"time":"([^"]+)"')
 
 
 class Listening:
@@ -82,9 +83,9 @@ class Listening:
             return
         if b'"round.result"' in body:
             self.results[table_of(topic)].append(now)
-        if (happened := _MONO.search(body)) is not None:
+        if (happened := _TIME.search(body)) is not None:
             self.heard.append(now)
-            self.late.append(now - int(happened[1]) / 1e9)
+            self.late.append(time.time() - moment(happened[1].decode()))
 
     def windows(self, since: float, until: float) -> list[float]:
         """The 99th percentile of how late events were, window by window."""

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from devices.readings import AnyReading, Damaged
+from devices.readings import AnyReading, Damaged, Whole
 
 Evidence = Literal["documented", "observed", "profile"]
 """How we know the protocol: from the vendor's document, from recordings only, or from a profile
@@ -37,17 +37,17 @@ class Proof(IntEnum):
 class Counters(msgspec.Struct, kw_only=True):
     """What a codec has counted since it was made."""
 
-    bytes: int = 0
+    bytes: Whole = 0
     """Bytes received. Always 0 where cards lie face down: the code of one card may be longer than
     that of another.
     """
-    frames: int = 0
+    frames: Whole = 0
     """Valid frames."""
-    damaged: int = 0
+    damaged: Whole = 0
     """Frames or lines that were not whole."""
-    unknown: int = 0
+    unknown: Whole = 0
     """Whole frames of no known kind."""
-    late: int = 0
+    late: Whole = 0
     """Valid frames that may have waited before they were delivered."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from devices.codec import Counters
+from devices.readings import Whole
 from devices.watch import State
 
 
@@ -19,9 +20,9 @@ class DeviceHealth(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Seconds since the last valid frame; null before the first."""
     counters: Counters
     """What the codec has counted."""
-    reconnects: int = 0
+    reconnects: Whole = 0
     """How often the link was opened again."""
-    defects: int = 0
+    defects: Whole = 0
     """Exceptions raised in the codec."""
     recording: bool = False
     """Whether the device's bytes are being recorded."""

@@ -8,7 +8,7 @@ import msgspec
 
 from controller.contract.commands import HandAction, Role
 from controller.contract.event_fields import Announcement, Event, Settled
-from devices.readings import OutOfPlay
+from devices.readings import OutOfPlay, Whole
 
 
 class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -18,7 +18,7 @@ class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
     """The hand: ``player``, ``box:3``, ``box:3.2``, ``dealer``."""
     cards: tuple[str, ...]
     """Its cards, in the order in which they came."""
-    points: int | None = None
+    points: Whole | None = None
     """What the cards count; absent in poker, which has no points."""
     kind: str | None = None
     """What it makes: ``natural``, ``blackjack``, ``bust``, ``full_house``."""
@@ -43,11 +43,11 @@ class ShoeStarted(Event, frozen=True, tag="shoe.started"):
     """The shoe's number in the establishment."""
     model: str | None
     """The shoe's homologated model; null where nobody said it."""
-    decks: int
+    decks: Whole
     """The number of decks in it."""
-    cards: int
+    cards: Whole
     """The number of cards in it."""
-    cut: int
+    cut: Whole
     """Cards behind the cut card."""
     by: str
     """The person who reported it."""
@@ -60,11 +60,11 @@ class ShoeStarted(Event, frozen=True, tag="shoe.started"):
 class ShoeCut(Event, frozen=True, tag="shoe.cut"):
     """The cut card came out."""
 
-    drawn: int
+    drawn: Whole
     """Cards that came before it."""
-    left: int | None
+    left: Whole | None
     """Cards behind it by the count; null without a count."""
-    rounds_left: int
+    rounds_left: Whole
     """Rounds that may still be played, the one in progress included."""
     announcement: Announcement | None = None
     """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
@@ -75,11 +75,11 @@ class ShoeEnded(Event, frozen=True, tag="shoe.ended"):
 
     why: Literal["cut", "person", "reset"]
     """Why it is over."""
-    drawn: int
+    drawn: Whole
     """Cards that came out."""
-    unread: int
+    unread: Whole
     """Cards that the device could not read."""
-    left: int | None = None
+    left: Whole | None = None
     """Cards counted in the shoe at the end; absent if nobody counted them."""
     missing: tuple[str, ...] = ()
     """Cards that should have come and did not, as far as all were read."""
@@ -90,7 +90,7 @@ class ShoeEnded(Event, frozen=True, tag="shoe.ended"):
 class CardsBurned(Event, frozen=True, tag="cards.burned"):
     """Cards were burned, unseen."""
 
-    count: int
+    count: Whole
     """How many."""
     shown: str | None = None
     """The card that was shown and decided how many, where the decree has one."""
@@ -110,7 +110,7 @@ class CardDealt(Event, frozen=True, tag="card.dealt"):
 
     to: str
     """The hand."""
-    index: int
+    index: Whole
     """Which card of the hand, from 1."""
     card: str | None
     """The card; null while it is face down."""
@@ -123,7 +123,7 @@ class CardTurned(Event, frozen=True, tag="card.turned"):
 
     to: str
     """The hand."""
-    index: int
+    index: Whole
     """Which card of the hand, from 1."""
     card: str
     """The card."""
@@ -165,7 +165,7 @@ class HandDecided(Event, frozen=True, tag="hand.decided"):
     """The person who reported it; absent where the rules leave no choice."""
     announcement: Announcement | None = None
     """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
-    count: int | None = None
+    count: Whole | None = None
     """How many cards it discards."""
     valid: bool = True
     """``false``: it was reported by mistake and is taken back."""
@@ -183,7 +183,7 @@ class Insurance(Event, frozen=True, tag="insurance"):
 class ButtonMoved(Event, frozen=True, tag="button.moved"):
     """The button or the bank moved."""
 
-    seat: int
+    seat: Whole
     """The seat that has it now."""
     by: str | None = None
     """The person who moved it; absent where it moved by the rules."""
@@ -194,7 +194,7 @@ class BettingOpened(Event, frozen=True, tag="betting.opened"):
     another than was read: the later event holds.
     """
 
-    interval: int
+    interval: Whole
     """The number of the interval, counted per round from 1."""
     first: str | None = None
     """The hand that acts first, where the rules say so."""
@@ -205,7 +205,7 @@ class BettingOpened(Event, frozen=True, tag="betting.opened"):
 class BettingClosed(Event, frozen=True, tag="betting.closed"):
     """The bets of the betting interval are equal."""
 
-    interval: int
+    interval: Whole
     """The number of the interval, counted per round from 1."""
     by: str | None = None
     """The person who reported it; absent where it followed by itself."""
@@ -220,7 +220,7 @@ class BetPlaced(Event, frozen=True, tag="bet.placed"):
     """The bet, as in the command ``bet.place``."""
     withdrawn: bool = False
     """The bet is withdrawn or refused."""
-    amount: int | None = None
+    amount: Whole | None = None
     """The amount in minor units; absent where nobody said it."""
     by: str | None = None
     """The person who reported it; absent where a device did."""
@@ -239,7 +239,7 @@ class AwardQualified(Event, frozen=True, tag="award.qualified"):
     """What the hand makes."""
     cards: tuple[str, ...] = ()
     """Its cards, which are face up."""
-    share: tuple[int, int] | None = None
+    share: tuple[Whole, Whole] | None = None
     """What it takes, as a fraction of the meter before the prizes of this play: numerator and
     denominator.
     """
@@ -247,7 +247,7 @@ class AwardQualified(Event, frozen=True, tag="award.qualified"):
     """Whose meter ``share`` is of."""
     out_of_play: bool = False
     """The hand's bet was taken while the jackpot was not in play."""
-    pays: tuple[int, int] | None = None
+    pays: tuple[Whole, Whole] | None = None
     """What a fixed award pays to 1: numerator and denominator."""
     valid: bool = True
     """``false``: the result was corrected, so the award no longer stands and must not be paid. All
@@ -258,9 +258,9 @@ class AwardQualified(Event, frozen=True, tag="award.qualified"):
 class JackpotStaked(Event, frozen=True, tag="jackpot.staked"):
     """What was staked on the jackpot in this play, sent at its end for whoever raises the meter."""
 
-    amount: int
+    amount: Whole
     """The sum, in minor units."""
-    slots: int = 0
+    slots: Whole = 0
     """How much of it came through slots, in minor units. Each of those coins was reported as it
     fell (``bet.placed``).
     """
@@ -287,7 +287,7 @@ class DeckChecked(Event, frozen=True, tag="deck.checked"):
 
     right: bool
     """The deck may be played with."""
-    count: int | None = None
+    count: Whole | None = None
     """Cards counted, where that was reported."""
     count_right: bool | None = None
     """Whether the count is as it must be; null where it was not judged."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from controller.contract.event_fields import Announcement, Event
+from devices.readings import Whole
 
 
 class DiceRegistered(Event, frozen=True, tag="dice.registered"):
@@ -43,18 +44,18 @@ class DieLost(Event, frozen=True, tag="die.lost"):
 class DiceThrown(Event, frozen=True, tag="dice.thrown"):
     """Dice that decide no bet were thrown (pai gow)."""
 
-    values: tuple[int, ...]
+    values: tuple[Whole, ...]
     """One number for each die."""
-    total: int
+    total: Whole
     """Their sum."""
-    seat: int | None = None
+    seat: Whole | None = None
     """The seat that they choose, where they choose one."""
 
 
 class ShooterChanged(Event, frozen=True, tag="shooter.changed"):
     """The dice pass to another seat."""
 
-    seat: int | None
+    seat: Whole | None
     """The seat that throws now; null: nobody yet."""
     why: Literal["first", "seven", "refused", "withdrawn", "corrected"]
     """Why they pass."""
@@ -67,7 +68,7 @@ class ShooterChanged(Event, frozen=True, tag="shooter.changed"):
 class PointSet(Event, frozen=True, tag="point.set"):
     """The point of the series was set, made or lost."""
 
-    point: int | None
+    point: Whole | None
     """The point; null: there is none any more."""
     announcement: Announcement | None = None
     """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from controller.contract.command_fields import Signer
+from devices.readings import EXACT, Whole
 
 Announcement = dict[str, str]
 """What is called at the table, in the decree's own words, by language: ``{"es": "no va más"}``."""
+
+
+MonoNs = Annotated[int, msgspec.Meta(ge=0, extra_json_schema={"maximum": EXACT})]
+"""A count of :mod:`controller.journal.mono`. Not bounded when read: journals of older releases
+count from the start of the machine.
+"""
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,12 +43,14 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
     """The decree that the table plays under: ``ARA02``."""
     boot: str = ""
     """One run of the daemon. ``seq`` starts again with each."""
-    seq: int = 0
+    seq: Whole = 0
     """The table's event number, from 1 and without gaps within one ``boot``."""
     time: str = ""
     """UTC, ISO 8601 with microseconds."""
-    mono_ns: int = 0
-    """The host's monotonic clock in nanoseconds, for durations within one ``boot``."""
+    mono_ns: MonoNs = 0
+    """Nanoseconds of the host's monotonic clock since the daemon started, for durations within one
+    ``boot``. After 2^53 - 1, some 104 days, comes 0: take differences modulo 2^53.
+    """
     time_bound: float | None = 0.0
     """Seconds by which ``time`` may be wrong, where that is more than the site allows; null: nobody
     knows. Absent where it is not more, and where the site asks nothing: docs/time.md.
@@ -50,9 +59,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
     """The table plays with simulated devices."""
     historical: bool = False
     """The event answers a recall, or was delivered late after an outage of the broker."""
-    session: int = 0
+    session: Whole = 0
     """The number of the session, counted per table from 1; absent outside a session."""
-    round: int = 0
+    round: Whole = 0
     """The number of the round, counted per session from 1; absent where the event belongs to no
     round.
     """
@@ -69,7 +78,7 @@ class Settled(msgspec.Struct, frozen=True, omit_defaults=True):
     """The bet's name."""
     outcome: Literal["win", "lose", "tie", "void", "stays"]
     """What becomes of it."""
-    pays: tuple[int, int] | None = None
+    pays: tuple[Whole, Whole] | None = None
     """What a winning bet pays to 1, as numerator and denominator."""
     who: str | None = None
     """Whose bet, where it belongs to one hand. Craps: the number on which it stands."""

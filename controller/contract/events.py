@@ -54,7 +54,7 @@ from controller.contract.outcomes import Outcome as Outcome
 from controller.contract.outcomes import Parity as Parity
 from controller.contract.outcomes import RouletteOutcome as RouletteOutcome
 from controller.contract.outcomes import TrenteOutcome as TrenteOutcome
-from devices.readings import IdentitySource, Number
+from devices.readings import IdentitySource, Number, Whole
 
 
 class SessionOpened(Event, frozen=True, tag="session.opened"):
@@ -64,7 +64,7 @@ class SessionOpened(Event, frozen=True, tag="session.opened"):
     """The person who opened it."""
     role: Role
     """That person's role."""
-    minimum: int | None = None
+    minimum: Whole | None = None
     """The table minimum, in minor units of ``currency``."""
     currency: str | None = None
     """ISO 4217: ``EUR``."""
@@ -84,7 +84,7 @@ class SessionClosed(Event, frozen=True, tag="session.closed"):
 class RoundOpened(Event, frozen=True, tag="round.opened"):
     """Bets are open for a new round."""
 
-    spin: int | None = None
+    spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     by: str | None = None
     """The person who opened the bets; absent where a device did."""
@@ -103,7 +103,7 @@ class RoundOpened(Event, frozen=True, tag="round.opened"):
 class BetsClosed(Event, frozen=True, tag="bets.closed"):
     """No more bets."""
 
-    spin: int | None = None
+    spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     by: str | None = None
     """The person who closed the bets; absent where a device did."""
@@ -118,7 +118,7 @@ class BetsLastCall(Event, frozen=True, tag="bets.last_call"):
     and bets close next.
     """
 
-    spin: int | None = None
+    spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     announcement: Announcement | None = None
     """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
@@ -129,7 +129,7 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
 
     outcome: AnyOutcome
     """What the round came to; its ``family`` names its shape."""
-    spin: int | None = None
+    spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     bets: tuple[Settled, ...] = ()
     """What becomes of bets. Craps and wheel of fortune: of each kind of bet, then of the bets that
@@ -138,7 +138,7 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     """
     frames: tuple[Frame, ...]
     """The evidence of a wheel or of dice, oldest first; empty where cards are dealt."""
-    readings: tuple[int, ...] = ()
+    readings: tuple[Whole, ...] = ()
     """The evidence where cards are dealt, oldest first: readings of the table in the journal, by
     their numbers.
     """
@@ -169,7 +169,7 @@ class RoundVoid(Event, frozen=True, tag="round.void"):
     """That person's role."""
     alone: bool = False
     """That person said that nobody in charge was at the table."""
-    spin: int | None = None
+    spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     announcement: Announcement | None = None
     """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
@@ -192,13 +192,13 @@ class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
     """The number that was seen afterwards; null where none was. No result until a person confirms
     it.
     """
-    spin: int | None = None
+    spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
-    dice: tuple[int, ...] | None = None
+    dice: tuple[Whole, ...] | None = None
     """Craps: the dice that were seen. No result until a person confirms them."""
     frames: tuple[Frame, ...] = ()
     """The evidence of a wheel or of dice, oldest first."""
-    readings: tuple[int, ...] = ()
+    readings: tuple[Whole, ...] = ()
     """The evidence where cards are dealt, oldest first: readings of the table in the journal, by
     their numbers.
     """
@@ -209,7 +209,7 @@ class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
     this one.
     """
 
-    replaces: int | None
+    replaces: Whole | None
     """The ``seq`` of the event that no longer holds; null where the daemon no longer knows it."""
     replaces_boot: str | None
     """The ``boot`` of that event; null where the daemon no longer knows it."""
@@ -232,7 +232,7 @@ class LastRounds(Event, frozen=True, tag="last_rounds"):
 
     purpose: Literal["close", "limit"]
     """What comes after them."""
-    left: int
+    left: Whole
     """Rounds still to be played. Void rounds do not count."""
     by: str | None = None
     """The person who announced them; absent when a round has been played since."""
@@ -243,9 +243,9 @@ class LastRounds(Event, frozen=True, tag="last_rounds"):
 class LimitChanged(Event, frozen=True, tag="limit.changed"):
     """A new table minimum takes effect."""
 
-    minimum: int
+    minimum: Whole
     """The minimum from now on, in minor units of ``currency``."""
-    was: int | None = None
+    was: Whole | None = None
     """The minimum before, in minor units."""
     currency: str | None = None
     """ISO 4217: ``EUR``."""
@@ -260,7 +260,7 @@ class Irregularity(Event, frozen=True, tag="irregularity"):
     """The id of the rule that it breaks, or that says what follows."""
     article: str
     """Where that rule is printed."""
-    spin: int | None = None
+    spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     detail: str | None = None
     """What was seen, in short."""
@@ -270,7 +270,7 @@ class Irregularity(Event, frozen=True, tag="irregularity"):
     """
     frames: tuple[Frame, ...] = ()
     """The evidence of a wheel or of dice, oldest first."""
-    readings: tuple[int, ...] = ()
+    readings: tuple[Whole, ...] = ()
     """The evidence where cards are dealt, oldest first: readings of the table in the journal, by
     their numbers.
     """
@@ -289,7 +289,7 @@ class AlertRaised(Event, frozen=True, tag="alert.raised"):
     """The device that it concerns."""
     detail: str | None = None
     """More about it, for a person."""
-    rounds: tuple[int, ...] = ()
+    rounds: tuple[Whole, ...] = ()
     """The rounds of the session that it concerns."""
     settled_by: Mapping[str, tuple[Role, ...]] = {}
     """The commands any one of which settles it, and the roles that may give each."""
@@ -417,7 +417,7 @@ class DataLate(Event, frozen=True, tag="data.late"):
 
     device: str
     """The device's id in the configuration."""
-    frames: int
+    frames: Whole
     """The number of valid frames in the burst."""
     silence: float
     """Seconds without a valid frame before the burst; 0: none is known."""
@@ -443,7 +443,7 @@ class JournalRestored(Event, frozen=True, tag="journal.restored"):
     """The id of the journal that was backed up, for which a new one goes on; or of the other
     daemon's.
     """
-    position: int
+    position: Whole
     """The backup's last entry, or the last that the other daemon signed for; 0: none is known."""
     hash: str
     """The hash of that entry, in hexadecimal."""
@@ -453,23 +453,23 @@ class JournalRestored(Event, frozen=True, tag="journal.restored"):
     """
     restored: str
     """When the backup was restored, or the table was taken over: UTC, ISO 8601."""
-    next_session: int
+    next_session: Whole
     """The number of the next session. Those from the last one that is known up to it may have been
     given in the gap, and are not given again.
     """
-    was_open: int | None = None
+    was_open: Whole | None = None
     """The session that was open in the backup, or when this daemon last had the table; null: none.
     It has ended.
     """
-    in_progress: int | None = None
+    in_progress: Whole | None = None
     """The round in progress in it, which gets no result here; null: none."""
-    unresolved: tuple[int, ...] = ()
+    unresolved: tuple[Whole, ...] = ()
     """Its rounds without a result, for which nobody can give one here any more."""
     source: Literal["backup", "other_daemon"] = "backup"
     """What the table goes on from."""
     instance: str | None = None
     """The other daemon's name in the pair; null: a backup."""
-    term: int | None = None
+    term: Whole | None = None
     """The term of the lease in which it had the table; null: a backup."""
 
 

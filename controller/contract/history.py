@@ -5,15 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from controller.contract.outcomes import AnyOutcome
-from devices.readings import Number
+from devices.readings import Number, Whole
 
 
 class HistoryLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
     """What every line of the history has."""
 
-    round: int
+    round: Whole
     """The number of the round, counted per session from 1."""
-    spin: int | None = None
+    spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
 
 
@@ -40,7 +40,7 @@ class UnresolvedLine(HistoryLine, frozen=True, tag="unresolved"):
 
     candidate: Number | None = None
     """The number that was seen afterwards; no result until a person confirms it."""
-    dice: tuple[int, ...] | None = None
+    dice: tuple[Whole, ...] | None = None
     """Craps: the dice that were seen; no result until a person confirms them."""
 
 

@@ -15,9 +15,10 @@ from msgspec import Meta
 from controller.contract.bounds import Money, Name, Note, Word
 from controller.contract.command_fields import Role
 from controller.contract.refusals import Refusal
+from devices.readings import EXACT, Whole
 from devices.readings import OutOfPlay as OutOfPlay
 
-Term = Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)]
+Term = Annotated[int, Meta(ge=-EXACT, le=EXACT)]
 Fraction = tuple[Term, Term]
 """Numerator and denominator. Who uses one refuses what is no part of a whole."""
 
@@ -118,15 +119,15 @@ class JackpotTable(msgspec.Struct, frozen=True, kw_only=True):
 class JackpotAward(msgspec.Struct, frozen=True, kw_only=True):
     """A hand that takes a part of the meter."""
 
-    award: int
+    award: Whole
     """Its number, counted per jackpot from 1."""
-    hit: int
+    hit: Whole
     """The number of the hit: awards of one play are one hit."""
     table: Word
     """The table's id."""
-    session: int
+    session: Whole
     """The table's session."""
-    round: int
+    round: Whole
     """The round of that session."""
     box: Word
     """The box that has the hand."""
@@ -138,9 +139,9 @@ class JackpotAward(msgspec.Struct, frozen=True, kw_only=True):
     """When the table committed it: UTC, ISO 8601 with microseconds."""
     share: Fraction | None
     """What it takes of the meter before the prizes of its play; null: persons decide."""
-    value: int | None
+    value: Whole | None
     """What it is worth, in minor units; null while nobody can say. Not final while ``pending``."""
-    paid: int = 0
+    paid: Whole = 0
     """What was paid of it, in minor units."""
     status: Awarded
     """What has become of it."""
@@ -173,11 +174,11 @@ class JackpotState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Bets on the jackpot may be taken at the tables that are in play."""
     why: OutOfPlay | None
     """Why not; null if they may."""
-    value: int
+    value: Whole
     """The meter, in minor units, without what is pending or payable."""
-    seq: int
+    seq: Whole
     """The last entry of the ledger that it includes."""
-    generation: int = 0
+    generation: Whole = 0
     """Rises by one with each order that is about the jackpot as a whole (``meter.adjust``,
     ``pool.transfer``, ``pool.close``, ``jackpot.suspend``, ``jackpot.resume``). Such an order names
     the generation that its signers saw. Absent from controllers of older releases.
@@ -196,7 +197,7 @@ class JackpotState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """New terms are written, and begin when the jackpot is won."""
     asks: tuple[str, ...] = ()
     """The commands that wait for a person, as ``hits.order``."""
-    unordered: tuple[tuple[int, ...], ...] = ()
+    unordered: tuple[tuple[Whole, ...], ...] = ()
     """The hits that ``hits.order`` is about: groups of which nobody knows the order, by number."""
     simulated: bool = False
     """It is fed by simulated tables."""
@@ -211,7 +212,7 @@ class _Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Anything the person wants written down."""
 
 
-Count = Annotated[int, Meta(ge=1, le=1 << 53)]
+Count = Annotated[int, Meta(ge=1, le=EXACT)]
 Counts = Annotated[tuple[Count, ...], Meta(min_length=2, max_length=100)]
 Paid = Annotated[int, Meta(ge=1, le=1_000_000_000_000)]
 AlertId = Annotated[str, Meta(max_length=256)]
@@ -451,7 +452,7 @@ class JackpotReply(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why not, in English, for a person."""
     refusal: Refusal | None = None
     """Why not, for a program, where a text of the catalogue says it."""
-    receipt: int | None = None
+    receipt: Whole | None = None
     """The number of the receipt, where money was paid."""
     judged: bool = False
     """It was refused though all who must say it had: what the first person said is over with it."""

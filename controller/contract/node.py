@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from devices.health import DeviceHealth
+from devices.readings import Whole
 
 
 class NodeStatus(msgspec.Struct, frozen=True):
@@ -38,17 +39,17 @@ class BrokerConnection(msgspec.Struct):
 
     connected: bool = False
     """Whether there is a connection now."""
-    connects: int = 0
+    connects: Whole = 0
     """How often a connection was made."""
-    published: int = 0
+    published: Whole = 0
     """Events that the broker acknowledged."""
-    refused: int = 0
+    refused: Whole = 0
     """Messages that the broker refused."""
     trouble: str | None = None
     """Why there is no connection, for a person; null if there is one."""
-    thrown_away: int = 0
+    thrown_away: Whole = 0
     """Messages to the daemon that could not be read, or for which there was no room."""
-    foreign: int = 0
+    foreign: Whole = 0
     """Messages of others on the daemon's own retained topics; each was corrected."""
 
 
@@ -75,7 +76,7 @@ class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
     """When ``error`` exceeds ``bound`` if nothing corrects the clock: UTC, ISO 8601. Null where it
     does already, or the site asks nothing.
     """
-    steps: int
+    steps: Whole
     """How often it was set while the daemon ran."""
     doubt: str | None
     """Why the time of day is not believed, for a person: no day of the journal is sealed until it
@@ -86,7 +87,7 @@ class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
 class LogHealth(msgspec.Struct, kw_only=True):
     """The state of the log."""
 
-    lost: int = 0
+    lost: Whole = 0
     """Lines that could not be written since the start: a full disk, a closed pipe, a stopped
     reader.
     """
@@ -101,9 +102,9 @@ class JournalHealth(msgspec.Struct, kw_only=True):
     """``ok`` or ``failed``."""
     trouble: str | None
     """What is wrong, for a person; null if nothing is."""
-    position: int
+    position: Whole
     """Records in the journal."""
-    waiting: int
+    waiting: Whole
     """Records that are not yet on the disk."""
 
 
@@ -134,7 +135,7 @@ class StagesHealth(msgspec.Struct, frozen=True, kw_only=True):
 class OutboxHealth(msgspec.Struct, kw_only=True):
     """Events that the broker has not acknowledged."""
 
-    depth: int
+    depth: Whole
     """How many; at most 1000 are counted."""
     oldest: float | None
     """Seconds since the oldest of them; null if there is none."""
@@ -143,7 +144,7 @@ class OutboxHealth(msgspec.Struct, kw_only=True):
 class TableHealth(msgspec.Struct, kw_only=True):
     """The health of one table."""
 
-    readings_lost: int
+    readings_lost: Whole
     """Readings that were dropped because too many waited for the disk."""
     devices: dict[str, DeviceHealth]
     """Device id to its health."""
@@ -156,13 +157,13 @@ class TableHealth(msgspec.Struct, kw_only=True):
 class PeopleHealth(msgspec.Struct, frozen=True, kw_only=True):
     """The people file in force."""
 
-    number: int
+    number: Whole
     """Its number, which each change raises."""
     sha256: str
     """Its digest, in hexadecimal."""
     since: str
     """When the daemon took it over: UTC, ISO 8601."""
-    persons: int
+    persons: Whole
     """How many people are in it and not revoked."""
     trouble: str | None
     """Why a later file was refused, for a person; null if none was."""
@@ -198,7 +199,7 @@ class StandbyHealth(msgspec.Struct, frozen=True, kw_only=True):
 
     instance: str
     """Its name in the pair."""
-    term: int
+    term: Whole
     """How many times the lease of the tables was taken, this time included."""
     since: str
     """When it was taken: UTC, ISO 8601."""
@@ -227,17 +228,17 @@ class Health(msgspec.Struct, kw_only=True):
     """The machine's clock."""
     log: LogHealth
     """The log."""
-    commands_followed: int
+    commands_followed: Whole
     """Commands followed since the start."""
-    commands_refused: int
+    commands_refused: Whole
     """Commands refused since the start."""
-    refusals: dict[str, int]
+    refusals: dict[str, Whole]
     """The same by reason: the key of the refusal, or ``unreadable`` and ``failed``."""
     people: PeopleHealth | None
     """Who may act; null: commands need no signature."""
-    commands_discarded: int
+    commands_discarded: Whole
     """Commands discarded without an answer since the start, because too many waited."""
-    answers_withheld: int
+    answers_withheld: Whole
     """Answers not sent since the start, because the response topic is not allowed."""
     tables: dict[str, TableHealth]
     """Table id to its health."""
@@ -258,7 +259,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     """The run of the daemon."""
     time: str
     """UTC, ISO 8601 with microseconds."""
-    position: int
+    position: Whole
     """The number of entries in the journal's chain."""
     hash: str
     """The hash of the last entry, in hexadecimal."""

@@ -6,6 +6,8 @@ from typing import Protocol
 
 import msgspec
 
+from controller.contract.event_fields import MonoNs
+from controller.contract.mono import MONO_WRAP, elapsed_ns
 from controller.contract.times import moment
 
 
@@ -33,7 +35,7 @@ class Stamp(msgspec.Struct, frozen=True):
     boot: str
     seq: int
     time: str
-    mono_ns: int
+    mono_ns: MonoNs
     time_bound: float | None = 0.0
 
 
@@ -48,7 +50,9 @@ def before(one: Stamped, other: Stamped, allowed: float | None) -> bool | None:
     if one.boot == other.boot:
         if one.table == other.table:
             return one.seq < other.seq if one.seq != other.seq else None
-        return one.mono_ns < other.mono_ns if one.mono_ns != other.mono_ns else None
+        if one.mono_ns == other.mono_ns:
+            return None
+        return elapsed_ns(one.mono_ns, other.mono_ns) < MONO_WRAP // 2
     bounds = [allowed if each.time_bound == 0 else each.time_bound for each in (one, other)]
     apart = round((moment(other.time) - moment(one.time)) * 1e6)
     known = [bound for bound in bounds if bound is not None]

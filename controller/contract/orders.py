@@ -17,7 +17,7 @@ from controller.contract.refusals import Refusal
 from controller.contract.topics import level
 from devices.errors import NovamasError
 from devices.places import deeper
-from devices.readings import EXACT
+from devices.readings import EXACT, Whole
 from devices.sections import worded
 
 LARGEST = 16_384
@@ -100,7 +100,7 @@ class UnreadableCommandError(NovamasError, ValueError):
 class ChainLink(msgspec.Struct, frozen=True):
     """An entry of the daemon's journal, as its file has it now."""
 
-    position: int
+    position: Whole
     """Its place in the journal's chain, from 1."""
     hash: str
     """Its hash, in hexadecimal: reckoned anew from the entry, with the hash of the one before as

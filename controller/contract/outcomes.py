@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from controller.contract.card_events import Hand
-from devices.readings import Number
+from devices.readings import Number, Whole
 
 Colour = Literal["red", "black"]
 Parity = Literal["even", "odd"]
@@ -28,7 +28,7 @@ class RouletteOutcome(Outcome, frozen=True, tag="roulette"):
     null.
     """
 
-    number: int
+    number: Whole
     """The number, 0 to 36."""
     colour: Colour | None
     """Its colour."""
@@ -36,11 +36,11 @@ class RouletteOutcome(Outcome, frozen=True, tag="roulette"):
     """Even or odd."""
     half: Half | None
     """1 to 18, or 19 to 36."""
-    dozen: int | None
+    dozen: Whole | None
     """Its dozen, 1 to 3."""
-    column: int | None
+    column: Whole | None
     """Its column, 1 to 3."""
-    zeros: int
+    zeros: Whole
     """Consecutive zeros up to this one; 0 for any other number."""
     last_of_session: bool
     """It was the last spin of the session: zero is settled differently then."""
@@ -51,7 +51,7 @@ class BouleOutcome(Outcome, frozen=True, tag="boule"):
     or half: they are null.
     """
 
-    number: int
+    number: Whole
     """The number, 1 to 9."""
     colour: Colour | None
     """Its colour."""
@@ -68,7 +68,7 @@ class FortuneOutcome(Outcome, frozen=True, tag="fortune-wheel"):
 
     number: Number
     """The symbol: a number, or the name of a joker."""
-    cell: int | None
+    cell: Whole | None
     """Its cell, clockwise from 1; null where nobody reported it."""
     last_of_session: bool
     """It was the last spin of the session."""
@@ -77,11 +77,11 @@ class FortuneOutcome(Outcome, frozen=True, tag="fortune-wheel"):
 class CrapsOutcome(Outcome, frozen=True, tag="craps"):
     """One throw of the dice."""
 
-    dice: tuple[int, int]
+    dice: tuple[Whole, Whole]
     """What the dice show."""
-    total: int
+    total: Whole
     """Their sum."""
-    point: int | None
+    point: Whole | None
     """The point that the throw was played against; null at a come-out."""
 
 
@@ -111,7 +111,7 @@ class TrenteOutcome(Outcome, frozen=True, tag="trente-et-quarante"):
     """Both rows, the black one first. Empty where a person gave the result."""
     marks: tuple[str, ...]
     """What else wins: ``colour`` or ``inverse``. Where no row won: ``tie`` or ``refait``."""
-    refaits: int
+    refaits: Whole
     """Consecutive refaits up to this one, ties and void coups not counted; 0 for any other
     result.
     """

@@ -13,8 +13,9 @@ import msgspec
 
 from controller.contract.messages.messages import ENGLISH, catalogue, text
 from devices.errors import NovamasError
+from devices.readings import Whole
 
-Field = str | int | tuple[str, ...]
+Field = str | Whole | tuple[str, ...]
 """What fills in a text: a name, a number, or names that are listed."""
 
 

@@ -15,6 +15,7 @@ from controller.contract.commands import Duty, Role
 from controller.contract.events import Announcement
 from controller.contract.history import AnyLine
 from controller.contract.shown import AnyShown, ShoeCounts
+from devices.readings import Whole
 
 Status = Literal["open", "closed", "waiting", "stale", "fault"]
 """One word for a table, the worst that applies, so that nobody has to combine topics.
@@ -131,7 +132,7 @@ class State(Leaf, frozen=True, kw_only=True):
 
     status: Status
     """One word for the table: the worst that applies."""
-    seq: int
+    seq: Whole
     """The last event that this state includes."""
     time: str
     """When it last changed: UTC, ISO 8601 with microseconds."""
@@ -161,7 +162,7 @@ class State(Leaf, frozen=True, kw_only=True):
 class History(Leaf, frozen=True, kw_only=True):
     """The retained topic ``history``."""
 
-    session: int
+    session: Whole
     """The session of these rounds."""
     results: list[AnyLine]
     """The latest rounds of the session, oldest first."""
@@ -189,7 +190,7 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The device that it concerns."""
     detail: str | None = None
     """More about it, for a person."""
-    rounds: tuple[int, ...] = ()
+    rounds: tuple[Whole, ...] = ()
     """The rounds of the session that it concerns."""
     settled_by: Mapping[str, tuple[Role, ...]] = {}
     """The commands any one of which settles it, and the roles that may give each."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from devices.readings import Whole
+
 
 class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
     """The message on the topic ``sealed``, and the body of an entry of the journal that only
@@ -20,7 +22,7 @@ class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
     """The signature by that key, in hexadecimal. Anybody can seal for a public key: without it
     nobody knows who did.
     """
-    reading: int | None = None
+    reading: Whole | None = None
     """The number of the reading in the box, which events name as their evidence. Absent where it
     holds no reading, and in boxes of older releases.
     """
@@ -33,7 +35,7 @@ class Opened(msgspec.Struct, frozen=True):
     """The table's id."""
     boot: str
     """The run of the daemon."""
-    seq: int
+    seq: Whole
     """The number of the table's last event before it."""
     time: str
     """UTC, ISO 8601 with microseconds."""

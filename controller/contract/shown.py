@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from controller.contract.outcomes import Colour
-from devices.readings import Number, OutOfPlay
+from devices.readings import Number, OutOfPlay, Whole
 
 Cards = tuple[str | None, ...]
 """The cards of a hand, in their order; null for one that lies face down."""
@@ -27,7 +27,7 @@ class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whose it is."""
     bet: str
     """What it is on."""
-    amount: int | None = None
+    amount: Whole | None = None
     """What lies there, in minor units; left out where nobody said it."""
 
 
@@ -49,21 +49,21 @@ class ShoeCounts(msgspec.Struct, frozen=True):
     """What it is called."""
     model: str | None
     """Its model, or null."""
-    decks: int
+    decks: Whole
     """Decks in it."""
     continuous: bool
     """It shuffles all the time, and has no end."""
-    drawn: int
+    drawn: Whole
     """Cards that were drawn."""
-    unread: int
+    unread: Whole
     """Those among them that were not read."""
-    left: int | None
+    left: Whole | None
     """Cards before its end; null where the count is lost."""
     cut: bool
     """The cut card has come."""
     over: bool
     """No further round begins with it."""
-    first_round: int | None
+    first_round: Whole | None
     """The first round that may be dealt from it; null where it was started under a release that did
     not keep it.
     """
@@ -74,13 +74,13 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
 
     phase: str
     """Where the table stands."""
-    session: int
+    session: Whole
     """The number of the session."""
-    round: int
+    round: Whole
     """The number of the round in the session."""
     asks: tuple[str, ...]
     """The commands one of which the table waits for."""
-    minimum: int | None
+    minimum: Whole | None
     """The table minimum in minor units of ``currency``, or null."""
     currency: str | None
     """ISO 4217, or null."""
@@ -94,21 +94,21 @@ class WheelShown(Shown, frozen=True, kw_only=True):
     ``decision``.
     """
 
-    spin: int | None
+    spin: Whole | None
     """The wheel's count of the spin in progress, or of the last one."""
     relaunch: bool
     """The ball is launched again after a void spin, or the wheel set going again."""
     last_of_session: bool
     """The round in progress is the last before closing."""
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     bets: tuple[Stake, ...]
     """The bets of the round in progress that were told."""
     last_number: Number | None
     """The last valid number of the session, or null."""
-    last_rounds: int | None
+    last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
-    rounds_at_this_minimum: int | None
+    rounds_at_this_minimum: Whole | None
     """Valid rounds left before a new minimum holds, where that was announced; else null."""
 
 
@@ -117,7 +117,7 @@ class RouletteShown(WheelShown, frozen=True, kw_only=True, tag="roulette"):
 
     last_colour: Colour | None
     """The colour of the last number, or null."""
-    zeros: int
+    zeros: Whole
     """Consecutive zeros up to now."""
     zero_choices: tuple[str, ...]
     """What happens to simple chances on zero: ``half``, ``prison``."""
@@ -130,20 +130,20 @@ class BouleShown(WheelShown, frozen=True, kw_only=True, tag="boule"):
     """The colour of the last number, or null; the one in the middle has none."""
     thrower: str | None
     """Who throws, where the decree has the croupiers take turns; else null."""
-    throws: int
+    throws: Whole
     """Rounds that this croupier has thrown."""
-    counts: dict[str, int]
+    counts: dict[str, Whole]
     """How often each number came in the session."""
 
 
 class FortuneShown(WheelShown, frozen=True, kw_only=True, tag="fortune-wheel"):
     """What a wheel of fortune tells of itself."""
 
-    last_cell: int | None
+    last_cell: Whole | None
     """The cell of the last symbol, or null where nobody told it."""
     cells: tuple[Number, ...]
     """The symbols of the wheel, cell by cell."""
-    counts: dict[str, int]
+    counts: dict[str, Whole]
     """How often each symbol came in the session."""
 
 
@@ -167,23 +167,23 @@ class CrapsShown(Shown, frozen=True, kw_only=True, tag="craps"):
 
     series: Literal["come_out", "point"]
     """Whether a point is on."""
-    point: int | None
+    point: Whole | None
     """The point that is on, or null."""
-    shooter: int | None
+    shooter: Whole | None
     """The seat that throws, or null."""
-    seats: tuple[int, ...]
+    seats: tuple[Whole, ...]
     """Seats that play, in the order of the dice."""
-    last_shooter: int | None
+    last_shooter: Whole | None
     """Shooters left before closing, where the last one was announced; else null."""
     relaunch: bool
     """The throw before was void."""
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
-    last_dice: tuple[int, ...] | None
+    last_dice: tuple[Whole, ...] | None
     """What the dice showed in the last valid throw, or null."""
-    last_total: int | None
+    last_total: Whole | None
     """Their sum, or null."""
-    throws: dict[str, int]
+    throws: dict[str, Whole]
     """How often each sum came in the latest throws of the session."""
     dice: CrapsDice
     """The dice of the session."""
@@ -201,7 +201,7 @@ class PuntoBancaShown(Shown, frozen=True, kw_only=True, tag="punto-banca"):
     """
     hands: dict[str, Cards]
     """The cards on the table, by hand."""
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     bets: tuple[Stake, ...]
     """The bets of the round in progress that were told."""
@@ -209,13 +209,13 @@ class PuntoBancaShown(Shown, frozen=True, kw_only=True, tag="punto-banca"):
     """``player``, ``banker`` or ``tie`` of the last result, or null."""
     last_round: bool
     """The cut card has come: this round is the last of the talla."""
-    last_rounds: int | None
+    last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
     shoe: ShoeCounts | None
     """The shoe, or null between two."""
-    commission: tuple[int, int]
+    commission: tuple[Whole, Whole]
     """What is deducted from winning bets on the bank, as a fraction."""
-    seats: int | None
+    seats: Whole | None
     """The most seated players at this table, where the decree has a number."""
 
 
@@ -224,7 +224,7 @@ class LastBaccarat(msgspec.Struct, frozen=True):
 
     winner: str | None
     """The hand that won, or ``tie``; null at two cloths."""
-    hands: dict[str, tuple[int | None, str | None]]
+    hands: dict[str, tuple[Whole | None, str | None]]
     """The points and the outcome of each hand."""
 
 
@@ -246,21 +246,21 @@ class CheminShown(Shown, frozen=True, kw_only=True, tag="chemin-de-fer"):
     """The bank keeps to the table of plays."""
     bets: tuple[Stake, ...]
     """The bets of the round in progress that were told."""
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     last_result: LastBaccarat | None
     """The last result, or null."""
-    last_rounds: int | None
+    last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
     shoe: ShoeCounts | None
     """The shoe, or null between two."""
-    players: int
+    players: Whole
     """How many players there must be: at the table, or at each cloth."""
-    deduction: tuple[int, int]
+    deduction: tuple[Whole, Whole]
     """What is deducted from the bank's winnings, as a fraction."""
-    bank_maximum: int | None
+    bank_maximum: Whole | None
     """The most that the bank may be, or null."""
-    garage: int | None
+    garage: Whole | None
     """Above this the banker may keep winnings out of the game, or null."""
 
 
@@ -275,9 +275,9 @@ class TrenteShown(Shown, frozen=True, kw_only=True, tag="trente-et-quarante"):
     """The cards of each row: of the round in progress, or of the last result until the next round
     begins.
     """
-    points: dict[str, int]
+    points: dict[str, Whole]
     """What each row makes."""
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     bets: tuple[Stake, ...]
     """The bets of the round in progress that were told."""
@@ -285,21 +285,21 @@ class TrenteShown(Shown, frozen=True, kw_only=True, tag="trente-et-quarante"):
     """``black``, ``red``, ``tie`` or ``refait`` of the last result, or null."""
     last_marks: tuple[str, ...]
     """``colour``, ``inverse``, ``tie`` or ``refait``."""
-    refaits: int
+    refaits: Whole
     """Consecutive refaits with which the results end; a tie and a void coup change nothing."""
     refait_choices: tuple[str, ...]
     """What a player may do with a bet if the coup in progress, or else the next, is a refait:
     ``half`` or ``prison``; ``refund`` at the last one.
     """
-    last_rounds: int | None
+    last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
     shoe: ShoeCounts | None
     """The shoe, or null between two."""
     settlement: tuple[str, ...]
     """The order in which chances are paid."""
-    insurance: tuple[int, int]
+    insurance: tuple[Whole, Whole]
     """What it costs to insure a bet against a refait, as a fraction of the bet."""
-    limits: tuple[int, ...]
+    limits: tuple[Whole, ...]
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """
 
@@ -309,7 +309,7 @@ class BlackjackHand(msgspec.Struct, frozen=True):
 
     cards: tuple[str, ...]
     """Its cards, in their order."""
-    points: int
+    points: Whole
     """What they make."""
 
 
@@ -334,19 +334,19 @@ class BlackjackShown(Shown, frozen=True, kw_only=True, tag="blackjack"):
     """Insurance may be taken now."""
     even_money: tuple[str, ...]
     """The hands that may take their win at par now."""
-    play: int | None
+    play: Whole | None
     """Which of the dealer's hands this is: 1, and up to 3 in the triple game; null where no round
     is in progress.
     """
     last_round: bool
     """The cut card has come: this round is the last of the talla."""
-    last_rounds: int | None
+    last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
     shoe: ShoeCounts | None
     """The shoe, or null between two."""
-    boxes: int
+    boxes: Whole
     """Boxes marked on the table."""
-    next_minimum: int | None
+    next_minimum: Whole | None
     """An announced new minimum, or null."""
     jackpot_standing: LinkedJackpot | None
     """The jackpot that the accumulated bet is linked with, or null."""
@@ -359,17 +359,17 @@ class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
 
     expected: str | None
     """Where the next card belongs; null where none may come now."""
-    seated: tuple[int, ...]
+    seated: tuple[Whole, ...]
     """Seats that are taken."""
-    resting: dict[str, int]
+    resting: dict[str, Whole]
     """Seats that sit out, and for how many rounds."""
-    button: int | None
+    button: Whole | None
     """The seat that has the button, or null."""
-    interval: int | None
+    interval: Whole | None
     """The betting interval of the round in progress, from 1, or null."""
     hands: dict[str, Cards]
     """The cards that lie open, by seat."""
-    counts: dict[str, int]
+    counts: dict[str, Whole]
     """How many cards each seat has that plays."""
     statuses: dict[str, str]
     """What each seat of the round does: plays, has folded, is all in ..."""
@@ -379,21 +379,21 @@ class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
     """At the showdown: who shows, in order."""
     deck_right: bool | None
     """Whether the pack may be played with; null where nobody has looked."""
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     last_winner: str | None
     """Who won the last result, ``tie`` where it was shared, or null."""
     last_marks: tuple[str, ...]
     """What was said of it."""
-    last_rounds: int | None
+    last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
-    players: tuple[int, int | None]
+    players: tuple[Whole, Whole | None]
     """The fewest and the most players; null where the decree has no most."""
     split: str
     """How a pot is shared."""
     limits: tuple[str, ...]
     """The limits of bets that the decree offers."""
-    raises: int | None
+    raises: Whole | None
     """The most raises of a player in an interval, or null."""
     stakes: Table | None
     """What the decree says of stakes, or null."""
@@ -406,9 +406,9 @@ class CircleDrawShown(CirclePokerShown, frozen=True, kw_only=True, tag="circle-d
 
     opening: str | None
     """The least pair that opens, or null."""
-    opener: int | None
+    opener: Whole | None
     """The seat that opened, or null."""
-    discards: dict[str, int | None]
+    discards: dict[str, Whole | None]
     """How many cards each seat has discarded."""
 
 
@@ -421,7 +421,7 @@ class HousePokerBox(msgspec.Struct, frozen=True):
     """``go`` or ``pass``; null before it has decided."""
     bought: bool
     """It bought a card for the one that it threw away."""
-    discards: int | None
+    discards: Whole | None
     """How many cards it discarded; null before it said so."""
     bets: tuple[str, ...]
     """The bets on the side that were told."""
@@ -441,19 +441,19 @@ class HousePokerShown(Shown, frozen=True, kw_only=True, tag="house-poker"):
     """The hands, by box."""
     dealer: Cards
     """The dealer's cards."""
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
-    last_rounds: int | None
+    last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
     deck: bool | None
     """Whether the deck may be played with; null where nobody has said."""
     shuffler: str | None
     """Why the shuffler cannot be dealt from, or null."""
-    boxes: int
+    boxes: Whole
     """The most boxes that the table has."""
-    bets_per_box: int
+    bets_per_box: Whole
     """The most bets on one box."""
-    second_bet: int
+    second_bet: Whole
     """The second bet as a multiple of the ante."""
     qualifies: Any
     """The hand with which the dealer plays."""
@@ -467,7 +467,7 @@ class HousePokerShown(Shown, frozen=True, kw_only=True, tag="house-poker"):
     """What of the meter a hand takes, or null."""
     jackpot_standing: LinkedJackpot | None
     """The jackpot that the table is linked with, or null."""
-    limits: tuple[int, ...]
+    limits: tuple[Whole, ...]
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """
 
@@ -479,13 +479,13 @@ class BankedShown(Shown, frozen=True, kw_only=True):
 
     expected: str | None
     """Where the next card belongs; null where none may come now."""
-    boxes: tuple[int, ...]
+    boxes: tuple[Whole, ...]
     """Boxes in play."""
     hands: dict[str, Cards]
     """The cards, by hand; ``common:1`` and so on are common cards."""
-    unresolved: tuple[int, ...]
+    unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
-    last_rounds: int | None
+    last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
 
 
@@ -494,13 +494,13 @@ class TrijokerShown(BankedShown, frozen=True, kw_only=True, tag="trijoker"):
     ``dealing``, ``first_bet``, ``second_bet``, ``showdown``, ``decision``.
     """
 
-    deck: int | None
+    deck: Whole | None
     """Which of the decks that take turns is in play, or null."""
     withdrawn: dict[str, tuple[str, ...]]
     """The bets that were taken back, by box."""
     pays: Table
     """The pay tables of the decree."""
-    limits: tuple[int, ...]
+    limits: tuple[Whole, ...]
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """
 
@@ -516,7 +516,7 @@ class TexasHouseShown(BankedShown, frozen=True, kw_only=True, tag="texas-house")
     """Boxes with a bonus bet."""
     pays: dict[str, Any]
     """What ``ante``, ``second`` and ``bonus`` pay."""
-    limits: tuple[int, ...]
+    limits: tuple[Whole, ...]
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """
 
@@ -528,7 +528,7 @@ class PaiGowShown(BankedShown, frozen=True, kw_only=True, tag="pai-gow"):
 
     bank: str
     """Who has the bank: ``dealer`` or a box."""
-    dice: tuple[int, ...]
+    dice: tuple[Whole, ...]
     """What the dice showed; empty before they are thrown."""
     set: tuple[str, ...]
     """Hands that are set."""
@@ -536,7 +536,7 @@ class PaiGowShown(BankedShown, frozen=True, kw_only=True, tag="pai-gow"):
     """The two cards of each low hand, once they lie open."""
     leftover: bool
     """The cards that were left over were counted."""
-    commission: int
+    commission: Whole
     """What is deducted from a win, in thousandths."""
 
 

@@ -17,6 +17,7 @@ import msgspec
 
 from controller.contract.times import utc
 from controller.journal.file import open_checked
+from controller.journal.mono import now_ns
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalUnusableError, Record, rows
 from controller.journal.setup import Restored, restored_boot, table_start
@@ -34,7 +35,7 @@ def begin_restored(path: Path, copy: Path, restored: Restored) -> None:
         raise JournalUnusableError(
             f"{copy}: no daemon has ever started with it; nothing to restore"
         )
-    now, mono_ns = utc(time.time()), time.monotonic_ns()
+    now, mono_ns = utc(time.time()), now_ns()
 
     def record(table: str, kind: str, body: bytes, saved: bytes | None = None) -> Record:
         return Record(

@@ -17,6 +17,7 @@ import msgspec
 
 from controller.contract.times import utc
 from controller.journal.file import aside_of, connect, move_aside, open_checked, open_or_begin
+from controller.journal.mono import now_ns
 from controller.journal.reader import JournalReader
 from controller.journal.salvage import Salvaged, nothing, salvage
 from controller.journal.schema import (
@@ -359,7 +360,7 @@ def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int
 
 def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
     """The first records of a file that replaces another."""
-    now, mono_ns = utc(time.time()), time.monotonic_ns()
+    now, mono_ns = utc(time.time()), now_ns()
     replace = msgspec.structs.replace
     opening = (
         []

@@ -31,6 +31,7 @@ from controller.contract.retained import Alert
 from controller.contract.times import utc
 from controller.contract.topics import Topics
 from controller.journal.journal import Journal
+from controller.journal.mono import age_ns
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.connection import Connection, Incoming
 from controller.mqtt.intake import Intake
@@ -651,7 +652,7 @@ class Publisher:
         self._note_refusal(message, refusal)
         sent.acknowledged = True
         if sent.position > self._historical:
-            self._stages.acknowledged.add(time.monotonic_ns() - sent.mono_ns)
+            self._stages.acknowledged.add(age_ns(sent.mono_ns))
         self.standing.published += 1
         self._advance()
         self._wake.set()

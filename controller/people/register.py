@@ -24,6 +24,7 @@ from controller.people.names import looks
 from controller.people.roles import HELD, Holds
 from controller.people.strict_json import parse
 from devices.errors import NovamasError
+from devices.readings import EXACT
 from devices.sections import worded
 
 LARGEST = 4_000_000
@@ -111,7 +112,7 @@ class Head(_Line, frozen=True, kw_only=True):
     people: Literal[1] = 1
     """The version of this form."""
     site: Id
-    number: Annotated[int, Meta(ge=1, le=1 << 53)]
+    number: Annotated[int, Meta(ge=1, le=EXACT)]
     """One more each time the file is signed, so that an old copy can be told from the last one."""
     time: Time
     """When it was signed."""

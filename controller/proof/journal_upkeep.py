@@ -23,6 +23,7 @@ from controller.contract.retained import Alert
 from controller.contract.times import utc
 from controller.journal.file import is_checked_whole
 from controller.journal.journal import Journal
+from controller.journal.mono import now_ns
 from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusableError, Record
 from controller.journal.setup import PeopleSetup, Removed, Tenure, boot
@@ -369,7 +370,7 @@ class JournalUpkeep:
             boot=self._run,
             seq=0,
             time=now,
-            mono_ns=time.monotonic_ns(),
+            mono_ns=now_ns(),
             before=(("boot", body),),
         )
         stored = self._journal.append(record)

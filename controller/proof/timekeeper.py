@@ -12,6 +12,7 @@ from datetime import datetime
 
 import msgspec
 
+from controller.contract.mono import elapsed_ns
 from controller.contract.times import utc
 from controller.journal.schema import Entry
 from controller.journal.setup import Boot, Clock
@@ -75,7 +76,7 @@ def _before(boot: Entry | None, last: Entry | None) -> tuple[int, Belief]:
         clock = None
     if clock is None:
         return 0, Belief()  # of a release that did not count
-    ran = max(0, last.mono_ns - boot.mono_ns) / 1e9 if last.boot == boot.boot else 0.0
+    ran = elapsed_ns(boot.mono_ns, last.mono_ns) / 1e9 if last.boot == boot.boot else 0.0
     if clock.believed is None:
         return clock.counted + int(ran), Belief()
     until = datetime.fromisoformat(clock.believed).timestamp() + ran

@@ -12,7 +12,7 @@ import json
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,12 +21,23 @@ from controller.journal.schema import Entry
 from controller.proof.checkpoint import read_checkpoint
 from controller.proof.segment import HOSTILE, LONGEST
 from controller.proof.verdict import Verdict
+from devices.readings import EXACT
 
 NAMED = 5
 """Malformed lines whose numbers are reported."""
 
 Name = tuple[str, str, int]
 """Table, boot and seq: one event of the whole site."""
+
+
+class _Copy(NamedTuple):
+    """An event as it was archived, by its digests: of the numbers as they are, and of the numbers
+    as doubles, which lose digits of integers beyond 2^53.
+    """
+
+    exact: bytes
+    rounded: bytes
+    time: str
 
 
 class Witness:
@@ -37,10 +48,11 @@ class Witness:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.checkpoints: dict[bytes, Checkpoint] = {}
-        self.events: dict[Name, tuple[bytes, str]] = {}
+        self.events: dict[Name, _Copy] = {}
         self.unreadable: list[int] = []
         self.malformed = 0
         self.conflicts: list[Name] = []
+        self._rounded: set[Name] = set()
         with path.open("rb") as lines:
             for number, line in enumerate(iter(partial(lines.readline, LONGEST), b""), 1):
                 if not self._line(line):
@@ -58,17 +70,19 @@ class Witness:
         if entry.kind != "event":
             return
         name = (entry.table, entry.boot, entry.seq)
-        told = self.events.get(name)
-        if told is None:
+        archived = self.events.get(name)
+        if archived is None:
             self._only_here += 1
             return
         self._seen.add(name)
         try:
-            same = _digest(json.loads(entry.body)) == told[0]
+            stored = _copy(json.loads(entry.body))
         except (AttributeError, *HOSTILE):  # no object, or no JSON at all
-            same = False
-        if not same:
+            stored = None
+        if stored is None or stored.rounded != archived.rounded:
             self._differ.append((entry.position, name))
+        elif stored.exact != archived.exact:
+            self._rounded.add(name)
 
     def testify(self, verdict: Verdict) -> None:
         """Add what the archive shows to the verdict, once all entries were heard."""
@@ -82,9 +96,10 @@ class Witness:
                 f"{_spell(name)} was published otherwise than it stands in the journal",
             )
         gone = 0
-        for name, (_, time) in self.events.items():
+        for name, archived in self.events.items():
             if name in self._seen:
                 continue
+            time = archived.time
             if time < self._oldest:
                 gone += 1
             else:
@@ -97,7 +112,14 @@ class Witness:
             verdict.wrong(
                 source, None, f"{_spell(name)} stands twice in the archive, and not the same"
             )
-        verdict.witnessed = len(self._seen)
+        if self._rounded:
+            verdict.unread.append(
+                f"{source}: {len(self._rounded)} events cannot be judged: the program that wrote "
+                "the archive rounded their integers beyond 2^53, as JavaScript does; all else in "
+                f"them is as in the journal; first: {_spell(min(self._rounded))} let a program "
+                "that keeps whole numbers, or the text as it came, write the archive"
+            )
+        verdict.witnessed = len(self._seen - self._rounded)
         lines = ", ".join(map(str, self.unreadable)) + (
             ", ..." if self.malformed > len(self.unreadable) else ""
         )
@@ -156,16 +178,55 @@ class Witness:
             and isinstance(kind, str)
         ):
             return True  # another topic
-        told = _digest(body), str(body.get("time", ""))
-        if self.events.setdefault((table, boot, seq), told)[0] != told[0]:
-            self.conflicts.append((table, boot, seq))
+        try:
+            name, copy = (table, boot, seq), _copy(body)
+        except RecursionError:
+            return False
+        first = self.events.setdefault(name, copy)
+        if first.rounded != copy.rounded:
+            self.conflicts.append(name)
+        elif first.exact != copy.exact:
+            self._rounded.add(name)
         return True
 
 
-def _digest(event: dict[str, Any]) -> bytes:
+def _copy(event: dict[str, Any]) -> _Copy:
     """Equal for the same event, whenever it was published."""
     told = {key: value for key, value in event.items() if key != "historical"}
-    return sha256(json.dumps(told, sort_keys=True).encode()).digest()
+    exact = _digest(_numbers(told, EXACT))
+    rounded = _digest(_numbers(told, None)) if _is_beyond(told) else exact
+    return _Copy(exact, rounded, str(event.get("time", "")))
+
+
+def _digest(event: Any) -> bytes:
+    return sha256(json.dumps(event, sort_keys=True).encode()).digest()
+
+
+def _numbers(value: Any, limit: int | None) -> Any:
+    """The same with integers up to ``limit`` as doubles: 2 and 2.0 are one number in JSON, and
+    some programs write one for the other.
+    """
+    if isinstance(value, dict):
+        return {key: _numbers(each, limit) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_numbers(each, limit) for each in value]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if isinstance(value, int) and limit is not None and abs(value) > limit:
+        return value
+    try:
+        return float(value) + 0.0  # not -0.0
+    except OverflowError:
+        return value
+
+
+def _is_beyond(value: Any) -> bool:
+    """Whether there is a number that a double may have lost digits of."""
+    if isinstance(value, dict):
+        return any(map(_is_beyond, value.values()))
+    if isinstance(value, list):
+        return any(map(_is_beyond, value))
+    return isinstance(value, int | float) and abs(value) > EXACT
 
 
 def _spell(name: Name) -> str:

@@ -20,6 +20,7 @@ from controller.contract.node import (
 from controller.contract.times import utc
 from controller.contract.version import VERSION
 from controller.journal.journal import Journal
+from controller.journal.mono import age_ns
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
@@ -136,8 +137,8 @@ class HealthReporter:
     def _age(self, unsent: list[Entry]) -> OutboxHealth:
         if not unsent:
             return OutboxHealth(depth=0, oldest=None)
-        age = (time.monotonic_ns() - unsent[0].mono_ns) / 1e9
-        if unsent[0].boot != self._boot:  # the monotonic clock restarts with the machine
+        age = age_ns(unsent[0].mono_ns) / 1e9
+        if unsent[0].boot != self._boot:  # mono_ns starts again with each run
             age = time.time() - datetime.fromisoformat(unsent[0].time).timestamp()
         return OutboxHealth(depth=len(unsent), oldest=round(max(0.0, age), 3))
 

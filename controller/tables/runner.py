@@ -23,6 +23,7 @@ from controller.contract.refusals import RejectedError
 from controller.contract.sealed import Opened
 from controller.contract.times import utc
 from controller.journal.journal import Journal
+from controller.journal.mono import age_ns, now_ns
 from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
 from controller.journal.setup import Why, table_start
 from controller.tables.after_restore import told_first
@@ -54,7 +55,7 @@ class Moment(NamedTuple):
     @classmethod
     def now(cls) -> Moment:
         """The present moment."""
-        return cls(time.time(), time.monotonic_ns())
+        return cls(time.time(), now_ns())
 
 
 class _Taken(msgspec.Struct):
@@ -351,7 +352,7 @@ class TableRunner:
             raise
         mono_ns = records[-1].mono_ns if any(record.events for record in records) else None
         if mono_ns is not None:
-            self._stages.decided.add(time.monotonic_ns() - mono_ns)
+            self._stages.decided.add(age_ns(mono_ns))
         self._since.append(time.monotonic())
         self._latest = stored
         stored.add_done_callback(partial(self._stored, mono_ns, taken.events))
@@ -370,7 +371,7 @@ class TableRunner:
             return
         self.tally.count(events)
         if mono_ns is not None:
-            self._stages.committed.add(time.monotonic_ns() - mono_ns)
+            self._stages.committed.add(age_ns(mono_ns))
         if self._since:
             self._changed()
         else:
@@ -432,7 +433,7 @@ class TableRunner:
             boot=table.boot,
             seq=table.seq,
             time=now,
-            mono_ns=time.monotonic_ns(),
+            mono_ns=now_ns(),
             before=((kind, self._sealed(kind, table.seq, now, body)),),
         )
         try:

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from controller.contract.bounds import Word
 from controller.contract.times import moment, utc
+from devices.readings import EXACT
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.facts import Heard, NotWon, PlayStaked, RoundVoided, Staked, Won
 
@@ -142,7 +143,7 @@ NOTHING = Got()
 class _Head(msgspec.Struct, frozen=True):
     type: str
     boot: Word
-    seq: Annotated[int, Meta(ge=1, le=1 << 53)]
+    seq: Annotated[int, Meta(ge=1, le=EXACT)]
     time: str
     table: str
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from controller.contract.mono import elapsed_ns
 from devices.readings import Number, unescape
 from devices.wheel.cammegh_ss2_frames import (
     BALL_IN_RIM,
@@ -295,7 +296,7 @@ def _status(frame: Mapping[str, Any]) -> Status | None:
 def _since(begin: tuple[str, int] | None, told: Told) -> float | None:
     if begin is None or begin[0] != told.boot:
         return None
-    seconds = (told.mono_ns - begin[1]) / 1e9
+    seconds = elapsed_ns(begin[1], told.mono_ns) / 1e9
     return seconds if 0 < seconds < LONGEST else None
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ from controller.contract.node import Checkpoint, Health, NodeClaim, NodeStatus
 from controller.contract.notation import read_event, read_input, write
 from controller.contract.orders import Reply, read_order
 from controller.contract.retained import Alert, History, Info, ShoeTopic, State
-from controller.contract.schemas import documents
+from controller.contract.schemas import FAMILIES, documents
 from controller.contract.sealed import Opened, Sealed
 from controller.contract.topics import Topics, level
+from devices.readings import EXACT
 from tests.support import contract
 from tests.support.for_each import for_each
 
@@ -73,6 +75,52 @@ def test_the_files_are_what_the_types_say(path: str) -> None:
     assert (contract.DOCS / path).read_bytes() == contract.files()[path], (
         "write them with `novamas schemas docs`"
     )
+
+
+def _integers(schema: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _integers(part, place)
+    elif isinstance(schema, dict):
+        if "integer" in (schema.get("type"), *(schema.get("type") or ())):
+            yield place, schema
+        for key, part in schema.items():
+            yield from _integers(part, f"{place}/{key}")
+
+
+def test_every_reader_of_json_takes_each_integer_exactly() -> None:
+    """Also one whose numbers are doubles: I-JSON, RFC 7493, section 2.2."""
+    found = [each for name in FAMILIES for each in _integers(contract.schema(name))]
+    assert len(found) > 500
+    assert [
+        place
+        for place, integer in found
+        if not -EXACT <= integer.get("minimum", -EXACT - 1) <= integer.get("maximum", 0)
+        or integer.get("maximum", EXACT + 1) > EXACT
+    ] == []
+
+
+def _unbounded(found: Any, place: str) -> Iterator[str]:
+    """Where a type reads an integer that a double does not hold."""
+    if isinstance(found, msgspec.inspect.Metadata) and "maximum" in (found.extra_json_schema or {}):
+        return  # a time of an event: older releases have larger ones
+    if isinstance(found, msgspec.inspect.IntType):
+        if found.ge is None or found.le is None or max(-found.ge, found.le) > EXACT:
+            yield place
+    elif isinstance(found, msgspec.inspect.StructType):
+        for field in found.fields:
+            yield from _unbounded(field.type, f"{found.cls.__name__}.{field.name}")
+    elif isinstance(found, msgspec.Struct):
+        for name in found.__struct_fields__:
+            yield from _unbounded(getattr(found, name), place)
+    elif isinstance(found, tuple):
+        for part in found:
+            yield from _unbounded(part, place)
+
+
+def test_no_type_reads_a_larger_integer() -> None:
+    types = tuple(kind for _, kinds in FAMILIES.values() for kind in kinds)
+    assert sorted(set(_unbounded(msgspec.inspect.multi_type_info(types), ""))) == []
 
 
 def test_no_other_schema_lies_there() -> None:

@@ -1,0 +1,19 @@
+"""The clock of ``mono_ns``: nanoseconds since this process started, modulo 2^53."""
+
+from __future__ import annotations
+
+import time
+
+from controller.contract.mono import MONO_WRAP, elapsed_ns
+
+_STARTED = time.monotonic_ns()
+
+
+def now_ns() -> int:
+    """The present moment."""
+    return (time.monotonic_ns() - _STARTED) % MONO_WRAP
+
+
+def age_ns(moment: int) -> int:
+    """Nanoseconds since a moment of this process."""
+    return elapsed_ns(moment, now_ns())
