@@ -1,8 +1,5 @@
-"""Wrong PINs: each makes the next answer later, and too many lock a name for a while. What is
-counted is kept on the disk, so that a restart forgives nothing.
-
-Each name is counted as it was typed, whether anybody has it or not, so that the answers do not tell
-who exists.
+"""Wrong PINs: each makes the next answer later, and too many lock for a while. What is counted is
+kept on the disk, so that a restart forgives nothing. Of what a count is, its name says.
 """
 
 from __future__ import annotations
@@ -10,23 +7,23 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
 MOST = 5
-"""Wrong PINs that lock a name."""
+"""Wrong PINs that lock a count."""
 LOCKED = 900.0
 """Seconds for which it is locked."""
 DELAY = 0.5
 """Seconds that the answer waits after the first wrong PIN; twice as long after each further one."""
 MAX_COUNTS = 8192
-"""Counts that are kept, the latest: more than can be made while one of them locks."""
+"""Counts that are kept: those that lock first, then the latest."""
 
 
 class Wrong(msgspec.Struct, frozen=True):
-    """The wrong PINs of one name since the last right one."""
+    """The wrong PINs of one count since the last right one."""
 
     count: int = 0
     until: float = 0.0
@@ -77,17 +74,34 @@ class Attempts:
         """Count a PIN as wrong before anybody has looked at it, so that many at once are many.
         Returns whether the name is locked from here on.
         """
-        count = self._wrong.pop(name, Wrong()).count + 1
-        lock = count >= MOST
-        self._wrong[name] = Wrong(0 if lock else count, now + LOCKED if lock else 0.0)
-        while len(self._wrong) > MAX_COUNTS:
-            del self._wrong[next(iter(self._wrong))]
-        self._keep()
-        return lock
+        return self.all_wrong({name: MOST}, now)[name]
 
-    def right(self, name: str) -> None:
-        """It was right."""
-        if self._wrong.pop(name, None) is not None:
+    def all_wrong(self, most: Mapping[str, int], now: float) -> dict[str, bool]:
+        """The same for several counts at once: ``most`` wrong PINs lock each."""
+        locks = {}
+        for name, limit in most.items():
+            count = self._wrong.pop(name, Wrong()).count + 1
+            locks[name] = count >= limit
+            self._wrong[name] = Wrong(0, now + LOCKED) if locks[name] else Wrong(count)
+        while len(self._wrong) > MAX_COUNTS:
+            unlocked = (name for name, each in self._wrong.items() if each.until <= now)
+            del self._wrong[next(unlocked, next(iter(self._wrong)))]
+        self._keep()
+        return locks
+
+    def right(self, *names: str) -> None:
+        """It was right: nothing counts any more."""
+        known = [name for name in names if name in self._wrong]
+        for name in known:
+            del self._wrong[name]
+        if known:
+            self._keep()
+
+    def take_back(self, name: str, most: int) -> None:
+        """It was right, and does not count; what was counted before does."""
+        found = self._wrong.get(name)
+        if found is not None:
+            self._wrong[name] = Wrong((most if found.until else found.count) - 1)
             self._keep()
 
     def _keep(self) -> None:

@@ -28,7 +28,7 @@ from subscribers.display.round_store import RoundStore
 from subscribers.essential import ending_process, essential
 from subscribers.feed import Linked, table_feed
 from subscribers.web.app import Web, app
-from subscribers.web.connections import BrowserConnection
+from subscribers.web.connections import BrowserConnection, BrowserLoop
 from subscribers.web.floor import Floor
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
@@ -95,6 +95,7 @@ def main(argv: list[str] | None = None) -> int:
         server_header=False,
         proxy_headers=False,
         http=BrowserConnection,
+        loop=f"{BrowserLoop.__module__}:{BrowserLoop.__name__}",
         ws="none",
         lifespan="on",
         ssl_certfile=settings.cert_file,

@@ -16,11 +16,25 @@ from subscribers.web.proxy import FORWARDED_FOR, Proxies
 
 REQUEST_TIMEOUT_SECONDS = 10.0
 """Time for a request to come, with its body, from the connection or the last answer on."""
+HANDSHAKE_TIMEOUT_SECONDS = 10.0
+"""Time for the handshake of TLS, before that."""
 MAX_INCOMPLETE = 100
 """Connections of one address on which no whole request has come."""
 FORWARDED = FORWARDED_FOR.encode()
 YOUNG_SECONDS = 1.0
 """Age below which no connection is closed for a newer one: its request may have come unread."""
+
+
+class BrowserLoop(asyncio.SelectorEventLoop):
+    """The event loop of the server: where it listens with TLS, a handshake has a deadline of its
+    own; by default it would have a minute.
+    """
+
+    async def create_server(self, *of: Any, **more: Any) -> asyncio.Server:
+        """Listen."""
+        if more.get("ssl") is not None:
+            more.setdefault("ssl_handshake_timeout", HANDSHAKE_TIMEOUT_SECONDS)
+        return await super().create_server(*of, **more)
 
 
 class BrowserConnection(H11Protocol):

@@ -22,11 +22,13 @@ from starlette.routing import Route
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
 from devices.log import structlog
-from subscribers.console.admission import Admission, Denied
+from subscribers.console.admission import Admission, Caller, Denied
+from subscribers.console.browsers import COOKIE_SECONDS
 from subscribers.console.sessions import Limits, Session, Sessions, same
 from subscribers.console.settings import PitSettings
 from subscribers.console.words import said
 from subscribers.web.beat import HEADER, age
+from subscribers.web.connections import network
 from subscribers.web.proxy import HOST_ADVICE, SCHEME_ADVICE, quoted
 
 T = TypeVar("T")
@@ -62,6 +64,7 @@ class SignIn:
         self._path = base or "/"
         prefix = "" if not tls else "__Secure-" if base else "__Host-"
         self.cookie = f"{prefix}novamas"
+        self.remembers = f"{prefix}novamas-browser"
         self._log = structlog.get_logger()
 
     @property
@@ -148,7 +151,8 @@ class SignIn:
         given = await read(request, SigningIn)
         self.in_time(request)
         language = given.language if given.language in LANGUAGES else ENGLISH
-        found = await self.admission.admit(given.who, given.pin)
+        caller = self._caller(request)
+        found = await self.admission.admit(given.who, given.pin, caller)
         if isinstance(found, Denied):
             return denied(found, language)
         person, key = found
@@ -159,7 +163,20 @@ class SignIn:
         answer.set_cookie(
             self.cookie, cookie, path=self._path, httponly=True, samesite="strict", secure=self._tls
         )
+        answer.set_cookie(
+            self.remembers,
+            self.admission.remembered(person, caller),
+            max_age=COOKIE_SECONDS,
+            path=self._path,
+            httponly=True,
+            samesite="strict",
+            secure=self._tls,
+        )
         return answer
+
+    def _caller(self, request: Request) -> Caller:
+        address = "" if request.client is None else network(request.client.host)
+        return Caller(address, request.cookies.get(self.remembers))
 
     async def _sign_out(self, request: Request) -> Response:
         session, _ = await self.asking(request, dict[str, Any])

@@ -87,11 +87,16 @@ def confirm(page: Page, who: str | None = None) -> None:
 class Client:
     """A client of the server that is no browser, and sends what it likes."""
 
-    def __init__(self, address: str, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, address: str, tls: ssl.SSLContext | None = None, source: str = "127.0.0.1"
+    ) -> None:
+        """``source``: the address from which it asks."""
         at = urlsplit(address)
         self.host, self.origin = at.netloc, address
         self.cookie = ""
-        self._tls = tls
+        self.browser = ""
+        """What a browser remembers of those who signed in with it."""
+        self._tls, self._source = tls, (source, 0)
 
     def ask(
         self,
@@ -102,15 +107,17 @@ class Client:
     ) -> tuple[int, Any, http.client.HTTPMessage]:
         """The status, body and headers of an answer. A header that is None is left out."""
         given: dict[str, str | None] = {"Origin": self.origin, "Content-Type": "application/json"}
-        if self.cookie:
-            given["Cookie"] = self.cookie
+        if cookies := "; ".join(filter(None, (self.cookie, self.browser))):
+            given["Cookie"] = cookies
         if method == "POST":
             given["X-Novamas-Touch"] = self.touch()
         given.update(headers or {})
         line = (
-            http.client.HTTPConnection(self.host, timeout=PATIENCE)
+            http.client.HTTPConnection(self.host, timeout=PATIENCE, source_address=self._source)
             if self._tls is None
-            else http.client.HTTPSConnection(self.host, timeout=PATIENCE, context=self._tls)
+            else http.client.HTTPSConnection(
+                self.host, timeout=PATIENCE, context=self._tls, source_address=self._source
+            )
         )
         raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         with closing(line):
@@ -134,7 +141,9 @@ class Client:
             "POST", "/sign-in", {"who": who, "pin": pin}, {"X-Novamas-Token": "sign-in"}
         )
         if body.get("ok"):
-            self.cookie = headers["Set-Cookie"].partition(";")[0]
+            self.cookie, self.browser = (
+                each.partition(";")[0] for each in headers.get_all("Set-Cookie", [])
+            )
             page = self.ask("GET", "/pit")[1]
             told = page.partition('id="page">')[2].partition("</script>")[0]
             self.page = json.loads(told)
