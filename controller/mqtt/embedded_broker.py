@@ -1,8 +1,9 @@
 """The embedded broker: MQTT 3.1.1 in this process, for a laptop, a test bench or ``novamas demo``.
 
 It accepts every client without a password, so it listens on a loopback address only, out of reach
-of other machines. It stores nothing. Packets, connections and the time for a first packet have
-limits, as whoever floods it floods the daemon's process.
+of other machines. It stores nothing. Packets, connections, the time for a first packet and what is
+in memory for clients (``embedded_limits.py``) have limits, as whoever floods it floods the daemon's
+process.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import contextlib
 import functools
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 from controller.broker.loopback import NotLoopbackError as NotLoopbackError
 from controller.broker.loopback import loopback as loopback
+from controller.mqtt.embedded_limits import Limits
 
 PATIENCE = 0.5
 """Seconds before a cancelled task that still runs is cancelled again."""
@@ -43,11 +45,15 @@ class _Packets:
         self._refused = False
         self.connected = False
         """Whether a whole packet has come."""
+        self.has_room: Callable[[], Awaitable[None]] | None = None
+        """Waits until another packet may be read, once the client has sent its first one."""
 
     async def readexactly(self, count: int) -> bytes:
         """As that of ``asyncio.StreamReader``, which the library calls alone: a fixed header byte
         by byte, and then the rest of the packet.
         """
+        if self.has_room is not None and not self._left and not self._header:
+            await self.has_room()
         self._refused |= count > (self._left or 1) or len(self._header) > 4
         if self._refused:
             raise asyncio.IncompleteReadError(b"", count)
@@ -105,18 +111,23 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
         )
     )
     broker._subscriptions = _Snapshots()  # noqa: SLF001 - it awaits in its loops over them, and clients that come meanwhile end it
-    send_retained = broker._publish_retained_messages_for_subscription  # noqa: SLF001
-
-    async def send_to_subscribers(subscription: tuple[str, int], session: Any) -> None:
-        """Send retained messages only to the subscriber: the library sends every new client those
-        of other subscriptions too.
-        """
-        subscribed = broker._subscriptions.get(subscription[0], ())  # noqa: SLF001
-        if any(each.client_id == session.client_id for each, _ in subscribed):
-            await send_retained(subscription, session)
-
-    broker._publish_retained_messages_for_subscription = send_to_subscribers  # noqa: SLF001
+    vars(broker)["_publish_retained_messages_for_subscription"] = functools.partial(
+        _send_retained, broker
+    )
+    limits = Limits(broker)
     serve: Any = broker.stream_connected
+    handle: Any = broker._handle_client_session  # noqa: SLF001
+
+    async def meet(reader: Any, writer: Any, session: Any, handler: Any, *more: Any) -> None:
+        """Serve a client that has sent its first packet."""
+        packets, stream = reader._reader, writer._writer  # noqa: SLF001
+        packets.has_room = limits.meet(session, handler, stream)
+        try:
+            await handle(reader, writer, session, handler, *more)
+        finally:
+            limits.forget(session)
+
+    vars(broker)["_handle_client_session"] = meet
     writers: set[asyncio.StreamWriter] = set()
 
     async def bounded(
@@ -150,6 +161,32 @@ async def embedded_broker(host: str, port: int) -> AsyncIterator[tuple[str, int]
         yield host, port
     finally:
         await _shut_down(broker)
+
+
+async def _send_retained(broker: Any, subscription: tuple[str, int], session: Any) -> None:
+    """Send retained messages to the subscriber, some at a time. The library sends every new client
+    those of other subscriptions too, and all at once.
+    """
+    topic_filter, qos = subscription
+    subscribed = broker.subscriptions.get(topic_filter, ())
+    handler = broker._get_handler(session)  # noqa: SLF001
+    if handler is None or all(each.client_id != session.client_id for each, _ in subscribed):
+        return
+    retained = [
+        message
+        for topic, message in broker.retained_messages.items()
+        if broker._matches(topic, topic_filter)  # noqa: SLF001
+    ]
+    retained.reverse()
+    while retained:
+        batch = [retained.pop()]
+        while retained and sum(len(each.data) for each in batch) < PACKET:
+            batch.append(retained.pop())
+        sending = (
+            handler.mqtt_publish(each.topic, each.data, min(qos, each.qos or qos), retain=True)
+            for each in batch
+        )
+        await asyncio.gather(*sending, return_exceptions=True)
 
 
 async def _shut_down(broker: Any) -> None:

@@ -1,0 +1,214 @@
+"""What the embedded broker keeps in memory for its clients, within limits: retained messages, what
+waits for a client that takes it slowly, what came of one and is not handled yet, subscriptions. The
+library has no limit for any of them. A client beyond one is hung up on, and the log says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from devices.log import structlog
+
+MAX_RETAINED = 10_000
+"""Retained messages."""
+MAX_RETAINED_BYTES = 16 * 1024 * 1024
+MAX_QUEUED_BYTES = 4 * 1024 * 1024
+"""Of what waits for one client."""
+MAX_QUEUED_BYTES_IN_ALL = 64 * 1024 * 1024
+"""Of what waits for all clients; beyond it the client goes for which most waits."""
+MESSAGE_BYTES = 2048
+"""What a message costs besides its topic and its body."""
+MAX_UNHANDLED = 100
+"""Packets of a client that are not handled yet; no further one is read until then."""
+MAX_UNRELEASED = 100
+"""Messages with QoS 2 that a client has begun and not released."""
+RELEASE_WITHIN = 30.0
+"""Seconds within which it has to."""
+MAX_SUBSCRIPTIONS = 10_000
+"""Topic filters of all clients."""
+MAX_SUBSCRIPTION_BYTES = 4 * 1024 * 1024
+PAUSE = 0.01
+"""Seconds between two looks at a client that is not read."""
+REFUSED = 0x80
+"""The return code of a subscription that failed."""
+
+
+class RunningTasks(deque[Any]):
+    """Tasks of the library, without those that are done: it removes the oldest alone, so one that
+    takes long would keep all later ones.
+    """
+
+    def append(self, task: asyncio.Task[Any]) -> None:
+        """Add one."""
+        super().append(task)
+        task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[Any]) -> None:
+        if task in self:
+            self.remove(task)
+        if not task.cancelled():
+            task.exception()  # a client that was hung up on is no trouble
+
+
+class _Client:
+    """One client, by the library's session and handler of it."""
+
+    def __init__(self, session: Any, handler: Any, writer: asyncio.StreamWriter) -> None:
+        self.session, self._handler, self._writer = session, handler, writer
+        self.queued = 0
+        """Bytes that wait for it."""
+        self.is_out = False
+        self._replies = 0
+        """Packets that answer its own and are not sent yet."""
+        self._oldest: tuple[int, float] | None = None
+        """Its oldest message that is not released, and since when it is the oldest."""
+        self._send = handler._send_packet  # noqa: SLF001
+        handler._send_packet = self._sending  # noqa: SLF001
+
+    async def _sending(self, packet: Any) -> None:
+        from amqtt.mqtt.publish import PublishPacket
+
+        if isinstance(packet, PublishPacket):
+            await self._send(packet)
+            return
+        self._replies += 1
+        try:
+            await self._send(packet)
+        finally:
+            self._replies -= 1
+
+    async def has_room(self) -> None:
+        """Wait until its next packet may be read."""
+        await asyncio.sleep(0)  # the library begins to handle the last one
+        while not self.is_out and self._unhandled() >= MAX_UNHANDLED:  # noqa: ASYNC110 - the library has no event for it
+            await asyncio.sleep(PAUSE)
+        now, unreleased = asyncio.get_running_loop().time(), self.session.inflight_in
+        oldest = next(iter(unreleased), None)
+        if oldest is None:
+            self._oldest = None
+        elif self._oldest is None or self._oldest[0] != oldest:
+            self._oldest = oldest, now
+        if len(unreleased) > MAX_UNRELEASED:
+            self.hang_up(f"it has begun {MAX_UNRELEASED} messages with QoS 2 and released none")
+        elif self._oldest is not None and self._oldest[1] <= now - RELEASE_WITHIN:
+            self.hang_up(f"it did not release a message with QoS 2 for {RELEASE_WITHIN:g} s")
+
+    def _unhandled(self) -> int:
+        waiting = (
+            self.session.delivered_message_queue,
+            self._handler._pending_subscriptions,  # noqa: SLF001
+            self._handler._pending_unsubscriptions,  # noqa: SLF001
+        )
+        return self._replies + sum(int(each.qsize()) for each in waiting)
+
+    def hang_up(self, reason: str) -> None:
+        """End its connection, whatever waits for it."""
+        if self.is_out:
+            return
+        self.is_out = True
+        structlog.get_logger().warning(
+            "the embedded broker hung up on a client",
+            client=ascii(str(self.session.client_id)[:64])[1:-1],
+            reason=reason,
+        )
+        self._writer.transport.abort()
+
+
+class Limits:
+    """The limits of one broker of the library, which it puts in place before that starts."""
+
+    def __init__(self, broker: Any) -> None:
+        self._broker = broker
+        self._clients: dict[str, _Client] = {}
+        self._queued = 0
+        self._retained_bytes = 0
+        self._retain = broker.retain_message
+        self._subscribe = broker.add_subscription
+        own = vars(broker)
+        own["retain_message"] = self._retaining
+        own["add_subscription"] = self._subscribing
+        own["_tasks_queue"] = RunningTasks()
+        own["_broadcast_queue"] = asyncio.Queue(MAX_UNHANDLED)
+
+    def meet(
+        self, session: Any, handler: Any, writer: asyncio.StreamWriter
+    ) -> Callable[[], Awaitable[None]]:
+        """Hold a client that has sent its first packet to the limits. Returns what to wait for
+        before each further packet of it is read.
+        """
+        client = self._clients[session.client_id] = _Client(session, handler, writer)
+        publish = handler.mqtt_publish
+
+        async def publishing(topic: str, data: bytes, *more: Any, **options: Any) -> Any:
+            size = len(topic) + len(data) + MESSAGE_BYTES
+            if client.is_out or not self._may_wait(client, size):
+                return None
+            self._queued += size
+            client.queued += size
+            try:
+                return await publish(topic, data, *more, **options)
+            finally:
+                self._queued -= size
+                client.queued -= size
+
+        handler.mqtt_publish = publishing
+        return client.has_room
+
+    def forget(self, session: Any) -> None:
+        """A client is gone."""
+        client = self._clients.get(session.client_id)
+        if client is not None and client.session is session:
+            del self._clients[session.client_id]
+
+    def _may_wait(self, client: _Client, size: int) -> bool:
+        if client.queued + size > MAX_QUEUED_BYTES:
+            client.hang_up(f"it takes its messages too slowly: {client.queued} bytes wait for it")
+        elif self._queued + size > MAX_QUEUED_BYTES_IN_ALL:
+            slowest = max(self._clients.values(), key=lambda each: each.queued, default=client)
+            slowest.hang_up(
+                f"it takes its messages more slowly than all others: {slowest.queued} bytes wait "
+                f"for it, and {self._queued} in all"
+            )
+        return not client.is_out
+
+    async def _retaining(
+        self, session: Any, topic: str | None, data: bytes | None, qos: int | None = None
+    ) -> None:
+        retained = self._broker.retained_messages
+        before = retained.get(topic)
+        count = len(retained) + (before is None)
+        size = self._retained_bytes + _cost(topic, data)
+        size -= 0 if before is None else _cost(topic, before.data)
+        if data and count > MAX_RETAINED:
+            self._refuse(session, f"more than {MAX_RETAINED} messages would be retained")
+        elif data and size > MAX_RETAINED_BYTES:
+            self._refuse(session, f"more than {MAX_RETAINED_BYTES} bytes would be retained")
+        else:
+            self._retained_bytes = size
+            await self._retain(session, topic, data, qos)
+
+    async def _subscribing(self, subscription: tuple[str, int], session: Any) -> int:
+        known = self._broker.subscriptions
+        for each in [each for each, clients in known.items() if not clients]:
+            del known[each]  # the library keeps what nobody subscribes to any more
+        topic = subscription[0]
+        if topic not in known and len(known) >= MAX_SUBSCRIPTIONS:
+            self._refuse(session, f"there are {MAX_SUBSCRIPTIONS} subscriptions already")
+            return REFUSED
+        size = len(topic) + sum(map(len, known))
+        if topic not in known and size > MAX_SUBSCRIPTION_BYTES:
+            self._refuse(session, f"subscriptions have {MAX_SUBSCRIPTION_BYTES} bytes already")
+            return REFUSED
+        return int(await self._subscribe(subscription, session))
+
+    def _refuse(self, session: Any, reason: str) -> None:
+        client = None if session is None else self._clients.get(session.client_id)
+        if client is not None:
+            client.hang_up(reason)
+
+
+def _cost(topic: str | None, data: bytes | None) -> int:
+    return len(topic or "") + len(data) + MESSAGE_BYTES if data else 0
