@@ -1,13 +1,18 @@
-"""Creating a file that is written completely before it gets its final name."""
+"""Files that are on the disk whole or not at all, and whose name is in every error: a full disk
+names none.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 PRIVATE = 0o600
 """Permissions: only the owner reads and writes."""
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def new_file(path: Path) -> BinaryIO:
@@ -15,5 +20,63 @@ def new_file(path: Path) -> BinaryIO:
     followed. Raises ``OSError``.
     """
     path.unlink(missing_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    return open(os.open(path, flags, PRIVATE), "wb")  # noqa: PTH123 - pathlib cannot pass flags
+    return open(os.open(path, _FLAGS, PRIVATE), "wb")  # noqa: PTH123 - pathlib cannot pass flags
+
+
+@contextmanager
+def written_to(path: Path, part: bool = False) -> Iterator[None]:
+    """An ``OSError`` that comes from writing here names this file. If the file was not there
+    before, nothing remains of it, whatever ended the writing. ``part``: nor of what was there,
+    which an earlier writing has left.
+    """
+    was_there = os.path.lexists(path) and not part
+    try:
+        yield
+    except BaseException as error:
+        if not was_there and not isinstance(error, FileExistsError):
+            with suppress(OSError):
+                path.unlink()
+        if isinstance(error, OSError):
+            error.filename = error.filename or str(path)
+        raise
+
+
+def create_private(path: Path, data: bytes) -> None:
+    """Create a file that only its owner may read, on the disk. Raises ``OSError``, also if it is
+    there already.
+    """
+    with written_to(path):
+        descriptor = os.open(path, _FLAGS, PRIVATE)
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - pathlib cannot pass flags
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def put_file(path: Path, data: bytes) -> None:
+    """Write a file in the place of the one of that name, if there is one: a reader finds the old
+    one or the new one, and so does whoever looks after a failure. A device or a pipe is written to.
+    Raises ``OSError``.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        with written_to(path):
+            target.write_bytes(data)
+        return
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.unlink(missing_ok=True)
+        with written_to(part, part=True):
+            descriptor = os.open(part, _FLAGS, 0o666)
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - as above
+                if target.exists():
+                    before = target.stat()
+                    os.fchown(descriptor, before.st_uid, before.st_gid)
+                    os.fchmod(descriptor, before.st_mode & 0o777)
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+            part.replace(target)
+    except OSError as error:
+        error.filename = str(path)
+        raise

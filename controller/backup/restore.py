@@ -32,7 +32,7 @@ from controller.proof.checkpoint import checkpoint_path
 from controller.proof.outcome import Outcome
 from controller.proof.segment import folder as folder_of
 from controller.proof.verify import verify
-from devices.new_file import new_file
+from devices.new_file import new_file, written_to
 
 LOGS = ("-wal", "-shm")
 PERMISSIONS = 0o666
@@ -317,15 +317,11 @@ def _read(path: Path) -> bytes | None:
 def _write(path: Path, body: bytes, mode: int = 0o600) -> None:
     """A whole file under its name, or none. Raises ``OSError``."""
     part = path.with_name(f"{path.name}.part")
-    try:
+    with written_to(part, part=True):
         with new_file(part) as file:
             file.write(body)
             os.fchmod(file.fileno(), mode & PERMISSIONS)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    except OSError:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise
     sync(path.parent)

@@ -14,10 +14,8 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from importlib import import_module
-from pathlib import Path
 
 from controller.contract.version import SOFTWARE
 from devices.command_line import CommandLine
@@ -143,18 +141,6 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-
-
-@contextmanager
-def written_to(path: Path) -> Iterator[None]:
-    """An error of the system that comes from writing here names this file: a full disk names none,
-    and would be told of standard output.
-    """
-    try:
-        yield
-    except OSError as error:
-        error.filename = error.filename or str(path)
-        raise
 
 
 def tell(text: str) -> None:

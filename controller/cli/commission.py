@@ -14,9 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from controller.cli import CommandLineError, written_to
+from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
 from controller.contract.version import SOFTWARE
+from devices.new_file import put_file
 
 if TYPE_CHECKING:
     import msgspec
@@ -557,8 +558,7 @@ def _notes(path: Path) -> list[AnyNote]:
                 f"{path}:{number}: {error}; begin another with --out FOLDER"
             ) from None
     if cut:
-        with written_to(path):
-            path.write_bytes(whole + b"\n")
+        put_file(path, whole + b"\n")
     return found
 
 
@@ -589,10 +589,7 @@ def _recording(path: Path, codec: Codec) -> Recorded:
 
 
 def _new(path: Path, data: bytes) -> None:
-    with written_to(path), path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    put_file(path, data)
 
 
 def _now() -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -26,6 +28,8 @@ from controller.demo.floor import DemoError, Floor
 from controller.demo.places import BOXES, COIN, DemoTable, places
 from controller.demo.staff import VISITORS, Staff, enrol
 from controller.demo.table_head import TableHead
+from devices.errors import NovamasError
+from devices.new_file import put_file
 
 NEXT = """\
 That was a simulated floor: devices, daemon, broker, people and displays on this machine. Try next:
@@ -46,6 +50,9 @@ That was a simulated floor: devices, daemon, broker, people and displays on this
 
 README.md goes on from here."""
 """Said on the terminal when the demo ends."""
+NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
+LEAST_ROOM = 1 << 20
+"""Bytes on the disk below which a demo fails for want of room."""
 SITE, PEOPLE = "demo", "people.jsonl"
 
 _CONFIGURATION = """\
@@ -177,20 +184,55 @@ def _own_name() -> str:
 
 def _run(arguments: argparse.Namespace) -> int:
     with ExitStack() as stack:
-        room = arguments.state_dir or Path(
-            stack.enter_context(TemporaryDirectory(prefix="novamas-demo-"))
-        )
+        try:
+            room = arguments.state_dir or Path(
+                stack.enter_context(TemporaryDirectory(prefix="novamas-demo-"))
+            )
+        except OSError as error:
+            raise CommandLineError(
+                f"no folder for the demo: {error.strerror or error}; name one with --state-dir"
+            ) from None
         try:
             room.mkdir(parents=True, exist_ok=True)
+            before = set(room.iterdir())
         except OSError as error:
             raise CommandLineError(f"--state-dir {room}: {error.strerror}") from None
-        floor = Floor(room.resolve())
+        try:
+            return _on(room.resolve(), arguments)
+        except (NovamasError, OSError) as failed:
+            full = _full(failed, room)
+            if full is None:
+                if isinstance(failed, DemoError):
+                    raise CommandLineError(str(failed)) from None
+                raise
+            for path in set(room.iterdir()) - before:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+            raise CommandLineError(
+                f"{room}: {os.strerror(full)}; make room there, or name a folder on "
+                f"another disk with --state-dir ({failed})"
+            ) from None
+
+
+def _on(room: Path, arguments: argparse.Namespace) -> int:
+    """Run in a folder."""
+    with ExitStack() as stack:
+        floor = Floor(room)
         stack.callback(_print_told, floor)  # once the picture is gone
         stack.callback(floor.close)
-        try:
-            return asyncio.run(_play(floor, arguments))
-        except DemoError as failed:
-            raise CommandLineError(str(failed)) from None
+        return asyncio.run(_play(floor, arguments))
+
+
+def _full(failed: BaseException, room: Path) -> int | None:
+    """The error of the system where a demo has failed for want of room. Its programs say so in logs
+    that have no room either.
+    """
+    at: BaseException | None = failed
+    while at is not None:
+        if isinstance(at, OSError) and at.errno in NO_ROOM:
+            return at.errno
+        at = at.__context__
+    disk = os.statvfs(room)
+    return errno.ENOSPC if disk.f_bavail * disk.f_frsize < LEAST_ROOM else None
 
 
 def _print_told(floor: Floor) -> None:
@@ -385,7 +427,7 @@ def _configuration(
         text += jackpot.configuration(decree, tables, str(room / "carrousel.sqlite3"), staff)
     if recorder.PROGRAM in staff.readers:
         text += recorder.configuration(room, staff)
-    path.write_text(text, encoding="utf-8")
+    put_file(path, text.encode())
     return path
 
 

@@ -13,11 +13,11 @@ from typing import get_args
 
 import msgspec
 
-from controller.cli import CommandLineError, written_to
+from controller.cli import CommandLineError
 from controller.cli.decode import make_codec, named
 from controller.contract.version import SOFTWARE
 from devices.captures import Captured, CaptureError, Form, read_capture
-from devices.new_file import new_file
+from devices.new_file import new_file, written_to
 from devices.recording import recorded
 from devices.recording_lines import parse_time
 

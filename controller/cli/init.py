@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from controller.cli import CommandLineError, written_to
+from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT
+from devices.new_file import written_to
 from devices.suggestions import unknown
 
 if TYPE_CHECKING:
@@ -207,12 +208,7 @@ def run(given: argparse.Namespace) -> int:
     text = page(plan, known, places, found, readers)
     sound(text, given.file)
     with written_to(given.file), given.file.open("x", encoding="utf-8") as file:
-        try:
-            file.write(text)
-            file.flush()
-        except OSError:
-            given.file.unlink()
-            raise
+        file.write(text)
     print(f"{given.file}: written, {told(known, places)}")
     print("\n".join(after(given.file, known, places)))
     if plan.standby:
@@ -399,7 +395,7 @@ def sound(text: str, file: Path) -> None:
     """
     from controller.configuration.file import inspected
 
-    with tempfile.TemporaryDirectory() as folder:
+    with written_to(file), tempfile.TemporaryDirectory() as folder:
         tried = Path(folder, "novamas.toml")
         with written_to(tried):
             tried.write_text(text, encoding="utf-8")

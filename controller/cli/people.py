@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +13,7 @@ import msgspec
 
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT, configuration_at
+from devices.new_file import put_file
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey
@@ -384,18 +383,9 @@ def _write(path: Path, people: People, key: SigningKey) -> None:
     """Replace the file at once: a reader finds the old one or the new one."""
     from controller.people.register import write_people
 
-    new = path.with_name(f".{path.name}.new")
     try:
-        with new.open("wb") as file:
-            file.write(write_people(people, key))
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            new.chmod(path.stat().st_mode & 0o777)
-        new.replace(path)
+        put_file(path, write_people(people, key))
     except OSError as error:
-        with suppress(OSError):
-            new.unlink()
         raise CommandLineError(f"{path}: {error.strerror}") from None
     print(f"{path}: number {people.head.number}, {len(people.persons)} enrolled")
 

@@ -114,6 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
     except LinkFailedError as error:
         raise CommandLineError(f"{error}{_kept(tally, codec)}") from error
     except OSError as error:
+        if not tally.chunks:
+            arguments.file.unlink(missing_ok=True)  # nothing but a part of its header
         raise CommandLineError(
             f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}"
         ) from error

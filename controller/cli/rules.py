@@ -12,10 +12,11 @@ from pathlib import Path
 
 import msgspec
 
-from controller.cli import CommandLineError, written_to
+from controller.cli import CommandLineError
 from controller.rulebooks.dispositions import KINDS, Count, coverage
 from controller.rulebooks.numbered import Numbered, numbered
 from controller.rulebooks.pages import pages
+from devices.new_file import put_file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,8 +102,7 @@ def _lines(found: Sequence[msgspec.Struct]) -> None:
 def _write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
-        with written_to(folder / name):
-            (folder / name).write_text(text, encoding="utf-8")
+        put_file(folder / name, text.encode())
 
 
 def _counts(counts: list[Count]) -> None:

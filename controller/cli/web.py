@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
+from devices.new_file import put_file
 
 if TYPE_CHECKING:
     from controller.configuration.settings import Archive, Broker, Carrousel, Configuration, Web
@@ -140,7 +141,7 @@ def write_laws(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         words = {name: rule.printed for name, rule in numbered().items()}
-        path.write_bytes(msgspec.json.encode(words))
+        put_file(path, msgspec.json.encode(words))
     except OSError as error:
         raise CommandLineError(f"{path}: {error.strerror}") from None
     return path

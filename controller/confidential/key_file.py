@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 
 from devices.errors import NovamasError
+from devices.new_file import create_private
 
 SIZE = 32
 """Bytes of a key."""
@@ -34,16 +33,8 @@ def read_key_file(path: Path) -> bytes:
 def write_key_file(path: Path, key: bytes) -> None:
     """Write a key into a new file. Raises :class:`KeyFileError`."""
     try:
-        with open(  # noqa: PTH123
-            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
-        ) as file:
-            file.write(key.hex().encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        create_private(path, key.hex().encode() + b"\n")
     except FileExistsError:
         raise KeyFileError(f"{path} already exists; not overwritten") from None
     except OSError as error:
-        with contextlib.suppress(OSError):
-            if path.stat().st_size == 0:
-                path.unlink()  # an empty key file is worse than none
         raise KeyFileError(f"{path}: the key could not be written: {error.strerror}") from None

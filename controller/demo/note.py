@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from devices.new_file import written_to
+
 
 class Note:
     """``always``: what stands at the end of the line; ``told``: what happened, in order."""
@@ -26,5 +28,6 @@ class Note:
     def _write(self) -> None:
         parts = (*self.told[-1:], self.always)
         whole = self.path.with_suffix(".new")
-        whole.write_text("  ·  ".join(filter(None, parts)), encoding="utf-8")
+        with written_to(whole):
+            whole.write_text("  ·  ".join(filter(None, parts)), encoding="utf-8")
         whole.replace(self.path)  # never half of it

@@ -27,6 +27,7 @@ from controller.people.register import (
 )
 from controller.people.roles import Holds
 from controller.people.signed_command import Claims, sign
+from devices.new_file import create_private, put_file
 
 LIFE = 30
 """Seconds for which a signed command is valid."""
@@ -142,7 +143,7 @@ def enrol(
         for name, reader in readers.items()
     ]
     people = enrolled(Head(site=site, number=1, time=utc(time.time())), persons)
-    path.write_bytes(write_people(people, site_key))
+    put_file(path, write_people(people, site_key))
     return Staff(
         spelled(site_key.verify_key.encode()),
         {role: bytes(key) for role, key in keys.items()},
@@ -156,8 +157,7 @@ def _new_key(reader: Reader) -> SigningKey:
     """A key in a file, and the file with its passphrase, instead of those of an earlier demo."""
     for each in reader:
         each.unlink(missing_ok=True)
-    reader.passphrase.touch(mode=0o600)
-    reader.passphrase.write_text(secrets.token_urlsafe(24), encoding="ascii")
+    create_private(reader.passphrase, secrets.token_urlsafe(24).encode())
     return make_private_key(
         reader.key, reader.passphrase.read_bytes(), argon2id.OPSLIMIT_MIN, argon2id.MEMLIMIT_MIN
     )

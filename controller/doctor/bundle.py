@@ -37,6 +37,7 @@ from controller.contract.topics import Topics
 from controller.doctor.finding import Finding
 from controller.doctor.redaction import log_lines, mistake, redacted, spellings, without
 from controller.doctor.units import RUNS
+from devices.new_file import written_to
 
 LINES = 2000
 """Of the log."""
@@ -101,6 +102,7 @@ def pack(files: dict[str, str], target: Path, name: str) -> None:
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with (
+        written_to(target),
         open(os.open(target, flags, 0o600), "wb") as file,  # noqa: PTH123 - pathlib has no flags
         tarfile.open(fileobj=file, mode="w:gz") as archive,
     ):

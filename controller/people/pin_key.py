@@ -8,7 +8,6 @@ keeps. The key is in a libsodium secret box (XSalsa20-Poly1305).
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import os
@@ -25,6 +24,7 @@ from nacl.utils import random
 
 from controller.people.register import Id, spelled, unspelled
 from devices.errors import NovamasError
+from devices.new_file import create_private
 
 LARGEST = 4096
 PASSES, MEMORY, LANES, SALT = 3, 1 << 16, 4, 16
@@ -141,7 +141,7 @@ def write_pin_key(folder: Path, sealed: PinKey) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         new.unlink(missing_ok=True)
-        _written(new, msgspec.json.encode(sealed) + b"\n")
+        create_private(new, msgspec.json.encode(sealed) + b"\n")
         new.replace(path)
     except OSError as error:
         raise PinKeyError(f"{path}: the key could not be written: {error.strerror}") from None
@@ -185,7 +185,7 @@ def make_pepper(path: Path) -> bytes:
     pepper = random(PEPPER)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _written(path, spelled(pepper).encode() + b"\n")
+        create_private(path, spelled(pepper).encode() + b"\n")
     except OSError as error:
         raise PinKeyError(f"{path}: the pepper could not be written: {error.strerror}") from None
     return pepper
@@ -208,18 +208,3 @@ def _private(path: Path) -> bytes:
     if len(body) > LARGEST:
         raise PinKeyError(f"{path} is too long")
     return body
-
-
-def _written(path: Path, body: bytes) -> None:
-    try:
-        with open(  # noqa: PTH123
-            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
-        ) as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError:
-        with contextlib.suppress(OSError):
-            if path.stat().st_size == 0:
-                path.unlink()
-        raise

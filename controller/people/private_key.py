@@ -8,7 +8,6 @@ key.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from pathlib import Path
 from typing import Annotated, Literal
@@ -23,6 +22,7 @@ from nacl.utils import random
 
 from controller.people.register import spelled, unspelled
 from devices.errors import NovamasError
+from devices.new_file import create_private
 
 LARGEST = 4096
 SHORTEST = 12
@@ -70,18 +70,10 @@ def make_private_key(
         )
     )
     try:
-        with open(  # noqa: PTH123
-            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
-        ) as file:
-            file.write(body + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        create_private(path, body + b"\n")
     except FileExistsError:
         raise PrivateKeyError(f"{path} already exists; not overwritten") from None
     except OSError as error:
-        with contextlib.suppress(OSError):
-            if path.stat().st_size == 0:
-                path.unlink()  # an empty key file is worse than none
         raise PrivateKeyError(f"{path}: the key could not be written: {error.strerror}") from None
     return key
 

@@ -8,8 +8,6 @@ signatures are hexadecimal.
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 
 import msgspec
@@ -19,7 +17,7 @@ from nacl.signing import SigningKey, VerifyKey
 from controller.contract.node import Checkpoint
 from controller.journal.schema import ChainHead
 from devices.errors import NovamasError
-from devices.new_file import new_file
+from devices.new_file import create_private, new_file, written_to
 
 
 class SigningKeyError(NovamasError):
@@ -52,16 +50,8 @@ def make_key(path: Path) -> SigningKey:
     """Make a key in a file that only its owner may read. Raises :class:`SigningKeyError`."""
     key = SigningKey.generate()
     try:
-        with open(  # noqa: PTH123
-            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
-        ) as file:
-            file.write(key.encode().hex().encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        create_private(path, key.encode().hex().encode() + b"\n")
     except OSError as error:
-        with contextlib.suppress(OSError):
-            if path.stat().st_size == 0:
-                path.unlink()  # half made is worse than none
         raise SigningKeyError(
             f"{path}: {error.strerror}; the signing key could not be made"
         ) from None
@@ -107,7 +97,7 @@ def keep(checkpoint: Checkpoint, journal: Path) -> None:
     """Write the file ``<journal>.checkpoint``. Raises ``OSError``."""
     path = checkpoint_path(journal)
     part = path.with_name(f"{path.name}.part")
-    with new_file(part) as file:
+    with written_to(part, part=True), new_file(part) as file:
         file.write(msgspec.json.encode(checkpoint) + b"\n")
     part.replace(path)
 

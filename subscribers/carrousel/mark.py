@@ -17,6 +17,7 @@ import msgspec
 from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey
 
+from devices.new_file import written_to
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 
 _DOMAIN = b"novamas carrousel verified 1\n"
@@ -69,7 +70,10 @@ def keep(mark: Mark, key: SigningKey, ledger: Path) -> None:
     signature = key.sign(_DOMAIN + body).signature.hex().encode()
     path = mark_path(ledger)
     part = path.with_name(f"{path.name}.part")
-    with open(os.open(part, _FLAGS, _PRIVATE), "wb") as file:  # noqa: PTH123 - pathlib has no flags
+    with (
+        written_to(part, part=True),
+        open(os.open(part, _FLAGS, _PRIVATE), "wb") as file,  # noqa: PTH123 - pathlib has no flags
+    ):
         file.write(body + signature + b"\n")
         file.flush()
         os.fsync(file.fileno())

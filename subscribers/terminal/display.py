@@ -29,6 +29,7 @@ from controller.broker.login import BrokerUnusableError, password, tls
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.topics import Topics
 from devices.command_line import CommandLine, end_process
+from devices.new_file import put_file
 from subscribers.feed import BrokerLogin, Linked, Said, check_broker, table_feed
 from subscribers.meter import Meter, hear, silence
 from subscribers.terminal.floor import ROOM, TURN, TableOnFloor, floor
@@ -294,7 +295,7 @@ def screenshot(displays: list[Display], path: Path, above: Sequence[Text] = ()) 
     console.print(_between(above, shown, ()), height=height)
     names = " and ".join(each.view.table for each in displays)
     svg = console.export_svg(title=f"novamas: {names}", unique_id="novamas")
-    path.write_text(re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
+    put_file(path, re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL).encode())
 
 
 def _login(arguments: argparse.Namespace) -> BrokerLogin:

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.times import moment, utc
+from devices.new_file import put_file, written_to
 from subscribers.surveillance.archive import Archive, Query, Record
 from subscribers.video import subtitles
 from subscribers.video.bookmarks import EVENTS, bookmark
@@ -187,14 +188,17 @@ def missing(found: Sequence[Recording], begin: float, end: float) -> list[tuple[
 def write_subtitles(beside: Path, cues: Sequence[subtitles.Cue]) -> tuple[Path, ...]:
     """Write them beside a picture, as WebVTT and SRT."""
     vtt, srt = beside.with_suffix(".vtt"), beside.with_suffix(".srt")
-    vtt.write_text(subtitles.webvtt(cues), encoding="utf-8")
-    srt.write_text(subtitles.srt(cues), encoding="utf-8")
+    put_file(vtt, subtitles.webvtt(cues).encode())
+    put_file(srt, subtitles.srt(cues).encode())
     return vtt, srt
 
 
 def _copy(pieces: Sequence[Piece], out: Path) -> None:
     """Join the pieces without touching a picture."""
-    with tempfile.NamedTemporaryFile("w", suffix=".ffconcat", encoding="utf-8") as listed:
+    with (
+        written_to(out),
+        tempfile.NamedTemporaryFile("w", suffix=".ffconcat", encoding="utf-8") as listed,
+    ):
         listed.write("ffconcat version 1.0\n")
         for piece in pieces:
             name = str(piece.of.path.resolve()).replace("'", r"'\''")

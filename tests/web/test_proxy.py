@@ -128,6 +128,8 @@ def test_nothing_answers_beside_the_prefix(behind: Behind) -> None:
         assert status == 404
         assert f"answers below {BASE}/".encode() in answer
     assert ask(behind.server, BASE)[0] == 307
+    status, answer = ask(behind.server, f"{BASE}/floor")  # nobody has signed in
+    assert (status, f"location: {BASE}/pit\r\n".encode() in answer) == (303, True)
     assert behind.server.address.endswith(BASE)
 
 
