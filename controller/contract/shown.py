@@ -262,6 +262,8 @@ class CheminShown(Shown, frozen=True, kw_only=True, tag="chemin-de-fer"):
     """The most that the bank may be, or null."""
     garage: Whole | None
     """Above this the banker may keep winnings out of the game, or null."""
+    garage_half_from: int | None = None
+    """From this pass on the banker may keep half of the bank out of the game, or null."""
 
 
 class TrenteShown(Shown, frozen=True, kw_only=True, tag="trente-et-quarante"):

@@ -77,7 +77,7 @@ def place_bet(turn: StakedTable, given: BetPlace, kind: str | None = None) -> No
     """
     session(turn)
     between = of(kind or given.bet, turn.offered())
-    current = open_round(turn.state.current, turn.book.laws)
+    current = open_round(turn.state.current, turn.book.laws, given)
     within(given.bet, given.amount, between, turn.book.laws.get("bet_limit"))
     turn.change_current(bets=with_bet(current.bets, given))
     turn.say(said(turn.number, given))
@@ -87,7 +87,7 @@ def withdraw_bet(turn: StakedTable, given: BetWithdraw, kind: str | None = None)
     """Withdraw a bet while bets are open."""
     session(turn)
     of(kind or given.bet, turn.offered())
-    current = open_round(turn.state.current, turn.book.laws)
+    current = open_round(turn.state.current, turn.book.laws, given)
     turn.change_current(bets=without_bet(current.bets, given))
     turn.say(said(turn.number, given))
 
@@ -154,11 +154,20 @@ def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:
     return found
 
 
-def open_round(current: StakedRound | None, laws: Mapping[str, Law]) -> StakedRound:
+def open_round(
+    current: StakedRound | None, laws: Mapping[str, Law], given: BetPlace | BetWithdraw
+) -> StakedRound:
     """The round that takes bets. Raises ``RejectedError`` once bets are closed."""
     if current is None or current.closed:
-        raise RejectedError("bet_too_late", law=cited(laws.get("bet_after_close")))
+        raise RejectedError(too_late(given), law=cited(laws.get("bet_after_close")))
     return current
+
+
+def too_late(given: BetPlace | BetWithdraw) -> str:
+    """The refusal after no more bets: chips that are placed late go back to their player, but those
+    that were placed in time stay.
+    """
+    return "bet_withdrawn_too_late" if isinstance(given, BetWithdraw) else "bet_too_late"
 
 
 def with_bet(bets: tuple[Stake, ...], given: BetPlace) -> tuple[Stake, ...]:

@@ -67,6 +67,10 @@ class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """The bank may keep winnings out of the game beyond this many times the minimum of the point;
     0: the decree does not say.
     """
+    garage_half_from: int = 0
+    """The pass from which the banker may keep half of the bank out of the game; 0: the decree does
+    not say.
+    """
     last_rounds: int | None = None
     """How many last rounds are announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]

@@ -22,6 +22,8 @@ class Trente(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """The order in which chances are paid, losers having been collected before."""
     insurance: tuple[int, int]
     """What it costs to insure a bet against 31-31, as a fraction of the bet."""
+    insurance_law: Law
+    """Where that is printed."""
     limits: tuple[int, ...]
     """The highest bet as a multiple of the table's minimum, one for each choice that the decree
     offers.

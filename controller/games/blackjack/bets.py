@@ -92,9 +92,12 @@ def _taking(turn: BlackjackTurn, given: BetPlace | BetWithdraw) -> BlackjackDeal
     """
     deal = turn.state.current
     if given.bet != "insurance":
-        stakes.open_round(deal, turn.book.laws)
+        stakes.open_round(deal, turn.book.laws, given)
     elif deal is None or not deal.insurance:
         raise RejectedError("insurance_not_offered", law=turn.book.article)
+    elif (seat := deal.seat(given.who.partition("/")[0])) is not None and seat.even_money:
+        law = turn.book.laws["even_money"]
+        raise RejectedError("insurance_paid_at_par", who=seat.who, law=law.cited)
     assert deal is not None
     return deal
 

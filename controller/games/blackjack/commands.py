@@ -27,8 +27,7 @@ from controller.games.blackjack.course import between_plays
 from controller.games.blackjack.state import BlackjackDeal, BlackjackLimit, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.roles import allow_minimum
-from controller.games.session import another_round, confirmer, session
-from controller.rulebooks.law import Law
+from controller.games.session import another_round, confirmer, session, void_law
 
 # Sessions
 
@@ -154,10 +153,12 @@ def _begin(turn: BlackjackTurn, given: Command) -> None:
 
 
 def void(turn: BlackjackTurn, given: RoundVoid) -> None:
-    """Void the round in progress. No decree has a list of reasons: the person in charge decides."""
+    """Void the round in progress. The decrees list no reasons: the person in charge decides, for a
+    reason that can come up at this game.
+    """
     session(turn)
     _in_progress(turn, given.round)
-    law = turn.book.void.get(given.reason) or Law(rule="", article=turn.book.article)
+    law = void_law(turn, given)
     turn.change(held=() if turn.state.burn == 0 else turn.state.held)
     turn.void(turn.number, given.reason, law, given)
 

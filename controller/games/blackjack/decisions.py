@@ -10,6 +10,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from controller.contract.commands import (
+    BetWithdraw,
     CardDecide,
     HandDouble,
     HandDraw,
@@ -20,7 +21,7 @@ from controller.contract.commands import (
 )
 from controller.contract.events import CardsBurned, HandDecided
 from controller.contract.refusals import RejectedError
-from controller.games import shoe, talla
+from controller.games import shoe, stakes, talla
 from controller.games.blackjack import course
 from controller.games.blackjack.state import DEALER, BlackjackDeal, BlackjackSeat
 from controller.games.blackjack.turn import BlackjackTurn
@@ -61,6 +62,21 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
         current=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat))
     )
     turn.say(HandDecided(round=deal.round, who=seat.who, decision=decision, by=given.by))
+    if decision == "even_money":
+        _end_insurance(turn, seat.who, given)
+
+
+def _end_insurance(turn: BlackjackTurn, box: str, given: Key) -> None:
+    """Give back the insurance of a hand that is paid at par: no bet is left that it insures."""
+    deal = turn.state.current
+    assert deal is not None
+    ends = [
+        each for each in deal.bets if each.bet == "insurance" and each.who.partition("/")[0] == box
+    ]
+    turn.change_current(bets=tuple(each for each in deal.bets if each not in ends))
+    for each in ends:
+        back = BetWithdraw(at=given.at, by=given.by, role=given.role, who=each.who, bet=each.bet)
+        turn.say(stakes.said(deal.round, back))
 
 
 def _seat(turn: BlackjackTurn, deal: BlackjackDeal, given: Key) -> BlackjackSeat:

@@ -105,9 +105,13 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
         return BlackjackTurn(self.rules, state)
 
     def choices(self) -> Choices:
-        """The bets. A round may be void for any reason."""
+        """The bets."""
         offered = tuple(bets.offered(self.turn(self.begin()), ""))
-        return {person.BetPlace: {"bet": offered}, person.BetWithdraw: {"bet": offered}}
+        return {
+            **super().choices(),
+            person.BetPlace: {"bet": offered},
+            person.BetWithdraw: {"bet": offered},
+        }
 
     def show(self, state: BlackjackState) -> BlackjackShown:
         """The retained state. Every card on the table is face up."""

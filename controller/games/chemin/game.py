@@ -123,6 +123,7 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
             deduction=self.book.deductions[self.settings.modality],
             bank_maximum=_times(state.minimum, 0 if free else self.book.bank_maximum),
             garage=_times(state.minimum, self.book.garage),
+            garage_half_from=self.book.garage_half_from or None,
         )
 
 

@@ -42,8 +42,7 @@ def bet(turn: TexasHouseTurn, given: BetPlace | BetWithdraw) -> None:
         raise RejectedError("bets_not_open")
     if given.bet != "txb":
         raise RejectedError("unknown_bet", bet=given.bet, bets=("txb",))
-    placed = isinstance(given, BetPlace)
-    turn.bet(given.who, placed, given.amount if isinstance(given, BetPlace) else None, given.by)
+    turn.bet(given)
 
 
 def may_act(turn: TexasHouseTurn) -> bool:

@@ -9,9 +9,17 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from controller.contract.commands import Command, DealError, ResultCorrect, VoidReason
+from controller.contract.commands import (
+    BetPlace,
+    BetWithdraw,
+    Command,
+    DealError,
+    ResultCorrect,
+    VoidReason,
+)
 from controller.contract.events import AwardQualified, BetPlaced, Hand, Settled
 from controller.contract.refusals import RejectedError
+from controller.games import stakes
 from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table
@@ -35,7 +43,7 @@ class TexasHouseRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True)
     """The round in progress."""
 
     bonus: tuple[str, ...] = ()
-    """The hands with a supplementary bet."""
+    """Who has a supplementary bet: ``box:1``, or ``box:1/2`` who bets on that hand."""
     spoke: Mapping[str, Word] = {}
     """The decision of each hand that has acted or was withdrawn."""
     awarded: tuple[AwardQualified, ...] = ()
@@ -65,6 +73,11 @@ def bonus(
     return made, book.bonus.get(made.category) if reaches(
         made, book.bonus_pair_from, book.ranking
     ) else None
+
+
+def hand_of(bettor: str) -> str:
+    """The hand that a bet is on: ``box:1`` for ``box:1/2``, who bets on it too."""
+    return bettor.partition("/")[0]
 
 
 def settled(book: TexasHouse, mine: Value, bank: Value) -> tuple[Settled, Settled]:
@@ -119,7 +132,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def begin_deal(self) -> None:
         """Set the dealing order up to the flop."""
         self.change_current(order=self.first)
-        self.change_current(bonus=tuple(who for who in self.current.bonus if who in self.boxes))
+        bonus = tuple(who for who in self.current.bonus if hand_of(who) in self.boxes)
+        self.change_current(bonus=bonus)
 
     def faces_up(self, who: str) -> bool:
         """Only common cards are dealt face up."""
@@ -198,12 +212,16 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         self.change_current(spoke=spoke, cards=table, order=self.first)
         self.decided(who, action, by, valid=False)
 
-    def bet(self, who: str, placed: bool, amount: int | None, by: str) -> None:
-        """Place or withdraw the supplementary bet before bets close."""
+    def bet(self, given: BetPlace | BetWithdraw) -> None:
+        """Place or withdraw the supplementary bet before bets close, of the player at a box
+        (``box:1``) or of one who bets on his hand (``box:1/2``).
+        """
+        who, placed = given.who, isinstance(given, BetPlace)
         if self.current.closed:
-            raise RejectedError("bet_too_late")
-        if who not in self.boxes:
+            raise RejectedError(stakes.too_late(given))
+        if hand_of(who) not in self.boxes:
             raise RejectedError("who_not_in_play", who=who, hands=self.boxes)
+        stakes.bettor(who, self.book.boxes, self.book.bets_per_box)
         if placed == (who in self.current.bonus):
             raise RejectedError(
                 "bet_already_placed" if placed else "bet_not_placed", who=who, bet="txb"
@@ -216,8 +234,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
                 who=who,
                 bet="txb",
                 withdrawn=not placed,
-                amount=amount,
-                by=by,
+                amount=given.amount if isinstance(given, BetPlace) else None,
+                by=given.by,
             )
         )
 
@@ -323,7 +341,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     def _awards(self, deal: TexasHouseRound, lie: Cards) -> tuple[AwardQualified, ...]:
         flop = lie[BOARD][: self.book.board[0]]
         found = []
-        for who in deal.bonus:
+        for bettor in deal.bonus:
+            who = hand_of(bettor)
             if who not in lie or deal.spoke.get(who) != "go" or not flop:
                 continue
             made, odds = bonus(self.book, lie[who], flop)
@@ -332,7 +351,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
                     AwardQualified(
                         round=deal.round,
                         award="txb",
-                        box=who,
+                        box=bettor,
                         hand=made.category,
                         cards=made.cards,
                         pays=odds,
@@ -370,7 +389,7 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
         )
 
     def _result(self, deal: TexasHouseRound, who: str, lie: Cards, bank: Value | None) -> Hand:
-        word, supplement = deal.spoke[who], who in deal.bonus
+        word, supplement = deal.spoke[who], who in map(hand_of, deal.bonus)
         if word == "touched":
             return Hand(who=who, cards=())
         lost = (Settled(bet="txb", outcome="lose"),) if supplement else ()

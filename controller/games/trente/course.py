@@ -5,7 +5,6 @@ or more, then to the red one. The cut card voids the coup and ends the shoe.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Literal
 
 from msgspec.structs import replace
@@ -41,15 +40,11 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     winners = WINNERS
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The chances, and the insurance of a bet against 31-31, which costs a fraction of
-        the bet.
+        """The chances, and their insurance against 31-31, which is limited by the bets that it
+        insures.
         """
         table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("chances"))
-        part = Fraction(*self.book.insurance)
-        return {
-            **dict.fromkeys(self.book.chances, table),
-            "insurance": Bounds(None, None if table.most is None else part * table.most),
-        }
+        return {**dict.fromkeys(self.book.chances, table), "insurance": Bounds()}
 
     # Where cards go
 

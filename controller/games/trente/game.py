@@ -16,7 +16,7 @@ from controller.contract.shown import TrenteShown
 from controller.games import stakes
 from controller.games.coups import game
 from controller.games.coups.game import CoupGame
-from controller.games.trente import course, refait
+from controller.games.trente import bets, course, refait
 from controller.games.trente.course import TrenteTurn
 from controller.games.trente.rows import ROWS, points, rows
 from controller.games.trente.settings import TrenteSettings
@@ -36,7 +36,11 @@ class TrenteGame(CoupGame[Trente, TrenteSettings, TrenteState, TrenteTurn]):
     inputs = game.INPUTS.also(
         readings={device.CardCut: course.take_cut},
         in_charge={person.RoundVoid: course.void},
-        at_the_table={person.LastRoundsAnnounce: course.announce_last},
+        at_the_table={
+            person.LastRoundsAnnounce: course.announce_last,
+            person.BetPlace: bets.place_bet,
+            person.BetWithdraw: bets.withdraw_bet,
+        },
         when={person.LastRoundsAnnounce: course.may_announce_last},
     )
 

@@ -44,8 +44,11 @@ def test_bets_are_made_before_the_cards(game: str, decree: str) -> None:
     place(play, "box:1")
     assert play.shown["bets"] == [{"who": "box:1", "bet": "bet", "amount": MINIMUM}]
     play.cards("9h")
-    for command in ("bet.place", "bet.withdraw"):
-        with pytest.raises(RejectedError, match=f"no bets are open; return the chips: {cites}"):
+    for command, said in (
+        ("bet.place", "no bets are open; return the chips"),
+        ("bet.withdraw", "no bet can be withdrawn now; a stake that is placed stays"),
+    ):
+        with pytest.raises(RejectedError, match=f"{said}: {cites}"):
             play.say(command, "croupier", who="box:1", bet="bet")
 
 

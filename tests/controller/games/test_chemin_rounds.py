@@ -312,7 +312,7 @@ def test_no_claim_after_the_round_is_settled(decree: str) -> None:
 
 
 @rules(
-    "ARA02-108 ARA02-109 ARA02-110 ARA02-107",
+    "ARA02-108 ARA02-109 ARA02-110 ARA02-107 ARA02-E02",
     "BAL05-124 BAL05-125 BAL05-126",
     "EUS96-150 EUS96-151 EUS96-154",
     "GAL07-099 GAL07-111 GAL07-113",
@@ -321,7 +321,9 @@ def test_what_is_shown_of_limits_and_deductions(decree: str) -> None:
     play = at_table(decree)
     shown = play.shown
     assert (shown["players"], shown["deduction"], shown["minimum"]) == (4, [1, 20], 1000)
-    assert (shown["bank_maximum"], shown["garage"]) == (100_000, 50_000)
+    assert shown["bank_maximum"] == 100_000
+    garage = (None, 2) if decree == "ARA02" else (50_000, None)
+    assert (shown["garage"], shown["garage_half_from"]) == garage
     free = at_table(decree, modality="free")
     assert free.shown["bank_maximum"] is None
     two = at_table(decree, "baccarat-two-cloths")

@@ -135,8 +135,11 @@ def test_a_bet_is_taken_while_bets_are_open_and_refused_before_and_after(case: C
     play.place(case.bet, MINIMUM)
     play.say("bets.close", "croupier")
     cites = play.game.book.laws.get("bet_after_close")
-    where = "no bets are open; return the chips" if case.game != "craps" else "bets are closed; .*"
-    for command in ("bet.place", "bet.withdraw"):
+    for command, said in (
+        ("bet.place", "no bets are open; return the chips"),
+        ("bet.withdraw", "no bet can be withdrawn now; a stake that is placed stays"),
+    ):
+        where = said if case.game != "craps" else "bets are closed; .*"
         with pytest.raises(RejectedError, match=f"{where}{f': {cites.rule}, ' if cites else ''}"):
             play.say(command, "croupier", who="seat:1", bet=case.bet)
     assert cites is not None or case.game == "trente-et-quarante"  # its sections have no call

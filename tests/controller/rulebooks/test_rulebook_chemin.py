@@ -52,7 +52,9 @@ def test_figures_of_chemin_de_fer(decree: str) -> None:
     book = book_of(decree)
     assert (book.shoe.decks, book.shoe.behind, book.shoe.backs) == (6, 7, (3, 3))
     assert (book.shoe.index, book.shoe.new) == (False, False)
-    assert (book.players, book.bank_maximum, book.garage) == (4, 100, 50)
+    assert (book.players, book.bank_maximum) == (4, 100)
+    # ARA02 L826: half of the bank, from the second pass
+    assert (book.garage, book.garage_half_from) == ((0, 2) if decree == "ARA02" else (50, 0))
     assert set(book.deductions.values()) == {(1, 20)}
     assert (book.banco, book.natural_beats) == ("authorised", False)
 
@@ -70,7 +72,7 @@ def test_figures_of_two_cloths(decree: str) -> None:
     book = book_of(decree, "baccarat-two-cloths")
     assert (book.shoe.decks, book.shoe.behind, book.shoe.backs) == (6, 10, (3, 3))
     assert (book.shoe.index, book.shoe.new) == (False, True)
-    assert (book.players, book.bank_maximum, book.garage) == (2, 0, 0)
+    assert (book.players, book.bank_maximum, book.garage, book.garage_half_from) == (2, 0, 0, 0)
     assert book.deductions == {
         "limited": (1, 50),
         "free": (1, 80),

@@ -59,7 +59,12 @@ def any_book(game: str, decree: str) -> Any:
 
 def laws_of(game: str, decree: str) -> list[Law]:
     book = any_book(game, decree)
-    return [*book.laws.values(), *book.void.values()]
+    own = [
+        field
+        for field in map(book.__getattribute__, book.__struct_fields__)
+        if isinstance(field, Law)
+    ]
+    return [*book.laws.values(), *book.void.values(), *own]
 
 
 @every

@@ -1,0 +1,62 @@
+"""The bets reported to a table of trente et quarante: on the chances, and their insurance against
+31-31.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import ceil, floor
+
+from controller.contract.commands import BetPlace, BetWithdraw
+from controller.contract.refusals import RejectedError
+from controller.games import stakes
+from controller.games.session import session
+from controller.games.stakes import Stake
+from controller.games.trente.course import TrenteTurn
+
+
+def place_bet(turn: TrenteTurn, given: BetPlace) -> None:
+    """Place a bet. Insurance is a fixed part of bets that its player has placed."""
+    if given.bet == "insurance" and given.bet in turn.offered():
+        session(turn)
+        current = stakes.open_round(turn.state.current, turn.book.laws, given)
+        if not _insures(turn, current.bets, given.who, given.amount):
+            part, law = "{}/{}".format(*turn.book.insurance), turn.book.insurance_law
+            raise RejectedError("insurance_of_part", who=given.who, part=part, law=law.cited)
+    stakes.place_bet(turn, given)
+    _end_insurance(turn, given)
+
+
+def withdraw_bet(turn: TrenteTurn, given: BetWithdraw) -> None:
+    """Withdraw a bet, and the insurance that no bet is left for."""
+    stakes.withdraw_bet(turn, given)
+    _end_insurance(turn, given)
+
+
+def _insures(turn: TrenteTurn, bets: tuple[Stake, ...], who: str, amount: int | None) -> bool:
+    """Whether it is the insurance of one or several bets of this player, to the minor unit."""
+    own = [each.amount for each in bets if each.who == who and each.bet != "insurance"]
+    if amount is None or None in own:
+        return bool(own)
+    part = Fraction(*turn.book.insurance)
+    sums = (
+        sum(amount for amount in some if amount is not None) * part
+        for count in range(1, len(own) + 1)
+        for some in combinations(own, count)
+    )
+    return any(amount in (floor(each), ceil(each)) for each in sums)
+
+
+def _end_insurance(turn: TrenteTurn, given: BetPlace | BetWithdraw) -> None:
+    """Give back an insurance that is no longer a part of what its player has placed."""
+    current = turn.state.current
+    assert current is not None
+    for each in current.bets:
+        if (each.who, each.bet) == (given.who, "insurance") and not _insures(
+            turn, current.bets, each.who, each.amount
+        ):
+            back = BetWithdraw(
+                at=given.at, by=given.by, role=given.role, who=each.who, bet=each.bet
+            )
+            stakes.withdraw_bet(turn, back)
