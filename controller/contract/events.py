@@ -233,7 +233,9 @@ class LastRounds(Event, frozen=True, tag="last_rounds"):
     purpose: Literal["close", "limit"]
     """What comes after them."""
     left: Whole
-    """Rounds still to be played. Void rounds do not count."""
+    """Rounds still to be played; void rounds do not count. At craps the shooters, at black jack
+    under EUS96 the shoes.
+    """
     by: str | None = None
     """The person who announced them; absent when a round has been played since."""
     announcement: Announcement | None = None

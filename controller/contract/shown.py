@@ -262,7 +262,7 @@ class CheminShown(Shown, frozen=True, kw_only=True, tag="chemin-de-fer"):
     """The most that the bank may be, or null."""
     garage: Whole | None
     """Above this the banker may keep winnings out of the game, or null."""
-    garage_half_from: int | None = None
+    garage_half_from: Whole | None = None
     """From this pass on the banker may keep half of the bank out of the game, or null."""
 
 
@@ -342,6 +342,8 @@ class BlackjackShown(Shown, frozen=True, kw_only=True, tag="blackjack"):
     """
     last_round: bool
     """The cut card has come: this round is the last of the talla."""
+    last_shoe: Whole | None = None
+    """1 once the last shoe before closing is announced, 0 once it is over; else null."""
     last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
     shoe: ShoeCounts | None

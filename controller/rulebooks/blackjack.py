@@ -71,6 +71,11 @@ class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     limit_after: Literal["shoe", "rounds"]
     """What is announced before the change: the last shoe at the old minimum, or the last rounds."""
     last_rounds: int = 3
+    """The last rounds announced before closing."""
+    close_after: Literal["rounds", "shoe"] = "rounds"
+    """What is announced before closing: the last rounds, or the last shoe. With a shoe that
+    shuffles without end it is always the last rounds.
+    """
     announcements: dict[str, Announcement]
     """Calls: ``last_round`` and whatever else the decree words."""
     void: dict[VoidReason, Law] = {}

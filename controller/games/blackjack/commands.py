@@ -35,7 +35,7 @@ from controller.games.session import another_round, confirmer, session, void_law
 def open_session(turn: BlackjackTurn, given: SessionOpen) -> None:
     """Open the table, without a shoe."""
     turn.open_session(given)
-    turn.change(past=shoe.new_session(turn.state.past), limit=None, last=None)
+    turn.change(past=shoe.new_session(turn.state.past), limit=None, last=None, last_shoe=None)
 
 
 def close_session(turn: BlackjackTurn, given: SessionClose) -> None:
@@ -58,6 +58,7 @@ def start_shoe(turn: BlackjackTurn, given: ShoeStart) -> None:
     _no_round(turn)
     talla.numbered(given, turn.book.article)
     _end_talla(turn)
+    _another_shoe(turn)
     burned = not turn.settings.continuous or turn.settings.burn_continuous == "yes"
     assert isinstance(turn.book.shoe.burn, int)
     burn = turn.book.shoe.burn if burned else 0
@@ -82,7 +83,10 @@ def _end_talla(turn: BlackjackTurn, left: int | None = None) -> None:
     if shoe.miscounted(now, left):
         turn.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
     if not now.over:
-        turn.say(shoe.ended(now, "reset" if turn.state.doubt == "shoe_reset" else "person", left))
+        reset = turn.state.doubt == "shoe_reset"
+        turn.say(shoe.ended(now, "reset" if reset else "person", left))
+        if not reset:  # else the same cards may be put in again
+            turn.count_shoe()
     turn.change(shoe=None, burn=0, held=(), doubt=None)
     limit = turn.state.limit
     if limit is not None and limit.left is None:
@@ -129,6 +133,7 @@ def _begin(turn: BlackjackTurn, given: Command) -> None:
     none.
     """
     another_round(turn, turn.state.last)
+    _another_shoe(turn)
     state, deal = turn.state, turn.state.current
     if state.shoe is None:
         raise RejectedError("no_shoe")
@@ -215,15 +220,29 @@ def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
 
 
 def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None:
-    """Announce the last rounds before closing."""
+    """Announce the last rounds before closing or, where the decree says so, the last shoe: the one
+    at the table, or else the next.
+    """
     session(turn)
-    if turn.state.last is not None:
+    if turn.state.last is not None or turn.state.last_shoe is not None:
         raise RejectedError("last_rounds_already_announced")
-    turn.change(last=turn.book.last_rounds)
-    turn.say(LastRounds(purpose="close", left=turn.book.last_rounds, by=given.by))
+    by_shoe = turn.book.close_after == "shoe" and not turn.settings.continuous
+    left = 1 if by_shoe else turn.book.last_rounds
+    if by_shoe:
+        turn.change(last_shoe=left)
+    else:
+        turn.change(last=left)
+    call = turn.book.announcements.get("last_shoe" if by_shoe else "last_rounds")
+    turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
 
 
 # What commands stand on
+
+
+def _another_shoe(turn: BlackjackTurn) -> None:
+    """Make sure that the announced last shoe, if any, is not over."""
+    if turn.state.last_shoe == 0:
+        raise RejectedError("last_shoe_announced")
 
 
 def _in_progress(turn: BlackjackTurn, number: int | None) -> BlackjackDeal:

@@ -135,6 +135,7 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
             even_money=tuple(course.may_take_even_money(self.rules, deal)) if deal else (),
             play=deal.play if deal else None,
             last_round=deal.last if deal else False,
+            last_shoe=state.last_shoe,
             shoe=shoe.show(state.shoe),
             boxes=self.rules.boxes,
             next_minimum=state.limit.minimum if state.limit else None,

@@ -110,7 +110,8 @@ class BlackjackState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults
 
     ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, unseen. ``doubt``:
     why a person must decide before anything goes on. ``asked``: what was last asked. ``jackpot``:
-    the jackpot that the table is linked with.
+    the jackpot that the table is linked with. ``last_shoe``: 1 once the last shoe is announced, 0
+    once it is over.
     """
 
     kept: ClassVar[int] = 20
@@ -123,4 +124,5 @@ class BlackjackState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults
     doubt: Doubt | None = None
     asked: str | None = None
     jackpot: LinkedJackpot | None = None
+    last_shoe: int | None = None
     entries: tuple[Entry, ...] = ()

@@ -418,6 +418,13 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         if now is not None and not now.over:
             self.change(shoe=replace(now, over=True))
             self.say(shoe.ended(now, "cut"))
+            self.count_shoe()
+
+    def count_shoe(self) -> None:
+        """Count the announced last shoe as over."""
+        if self.state.last_shoe == 1:
+            self.change(last_shoe=0)
+            self.say(LastRounds(round=self.state.round, purpose="close", left=0))
 
     def _count_down(self, number: int) -> None:
         """Count down the announced last rounds; after the last of them the new minimum holds."""

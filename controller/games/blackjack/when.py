@@ -36,7 +36,7 @@ def _with_shoe(turn: BlackjackTurn) -> bool:
 def _may_begin(kind: type[Command], turn: BlackjackTurn) -> bool:
     """A round may begin with this command, or its bets are still to be settled on."""
     state, deal = turn.state, turn.state.current
-    if state.shoe is None:
+    if state.shoe is None or state.last_shoe == 0:
         return False
     unbegun = deal is not None and not deal.begun
     if kind is BetsOpen and unbegun:
@@ -48,6 +48,17 @@ def _may_begin(kind: type[Command], turn: BlackjackTurn) -> bool:
         if turn.settings.keys or last:
             return False
     return not state.shoe.over and state.doubt is None
+
+
+def _shoe_left(turn: BlackjackTurn) -> bool:
+    """Another shoe may be started: the last one is not announced, or not at the table yet."""
+    state = turn.state
+    running = state.shoe is not None and not state.shoe.over and state.doubt != "shoe_reset"
+    return state.last_shoe is None or (state.last_shoe == 1 and not running)
+
+
+def _not_closing(turn: BlackjackTurn) -> bool:
+    return last_rounds_unsaid(turn) and turn.state.last_shoe is None
 
 
 def _takes_bets(turn: BlackjackTurn) -> bool:
@@ -96,7 +107,7 @@ def _limit_may_change(turn: BlackjackTurn) -> bool:
 
 WHEN: Whens = {
     person.SessionOpen: is_closed,
-    person.ShoeStart: _free,
+    person.ShoeStart: every(_free, _shoe_left),
     person.ShoeEnd: every(_with_shoe, _free),
     person.BoxesSet: every(rounds_left, partial(_may_begin, person.BoxesSet)),
     person.BetsOpen: every(rounds_left, partial(_may_begin, person.BetsOpen)),
@@ -106,7 +117,7 @@ WHEN: Whens = {
     person.RoundVoid: every(is_open, _in_round),
     person.RoundConfirm: every(is_open, _in_round, _unconfirmed),
     person.LimitAnnounce: every(is_open, _limit_may_change),
-    person.LastRoundsAnnounce: last_rounds_unsaid,
+    person.LastRoundsAnnounce: _not_closing,
     person.CardDecide: every(is_open, _with_shoe, _card_waits),
     **{kind: every(is_open, partial(_has_key, kind)) for kind in DONE},
 }

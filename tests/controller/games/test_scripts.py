@@ -30,6 +30,8 @@ RULES: dict[str, tuple[str, ...]] = {
         "EUS96-081",
     ),
     "blackjack/even-money-insurance": ("EUS96-E01",),
+    "blackjack/last-hands-continuous": ("EUS96-056",),
+    "blackjack/last-shoe": ("EUS96-056",),
     "blackjack/nine-boxes": ("BAL05-071", "BAL05-077", "BAL05-081", "BAL05-083", "BAL05-084"),
     "blackjack/silence": ("GAL07-068",),
     "blackjack/triple": ("EUS96-084", "EUS96-085"),

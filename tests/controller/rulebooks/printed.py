@@ -29,6 +29,23 @@ COPIES = {
     "GAL07": "004_*.txt",
 }
 
+WHOLE: dict[str, dict[tuple[int, int], tuple[int, int]]] = {
+    "ARA02-008": {(278, 278): (278, 280)},
+    "ARA02-009": {(280, 280): (278, 280)},
+    "ARA02-033": {(396, 398): (396, 400)},
+    "ARA02-037": {(448, 448): (446, 448)},
+    "ARA02-048": {(484, 484): (484, 486)},
+    "ARA02-074": {(692, 692): (692, 694)},
+    "ARA02-075": {(692, 692): (692, 694)},
+    "ARA02-130": {(1246, 1246): (1244, 1246)},
+    "EUS96-056": {(2925, 2925): (2923, 2925)},
+    "EUS96-184": {(1819, 1819): (1817, 1819)},
+    "GAL07-097": {(432, 432): (432, 434)},
+}
+"""Lines that the numbered list cuts in the middle of a sentence, at the end of a line or a page,
+and those that have the whole sentence. EUS96-056 had lost the last shoe of black jack so.
+"""
+
 HEADINGS: dict[str, dict[int, str]] = {
     "BAL05": {
         1: "preàmbul",
@@ -255,7 +272,9 @@ def printed(shared: Path) -> list[Printed]:
     }
     at = {decree: places(decree, lines) for decree, lines in copies.items()}
     found = []
-    for rule, told in _numbered(shared / "rules" / "rules.tsv", "rule") + _numbered(OWN, "lines"):
+    numbered = _numbered(shared / "rules" / "rules.tsv", "rule") + _numbered(OWN, "lines")
+    for rule, digested in numbered:
+        told = [WHOLE.get(rule, {}).get(lines, lines) for lines in digested]
         decree = rule.partition("-")[0]
         articles = dict.fromkeys(at[decree][first] for first, _ in told)
         text = " […] ".join(words(copies[decree], first, last) for first, last in told)
