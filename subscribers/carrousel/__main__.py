@@ -16,7 +16,7 @@ from controller.people.private_key import PrivateKeyError
 from devices.command_line import end_process
 from subscribers.carrousel.service import Carrousel
 from subscribers.carrousel.settings import CarrouselSettings
-from subscribers.carrousel.terms import flaws
+from subscribers.carrousel.terms import flaws_of_new
 from subscribers.essential import ending_process
 from subscribers.service_log import log_lines
 
@@ -31,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
     wrong = [
         f"jackpot {each.terms.jackpot}: {flaw}"
         for each in settings.jackpots
-        for flaw in flaws(each.terms)
+        for flaw in flaws_of_new(each.terms)
     ]
     for line in wrong:
         print(line, file=sys.stderr)  # noqa: T201

@@ -78,13 +78,17 @@ class Heard(_Fact, frozen=True, kw_only=True, tag="heard"):
 
 
 class Served(_Fact, frozen=True, kw_only=True, tag="served"):
-    """Which node's clock a table's times are of, and within how many seconds of the true time that
-    clock is.
+    """Which node's clock a table's times are of, within how many seconds of the true time that
+    clock is, and how long its rounds can matter.
     """
 
     table: str
     node: str
     clock_bound: float
+    rounds: int = 4
+    """How many rounds with stakes are remembered of it from here on. A ledger of an older release
+    remembered four.
+    """
 
 
 class Standing(_Fact, frozen=True, kw_only=True, tag="standing"):

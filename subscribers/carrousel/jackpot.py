@@ -60,8 +60,9 @@ def take(state: JackpotLedgerState, fact: Fact, held: Held) -> Taken:
         case Heard():
             _heard(entry, fact)
         case Served():
-            record = replace(entry.table(fact.table), node=fact.node, clock_bound=fact.clock_bound)
-            entry.keep_table(fact.table, record)
+            record = entry.table(fact.table)
+            at_node = replace(record, node=fact.node, clock_bound=fact.clock_bound)
+            entry.keep_table(fact.table, replace(at_node, kept=max(fact.rounds, record.kept)))
         case Standing(table=""):
             entry.state = replace(state, why=fact.why)
         case Standing():

@@ -70,6 +70,8 @@ class TableRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """
     why: OutOfPlay | None = "unheard"
     since: str = ""
+    kept: int = 4
+    """How many rounds with stakes are remembered."""
     rounds: tuple[Round, ...] = ()
     """The last rounds with stakes."""
     forgotten: tuple[int, int] = (0, 0)

@@ -69,6 +69,7 @@ from subscribers.carrousel.self_check import (
     configuration_digest,
 )
 from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
+from subscribers.carrousel.stakes import REMEMBERED_ROUNDS
 from subscribers.carrousel.statement_of_state import Alerts, Run, Said, statement
 from subscribers.carrousel.store import NotStoredError, Store
 from subscribers.carrousel.tables import Linked, Nodes
@@ -872,8 +873,13 @@ class Carrousel:
         known = state.tables.get(table.table)
         node = None if table.state is None else nodes.of(table.state.boot)
         bound = self.settings.clock_bound
-        if node is not None and (known is None or (known.node, known.clock_bound) != (node, bound)):
-            served = Served(table=table.table, node=node, clock_bound=bound)
+        rounds = REMEMBERED_ROUNDS
+        if node is not None and (
+            known is None
+            or (known.node, known.clock_bound) != (node, bound)
+            or known.kept < rounds  # by an older release
+        ):
+            served = Served(table=table.table, node=node, clock_bound=bound, rounds=rounds)
             self._take(jackpot.id, now, served)
         why = table.why(nodes, time.monotonic(), (state.terms or jackpot.settings.terms).currency)
         if known is None or known.why != why:

@@ -18,9 +18,10 @@ from subscribers.carrousel.shares import Parts, contribution
 from subscribers.carrousel.terms import Terms
 from subscribers.money import money
 
-KEPT = 4
-"""The rounds with stakes that are remembered of each table. A round that is made void after more of
-them is a question for persons.
+REMEMBERED_ROUNDS = 21
+"""The rounds with stakes that are remembered of each table: the twenty that a table can still
+correct or make void, and the one in progress. A round that is made void after more of them is a
+question for persons.
 """
 
 
@@ -158,7 +159,7 @@ def _keep(entry: Entry, table: str, kept: Round) -> None:
         each for each in record.rounds if (each.session, each.round) != (kept.session, kept.round)
     ]
     forgotten = record.forgotten
-    if len(others) == len(record.rounds) >= KEPT:
+    if len(others) == len(record.rounds) >= record.kept:
         oldest = others.pop(0)
         forgotten = max(forgotten, (oldest.session, oldest.round))
     entry.keep_table(table, replace(record, rounds=(*others, kept), forgotten=forgotten))

@@ -75,6 +75,21 @@ def flaws(terms: Terms) -> list[str]:
     return found
 
 
+def flaws_of_new(terms: Terms) -> list[str]:
+    """The same of terms in a configuration. Terms in a ledger are read again by the rules with
+    which they were written, so that what an older release accepted stays as it was.
+    """
+    found, given = flaws(terms), terms.authorisation
+    if terms.kind == "fixed" and terms.stake is not None and given is not None:
+        least = 2000 * terms.stake * len(given.tables)
+        if 2000 * terms.stake <= terms.seed < least:
+            found.append(
+                f"seed = {terms.seed} is below {least}: a fixed jackpot is the sum of its tables', "
+                "each worth 2,000 times the bet (L1847, L1869)"
+            )
+    return found
+
+
 def _of_any(terms: Terms) -> Iterator[str]:
     given = terms.authorisation
     for name, share in (

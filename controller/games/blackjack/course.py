@@ -250,9 +250,10 @@ def may_take_even_money(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str
 
 
 def hands(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[Hand, ...]:
-    """All hands as they are settled: from the croupier's right to his left, the dealer's
-    own last.
+    """All hands as they are settled: from the croupier's right to his left, the dealer's own last.
+    A hand that lost all its bets in the first play is none of the later ones.
     """
+    seats = [seat for seat in deal.seats if deal.play == 1 or remains(rules, seat)]
     mine = [
         Hand(
             who=seat.who,
@@ -262,7 +263,7 @@ def hands(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[Hand, ...]:
             outcome=_outcome(rules, deal, seat),
             settled=_settled(rules, deal, seat),
         )
-        for seat in reversed(deal.seats)
+        for seat in reversed(seats)
     ]
     return (*mine, dealer_hand(deal.dealer))
 

@@ -90,9 +90,12 @@ def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
 
 def _restart(turn: CircleTurn, error: CircleDealError) -> None:
     """All cards are collected and the round begins anew; once bets are made, or where that is not
-    for this error, a person decides.
+    for this error, a person decides. A wrong number of cards cannot be put right then: the round is
+    void, unless the error is withdrawn.
     """
-    if in_round(turn).bets_begun or not RESTARTS[turn.book.errors[error.name]](error):
+    if in_round(turn).bets_begun and REASONS.get(error.name) == "wrong_count":
+        _put_right(turn, error)
+    elif in_round(turn).bets_begun or not RESTARTS[turn.book.errors[error.name]](error):
         _ask(turn, error)
     else:
         _collect(turn, error)

@@ -85,7 +85,8 @@ def prizes(
     of_whole: bool = False,
 ) -> list[HousePokerWinner]:
     """Who gets what share of the meter as it stood before the prizes of this play, in the order in
-    which they are paid.
+    which they are paid. Where the decree pays the highest only, a lower hand of the same category
+    has none.
 
     Those made without discarding come first, then the higher hand. What one takes is not there for
     the next, unless each has its part ``of_whole``; equal hands take theirs of the whole.
@@ -98,6 +99,9 @@ def prizes(
     found.sort(key=lambda each: (not each.discarded, each.hand.key), reverse=True)
     if jackpot.several is None and len(found) > 1:
         return found
+    if jackpot.several == "highest":
+        best = {each.hand.category: each.hand.key for each in reversed(found)}
+        found = [each for each in found if each.hand.key == best[each.hand.category]]
     left, paid = Fraction(1), []
     for place, (_, group) in enumerate(
         groupby(found, key=lambda each: (each.discarded, each.hand.key))

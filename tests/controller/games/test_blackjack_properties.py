@@ -155,7 +155,9 @@ def check(play: Play) -> None:
             told += kept
         if outcome_of(results[0]).marks != ("hands_unknown",):
             assert Counter(card for hand in hands for card in hand.cards) == told
-            kept = told - Counter(hands[-1].cards[1:])
+            gone = [hand for hand in hands[:-1] if hand.kind in ("bust", "surrender")]
+            lost = [card for hand in gone for card in hand.cards]
+            kept = told - Counter(hands[-1].cards[1:]) - Counter(lost)
             for hand in hands[:-1]:
                 fair(hand, hands[-1])
     assert not of_kind(play.events, CardTurned)

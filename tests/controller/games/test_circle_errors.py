@@ -269,6 +269,26 @@ def test_at_synthetic_poker_any_error_of_the_deal_starts_it_again(
 
 
 @synthetic
+@for_each("error", ["too_many", "too_few"])
+def test_at_synthetic_poker_no_wrong_count_is_accepted_once_a_player_has_bet(
+    decree: str, error: str
+) -> None:
+    """A new deal is ordered without condition (EUS96 L2907-2910), and after the bets nothing can be
+    put right (L2634).
+    """
+    play = table(decree, "synthetic-poker")
+    play.bets()
+    play.cards(" ".join(shuffled(play, 1)[:13]))
+    first = play.current.seats[0].who.removeprefix("seat:")
+    play.act(int(first), "bet")
+    play.error(error, 3)
+    assert play.asks == ("round.void", "deal.error")
+    with pytest.raises(RejectedError, match=f"deal_{error} is not decided yet"):
+        play.accept()
+    assert void(play.say("round.void", reason="wrong_count")).reason == "wrong_count"
+
+
+@synthetic
 def test_at_synthetic_poker_a_card_read_face_up_starts_it_again(decree: str) -> None:
     assert void(half_dealt(decree, "synthetic-poker").seen("Ks")).reason == "card_exposed"
 

@@ -306,7 +306,8 @@ def test_what_each_hand_takes_of_the_meter_in_the_basque_country(game: str) -> N
 @pytest.mark.rule("ARA02-141")
 def test_only_the_highest_straight_flush_in_aragon() -> None:
     jackpot = book_of("poker-no-draw", "ARA02").jackpot
-    assert several(jackpot, LOWER, FLUSH) == [("box:2", (1, 10)), ("box:1", None)]
+    assert several(jackpot, LOWER, FLUSH) == [("box:2", (1, 10))]  # L1398: the highest takes it
+    assert several(jackpot, ROYAL, LOWER, FLUSH) == [("box:1", (1, 1)), ("box:3", None)]
     assert several(jackpot, FLUSH_TOO, FLUSH) == [("box:1", None), ("box:2", None)]
 
 

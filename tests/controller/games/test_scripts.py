@@ -35,6 +35,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "blackjack/nine-boxes": ("BAL05-071", "BAL05-077", "BAL05-081", "BAL05-083", "BAL05-084"),
     "blackjack/silence": ("GAL07-068",),
     "blackjack/triple": ("EUS96-084", "EUS96-085"),
+    "blackjack/triple-bust": ("EUS96-085",),
     "blackjack/void-reasons": ("GAL07-063",),
     "blackjack/without-keys": ("GAL07-063",),
     "boule/alone": (),

@@ -30,6 +30,7 @@ from subscribers.carrousel.facts import (
 )
 from subscribers.carrousel.jackpot import Shown, begin, shown, take
 from subscribers.carrousel.ledger_state import JackpotLedgerState, Notice, Taken
+from subscribers.carrousel.stakes import REMEMBERED_ROUNDS
 
 JACKPOT = "norte"
 DIRECTOR = Signature(id="d1", name="M. Lasa", role="director", token="")
@@ -72,7 +73,13 @@ def terms(
 class Books:
     """A jackpot. Tables ``a`` and ``b`` are of one node unless they are served by another."""
 
-    def __init__(self, given: dict[str, Any] | None = None, *, nodes: bool = True) -> None:
+    def __init__(
+        self,
+        given: dict[str, Any] | None = None,
+        *,
+        nodes: bool = True,
+        rounds: int = REMEMBERED_ROUNDS,
+    ) -> None:
         self.state = begin(JACKPOT)
         self.transactions: list[Transaction] = []
         self.notices: list[Notice] = []
@@ -83,7 +90,7 @@ class Books:
         self.take(TermsGiven(time=at(0), terms=given))
         assert not self.notices, self.notices
         for table in given["authorisation"]["tables"] if nodes and given["authorisation"] else ():
-            self.take(Served(table=table, node="n1", clock_bound=0.0))
+            self.take(Served(table=table, node="n1", clock_bound=0.0, rounds=rounds))
             self.take(Standing(time=at(0), table=table, why=None))
 
     def take(self, fact: Fact) -> Taken:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from controller.contract.jackpot import AwardPay, HitFix, HitsOrder
+from controller.games.dealt.state import SHOWN
 from subscribers.carrousel.facts import Served, Standing
 from subscribers.carrousel.ledger_state import RefusedError
+from subscribers.carrousel.stakes import REMEMBERED_ROUNDS
+from subscribers.carrousel.terms import Terms, flaws, flaws_of_new
 from tests.subscribers.carrousel.books import BY, Books, at, terms
 from tests.support.for_each import for_each
 
@@ -339,3 +343,43 @@ def test_the_last_25_awards_are_remembered_newest_first() -> None:
     assert len(books.state.hits) == 25
     books.unwin("a", 400, (1, 20), round=1)
     assert [each.what for each in books.notices] == ["award_unknown"]
+
+
+@pytest.mark.rule("EUS96-185")
+def test_a_hand_that_is_put_right_after_many_plays_keeps_its_right() -> None:
+    """A table corrects its latest twenty rounds: the coin of each is known as long (EUS96
+    L1661-1671). What the hand takes is of the meter as of its own play.
+    """
+    for later in range(SHOWN):
+        books = Books(terms("EUS96", stake=100, percentage=(1, 1), seed=100_000))
+        for number in range(1, later + 2):
+            books.stake("a", 10 * number, round=number)
+            if number == 1:
+                books.win("a", 11, (1, 20), hand="four")
+            books.end("a", 10 * number + 2, round=number)
+        wrong = later * 10 + 15
+        books.unwin("a", wrong, (1, 20), hand="four")
+        books.win("a", wrong + 1, (1, 10), hand="straight_flush")
+        assert books.notices == [], later
+        assert [each[1] for each in books.values()][-1] == 10_010, later
+
+
+def test_a_ledger_of_an_older_release_remembers_as_many_rounds_as_it_did() -> None:
+    books = Books(terms("ARA02", seed=10_000), rounds=4)
+    for number in range(1, 6):
+        books.stake("a", 10 * number, round=number)
+        books.end("a", 10 * number + 2, round=number)
+    books.win("a", 60, (1, 10))
+    assert [each.what for each in books.notices] == ["award_without_bet"]
+    books.take(Served(table="a", node="n1", clock_bound=0.0, rounds=REMEMBERED_ROUNDS))
+    assert books.state.tables["a"].kept == REMEMBERED_ROUNDS > SHOWN
+
+
+def test_fixed_jackpots_of_several_tables_begin_with_the_sum() -> None:
+    """EUS96 L1847, L1869: what is won is the sum of the jackpots of all tables."""
+    fixed = terms("EUS96", stake=100, kind="fixed", boxes=6, seed=399_999)
+    [flaw] = flaws_of_new(msgspec.convert(fixed, Terms))
+    assert flaw.startswith("seed = 399999 is below 400000: a fixed jackpot is the sum")
+    assert flaws_of_new(msgspec.convert(fixed | {"seed": 400_000}, Terms)) == []
+    # a ledger that has such terms is read as it was written
+    assert flaws(msgspec.convert(fixed, Terms)) == []
