@@ -7,6 +7,7 @@ from __future__ import annotations
 from controller.contract.commands import (
     BetsClose,
     BetsOpen,
+    BetWithdraw,
     ResultCorrect,
     RoundConfirm,
     RoundVoid,
@@ -17,9 +18,9 @@ from controller.contract.commands import (
     TableFollow,
 )
 from controller.contract.refusals import RejectedError
-from controller.games import shoe, talla
+from controller.games import shoe, stakes, talla
 from controller.games.chemin.course import CheminTurn
-from controller.games.chemin.state import CheminCoup
+from controller.games.chemin.state import BANK_EARLY, CheminCoup
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import Entry
 from controller.games.session import another_round, confirmer, sent, undecided, void_law
@@ -141,6 +142,20 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | Entry:
         law = turn.book.laws["no_claim"]
         raise RejectedError("no_claim_decided", round=entry.round, law=law.cited)
     return undecided(turn.state, turn.state.current, number)
+
+
+# Bets
+
+
+def withdraw_bet(turn: CheminTurn, given: BetWithdraw) -> None:
+    """Withdraw a bet while bets are open, or after the bank has laid down too early."""
+    coup = turn.state.current
+    if coup is None or BANK_EARLY not in coup.said:
+        stakes.withdraw_bet(turn, given)
+        return
+    stakes.of(given.bet, turn.offered())
+    turn.change_current(bets=stakes.without_bet(coup.bets, given))
+    turn.say(stakes.said(turn.number, given))
 
 
 # What commands stand on

@@ -28,7 +28,7 @@ from controller.games.chemin.hands import (
     worth,
     wrong_word,
 )
-from controller.games.chemin.state import EARLY, SOUND
+from controller.games.chemin.state import BANK_EARLY, EARLY, SOUND
 from controller.games.chemin.turn import CheminMoves
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
@@ -202,6 +202,16 @@ class CheminTurn(CheminMoves):
             else:
                 return
 
+    def _bank_early(self) -> None:
+        """The bank has laid its cards down before all hands have spoken, and no fault obliged it to
+        show them.
+        """
+        coup, bank = self.current, self.book.bank
+        obliged = coup.owed or coup.bank_fault or bank in coup.fates
+        silent = any(who not in coup.words and who not in coup.fates for who in self.book.hands)
+        if silent and not obliged and is_open(coup, bank):
+            self.once(BANK_EARLY, lambda: self.irregular(BANK_EARLY))
+
     def _naturals(self) -> None:
         """Eight or nine with two cards that are face up."""
         book, bank = self.book, self.book.bank
@@ -210,6 +220,7 @@ class CheminTurn(CheminMoves):
         for who in book.hands:
             if who not in self.current.words and self._is_natural(who):
                 self.decide(who, "natural")
+        self._bank_early()
         coup = self.current
         if coup.words.get(bank) == "natural" or thirds(coup, bank) or not self._is_natural(bank):
             return
@@ -218,8 +229,6 @@ class CheminTurn(CheminMoves):
                 self.once(f"natural_forgotten {bank}", self._bank_forgot)
                 self.decide(bank, "stand")
             return
-        if any(who not in coup.words and who not in coup.fates for who in book.hands):
-            self.once("bank_before_hands", lambda: self.irregular("bank_before_hands"))
         self.decide(bank, "natural")
 
     def _is_natural(self, who: str) -> bool:

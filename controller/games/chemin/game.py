@@ -56,7 +56,7 @@ INPUTS = Inputs(
         person.BetsOpen: commands.open_bets,
         person.BetsClose: commands.close_bets,
         person.BetPlace: stakes.place_bet,
-        person.BetWithdraw: stakes.withdraw_bet,
+        person.BetWithdraw: commands.withdraw_bet,
         person.TableFollow: commands.follow_table,
         person.HandDraw: words.draw,
         person.HandStand: words.stand,

@@ -20,6 +20,8 @@ Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
 EARLY = "fifth_card"
 """The trouble of a held card that came before the hand's decision: it is for whoever asks first."""
 SOUND = (None, EARLY)
+BANK_EARLY = "bank_before_hands"
+"""The bank has laid down before a hand has spoken: its players may withdraw their bets."""
 KEEPABLE = ("card_surplus", "card_before_close", "card_out_of_round")
 """The troubles of a card that may be kept as the first of the next round."""
 QUESTIONS: Mapping[str, tuple[str, ...]] = {

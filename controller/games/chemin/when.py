@@ -8,6 +8,7 @@ from functools import partial
 
 from controller.contract import commands as person
 from controller.games.chemin.course import CheminTurn
+from controller.games.chemin.state import BANK_EARLY
 from controller.games.when import (
     Whens,
     bets_closed,
@@ -60,6 +61,12 @@ def _unconfirmed(turn: CheminTurn) -> bool:
     return bool(turn.state.unresolved()) or "round.confirm" in turn.asks()
 
 
+def _may_withdraw(turn: CheminTurn) -> bool:
+    coup = turn.state.current
+    early = coup is not None and BANK_EARLY in coup.said and bool(coup.bets)
+    return bets_placed(turn) or early
+
+
 WHEN: Whens = {
     person.CardDecide: _card_waits,
     person.RoundVoid: voidable,
@@ -68,7 +75,7 @@ WHEN: Whens = {
     person.BetsOpen: every(rounds_left, _shoe_lasts),
     person.BetsClose: _unasked,
     person.BetPlace: bets_open,
-    person.BetWithdraw: bets_placed,
+    person.BetWithdraw: _may_withdraw,
     person.TableFollow: every(bets_closed, _bank_silent),
     person.HandDraw: every(bets_closed, partial(_speaks, "draw")),
     person.HandStand: every(bets_closed, partial(_speaks, "stand")),

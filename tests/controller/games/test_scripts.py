@@ -53,6 +53,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "boule/wrong-device": ("ARA02-028",),
     "chemin-de-fer/bank-in-basket": ("BAL05-121",),
     "chemin-de-fer/bank-out-of-turn": ("GAL07-115",),
+    "chemin-de-fer/bank-lays-down-early": ("EUS96-E12",),
     "chemin-de-fer/card-before-close": ("GAL07-057", "GAL07-100"),
     "chemin-de-fer/card-face-up": ("BAL05-108",),
     "chemin-de-fer/card-in-basket": ("ARA02-102",),
