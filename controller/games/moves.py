@@ -70,6 +70,7 @@ class Moves(ABC, Generic[Book, Settings, State]):
             raise RejectedError("session_already_open", session=was.session)
         if given.minimum is not None:
             allow_minimum(given.minimum)
+            self.require_highest(given.minimum)
         self.change(
             session=was.session + 1,
             open=True,
@@ -83,6 +84,9 @@ class Moves(ABC, Generic[Book, Settings, State]):
                 by=given.by, role=given.role, minimum=given.minimum, currency=given.currency
             )
         )
+
+    def require_highest(self, minimum: int) -> None:
+        """Reject a minimum with which the table's highest stakes are not what the decree allows."""
 
     def raise_alert(
         self, what: str, given: Reading | None = None, detail: str | None = None

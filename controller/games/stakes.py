@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 from typing import Any, NamedTuple, Protocol
 
 from controller.contract.commands import BetPlace, BetWithdraw
@@ -31,6 +31,30 @@ class Bounds(NamedTuple):
 
     least: int | Fraction | None = None
     most: int | Fraction | None = None
+
+
+class Band(NamedTuple):
+    """What a decree lets an authorisation fix as the highest stake, as multiples of the table's
+    minimum. ``span``: anything from the lowest to the highest of them, else one of them;
+    ``raised``: the casino may also go above them. Without multiples the authorisation is free.
+    """
+
+    multiples: tuple[int | Fraction, ...] = ()
+    span: bool = False
+    raised: bool = False
+
+    def allows(self, highest: int, minimum: int) -> bool:
+        """Whether this is a highest stake with this minimum."""
+        if not self.multiples or (self.raised and highest >= max(self.multiples) * minimum):
+            return True
+        if self.span:
+            return min(self.multiples) * minimum <= highest <= max(self.multiples) * minimum
+        return any(highest == each * minimum for each in self.multiples)
+
+    def __str__(self) -> str:
+        """As ``50, 100`` or ``40-100``."""
+        told = [str(each) for each in self.multiples]
+        return f"{told[0]}-{told[-1]}" if self.span else ", ".join(told)
 
 
 class StakedRound(Protocol):
@@ -137,13 +161,39 @@ def cited(law: Law | None) -> str | None:
     return law.cited if law else None
 
 
-def refuse_unknown(highest: Highest, offered: Iterable[str]) -> None:
-    """Raise ``ValueError`` for a highest stake of an unknown bet."""
-    names = tuple(offered)
-    if wrong := [name for name in highest if name not in names]:
+def refuse_unlawful(highest: Highest, bands: Mapping[str, Band]) -> None:
+    """Raise ``ValueError`` for a highest stake of an unknown bet, and for highest stakes that no
+    minimum makes lawful.
+    """
+    if wrong := [name for name in highest if name not in bands]:
         raise ValueError(
-            f"highest: there is no bet {', '.join(wrong)}; there are: {', '.join(names)}"
+            f"highest: there is no bet {', '.join(wrong)}; there are: {', '.join(bands)}"
         )
+    held = {bet: bands[bet] for bet in highest if bands[bet].multiples}
+    minimums = {
+        minimum
+        for bet, band in held.items()
+        for each in band.multiples
+        for minimum in (floor(highest[bet] / each), ceil(highest[bet] / each))
+        if minimum > 0
+    }
+    if held and not any(
+        all(band.allows(highest[bet], minimum) for bet, band in held.items())
+        for minimum in minimums
+    ):
+        told = ", ".join(f"{bet} = {highest[bet]} ({band})" for bet, band in held.items())
+        raise ValueError(f"highest: the decree allows no minimum with {told}")
+
+
+def require_lawful(
+    highest: Highest, bands: Mapping[str, Band], minimum: int, law: Law | None
+) -> None:
+    """Reject a minimum with which a highest stake is not what the decree allows."""
+    for bet, most in highest.items():
+        if not bands[bet].allows(most, minimum):
+            raise RejectedError(
+                "highest_of_bet", bet=bet, highest=most, times=str(bands[bet]), law=cited(law)
+            )
 
 
 def of(bet: str, offered: Mapping[str, Bounds]) -> Bounds:

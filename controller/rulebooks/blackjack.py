@@ -66,6 +66,8 @@ class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """Highest bets as multiples of the table's minimum, or ``[1, 2]`` for a half of it."""
     limits: tuple[int, ...]
     """The highest bet on a hand as a multiple of the table's minimum."""
+    limits_raised: bool = False
+    """Whether the casino may raise the highest bet above them."""
     limit_change: Literal["none", "upward", "any"]
     """Whether the minimum of an open table may change within a session, as at roulette."""
     limit_after: Literal["shoe", "rounds"]

@@ -56,6 +56,8 @@ class Roulette(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True)
     here has a double zero.
     """
 
+    limits_raised: bool = False
+    """Whether the casino may raise the highest stakes above the bands of the bets."""
     pockets: int
     extra_black: tuple[int, ...]
     """Black though the sum of the digits is odd. (Even digit sums are black, the rest red, zero

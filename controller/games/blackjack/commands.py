@@ -201,6 +201,7 @@ def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
     session(turn)
     state, allowed, now = turn.state, turn.book.limit_change, turn.state.minimum
     allow_minimum(given.minimum)
+    turn.require_highest(given.minimum)
     if allowed == "none":
         raise RejectedError("minimum_fixed", law=turn.book.article)
     if state.limit is not None:

@@ -27,7 +27,7 @@ from controller.games.blackjack.course import BlackjackRules
 from controller.games.blackjack.hands import points
 from controller.games.blackjack.settings import BlackjackSettings, faults
 from controller.games.blackjack.state import BlackjackState
-from controller.games.blackjack.turn import BlackjackTurn
+from controller.games.blackjack.turn import BlackjackTurn, bands
 from controller.games.blackjack.when import WHEN
 from controller.games.dealt.arrivals import take_card, take_silence
 from controller.games.dealt.game import DealtGame
@@ -89,9 +89,7 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
     def __init__(self, book: Blackjack, settings: BlackjackSettings) -> None:
         if wrong := faults(settings, book):
             raise ValueError(f"{'; '.join(wrong)}: {book.article}")
-        stakes.refuse_unknown(
-            settings.highest, ("hands", *(("pairs",) if settings.pair_bets else ()))
-        )
+        stakes.refuse_unlawful(settings.highest, bands(book, settings))
         super().__init__(book, settings)
         self.rules = BlackjackRules(book, settings)
 

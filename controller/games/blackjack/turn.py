@@ -25,7 +25,7 @@ from controller.contract.events import (
     RoundUnresolved,
     Settled,
 )
-from controller.games import shoe, talla
+from controller.games import shoe, stakes, talla
 from controller.games.blackjack import course, jackpot
 from controller.games.blackjack.course import BlackjackRules, keys
 from controller.games.blackjack.hands import dealer_hands, points
@@ -192,6 +192,11 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             self.change(doubt=what)
 
     # The course of a round
+
+    def require_highest(self, minimum: int) -> None:
+        """The highest bets are multiples of the minimum that the decree has."""
+        lawful, law = bands(self.book, self.settings), self.book.laws.get("bet_limit")
+        stakes.require_lawful(self.settings.highest, lawful, minimum, law)
 
     def open_bets(self, by: str | None = None, *, relaunch: bool = False) -> None:
         """Begin a round. A silent device may hide cards of it."""
@@ -456,3 +461,11 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.say(
             CardRemoved(round=self.number, why=why, card=card, law=law.rule, article=law.article)
         )
+
+
+def bands(book: Blackjack, settings: BlackjackSettings) -> dict[str, stakes.Band]:
+    """What may be the highest bet on a hand, and on its pairs where they are offered."""
+    hands = stakes.Band(book.limits, raised=book.limits_raised)
+    if not settings.pair_bets:
+        return {"hands": hands}
+    return {"hands": hands, "pairs": stakes.Band(book.side_bet_limits["pairs_most"])}

@@ -66,6 +66,12 @@ class BouleTurn(CellsTurn):
         }
         return {bet: kinds["number" if bet.isdecimal() else "simple"] for bet in bets(self.book)}
 
+    def require_highest(self, minimum: int) -> None:
+        """The highest stakes lie between two multiples of the authorised minimum."""
+        authorised = self.settings.authorised_minimum or minimum
+        law = self.book.laws.get("bet_limit")
+        stakes.require_lawful(self.settings.highest, limits(self.book), authorised, law)
+
     def forget(self) -> None:
         """Whose turn it is to throw starts afresh with a session."""
         super().forget()
@@ -149,7 +155,7 @@ class BouleGame(CellsGame):
         wrong = faults(settings.holes, book)
         if wrong:
             raise ValueError(f"holes: {'; '.join(wrong[:3])}")
-        stakes.refuse_unknown(settings.highest, book.bets)
+        stakes.refuse_unlawful(settings.highest, limits(book))
         super().__init__(book, settings)
 
     def show(self, state: BouleState) -> BouleShown:
@@ -165,3 +171,8 @@ class BouleGame(CellsGame):
 
     def _colour(self, number: Number | None) -> Colour | None:
         return None if number is None else chances(int(number), self.book).colour
+
+
+def limits(book: Boule) -> dict[str, stakes.Band]:
+    """What may be the highest stake of each kind of bet."""
+    return {name: stakes.Band(bet.limits, span=True) for name, bet in book.bets.items()}

@@ -51,6 +51,11 @@ class FortuneTurn(CellsTurn):
             for name in self.book.bets
         }
 
+    def require_highest(self, minimum: int) -> None:
+        """The highest stake is a multiple of the minimum, where the decree fixes it."""
+        law = self.book.laws.get("bet_limit")
+        stakes.require_lawful(self.settings.highest, bands(self.book), minimum, law)
+
     def outcome(self, entry: WheelEntry) -> FortuneOutcome:
         """The symbol, and its cell if reported."""
         assert entry.number is not None
@@ -108,7 +113,7 @@ class FortuneGame(CellsGame):
         wrong = faults(settings.cells, book) if settings.cells else []
         if wrong:
             raise ValueError(f"cells: {'; '.join(wrong[:3])}")
-        stakes.refuse_unknown(settings.highest, book.bets)
+        stakes.refuse_unlawful(settings.highest, bands(book))
         super().__init__(book, settings)
 
     def show(self, state: CellsState) -> FortuneShown:
@@ -125,3 +130,8 @@ class FortuneGame(CellsGame):
             cells=tuple(cells),
             counts=state.tally().counts,
         )
+
+
+def bands(book: FortuneWheel) -> dict[str, stakes.Band]:
+    """What may be the highest stake on each symbol."""
+    return dict.fromkeys(book.bets, stakes.Band(() if book.highest is None else (book.highest,)))

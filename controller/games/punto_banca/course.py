@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from controller.contract.commands import CardDecide, CardsTurn
 from controller.contract.events import BaccaratOutcome, HandDecided
 from controller.contract.refusals import RejectedError
-from controller.games import shoe
+from controller.games import shoe, stakes
 from controller.games.baccarat import SIDES, WINNERS, Side, is_natural, next_card, points
 from controller.games.coups import commands
 from controller.games.coups.state import OUTCOMES
@@ -66,6 +66,11 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
             **dict.fromkeys(SIDES, table),
             "tie": Bounds(table.least, self.settings.highest.get("tie", most)),
         }
+
+    def require_highest(self, minimum: int) -> None:
+        """The highest bets are multiples of the minimum that the decree has."""
+        law = self.book.laws.get("bet_limit")
+        stakes.require_lawful(self.settings.highest, bands(self.book), minimum, law)
 
     def stage(self) -> Phase:
         """Before the first round of a shoe, cards are burned."""
@@ -436,3 +441,13 @@ def _filled(call: str, total: int) -> str:
     """The call with the points in place of the decree's dots."""
     before, dots, after = call.partition("...")
     return f"{before}{' ' if before[-1:].isalpha() else ''}{total}{after}" if dots else call
+
+
+def bands(book: PuntoBanca) -> dict[str, stakes.Band]:
+    """What may be the highest bet on a hand, and on the tie."""
+    of_hands = stakes.Band(book.limits, span=book.limits_are == "range")
+    part = Fraction(*book.tie_limit) if book.tie_limit else 1
+    return {
+        "hands": of_hands,
+        "tie": of_hands._replace(multiples=tuple(each * part for each in book.limits)),
+    }

@@ -51,7 +51,7 @@ class PuntoBancaGame(CoupGame[PuntoBanca, PuntoBancaSettings, PuntoBancaState, P
             )
         if settings.modality == "half_on_six" and book.commission_six is None:
             raise ValueError(f"modality: the decree has the commission only: {book.article}")
-        stakes.refuse_unknown(settings.highest, ("hands", "tie"))
+        stakes.refuse_unlawful(settings.highest, course.bands(book))
         super().__init__(book, settings)
 
     def confidential(

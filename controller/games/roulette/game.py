@@ -16,7 +16,7 @@ from controller.games.roulette import commands, readings
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import RouletteSettings
 from controller.games.roulette.state import RouletteState
-from controller.games.roulette.turn import RouletteTurn
+from controller.games.roulette.turn import RouletteTurn, bands
 from controller.games.roulette.wheel import faults
 from controller.games.wheels import game as wheels
 from controller.games.wheels.game import WheelGame
@@ -53,7 +53,7 @@ class RouletteGame(WheelGame):
         wrong = faults(settings.pocket_order, book)
         if wrong:
             raise ValueError(f"pocket_order: {'; '.join(wrong[:3])}")
-        stakes.refuse_unknown(settings.highest, book.bets)
+        stakes.refuse_unlawful(settings.highest, bands(book))
         super().__init__(book, settings)
 
     def show(self, state: RouletteState) -> RouletteShown:

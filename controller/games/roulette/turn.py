@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from controller.contract.commands import Command, VoidReason
 from controller.contract.events import RouletteOutcome
+from controller.games import stakes
 from controller.games.roulette.chances import chances
 from controller.games.roulette.settings import BREACHES, RouletteSettings
 from controller.games.roulette.state import RouletteState, WheelEntry, WheelRound
@@ -61,6 +62,11 @@ class RouletteTurn(WheelTurn):
         simple = kinds.pop("simple")
         return {**kinds, **dict.fromkeys(self.book.chances, simple)}
 
+    def require_highest(self, minimum: int) -> None:
+        """The highest stakes are multiples of the minimum that the decree has."""
+        law = self.book.laws.get("bet_limit")
+        stakes.require_lawful(self.settings.highest, bands(self.book), minimum, law)
+
     def concerns(self, fault: str, current: WheelRound) -> bool:
         """A failed launch has launched nothing."""
         return fault == "failed_launch" or current.launched
@@ -91,3 +97,10 @@ class RouletteTurn(WheelTurn):
         ):
             self.change(rotor=self.state.rotor_before)
         super().void(of, reason, law, by)
+
+
+def bands(book: Roulette) -> dict[str, stakes.Band]:
+    """What may be the highest stake of each bet."""
+    return {
+        name: stakes.Band(bet.limits, raised=book.limits_raised) for name, bet in book.bets.items()
+    }

@@ -17,7 +17,7 @@ from controller.contract.events import (
     TrenteOutcome,
 )
 from controller.contract.refusals import RejectedError
-from controller.games import shoe, talla
+from controller.games import shoe, stakes, talla
 from controller.games.coups import commands
 from controller.games.coups.turn import CoupTurn, Made, Why, of_no_place
 from controller.games.dealt.cards import Table, dealt
@@ -45,6 +45,11 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         """
         table = bounds(self.state.minimum, self.book.limits, self.settings.highest.get("chances"))
         return {**dict.fromkeys(self.book.chances, table), "insurance": Bounds()}
+
+    def require_highest(self, minimum: int) -> None:
+        """The highest bet is a multiple of the minimum that the decree has."""
+        law = self.book.laws.get("bet_limit")
+        stakes.require_lawful(self.settings.highest, bands(self.book), minimum, law)
 
     # Where cards go
 
@@ -259,3 +264,8 @@ def announce_last(turn: TrenteTurn, given: LastRoundsAnnounce) -> None:
     progress, or the next: in the last one 31-31 leaves no choice.
     """
     announce_last_rounds(turn, given, unsaid=1)
+
+
+def bands(book: Trente) -> dict[str, stakes.Band]:
+    """What may be the highest bet on a chance."""
+    return {"chances": stakes.Band(book.limits)}

@@ -45,7 +45,7 @@ class TrenteGame(CoupGame[Trente, TrenteSettings, TrenteState, TrenteTurn]):
     )
 
     def __init__(self, book: Trente, settings: TrenteSettings) -> None:
-        stakes.refuse_unknown(settings.highest, ("chances",))
+        stakes.refuse_unlawful(settings.highest, course.bands(book))
         super().__init__(book, settings)
 
     def show(self, state: TrenteState) -> TrenteShown:

@@ -198,6 +198,7 @@ def announce_limit(turn: WheelTurn, given: LimitAnnounce) -> None:
     if allowed == "none":
         raise RejectedError("minimum_fixed", law=_limit_law(turn))
     allow_minimum(given.minimum)
+    turn.require_highest(given.minimum)
     if minimum == given.minimum:
         raise RejectedError("minimum_already", minimum=minimum)
     if allowed == "upward" and minimum is None:

@@ -209,7 +209,7 @@ def test_side_bets_have_limits_of_their_own() -> None:
 
 
 def test_the_authorisation_may_have_a_lower_maximum() -> None:
-    play = table("ARA02", highest={"hands": 5000})
+    play = table("ARA02", highest={"hands": 25_000})
     play.boxes(1, 2)
-    with pytest.raises(RejectedError, match="bet on box:1 must be at most 5000"):
-        place(play, "box:1", amount=5001)
+    with pytest.raises(RejectedError, match="bet on box:1 must be at most 25000"):
+        place(play, "box:1", amount=25_001)

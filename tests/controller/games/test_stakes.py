@@ -10,6 +10,7 @@ import pytest
 
 from controller.contract.events import BetPlaced
 from controller.contract.refusals import RejectedError
+from controller.games.games import make_game
 from tests.support.for_each import for_each
 from tests.support.games.play import AnyPlay, only
 
@@ -183,13 +184,85 @@ def test_the_highest_stake_is_that_of_the_authorisation_where_it_is_stated(case:
     key = {"craps": "", "chemin-de-fer": "", "baccarat-two-cloths": ""}.get(case.game, _kind(case))
     if not key:
         return
-    play = Table(case, highest={key: 3 * MINIMUM})
+    least = _least(case)
+    play = Table(case, highest={key: least})
     play.say("bets.open", "croupier")
-    play.place(case.bet, 3 * MINIMUM)
-    with pytest.raises(RejectedError, match=f"must be at most {3 * MINIMUM}"):
-        play.place(case.bet, 3 * MINIMUM + 1)
+    play.place(case.bet, least)
+    with pytest.raises(RejectedError, match=f"must be at most {least}"):
+        play.place(case.bet, least + 1)
     with pytest.raises(ValueError, match="highest: there is no bet nothing; there are: "):
         Table(case, highest={"nothing": 5})
+
+
+LEAST: dict[str, int] = {
+    "roulette-french straight": 10, "roulette-french split": 20, "roulette-french dozen": 120,
+    "roulette-french simple": 180,
+    "boule number": 40, "boule simple": 200,
+    "trente-et-quarante chances": 1000, "trente-et-quarante chances EUS96": 20,
+    "punto-banca hands": 20, "punto-banca hands BAL05": 25, "punto-banca hands ARA02": 50,
+    "punto-banca tie": 2, "punto-banca tie EUS96": 20,
+}  # fmt: skip
+"""The lowest that an authorisation may fix as the highest stake, in minimums: BAL05 L239-245,
+L764-767, L881; ARA02 L258-260, L396, L462; EUS96 L294-298, L670, L737, L993; GAL07 L168-170, L364, L410.
+"""
+
+
+def _least(case: Case) -> int:
+    word = f"{case.game} {_kind(case)}"
+    if word == "punto-banca tie" and case.decree == "BAL05":
+        return 25 * MINIMUM // 10
+    if case.game == "fortune-wheel":
+        return 20 * MINIMUM  # ARA02 L1656 «siempre»; the others leave it to the authorisation
+    return LEAST.get(f"{word} {case.decree}", LEAST[word]) * MINIMUM
+
+
+@every
+def test_no_other_highest_stake_is_taken_than_an_authorisation_may_fix(case: Case) -> None:
+    key = {"craps": "", "chemin-de-fer": "", "baccarat-two-cloths": ""}.get(case.game, _kind(case))
+    if not key or case.most is None:
+        return
+    Table(case, highest={key: case.most})
+    for unlawful in (_least(case) - 1, _least(case) // 2, 3 * MINIMUM):
+        with pytest.raises(ValueError, match=r"must be .* times the minimum|allows no minimum"):
+            Table(case, highest={key: unlawful})
+    above = {key: 3 * case.most}
+    if (case.game, case.decree) == ("roulette-french", "BAL05"):  # L247-251: with notice
+        Table(case, highest=above)
+    else:
+        with pytest.raises(ValueError, match=r"must be .* times the minimum|allows no minimum"):
+            Table(case, highest=above)
+
+
+@for_each(
+    ("game", "decree", "highest", "fits"),
+    [
+        ("roulette-french", "ARA02", {"straight": 5000, "simple": 90_000}, True),
+        ("roulette-french", "ARA02", {"straight": 5000, "simple": 91_000}, False),
+        ("boule", "GAL07", {"number": 20_000, "simple": 250_000}, True),
+        ("boule", "GAL07", {"number": 20_000, "simple": 300_000}, False),
+        ("punto-banca", "BAL05", {"hands": 50_000, "tie": 5_000}, True),
+        ("trente-et-quarante", "GAL07", {"chances": 500_500}, False),
+        ("blackjack", "ARA02", {"hands": 25_001}, False),
+    ],
+)
+def test_highest_stakes_that_no_minimum_makes_lawful_are_refused_in_the_configuration(
+    game: str, decree: str, highest: dict[str, int], fits: bool
+) -> None:
+    if fits:
+        make_game(game, decree, {"highest": highest})
+    else:
+        with pytest.raises(ValueError, match="highest: the decree allows no minimum with"):
+            make_game(game, decree, {"highest": highest})
+
+
+@for_each("game", ["roulette-french", "blackjack"])
+def test_a_minimum_is_not_announced_with_which_the_highest_stake_is_unlawful(game: str) -> None:
+    key = "straight" if game == "roulette-french" else "hands"
+    play = Table(Case(game, "BAL05", key, None), highest={key: 50_000})
+    for minimum in (3_000, 1_900):
+        with pytest.raises(RejectedError, match=f"the highest stake on {key}, 50000, must be"):
+            play.say("limit.announce", minimum=minimum)
+    play.say("limit.announce", minimum=2_500)
 
 
 def _kind(case: Case) -> str:
