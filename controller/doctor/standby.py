@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from controller.configuration.settings import Configuration, Standby
 from controller.doctor.finding import Finding
 from controller.standby.errors import StoreUnreachableError, StoreUnusableError
+from controller.standby.record import Record, read_record
 from controller.standby.store import Entry, Store
 
 PATIENCE = 5.0
@@ -22,7 +23,7 @@ def look(configuration: Configuration) -> Iterator[Finding]:
 
 
 async def _asked(settings: Standby, node: str) -> list[Finding]:
-    store, about = Store(settings, node, PATIENCE), "standby"
+    store, about = Store(settings, node, PATIENCE, read_record), "standby"
     found: list[Finding] = []
     try:
         for _ in settings.servers:  # each of them is to answer
@@ -49,7 +50,7 @@ async def _asked(settings: Standby, node: str) -> list[Finding]:
     return found
 
 
-def judged(about: str, server: str, entry: Entry) -> list[Finding]:
+def judged(about: str, server: str, entry: Entry[Record]) -> list[Finding]:
     """What a server says of the lease."""
     record = entry.record
     if record is None:
@@ -58,7 +59,7 @@ def judged(about: str, server: str, entry: Entry) -> list[Finding]:
     return [Finding("ok", about, f"{server} answers; {who}, term {record.term}")]
 
 
-async def _kept(settings: Standby, store: Store, about: str) -> list[Finding]:
+async def _kept(settings: Standby, store: Store[Record], about: str) -> list[Finding]:
     try:
         kept, current = await store.replicas()
     except StoreUnreachableError:  # there is no bucket yet

@@ -63,6 +63,9 @@ _LOG_WORTH, _LOG_LIMIT = (
 _LOG_AGAIN = 1.0  # seconds after which the log is tried again that somebody was reading
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 10.0  # seconds between tries
 
+PROBED = "probe"
+"""The cursor that :meth:`Journal.probe` writes."""
+
 UNREAD = 10.0
 """Seconds for which the disk may fail to return what is to be published, before the file is
 abandoned.
@@ -133,6 +136,9 @@ class Journal:
         self._queue: SimpleQueue[_Batch | _Cut | _Suspect | _Look | None] = SimpleQueue()
         self._moves: dict[str, int] = {}
         self._moves_due: asyncio.TimerHandle | None = None
+        self._writing: float | None = None
+        """The monotonic time at which the writer began with what it is writing."""
+        self._probes = 0
         self._logged = 0
         self._move_at = 0.0
         self._closing = Event()
@@ -213,6 +219,24 @@ class Journal:
                 self._moves_due = asyncio.get_running_loop().call_later(_IDLE, self._hand_over)
             except RuntimeError:  # no loop is running, so nothing can be put off
                 self._hand_over()
+
+    def probe(self) -> asyncio.Future[int]:
+        """Write a number to the disk, beside the chain. The future is done once it is there; while
+        the disk does not take it, it waits with all else.
+        """
+        self._loop = asyncio.get_running_loop()
+        done: asyncio.Future[int] = self._loop.create_future()
+        self._probes += 1
+        self._queue.put(_Batch((), done, {PROBED: self._probes}))
+        return done
+
+    @property
+    def hung(self) -> float:
+        """Seconds for which the writer has been busy with the same commit, its repetitions
+        included; 0: it is not.
+        """
+        begun = self._writing
+        return 0.0 if begun is None else time.monotonic() - begun
 
     def cursor(self, name: str = "mqtt") -> int:
         """The stored position of that reader; 0 at first."""
@@ -415,6 +439,7 @@ class Journal:
         inputs = _inputs(records)
         waiting = [batch.stored for batch in batches]
         wait = _FIRST_WAIT
+        self._writing = time.monotonic()
         while True:
             begun = time.monotonic()
             try:
@@ -432,15 +457,15 @@ class Journal:
                     self._call(self._settle, [(stored, failure) for stored in waiting], inputs)
                     return
                 wait = min(2 * wait, _LONGEST_WAIT)
+        self._writing = None
         if self._store.replacement is not None:
             new, self._store.replacement = self._store.replacement, None
             self._call(self._go_on, new)
-        if records:
+        if records or any(waiting):
             lasts = accumulate(len(batch.records) for batch in batches)
             outcomes = [
-                (batch.stored, ends[last - 1])
+                (batch.stored, ends[last - 1] if batch.records else self._store.head.position)
                 for batch, last in zip(batches, lasts, strict=True)
-                if batch.records
             ]
             self._call(self._settle, outcomes, inputs, self._store.head, published)
         self._tell(None)

@@ -132,6 +132,12 @@ class Publisher:
         self._exclusive = exclusive or Exclusive()
         self._wake = asyncio.Event()
         self._end = asyncio.Event()
+        self._hurry = asyncio.Event()
+        """Set when the next attempt to connect is to be made now."""
+        self._answered = 0.0
+        """The monotonic time of the last acknowledgement, or at which events began to wait for
+        one.
+        """
         self._connection: Connection | None = None
         """The connection, once events are sent on it."""
         self._sent = self.position
@@ -235,6 +241,16 @@ class Publisher:
         """Make :meth:`run` send what is pending, publish ``offline`` and return."""
         self._end.set()
         self._wake.set()
+        self._hurry.set()
+
+    def hasten(self) -> None:
+        """Make the next attempt to connect now, if there is no connection."""
+        self._hurry.set()
+
+    @property
+    def unanswered(self) -> float:
+        """Seconds for which the broker has acknowledged nothing of what it was sent."""
+        return time.monotonic() - self._answered if self._unacknowledged else 0.0
 
     async def run(self) -> None:
         """Publish until :meth:`end`, through every outage of the broker."""
@@ -271,7 +287,9 @@ class Publisher:
             pause = next_pause(pause, lasted, in_vain=in_vain)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause * random.uniform(0.5, 1.0)):  # noqa: S311 - a jitter
-                    await self._end.wait()
+                    await self._hurry.wait()
+            if not self._end.is_set():
+                self._hurry.clear()
 
     @contextlib.asynccontextmanager
     async def _connect(self) -> AsyncIterator[Connection]:
@@ -617,6 +635,8 @@ class Publisher:
             while (room := most - len(self._unacknowledged)) > 0 and (events := self._events(room)):
                 for event in events:
                     sent = _Sent(event.position, event.mono_ns)
+                    if not self._unacknowledged:
+                        self._answered = time.monotonic()
                     self._unacknowledged.append(sent)
                     if self._is_elsewhere(event):
                         sent.acknowledged = True
@@ -651,6 +671,7 @@ class Publisher:
         """The broker has answered for an event: move the cursor past all that are acknowledged."""
         self._note_refusal(message, refusal)
         sent.acknowledged = True
+        self._answered = time.monotonic()
         if sent.position > self._historical:
             self._stages.acknowledged.add(age_ns(sent.mono_ns))
         self.standing.published += 1

@@ -72,7 +72,7 @@ from devices.readings import (
 from devices.recording import RecordingWriter
 
 if TYPE_CHECKING:
-    from controller.service.pair import Pair
+    from controller.service.pair import Duty, Pair
     from controller.standby.right import Progress
 
 OF_A_LINK = (LinkOpen, LinkUp, LinkLost, LinkStale, LinkUnintelligible)
@@ -87,6 +87,10 @@ RESTORED = "journal-restored"
 """The alert of a journal that goes on from a backup."""
 TAKEN_OVER = "taken-over"
 """The alert of tables that another daemon had before."""
+UNREADY = "standby-unready"
+"""The alert that no other daemon of the pair could take the tables over."""
+LET_GO = 0.5
+"""Seconds for the tasks of a daemon that gives its tables to the other one of the pair."""
 FAREWELL = 5.0
 """Seconds allowed at a clean stop to store what is pending, and again to publish it."""
 
@@ -135,9 +139,13 @@ async def _serve_in_pair(
     pair = Pair(configuration, file)
     try:
         if await pair.wait(stop, again):
-            async with pair.renewing():
-                daemon = Daemon(pair.configuration, deadline, file, again, pair)
-                await daemon.run(stop)
+            try:
+                async with pair.renewing():
+                    daemon = Daemon(pair.configuration, deadline, file, again, pair)
+                    await daemon.run(stop)
+            except Exception as error:
+                await pair.fail(error)
+                raise
             await pair.release()
     finally:
         await pair.close()
@@ -221,6 +229,8 @@ class Daemon:
             raise
         if self._journal.set_aside is not None or self._journal.lost is not None:
             self._journal_set_aside()
+        if self._journal.failed is not None:  # while it waited in a pair
+            self._journal_changed(self._journal.failed)
         found = exposed(Path(configuration.journal.path), Path(configuration.recordings.path))
         if found := [*found, *exposed_secrets(configuration.broker)]:
             self._log.warning(
@@ -279,6 +289,7 @@ class Daemon:
 
             for table in self._places:
                 read(table)
+            pair = self._pair
             chores = [
                 essential("journal", self._journal.watch()),
                 essential("health", self._report(reporter)),
@@ -300,6 +311,8 @@ class Daemon:
                 self._configuration, self._file, self._tell_reload, self._journal, floor
             )
             reloading = essential("reload", reload.run(self._again))
+            if pair is not None:
+                chores.append(essential("pair", pair.watch(self._duty(publisher))))
             gc.collect()
             gc.freeze()  # what stays for good is not looked through again and again
             notify("READY=1", self._status())
@@ -310,6 +323,11 @@ class Daemon:
                 devices=sum(map(len, self._reading.values())),
                 broker=broker.url,
             )
+            if pair is not None and await _first(stop, pair.yields) is pair.yields:
+                self._deadline.within(DEATH)
+                reading = [task for tasks in self._reading.values() for task in tasks]
+                await _cancel(reloading, *reading, publishing, *chores, within=LET_GO)
+                await pair.let_go()
             await stop.wait()
             notify("STOPPING=1")
             self._log.info("daemon stops")
@@ -337,6 +355,39 @@ class Daemon:
             {id: table.session for id, table in tables.items()},  # noqa: A001
             {id: table.readings for id, table in tables.items() if table.face_down},  # noqa: A001
         )
+
+    def _duty(self, publisher: Publisher) -> Duty:
+        """What the pair asks of this daemon while it serves."""
+        from controller.service.pair import Duty  # only a pair asks
+
+        return Duty(
+            connected=lambda: publisher.standing.connected,
+            unanswered=lambda: publisher.unanswered,
+            devices=lambda: {
+                f"{table}/{name}": device.health().state
+                for table, place in self._places.items()
+                for name, device in place.devices.items()
+            },
+            hasten=publisher.hasten,
+            alert=self._say_unready,
+        )
+
+    def _say_unready(self, why: str | None) -> None:
+        """Raise or clear the alert that nobody could take the tables over."""
+        if why is None:
+            self._alerts.pop(UNREADY, None)
+            self._log.info("another daemon could take the tables over")
+        else:
+            what = f"{why}. If this daemon ends, nobody serves the tables until that is cured"
+            self._alerts[UNREADY] = Alert(
+                alert=UNREADY,
+                what="standby.unready",
+                severity="warning",
+                raised=utc(time.time()),
+                detail=what,
+            )
+            self._log.warning("no other daemon could take the tables over", reason=why)
+        self._changed()
 
     def _status(self) -> str:
         devices = sum(map(len, self._reading.values()))
@@ -738,11 +789,22 @@ async def _broker(broker: Broker) -> AsyncIterator[Broker]:
         yield msgspec.structs.replace(broker, url=f"mqtt://{host}:{port}", protocol="3.1.1")
 
 
-async def _cancel(*tasks: asyncio.Task[None]) -> None:
+async def _cancel(*tasks: asyncio.Task[None], within: float = FAREWELL) -> None:
     for task in tasks:
         task.cancel()
     if tasks:  # one that hangs must not keep the others from finishing
-        await asyncio.wait(tasks, timeout=FAREWELL)
+        await asyncio.wait(tasks, timeout=within)
+
+
+async def _first(*events: asyncio.Event) -> asyncio.Event:
+    """The one that is set first; of several that are, the first."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()
+    return next(event for event in events if event.is_set())
 
 
 def _alert(alert: str, what: str, detail: str) -> Alert:

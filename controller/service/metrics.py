@@ -54,6 +54,11 @@ FAMILIES = (
         "1: the daemon of a pair waits for the lease of its tables. 0: it serves.",
     ),
     Family(
+        "novamas_standby_unable",
+        "gauge",
+        "1: the daemon of a pair waits, and could not serve; its log says why. 0: it could.",
+    ),
+    Family(
         "novamas_standby_term",
         "gauge",
         "Of a pair: how many times the lease was taken, this time included.",
@@ -200,7 +205,7 @@ FAMILIES = (
 
 
 WAITING = (
-    *("novamas_info", "novamas_standby_waiting"),
+    *("novamas_info", "novamas_standby_waiting", "novamas_standby_unable"),
     *("novamas_reload_refused", "novamas_reload_waiting_tables"),
     "novamas_reload_timestamp_seconds",
 )
@@ -208,7 +213,11 @@ WAITING = (
 
 
 def waiting_page(
-    site: str, node: str, version: str, reloaded: Callable[[], ReloadHealth | None]
+    site: str,
+    node: str,
+    version: str,
+    reloaded: Callable[[], ReloadHealth | None],
+    unable: Callable[[], bool],
 ) -> Callable[[], Awaitable[Answer]]:
     """The page of a daemon of a pair while the other one serves."""
     families = [family for family in FAMILIES if family.name in WAITING]
@@ -216,7 +225,11 @@ def waiting_page(
     async def page() -> Answer:
         values: dict[str, Values] = {name: {} for name in WAITING}
         values["novamas_info"] = {(site, node, version): 1}
-        for name, value in (("novamas_standby_waiting", 1), *_of_reload(reloaded())):
+        for name, value in (
+            ("novamas_standby_waiting", 1),
+            ("novamas_standby_unable", int(unable())),
+            *_of_reload(reloaded()),
+        ):
             values[name] = {(): value}
         return Answer(await exposition(families, values), TEXT)
 

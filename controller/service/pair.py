@@ -8,10 +8,10 @@ import asyncio
 import contextlib
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -26,20 +26,62 @@ from controller.journal.schema import new_boot
 from controller.journal.setup import Boot, Tenure
 from controller.mqtt.publisher import Exclusive
 from controller.service import logs
+from controller.service.readiness import Readiness
 from controller.service.reload import Reload
 from controller.service.reload_answer import Answer, write_answer
 from controller.service.systemd_notify import notify
-from controller.standby.fence import Fence
-from controller.standby.lease import Own
-from controller.standby.record import Record
+from controller.standby import right as lease
+from controller.standby.exchange import Exchange
+from controller.standby.fence import Fence, boottime
+from controller.standby.lease import RENEWALS, Own, grace
+from controller.standby.record import LONGEST_TEXT, Record, read_record
 from controller.standby.right import Candidate, Progress, Right, machine, patience
+from controller.standby.statements import (
+    BROKER,
+    DEVICES,
+    JOURNAL,
+    START,
+    Board,
+    Missing,
+    Statement,
+    better,
+    read_board,
+)
 from controller.standby.store import Store
+from devices.errors import NovamasError
 from devices.log import structlog
+from devices.watch import State
+
+HUNG = 0.5
+"""The part of a lease after which a commit, or an acknowledgement of the broker, that has not come
+keeps a daemon from serving.
+"""
+ALONE = 6
+"""Leases without another daemon after which an alert says so."""
+FAILED_FOR = 6
+"""Leases for which a daemon whose run has failed says that it could not serve."""
+SPEAKING: tuple[State, ...] = ("up", "unintelligible")
+MISSING: Mapping[State, Missing] = {"lost": "lost", "stale": "stale"}
+BOARD = ".daemons"
+"""Behind the key of the lease: the key of the statements."""
 
 
 def instance(settings: Standby) -> str:
     """The name of this machine in the pair."""
     return settings.instance or socket.gethostname().partition(".")[0].lower()
+
+
+class Duty(NamedTuple):
+    """What a daemon that serves knows of its own ability. ``devices``: the state of each, by
+    ``table/device``; ``hasten``: connect to the broker now; ``alert``: that the other daemon could
+    not take over, and why; None: it could.
+    """
+
+    connected: Callable[[], bool]
+    unanswered: Callable[[], float]
+    devices: Callable[[], Mapping[str, State]]
+    hasten: Callable[[], None]
+    alert: Callable[[str | None], None]
 
 
 class Pair:
@@ -56,9 +98,27 @@ class Pair:
         self.reloaded: ReloadHealth | None = None
         """How the configuration was last taken over while we waited."""
         self._reload = Reload(configuration, file, self._tell_reload)
-        self._store = Store(settings, configuration.site.node, patience(settings.lease))
+        node, within = configuration.site.node, patience(settings.lease)
+        self._store = Store(settings, node, within, read_record)
+        board: Store[Board] = Store(settings, f"{node}{BOARD}", within, read_board)
         self._fence = Fence(logs.drain)
         self._own, self._before = _own(self.journal, instance(settings), self.boot)
+        self._exchange = Exchange(board, self.journal.id, settings.lease, self._state)
+        self._exchanging: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Task[None] | None = None
+        self._readiness: Readiness | None = None
+        """While it waits."""
+        self._troubles: dict[str, str] = {}
+        self._missing: dict[str, Missing] = {}
+        self._judged: Collection[str] | None = None
+        """The kinds of trouble that the log has of the one that waits; None: none yet."""
+        self._failure: str | None = None
+        """Why this run has failed."""
+        self._failed: tuple[str, float] | None = None
+        """Why the run before this one failed, and until when that counts."""
+        self.yields = asyncio.Event()
+        """Set when the tables are to be given to the other daemon, which can serve."""
+        self._cause = ""
         self._right: Right | None = None
         self._last: Progress | None = None
         self._status = ""
@@ -76,17 +136,29 @@ class Pair:
         self.journal.announce()
         self._log.info("daemon waits for the lease of its tables", instance=self._own.instance)
         self._say("waits for the lease of its tables", "READY=1")
+        self._readiness = readiness = Readiness(
+            self.configuration, self.journal, self._settings.lease
+        )
         candidate = Candidate(
             *(self._own, self._settings.lease, self._store, self._fence),
             told=self._tell,
             alive=lambda: notify("WATCHDOG=1"),
+            ready=lease.Readiness(
+                troubles=lambda: self._unable(readiness),
+                barred=(JOURNAL,),
+                rival=lambda: self._exchange.rival() is not None,
+                sure=readiness.try_journal,
+            ),
         )
+        self._exchanging = asyncio.create_task(self._exchange.run(), name="statements")
         taking, stopping = (
             asyncio.create_task(candidate.wait()),
             asyncio.create_task(stop.wait()),
         )
         reloading = asyncio.create_task(self._reload.run(again))
         tasks: list[asyncio.Task[Any]] = [taking, stopping, reloading]
+        tasks.append(asyncio.create_task(readiness.run(), name="readiness"))
+        tasks.append(asyncio.create_task(self._look_for_devices(readiness), name="devices"))
         if listen := self.configuration.metrics.listen:
             tasks.append(asyncio.create_task(self._answer(listen)))
         try:
@@ -100,7 +172,9 @@ class Pair:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+            self._readiness = None
         record = self._held.record
+        self._troubles = {}
         self._log.info(
             "lease taken", instance=record.instance, term=record.term, first=record.first
         )
@@ -109,7 +183,7 @@ class Pair:
     @contextlib.asynccontextmanager
     async def renewing(self) -> AsyncIterator[None]:
         """Renew the lease meanwhile."""
-        keeping = asyncio.create_task(self._held.keep(), name="lease")
+        keeping = self._keeping = asyncio.create_task(self._held.keep(), name="lease")
         keeping.add_done_callback(self._note_end)
         try:
             yield
@@ -121,6 +195,58 @@ class Pair:
         """A defect: nothing renews the lease any more, and the process ends with it."""
         if not keeping.cancelled():
             self._log.error("the lease is renewed no longer", exc_info=keeping.exception())
+
+    async def watch(self, duty: Duty) -> None:
+        """Until the tables are to be given to the other daemon: see whether this one can serve, and
+        whether the other one could.
+        """
+        seconds = self._settings.lease
+        begun = steady = heard = boottime()
+        since: float | None = None
+        told: str | None = None
+        while not self.yields.is_set():
+            await asyncio.sleep(min(seconds / lease.LOOKS, lease.LONGEST_LOOK))
+            now = boottime()
+            self._judge(duty)
+            if self._troubles:
+                steady = now
+            self._held.able = (now - steady) / seconds
+            why = better(self._troubles, self._missing, self._exchange.rival())
+            if why is None or now - begun < seconds:
+                since = None
+            elif since is None:
+                since = now
+            elif now - since >= grace(self._held.record):
+                self._cause = why
+                self.yields.set()
+            if since is not None and BROKER in self._troubles:
+                duty.hasten()
+            others = [each for each in self._exchange.fresh() if not each.serves]
+            if others:
+                heard = now
+            if (other := _other(others, now - heard > ALONE * seconds)) != told:
+                told = other
+                duty.alert(told)
+        await asyncio.Event().wait()
+
+    def _judge(self, duty: Duty) -> None:
+        """What keeps this daemon, which serves, from doing so."""
+        most, found = HUNG * self._settings.lease, {}
+        if self.journal.failed is not None:
+            found[JOURNAL] = f"the journal cannot be written: {self.journal.failed}"
+        elif (hung := self.journal.hung) > most:
+            found[JOURNAL] = f"the journal's disk has not stored anything for {hung:.0f} s"
+        if not duty.connected():
+            found[BROKER] = "the broker cannot be reached"
+        elif (silent := duty.unanswered()) > most:
+            found[BROKER] = f"the broker has acknowledged nothing for {silent:.0f} s"
+        states = duty.devices()
+        self._missing = {name: MISSING[state] for name, state in states.items() if state in MISSING}
+        if self._missing and not any(state in SPEAKING for state in states.values()):
+            found[DEVICES] = f"no device can be reached: {', '.join(self._missing)}"
+        if found.keys() != self._troubles.keys() and found:
+            self._log.warning("this daemon cannot serve", reason="; ".join(found.values()))
+        self._troubles = found
 
     def begin(self) -> Tenure:
         """By which right the daemon serves, as its journal keeps it. A hand-over is told by every
@@ -168,11 +294,86 @@ class Pair:
         if self._last is not None:
             await self._held.release(self._last)
 
+    async def fail(self, error: Exception) -> None:
+        """The run has failed, before or while it served, and writes nothing any more: give the
+        lease back.
+        """
+        named = isinstance(error, NovamasError | OSError)
+        why = str(error) if named else type(error).__name__
+        self._failure = why
+        self._fence.lift()
+        with contextlib.suppress(TimeoutError):  # the process must end soon
+            async with asyncio.timeout(2 * patience(self._settings.lease)):
+                await self._exchange.tell()
+        await self._held.release(None, f"the run failed: {why}")
+
+    async def let_go(self) -> None:
+        """Give the lease to the other daemon, as it was last renewed, and end the process. Nothing
+        waits for what hangs: what is not published yet is when this daemon has the tables again.
+        """
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.wait([self._keeping])
+        await self._held.release(None, self._cause, yields=True)
+        self._held.end(f"the other daemon can serve the tables: {self._cause}")
+
     async def close(self) -> None:
         """End the connection to the store, and close the journal."""
         self._fence.lift()
+        if self._exchanging is not None:
+            self._exchanging.cancel()
+            await asyncio.wait([self._exchanging])
+        await self._exchange.close()
         await self._store.close()
         await asyncio.to_thread(self.journal.close)
+
+    def _state(self, beat: int) -> Statement:
+        """What this daemon states of itself."""
+        own, readiness = self._own, self._readiness
+        troubles = self._troubles if readiness is None else self._unable(readiness)
+        if self._failure is not None:
+            troubles = {START: self._failure}
+        return Statement(
+            instance=own.instance,
+            boot=own.boot,
+            journal=own.journal,
+            machine=own.machine,
+            beat=beat,
+            lease=self._settings.lease,
+            serves=readiness is None,
+            troubles={kind: what[:LONGEST_TEXT] for kind, what in troubles.items()},
+            missing={} if readiness is not None else self._missing,
+            reached=() if readiness is None else readiness.reached,
+        )
+
+    def _unable(self, readiness: Readiness) -> dict[str, str]:
+        """What keeps this daemon, which waits, from serving."""
+        found = readiness.troubles
+        before = self._exchange.before
+        if self._failed is None and before is not None and START in before.troubles:
+            until = boottime() + FAILED_FOR * self._settings.lease
+            self._failed = before.troubles[START], until
+        if self._failed is not None and boottime() < self._failed[1]:
+            found[START] = f"its last run failed: {self._failed[0]}"
+        self._troubles = found
+        if readiness.is_known and found.keys() != self._judged:
+            self._judged = found.keys()
+            if found:
+                self._log.warning("this daemon could not serve", reason="; ".join(found.values()))
+            else:
+                self._log.info("this daemon could serve")
+            self._say(self._status)
+        return found
+
+    async def _look_for_devices(self, readiness: Readiness) -> None:
+        """While the other daemon, which serves, misses devices, try to reach them."""
+        while True:
+            missing: dict[str, Missing] = {}
+            for other in self._exchange.fresh():
+                if other.serves and DEVICES in other.troubles:
+                    missing |= other.missing
+            await readiness.try_devices(missing)
+            await asyncio.sleep(self._settings.lease / RENEWALS)
 
     @property
     def _held(self) -> Right:
@@ -202,6 +403,8 @@ class Pair:
     def _say(self, status: str, *lines: str) -> None:
         """Tell the service manager, also of a configuration that was not taken over."""
         self._status = status
+        if self._judged and self._readiness is not None:
+            status += f"; could not serve: {'; '.join(self._troubles.values())[:200]}"
         trouble = None if self.reloaded is None else self.reloaded.trouble
         if trouble is not None:
             status += f"; configuration not taken over: {' '.join(trouble.split())[:200]}"
@@ -220,8 +423,21 @@ class Pair:
 
         await asyncio.to_thread(import_module, "prometheus_client")
         site = self.configuration.site
-        page = waiting_page(site.id, site.node, VERSION, lambda: self.reloaded)
+        page = waiting_page(
+            site.id, site.node, VERSION, lambda: self.reloaded, lambda: bool(self._judged)
+        )
         await endpoint.serve(address(listen), {b"/metrics": page})
+
+
+def _other(waiting: list[Statement], alone: bool) -> str | None:
+    """Why no other daemon could take the tables over; None: one could, or it is too early to
+    say.
+    """
+    if not waiting:
+        return "no other daemon waits" if alone else None
+    if any(each.able for each in waiting):
+        return None
+    return "; ".join(f"{each.instance}: {'; '.join(each.troubles.values())}" for each in waiting)
 
 
 def _own(journal: Journal, name: str, boot: str) -> tuple[Own, Tenure | None]:

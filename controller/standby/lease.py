@@ -15,6 +15,8 @@ one clock is not a quarter faster than the other.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import msgspec
 from msgspec.structs import replace
 
@@ -25,6 +27,29 @@ SHARE = 0.8
 """The part of a lease for which whoever holds it may serve after a renewal."""
 RENEWALS = 4
 """Renewals in a lease."""
+STAND_BACK = 3
+"""Leases for which a daemon that cannot serve, or could not, leaves the tables to another one."""
+RETAKES = 2
+"""How many times in a row a daemon takes the lease from its own earlier run at once."""
+STEADY = 3
+"""Leases after which a daemon that could serve all the while may take the lease from its own runs
+again.
+"""
+SETTLED = 1
+"""Leases after which a daemon that could serve all the while counts as one to which the tables were
+rightly given.
+"""
+GRACE = 0.5
+"""The part of a lease for which a daemon that serves must be unable, and another one able, before
+it gives the tables to that one.
+"""
+FREE_YIELDS = 3
+"""How many times in a row the tables are given away after the shortest time: from then on each
+waits four times as long as the one before, so that two daemons that are both wrong about the other
+do not hand the tables to and fro.
+"""
+LONGEST_GRACE = 64
+"""Leases of the longest such wait."""
 
 
 class Own(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,22 +116,45 @@ def goes_on(own: Own, record: Record | None) -> bool:
     )
 
 
-def free_from(waiting: Waiting) -> float | None:
+def free_from(
+    waiting: Waiting, troubles: Collection[str] = (), *, rival: bool = False
+) -> float | None:
     """When the lease may be taken if the record stands until then; None: not known yet.
+    ``troubles``: what keeps this daemon from serving; ``rival``: another one runs that says it
+    could serve.
 
     At once if it was given back, or is of the same journal on the same machine: who held it has
     died, or the journal would still be locked. A record of a lower term than was ever seen is none
     of these: the store has forgotten something, and another daemon may be sure of its lease.
+
+    A daemon that could not serve the last time, has died again and again, or cannot serve now,
+    gives another one the time to take it first.
     """
     record, own = waiting.record, waiting.own
     if waiting.revision is None:
         return None
     if record is None:
-        return waiting.first + waiting.lease
-    own_record = (record.journal, record.machine) == (own.journal, own.machine)
-    if (record.released or own_record) and record.term >= waiting.highest:
-        return waiting.first
-    return waiting.first + max(waiting.lease, record.lease)
+        free = waiting.first + waiting.lease
+        return free + STAND_BACK * waiting.lease if troubles else free
+    longer = max(waiting.lease, record.lease)
+    same = (record.journal, record.machine) == (own.journal, own.machine)
+    known = record.term >= waiting.highest
+    free = waiting.first if known and (record.released or same) else waiting.first + longer
+    failed = same and (bool(record.trouble) or record.again >= RETAKES)
+    if failed:  # a lease is long enough to see whether another daemon runs
+        free = max(free, waiting.first + longer)
+    if (rival and failed) or (troubles and (rival or not same)):
+        free = max(free, waiting.first + STAND_BACK * longer)
+    return free
+
+
+def grace(record: Record) -> float:
+    """Seconds for which the daemon that holds this record must be unable, and another one able,
+    before it gives the tables away.
+    """
+    times = max(0, min(record.yields, FREE_YIELDS + 8) - FREE_YIELDS + 1)
+    leases: float = min(GRACE * 4**times, LONGEST_GRACE)
+    return record.lease * leases
 
 
 def claim(waiting: Waiting, now: str) -> Record:
@@ -123,6 +171,8 @@ def claim(waiting: Waiting, now: str) -> Record:
         lease=waiting.lease,
         since=now,
         renewed=now,
+        again=record.again + 1 if record is not None and record.journal == own.journal else 0,
+        yields=0 if record is None else record.yields,
     )
     if record is None:
         # the journal knows of a pair, and the store does not: what the other one did, nobody knows
@@ -160,11 +210,17 @@ def renewal(
     now: str,
     sessions: dict[str, int],
     readings: dict[str, int],
+    *,
+    able: float = 0.0,
 ) -> Record:
-    """The record to renew with, but for its checkpoint. Numbers never go back."""
+    """The record to renew with, but for its checkpoint. Numbers never go back. ``able``:
+    leases for which the daemon has been able to serve.
+    """
     record = held.record
     return replace(
         record,
+        again=0 if able >= STEADY else record.again,
+        yields=0 if able >= SETTLED else record.yields,
         renewed=now,
         sessions=highest(record.sessions, sessions),
         readings=highest(record.readings, readings),

@@ -14,7 +14,9 @@ from controller.journal.setup import HandOver
 LONGEST = 300.0
 """Seconds of the longest lease."""
 
-Whole = Annotated[int, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+LONGEST_TEXT = 300
+Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -27,22 +29,29 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     nothing was published in this term. ``sessions`` and ``readings``: by table the highest numbers
     that were given. ``handed``: the hand-over with which ``first`` began. ``released``: it was
     given back, and nobody serves the tables.
+
+    ``trouble``: why it was given back, where that was no ordinary end. ``again``: how many times in
+    a row the same journal has taken it from itself without having served for a while; ``yields``:
+    how many times in a row it was given back because another daemon could serve.
     """
 
     instance: str
     boot: str
     journal: str
     machine: str
-    term: Whole
-    first: Whole
+    term: Count
+    first: Count
     lease: Annotated[float, msgspec.Meta(gt=0, le=LONGEST)]
     since: str
     renewed: str
     checkpoint: Checkpoint | None = None
-    sessions: dict[str, Whole] = {}
-    readings: dict[str, Whole] = {}
+    sessions: dict[str, Count] = {}
+    readings: dict[str, Count] = {}
     handed: HandOver | None = None
     released: bool = False
+    trouble: Text = ""
+    again: Count = 0
+    yields: Count = 0
 
 
 def read_record(body: bytes) -> Record | None:

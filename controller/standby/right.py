@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from controller.standby.lease import (
     saw,
     taken,
 )
-from controller.standby.record import Record
+from controller.standby.record import LONGEST_TEXT, Record
 from controller.standby.store import Store
 from devices.log import structlog
 
@@ -74,6 +74,23 @@ class Progress(NamedTuple):
     readings: Mapping[str, int]
 
 
+async def _sure() -> bool:
+    return True
+
+
+class Readiness(NamedTuple):
+    """What is asked of a daemon that waits before it takes the lease. ``troubles``: what keeps it
+    from serving; ``barred``: those of them with which it never takes the lease; ``rival``: whether
+    another daemon runs that says it could serve; ``sure``: asked directly before the lease is
+    taken.
+    """
+
+    troubles: Callable[[], Collection[str]] = tuple
+    barred: Collection[str] = ()
+    rival: Callable[[], bool] = bool
+    sure: Callable[[], Awaitable[bool]] = _sure
+
+
 class Candidate:
     """A daemon that waits for the lease. ``told`` is called with the record that stands, whenever
     it is another; None: the store does not say.
@@ -83,13 +100,15 @@ class Candidate:
         self,
         own: Own,
         lease: float,
-        store: Store,
+        store: Store[Record],
         fence: Fence,
         told: Callable[[Record | None, str | None], None] = lambda *_: None,
         alive: Callable[[], None] = lambda: None,
+        ready: Readiness | None = None,
     ) -> None:
         self._own, self._lease, self._store, self._fence = own, lease, store, fence
         self._told, self._alive = told, alive
+        self._ready = ready or Readiness()
 
     async def wait(self) -> Right:
         """Until the lease is ours."""
@@ -102,8 +121,7 @@ class Candidate:
                     trouble = ""
                     self._told(entry.record, None)
                 waiting = saw(waiting, entry.revision, entry.record, boottime())
-                free = free_from(waiting)
-                if free is not None and boottime() >= free:
+                if await self._may_take(waiting):
                     record, sent = claim(waiting, utc(time.time())), boottime()
                     revision = await self._store.write(record, entry.revision)
                     held = taken(record, revision, sent)
@@ -117,12 +135,23 @@ class Candidate:
                     self._told(None, trouble)
             await asyncio.sleep(min(self._lease / LOOKS, LONGEST_LOOK))
 
+    async def _may_take(self, waiting: Waiting) -> bool:
+        """Whether the lease is free, and this daemon could serve."""
+        ready = self._ready
+        troubles = ready.troubles()
+        if any(kind in ready.barred for kind in troubles):
+            return False
+        free = free_from(waiting, troubles, rival=ready.rival())
+        return free is not None and boottime() >= free and await ready.sure()
+
 
 class Right:
     """The lease, held. ``progress``: asked with each renewal, once the journal has begun."""
 
-    def __init__(self, held: Held, store: Store, fence: Fence) -> None:
+    def __init__(self, held: Held, store: Store[Record], fence: Fence) -> None:
         self.progress: Callable[[], Progress] | None = None
+        self.able = 0.0
+        """Leases for which the daemon has been able to serve."""
         self._held, self._store, self._fence = held, store, fence
         self._renewed = boottime()
         self._one = asyncio.Lock()
@@ -138,6 +167,10 @@ class Right:
         """What the journal keeps of it; the hand-over is not yet told of which entry it follows."""
         record = self._held.record
         return Tenure(instance=record.instance, term=record.term, before=record.handed)
+
+    def end(self, why: str) -> None:
+        """End the process at once."""
+        self._fence.end(why)
 
     def hold(self) -> None:
         """Return if we may write now; otherwise the process ends here."""
@@ -158,9 +191,19 @@ class Right:
         while not await self._renew():  # noqa: ASYNC110 - each turn asks the store
             await asyncio.sleep(self._held.record.lease / RENEWALS / LOOKS)
 
-    async def release(self, last: Progress) -> None:
-        """Give it back, when nothing is written any more."""
-        record = replace(self._next(last), released=True)
+    async def release(
+        self, last: Progress | None, trouble: str = "", *, yields: bool = False
+    ) -> None:
+        """Give it back, when nothing is written any more. ``trouble``: why, where that is no
+        ordinary end; ``yields``: because another daemon could serve.
+        """
+        record = self._next(last)
+        record = replace(
+            record,
+            released=True,
+            trouble=trouble[:LONGEST_TEXT],
+            yields=record.yields + yields,
+        )
         self._fence.lift()
         async with self._one:
             for _ in range(RENEWALS):
@@ -172,7 +215,7 @@ class Right:
                 except (StoreUnreachableError, StoreUnusableError):
                     continue
                 else:
-                    self._log.info("lease given back", term=record.term)
+                    self._log.info("lease given back", term=record.term, trouble=trouble)
                     return
         self._log.warning("lease not given back; the other daemon waits until it ends")
 
@@ -196,8 +239,9 @@ class Right:
     def _next(self, progress: Progress | None) -> Record:
         now = utc(time.time())
         if progress is None:
-            return renewal(self._held, now, {}, {})
-        record = renewal(self._held, now, dict(progress.sessions), dict(progress.readings))
+            return renewal(self._held, now, {}, {}, able=self.able)
+        numbers = dict(progress.sessions), dict(progress.readings)
+        record = renewal(self._held, now, *numbers, able=self.able)
         made = progress.checkpoint
         return replace(record, checkpoint=made, journal=made.journal)
 

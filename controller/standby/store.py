@@ -5,8 +5,9 @@ by whoever knows its revision.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
@@ -16,7 +17,6 @@ from controller.standby.errors import (
     StoreUnreachableError,
     StoreUnusableError,
 )
-from controller.standby.record import Record, read_record
 from devices.errors import NovamasError
 
 if TYPE_CHECKING:
@@ -25,27 +25,37 @@ if TYPE_CHECKING:
     from controller.standby.connection import Connection
 
 
-class Entry(msgspec.Struct, frozen=True):
+_Body = TypeVar("_Body")
+
+
+class Entry(msgspec.Struct, Generic[_Body], frozen=True):
     """A record and its ``revision``; 0: there is none."""
 
     revision: int
-    record: Record | None
+    record: _Body | None
 
 
-class Store:
-    """The record of the node ``key``. ``patience``: seconds for each answer. One server is asked at
-    a time; the next one where it does not answer.
+class Store(Generic[_Body]):
+    """The record ``key``, which ``decode`` reads; None: it is not one. ``patience``: seconds for
+    each answer. One server is asked at a time; the next one where it does not answer.
     """
 
-    def __init__(self, settings: Standby, key: str, patience: float) -> None:
+    def __init__(
+        self,
+        settings: Standby,
+        key: str,
+        patience: float,
+        decode: Callable[[bytes], _Body | None],
+    ) -> None:
         self._settings, self._key, self._patience = settings, key, patience
+        self._decode = decode
         self._client: Connection | None = None
         self._values: KeyValue | None = None
         self._next = 0
         self.server: str | None = None
         """The one that is asked."""
 
-    async def read(self) -> Entry:
+    async def read(self) -> Entry[_Body]:
         """The record. Raises :class:`StoreUnreachableError` and :class:`StoreUnusableError`."""
         from nats.js.errors import KeyDeletedError, KeyNotFoundError
 
@@ -60,7 +70,7 @@ class Store:
             return Entry(0 if deleted is None else int(deleted.revision or 0), None)
         except Exception as error:
             raise await self._lost(error) from None
-        record = read_record(found.value or b"")
+        record = self._decode(found.value or b"")
         if record is None:
             raise StoreUnusableError(
                 f"the key {self._key} of the bucket {self._settings.bucket} is no lease of this "
@@ -69,7 +79,7 @@ class Store:
             )
         return Entry(int(found.revision or 0), record)
 
-    async def write(self, record: Record, last: int) -> int:
+    async def write(self, record: _Body, last: int) -> int:
         """Put the record in place of the revision ``last``, and give its own. Raises
         :class:`OvertakenError`, :class:`StoreUnreachableError` and :class:`StoreUnusableError`.
         """

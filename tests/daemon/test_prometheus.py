@@ -41,6 +41,7 @@ NOT_HERE = {
     "novamas_reload_timestamp_seconds",
     "novamas_reload_waiting_tables",
     "novamas_standby_term",
+    "novamas_standby_unable",
     "novamas_standby_waiting",
     "novamas_table_alerts",
     "novamas_table_irregularities_total",

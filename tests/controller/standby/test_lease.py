@@ -15,14 +15,22 @@ from msgspec.structs import replace
 
 from controller.contract.node import Checkpoint
 from controller.standby.lease import (
+    FREE_YIELDS,
+    GRACE,
+    LONGEST_GRACE,
     RENEWALS,
+    RETAKES,
+    SETTLED,
     SHARE,
+    STAND_BACK,
+    STEADY,
     Held,
     Own,
     Waiting,
     claim,
     free_from,
     goes_on,
+    grace,
     renewal,
     renewed,
     reread,
@@ -373,3 +381,48 @@ def test_a_record_is_read_as_it_was_written_or_not_at_all() -> None:
     for each in wrong:
         assert read_record(json.dumps({**json.loads(body), **each}).encode()) is None
     assert read_record(b"[" * 100_000) is None
+
+
+def test_one_that_could_not_serve_leaves_the_tables_to_one_that_can() -> None:
+    mine = {"instance": "north", "journal": "j1", "machine": "m1"}
+    other = {"released": True, "trouble": "no broker"}
+    journal, broker = ("journal",), ("broker",)
+    at_once, one, back = 100.0, 100.0 + LEASE, 100.0 + STAND_BACK * LEASE
+    rows: tuple[tuple[dict[str, Any], tuple[str, ...], bool, float], ...] = (
+        (other, (), True, at_once),  # what another gave up
+        (other, broker, False, back),
+        ({}, (), True, one),
+        ({}, broker, True, back),
+        (mine, (), True, at_once),  # its own, as after any restart
+        (mine | {"again": RETAKES - 1}, (), True, at_once),
+        (mine | {"again": RETAKES}, (), True, back),  # again and again
+        (mine | {"again": RETAKES}, (), False, one),
+        (mine | other, (), True, back),  # it failed
+        (mine | other, (), False, one),  # nobody else is there
+        (mine, broker, False, at_once),
+        (mine, broker, True, back),
+        (mine, journal, True, back),
+    )
+    for more, troubles, rival, free in rows:
+        assert free_from(waiting_for(held_by(**more)), troubles, rival=rival) == free, more
+    assert free_from(waiting_for(None), broker) == back + LEASE
+
+
+def test_each_retake_counts_until_the_daemon_was_steady() -> None:
+    mine = held_by(instance="north", journal="j1", machine="m1", again=1, yields=2)
+    again = claim(waiting_for(mine), NOW)
+    assert (again.again, again.yields) == (2, 2)
+    held = taken(again, 6, 50.0)
+    assert renewal(held, NOW, {}, {}).again == 2
+    for able, counts in ((0.9, (2, 2)), (SETTLED, (2, 0)), (STEADY, (0, 0))):
+        later = renewal(held, NOW, {}, {}, able=able)
+        assert (later.again, later.yields) == counts
+    assert claim(waiting_for(held_by(again=2, yields=1)), NOW).again == 0
+
+
+def test_tables_that_go_to_and_fro_do_so_less_and_less_often() -> None:
+    waits = [grace(held_by(yields=times)) / LEASE for times in range(12)]
+    assert waits[:FREE_YIELDS] == [GRACE] * FREE_YIELDS
+    assert waits == sorted(waits)
+    assert waits[FREE_YIELDS] == 4 * GRACE
+    assert waits[-1] == LONGEST_GRACE

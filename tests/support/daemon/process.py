@@ -178,6 +178,10 @@ class Daemon:
         ]
         return up[0]["boot"] if up else None
 
+    def lines(self) -> list[dict[str, Any]]:
+        """The lines of its log, in all its lives."""
+        return [json.loads(line) for line in list(self._lines) if line.startswith("{")]
+
     def logged(self, event: str) -> list[dict[str, Any]]:
         """The log lines with that fixed text."""
         told = json.dumps(event, ensure_ascii=False)

@@ -1,0 +1,106 @@
+"""What the daemons of a pair state of themselves, as the other one reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from controller.standby.statements import (
+    BROKER,
+    DEVICES,
+    FORGOTTEN,
+    JOURNAL,
+    MAX_DAEMONS,
+    Board,
+    Peer,
+    Statement,
+    better,
+    left,
+    read_board,
+    rival,
+    saw,
+)
+
+LEASE = 10.0
+SOUTH = Statement(
+    instance="south",
+    boot="b2",
+    journal="j2",
+    machine="m2",
+    beat=1,
+    lease=LEASE,
+)
+
+
+def south(**more: Any) -> Statement:
+    return Statement(**{**msgspec.structs.asdict(SOUTH), **more})
+
+
+def seen(*beats: tuple[float, Statement]) -> dict[str, Peer]:
+    peers: dict[str, Peer] = {}
+    for at, statement in beats:
+        peers = saw(peers, {statement.journal: statement}, "j1", at)
+    return peers
+
+
+def test_a_daemon_runs_while_its_statement_changes() -> None:
+    """One that is seen for the first time may be of a daemon that has ended."""
+    once = seen((0.0, SOUTH))
+    assert rival(once, 1.0, LEASE) is None
+    again = seen((0.0, SOUTH), (2.0, south(beat=2)))
+    assert rival(again, 2.0 + LEASE, LEASE) == south(beat=2)
+    assert rival(again, 2.1 + LEASE, LEASE) is None
+    assert rival(seen((0.0, SOUTH), (2.0, south(boot="b3"))), 2.0, LEASE) is not None
+    assert rival(seen((0.0, SOUTH), (2.0, SOUTH)), 2.0, LEASE) is None
+    unable = south(beat=2, troubles={JOURNAL: "full"})
+    assert rival(seen((0.0, SOUTH), (2.0, unable)), 2.0, LEASE) is None
+    assert saw({}, {"j1": south(journal="j1")}, "j1", 0.0) == {}
+
+
+def test_statements_of_daemons_that_have_ended_are_removed() -> None:
+    board: Board = {"j2": SOUTH, "j1": south(journal="j1")}
+    peers = seen((0.0, SOUTH))
+    assert left(board, peers, FORGOTTEN * LEASE, LEASE) == {"j2": SOUTH}
+    assert left(board, peers, FORGOTTEN * LEASE + 0.1, LEASE) == {}
+
+
+def test_what_is_no_statement_counts_as_none() -> None:
+    good = {"j2": SOUTH}
+    encoded = msgspec.json.decode(msgspec.json.encode(good))
+    assert read_board(msgspec.json.encode(good)) == good
+    wrong = (
+        {"lease": 1e9},
+        {"beat": -1},
+        {"beat": 2**53},
+        {"instance": "x" * 301},
+        {"troubles": {"journal": 3}},
+        {"journal": "j9"},
+        {"missing": {"r1/wheel": "gone"}},
+    )
+    for each in wrong:
+        assert read_board(msgspec.json.encode({"j2": encoded["j2"] | each})) == {}
+    for body in (b"", b"[]", b"[" * 100_000, b"{", b"7"):
+        assert read_board(body) == {}
+    many = {f"n{number}": south(journal=f"n{number}") for number in range(100)}
+    assert len(read_board(msgspec.json.encode(many))) == MAX_DAEMONS
+
+
+def test_tables_are_given_to_one_that_can_do_what_this_one_cannot() -> None:
+    lost: Any = {"r1/wheel": "lost"}
+    none: Any = {}
+    devices = {DEVICES: "no wheel"}
+    reaches = south(reached=("r1/wheel",))
+    rows: tuple[tuple[dict[str, str], Any, Statement | None, str | None], ...] = (
+        ({}, none, SOUTH, None),
+        ({JOURNAL: "full"}, none, None, None),
+        ({JOURNAL: "full"}, none, SOUTH, "full"),
+        ({BROKER: "away"}, none, SOUTH, "away"),
+        ({BROKER: "away", JOURNAL: "full"}, none, SOUTH, "full"),
+        ({BROKER: "away"}, none, south(serves=True), None),
+        (devices, lost, SOUTH, None),
+        (devices, lost, reaches, "no wheel"),
+        (devices, {"r2/wheel": "lost"}, reaches, None),
+    )
+    for troubles, missing, other, why in rows:
+        assert better(troubles, missing, other) == why
