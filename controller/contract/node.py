@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -19,6 +19,10 @@ class NodeStatus(msgspec.Struct, frozen=True):
     """The run of the daemon."""
 
 
+Given = Annotated[int, msgspec.Meta(ge=0, le=2**52)]
+"""A number that was given. Those that go on beyond it are still whole numbers in JavaScript."""
+
+
 class NodeClaim(msgspec.Struct, frozen=True, kw_only=True):
     """The retained topic ``claim`` of a daemon: which tables it serves, so that no two serve the
     same. It is published again every 10 seconds.
@@ -32,6 +36,12 @@ class NodeClaim(msgspec.Struct, frozen=True, kw_only=True):
     """
     left: bool = False
     """The daemon has ended."""
+    sessions: dict[str, Given] = {}
+    """Table id to the highest number of a session that this daemon has given there: of the tables
+    that it has. Whoever takes the table after it goes on beyond that.
+    """
+    readings: dict[str, Given] = {}
+    """The same of readings, for tables with face-down cards."""
 
 
 class BrokerConnection(msgspec.Struct):

@@ -576,6 +576,8 @@ class Publisher:
         for table in taken:
             self._lost.pop(table, None)
         taken &= {*self._api.tables}  # one that is expected is not placed yet
+        for table, node in self._api.take_over(taken).items():
+            self._log.error("table taken over", table=table, of=node)
         self._taken |= taken
         for table in taken:
             for topic in self._api.retained(table):

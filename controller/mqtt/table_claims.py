@@ -11,7 +11,7 @@ its own node had.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -28,6 +28,24 @@ MOST = 256
 LEAF = "claim"
 
 
+class Numbers(msgspec.Struct, frozen=True):
+    """The highest numbers that were given at a table, of sessions and of readings."""
+
+    session: int = 0
+    reading: int = 0
+
+
+class Former(msgspec.Struct, frozen=True):
+    """Another daemon that has had a table. ``heard``: when its claim last said so, by the monotonic
+    clock.
+    """
+
+    node: str
+    boot: str
+    numbers: Numbers
+    heard: float
+
+
 class Stake(msgspec.Struct, frozen=True):
     """What one daemon claims of one table: since when it has it (UTC, ISO 8601), or None if it
     waits.
@@ -35,6 +53,10 @@ class Stake(msgspec.Struct, frozen=True):
 
     boot: str
     since: str | None = None
+
+
+def _beyond(ours: Numbers, theirs: Numbers) -> bool:
+    return ours.session > theirs.session and ours.reading >= theirs.reading
 
 
 def keeper(stakes: Iterable[Stake]) -> Stake:
@@ -53,11 +75,21 @@ class _Rival(msgspec.Struct):
 class TableClaims:
     """Our claim, and those of other daemons that have some of our tables too. ``tables``: each with
     its topics. ``leased``: a lease decides between the daemons of our node, and not their claims.
+    ``numbers``: those that we have given at a table.
     """
 
     def __init__(
-        self, node: str, boot: str, tables: Mapping[str, Topics], *, leased: bool = False
+        self,
+        node: str,
+        boot: str,
+        tables: Mapping[str, Topics],
+        *,
+        leased: bool = False,
+        numbers: Callable[[str], Numbers] = lambda _: Numbers(),
     ) -> None:
+        self._numbers = numbers
+        self._former: dict[str, Former] = {}
+        """By table, whoever had it and gave the highest number of a session."""
         self._leased = leased
         self._node = node
         self._boot = boot
@@ -90,6 +122,7 @@ class TableClaims:
         """Claim a table no more. Its root stays, so that our next claim there says so."""
         self._coming.discard(table)
         root = self._root.pop(table)
+        self._former.pop(table, None)
         if self._since.pop(table, "") is not None:
             self._left[table] = root
         for rival in self._rivals.values():
@@ -144,6 +177,8 @@ class TableClaims:
             return True
         if self._leased and node == self._node:
             return True
+        if node != self._node:
+            self._note_former(node, claim, shared, now)
         if stored and self._connections == 1 and node == self._node:
             self._before = {table: since for table, since in shared.items() if since is not None}
         elif claim.left:
@@ -154,6 +189,28 @@ class TableClaims:
         elif key in self._rivals or len(self._rivals) < MOST:
             self._rivals[key] = _Rival(node, shared, now)
         return True
+
+    def _note_former(
+        self, node: str, claim: NodeClaim, shared: Mapping[str, str | None], now: float
+    ) -> None:
+        """Keep who else has had our tables, and how far it has numbered."""
+        for table, since in shared.items():
+            if since is None or table not in claim.sessions:
+                continue
+            numbers = Numbers(claim.sessions[table], claim.readings.get(table, 0))
+            known = self._former.get(table)
+            if known is None or known.boot == claim.boot or _beyond(numbers, known.numbers):
+                self._former[table] = Former(node, claim.boot, numbers, now)
+
+    def before_us(self, table: str) -> Former | None:
+        """Whoever had the table, which is ours now, after we last had it: it has given a number
+        that we would give again. None: nobody did.
+        """
+        former = self._former.pop(table, None)
+        if former is None or former.numbers == Numbers():
+            return None
+        ours = self._numbers(table)
+        return None if _beyond(ours, former.numbers) else former
 
     def settle(self, now: float, time: str) -> tuple[set[str], set[str]]:
         """Decide anew. Returns the tables that are ours from now on, and those that are not any
@@ -187,6 +244,9 @@ class TableClaims:
 
     def messages(self, *, left: bool = False) -> list[Message]:
         """Our claim as it is published; ``left``: we end."""
+        numbers = {
+            table: self._numbers(table) for table, since in self._since.items() if since is not None
+        }
         return [
             Message(
                 topics.node(self._node, LEAF),
@@ -199,6 +259,16 @@ class TableClaims:
                             if self._root[table] == root
                         },
                         left=left,
+                        sessions={
+                            table: given.session
+                            for table, given in numbers.items()
+                            if self._root[table] == root and given.session
+                        },
+                        readings={
+                            table: given.reading
+                            for table, given in numbers.items()
+                            if self._root[table] == root and given.reading
+                        },
                     )
                 ),
                 retain=True,

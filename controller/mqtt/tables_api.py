@@ -6,7 +6,7 @@ import asyncio
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import cast
 
 import msgspec
@@ -26,12 +26,14 @@ from controller.contract.orders import (
 )
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import Alert
+from controller.contract.times import utc
 from controller.contract.topics import Topics, level, within
 from controller.journal.schema import JournalUnusableError
+from controller.journal.setup import HandOver
 from controller.mqtt.connection import Incoming
 from controller.mqtt.jackpots import Jackpots
 from controller.mqtt.outgoing import Message
-from controller.mqtt.table_claims import TableClaims
+from controller.mqtt.table_claims import Numbers, TableClaims
 from controller.people.gate import Gate, said, signature
 from controller.people.signed_command import claims_of, kid_of
 from controller.tables.device_orders import command_device
@@ -136,6 +138,7 @@ class TablesApi:
             boot,
             {table: place.topics for table, place in places.items()},
             leased=standby is not None,
+            numbers=self._numbers,
         )
         self.jackpots = Jackpots((place.topics, place.runner) for place in places.values())
         self.boot = boot
@@ -219,6 +222,38 @@ class TablesApi:
         """Whether this topic is an alert of one of our tables, whether or not we know the alert."""
         found = self._find(topic)
         return found is not None and found[1].startswith("alert/")
+
+    def _numbers(self, table: str) -> Numbers:
+        """The highest numbers that were given at that table."""
+        place = self._places.get(table)
+        if place is None:
+            return Numbers()
+        known = place.runner.table
+        return Numbers(known.session, known.readings if known.face_down else 0)
+
+    def take_over(self, tables: Collection[str]) -> dict[str, str]:
+        """These tables are ours from now on: each that another daemon had after us goes on beyond
+        its numbers, and says so first. Gives those, with the node of that daemon.
+        """
+        told = {}
+        for table in tables:
+            former = self.claims.before_us(table)
+            if former is None or table not in self._places:
+                continue
+            now = time.time()
+            numbers = former.numbers
+            self._places[table].runner.take_over(
+                HandOver(
+                    instance=former.node,
+                    boot=former.boot,
+                    since=utc(now - max(0.0, time.monotonic() - former.heard)),
+                    at=utc(now),
+                    sessions={table: numbers.session},
+                    readings={table: numbers.reading},
+                )
+            )
+            told[table] = former.node
+        return told
 
     def topic(self, table: str, leaf: str) -> str:
         """The full topic of a table's ``leaf``, such as ``event`` or ``sealed``."""

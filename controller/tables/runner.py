@@ -25,7 +25,7 @@ from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns, now_ns
 from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
-from controller.journal.setup import Why, table_start
+from controller.journal.setup import HandOver, Why, table_start
 from controller.tables.after_restore import told_first
 from controller.tables.byte_trace import ByteTrace, Sent
 from controller.tables.stages import Stages
@@ -419,6 +419,10 @@ class TableRunner:
         at, point = self.clock(), self._journal.untold(self.table.id)
         first = [] if point is None else [told_first(point, self.table.id, at, time.time())]
         return [*first, *self.table.gap(at, reason)]
+
+    def take_over(self, point: HandOver) -> None:
+        """Go on with the table that another daemon has had meanwhile."""
+        self.take([told_first(point, self.table.id, self.clock(), time.time())])
 
     def _note_state(self, why: Why, saved: bytes | None) -> None:
         self._note_entry("state", table_start(why, saved))

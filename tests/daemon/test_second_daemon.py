@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from controller.cli import main
 from controller.journal.reader import JournalReader
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
-from tests.support.daemon.play import HEAD, TABLE, command, spin, until_up
+from tests.support.daemon.play import HEAD, TABLE, command, spin, until_more, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 FIRST, SECOND = (f"novamas/v1/palma/node/pit-{number}" for number in (1, 2))
@@ -142,6 +143,58 @@ def test_it_takes_over_when_the_first_is_gone_and_leaves_it_alone_when_that_come
     assert command(heard, "session.close")["ok"]
     assert boots(heard, since) == {pair.second.boot()}
     until("the result is retained", lambda: heard.number() == 32, pair.log)
+
+
+def test_a_session_and_round_name_one_result_whoever_has_the_table(
+    pair: Pair, subscribe: Callable[..., Subscriber]
+) -> None:
+    """Killed, and ended in order: the other one numbers beyond, and declares the gap."""
+    for daemon in (pair.first, pair.second):
+        hurried = "import controller.mqtt.table_claims as c; c.RENEWED, c.GONE = 0.5, 12.0"
+        daemon.program = ("-c", f"{hurried}; {daemon.program[1]}")
+    heard = subscribe(pair.port)
+    pair.first.start()
+    until_up(heard, pair.first)
+    assert command(heard, "session.open")["ok"]
+    spin(pair.wheels[0], heard, "17", 1)
+    pair.second.start()
+    until("it waits", lambda: elsewhere(heard, SECOND) == "pit-1", pair.log)
+    known = heard.latest(f"{FIRST}/claim")
+    until(
+        "the number of the session", lambda: heard.latest(f"{FIRST}/claim")["sessions"] == {"r1": 1}
+    )
+    before = pair.first.boot()
+    pair.first.kill()
+    [told] = until_more(heard, "journal.restored", 0)
+    assert (told["boot"], told["source"]) == (pair.second.boot(), "other_daemon")
+    assert (told["instance"], told["position"]) == ("pit-1", 0)
+    assert told["since"] <= told["restored"]
+    assert known["boot"] == before
+    assert told["next_session"] > 1000
+    assert command(heard, "session.open")["ok"]
+    assert spin(pair.wheels[1], heard, "23", 1)["session"] == told["next_session"]
+    pair.first.start()
+    until("it waits now", lambda: elsewhere(heard, FIRST) == "pit-2", pair.log)
+    highest = {"r1": told["next_session"]}
+    until("it is told", lambda: heard.latest(f"{SECOND}/claim")["sessions"] == highest)
+    assert pair.second.stop() == 0
+    [again] = until_more(heard, "journal.restored", 1)
+    assert (again["instance"], again["was_open"]) == ("pit-2", 1)
+    assert again["next_session"] > told["next_session"] + 1000
+    assert command(heard, "session.open")["ok"]
+    result = spin(pair.wheels[0], heard, "32", 2, before="17")
+    assert result["session"] == again["next_session"]
+    boot = pair.first.boot()
+    assert pair.first.stop() == 0
+    pair.first.start()
+    until_up(heard, pair.first)
+    assert pair.first.boot() != boot
+    state = heard.latest(f"{TABLE}/state")
+    assert state["shown"]["session"] == again["next_session"], "its own numbers go on"
+    assert len(heard.events("journal.restored")) == 2
+    for daemon in (pair.first, pair.second):
+        daemon.kill()
+        assert main(["audit", str(daemon.folder / "journal.sqlite3")]) == 0
 
 
 def test_a_restart_takes_the_table_from_nobody(

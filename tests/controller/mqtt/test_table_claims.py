@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from controller.contract.node import NodeClaim
 from controller.contract.topics import Topics
-from controller.mqtt.table_claims import GONE, RENEWED, Stake, TableClaims, keeper
+from controller.mqtt.table_claims import GONE, RENEWED, Numbers, Stake, TableClaims, keeper
 from tests.conftest import cases
 
 TIMES = st.one_of(st.none(), st.integers(0, 9).map(lambda day: f"2026-11-0{day}T00:00:00.000000Z"))
@@ -267,3 +267,43 @@ def test_a_table_that_is_removed_is_left_until_another_claims_it() -> None:
     claims.admit()
     assert not claims.left("r4")
     assert claims.settle(2.0, "2023") == ({"r4"}, set())
+
+
+def test_numbers_go_on_beyond_those_of_whoever_had_the_table_after_us() -> None:
+    """And stay as they are where ours are beyond the other's already: after our own restart."""
+    rows: tuple[tuple[tuple[int, int] | None, tuple[int, int], bool], ...] = (
+        ((5, 0), (0, 0), True),
+        ((5, 0), (5, 0), True),
+        ((5, 0), (6, 0), False),
+        ((5, 700), (6, 600), True),
+        ((5, 700), (6, 700), False),
+        ((0, 0), (0, 0), False),
+        (None, (0, 0), False),
+    )
+    for told, ours, beyond in rows:
+        numbers = Numbers(*ours)
+        claims = TableClaims("n", "b", {"r1": Topics("palma")}, numbers={"r1": numbers}.__getitem__)
+        claims.connected(0.0)
+        sessions = {} if told is None else {"r1": told[0]}
+        readings = {} if told is None else {"r1": told[1]}
+        other = NodeClaim(boot="a", tables={"r1": "2020"}, sessions=sessions, readings=readings)
+        heard(claims, msgspec.json.encode(other))
+        claims.settle(0.0, "2026")
+        assert not claims.has("r1")
+        taken, _ = claims.settle(GONE + 2, "2026")
+        assert taken == {"r1"}
+        former = claims.before_us("r1")
+        assert (former is not None) is beyond, (told, ours)
+        if former is not None:
+            assert (former.boot, former.heard) == ("a", 1.0)
+        assert claims.before_us("r1") is None
+
+
+def test_numbers_that_no_daemon_can_have_given_are_no_claim() -> None:
+    claims = TableClaims("n", "b", {"r1": Topics("palma")})
+    claims.connected(0.0)
+    good = msgspec.json.decode(claim("a", r1="2020"))
+    for wrong in ({"r1": 2**53}, {"r1": -1}, {"r1": "1"}):
+        heard(claims, msgspec.json.encode(good | {"sessions": wrong}))
+    claims.settle(0.0, "2026")
+    assert claims.has("r1")
