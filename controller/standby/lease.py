@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from controller.journal.setup import HandOver
 from controller.standby.record import Record, handed_over, highest
+from controller.standby.statements import START
 
 SHARE = 0.8
 """The part of a lease for which whoever holds it may serve after a renewal."""
@@ -138,6 +139,8 @@ def free_from(
         return free + STAND_BACK * waiting.lease if troubles else free
     longer = max(waiting.lease, record.lease)
     same = (record.journal, record.machine) == (own.journal, own.machine)
+    if record.trouble and not same:  # the other one could not serve either
+        troubles = [kind for kind in troubles if kind != START]
     known = record.term >= waiting.highest
     free = waiting.first if known and (record.released or same) else waiting.first + longer
     failed = same and (bool(record.trouble) or record.again >= RETAKES)

@@ -38,6 +38,7 @@ from controller.standby.lease import (
     taken,
 )
 from controller.standby.record import Record, handed_over, read_record
+from controller.standby.statements import START
 from tests.conftest import cases
 
 NOW = "2026-11-23T20:00:00.000000Z"
@@ -391,6 +392,8 @@ def test_one_that_could_not_serve_leaves_the_tables_to_one_that_can() -> None:
     rows: tuple[tuple[dict[str, Any], tuple[str, ...], bool, float], ...] = (
         (other, (), True, at_once),  # what another gave up
         (other, broker, False, back),
+        (other, (START,), False, at_once),  # both have failed, and either may be cured
+        ({}, (START,), False, back),
         ({}, (), True, one),
         ({}, broker, True, back),
         (mine, (), True, at_once),  # its own, as after any restart

@@ -238,7 +238,7 @@ class ImpairedPair:
         """Whether its last words are that it waits and could serve."""
         last = ""
         for line in machine.lines():
-            if line.get("event") in ("daemon waits for the lease of its tables", *ABILITY):
+            if line.get("event") in ("lease taken", *ABILITY):
                 last = line["event"]
         return last == ABILITY[0]
 
