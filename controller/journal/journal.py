@@ -297,14 +297,18 @@ class Journal:
         return self._ask(lambda reader: reader.last_saved(table))
 
     def untold(self, table: str) -> Restored | HandOver | None:
-        """The daemon that had the table before, or the backup that the journal goes on from, if the
-        table has not told it yet.
+        """The first of :meth:`all_untold`, if there is one."""
+        return next(iter(self.all_untold(table)), None)
+
+    def all_untold(self, table: str) -> tuple[Restored | HandOver, ...]:
+        """What the table has not told yet, in order: the backup that the journal goes on from, and
+        the daemon that had the table before.
         """
-        points = [point for point in (self.handed, self.restored) if point is not None]
+        points = [point for point in (self.restored, self.handed) if point is not None]
         if not points:
-            return None
+            return ()
         saved = self._ask(lambda reader: reader.saved_at(table))
-        return next((point for point in points if saved <= point.through), None)
+        return tuple(point for point in points if saved <= point.through)
 
     def head(self) -> int:
         """The position of the last committed entry; 0 if there is none."""

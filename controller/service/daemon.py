@@ -91,6 +91,8 @@ UNREADY = "standby-unready"
 """The alert that no other daemon of the pair could take the tables over."""
 LET_GO = 0.5
 """Seconds for the tasks of a daemon that gives its tables to the other one of the pair."""
+Points = tuple[Restored | HandOver, ...]
+"""What a table has not told yet of who had it, or what was restored."""
 FAREWELL = 5.0
 """Seconds allowed at a clean stop to store what is pending, and again to publish it."""
 
@@ -203,11 +205,7 @@ class Daemon:
                 *(configuration, self.boot, self._journal, self._alerts, self._changed, setup),
                 tenure,
             )
-            untold = {
-                table.id: point
-                for table in configuration.table
-                if (point := self._journal.untold(table.id)) is not None
-            }
+            untold = {table.id: self._journal.all_untold(table.id) for table in configuration.table}
             for table in configuration.table:
                 self._places[table.id] = self._place(table)
             self._runners[:] = (place.runner for place in self._places.values())
@@ -482,7 +480,7 @@ class Daemon:
             saved=remembered(self._journal, table.id, self._cipher),
             about=about,
             unsigned=people is not None and people.required == "accept-the-risk",
-            over=isinstance(self._journal.untold(table.id), HandOver),
+            over=any(isinstance(each, HandOver) for each in self._journal.all_untold(table.id)),
         )
 
     def _place(self, table: TableSettings, why: Why = "boot") -> ServedTable:
@@ -630,12 +628,12 @@ class Daemon:
             self._log.error("people file refused", reason=file.trouble)
         self._changed()
 
-    def _say_restored(self, untold: Mapping[str, Restored | HandOver]) -> None:
+    def _say_restored(self, untold: Mapping[str, Points]) -> None:
         """Raise the alert of a journal that goes on from a backup, at the start at which these
         tables tell it.
         """
         point = self._journal.restored
-        tables = [table for table, told in untold.items() if isinstance(told, Restored)]
+        tables = [table for table, told in untold.items() if point in told]
         if point is None or not tables:
             return
         self._log.error(
@@ -654,10 +652,10 @@ class Daemon:
             detail=what,
         )
 
-    def _say_taken_over(self, untold: Mapping[str, Restored | HandOver]) -> None:
+    def _say_taken_over(self, untold: Mapping[str, Points]) -> None:
         """Raise the alert of tables that another daemon of the pair had before."""
         point = self._journal.handed
-        tables = [table for table, told in untold.items() if isinstance(told, HandOver)]
+        tables = [table for table, told in untold.items() if point in told]
         if point is None or not tables:
             return
         who = (

@@ -34,7 +34,7 @@ from controller.standby import right as lease
 from controller.standby.exchange import Exchange
 from controller.standby.fence import Fence, boottime
 from controller.standby.lease import RENEWALS, Own, grace
-from controller.standby.record import LONGEST_TEXT, Record, read_record
+from controller.standby.record import LONGEST_TEXT, Record, highest, read_record
 from controller.standby.right import Candidate, Progress, Right, machine, patience
 from controller.standby.statements import (
     BROKER,
@@ -258,12 +258,15 @@ class Pair:
             before = self._before.before
         elif (before := tenure.before) is not None:
             restored = self.journal.restored
-            sessions = dict(before.sessions)
-            for table, last in ({} if restored is None else restored.sessions).items():
-                sessions[table] = max(last, sessions.get(table, 0))
-            before = replace(
-                before, at=record.since, through=self.journal.head(), sessions=sessions
-            )
+            known = {} if restored is None else restored.sessions
+            sessions = highest(before.sessions, known)
+            if restored is not None and before.journal == restored.journal:
+                # of the journal that was lost here: no other daemon had the tables
+                self.journal.restored = replace(restored, sessions=sessions)
+                before = None
+            else:
+                through = self.journal.head()
+                before = replace(before, at=record.since, through=through, sessions=sessions)
         self.journal.handed = before
         return replace(tenure, before=before)
 

@@ -416,8 +416,8 @@ class TableRunner:
 
     def _gap(self, reason: str = RESTART) -> list[AnyReading]:
         """What the table missed, and before that the backup that it goes on from."""
-        at, point = self.clock(), self._journal.untold(self.table.id)
-        first = [] if point is None else [told_first(point, self.table.id, at, time.time())]
+        at, id = self.clock(), self.table.id  # noqa: A001
+        first = [told_first(point, id, at, time.time()) for point in self._journal.all_untold(id)]
         return [*first, *self.table.gap(at, reason)]
 
     def take_over(self, point: HandOver) -> None:

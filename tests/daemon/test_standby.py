@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ from tests.support.daemon.play import (
     command,
     spin,
     until_more,
+    until_said,
     until_up,
 )
 from tests.support.daemon.process import Daemon, table
@@ -363,3 +365,53 @@ def test_a_configuration_that_one_machine_alone_can_serve_is_refused(
     said = capsys.readouterr().err
     assert "wheel is plugged into one machine" in said
     assert "the other one of the pair cannot reach it" in said
+
+
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_a_restore_on_one_machine_is_reported_as_a_restore(
+    floor: Floor, tmp_path: Path, capsys: pytest.CaptureFixture[str], meanwhile: bool
+) -> None:
+    """Also where the other daemon had the tables ``meanwhile``, which is told too."""
+    north, south, wheel, heard = floor[:4]
+    key = tmp_path / "surveillance.key"
+    assert main(["keygen", str(key)]) == 0
+    words = ["--key-file", str(key), "--json"]
+    capsys.readouterr()
+    assert opened(heard) == 1
+    assert main(["backup", str(north.file), str(tmp_path / "backups"), *words]) == 0
+    backup = json.loads(capsys.readouterr().out)["folder"]
+    spin(wheel, heard, "17", 2)
+    assert command(heard, "session.close")["ok"]
+    assert opened(heard) == 2
+    numbers = north.logged("lease taken")[0]["term"]
+    if not meanwhile:
+        assert south.stop() == 0
+    north.kill()
+    sessions = {2}
+    if meanwhile:
+        taken_over(floor, south)
+        sessions.add(opened(heard))
+    told = len(heard.events("journal.restored"))
+    assert main(["restore", str(north.file), backup, "--key-file", str(key), "--set-aside"]) == 0
+    if meanwhile:
+        assert south.stop() == 0
+    north.start()
+    events = until_said(heard, "journal.restored", told + 1 + meanwhile)[told:]
+    assert {event["boot"] for event in events} == {north.boot()}
+    assert [event.get("source", "backup") for event in events] == ["backup", "other_daemon"][
+        : 1 + meanwhile
+    ]
+    assert events[0]["since"] < heard.events("round.result")[0]["time"], "what was lost lies after"
+    assert events[-1]["next_session"] > max(sessions) + 1000
+    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/journal-restored"), north.log)
+    assert "a backup of" in alert["detail"]
+    until_up(heard, north)
+    assert heard.latest(f"{TABLE}/alert/taken-over") is None or meanwhile
+    assert opened(heard) == events[-1]["next_session"]
+    assert north.logged("lease taken")[-1]["term"] > numbers
+    assert north.stop() == 0
+    north.start()
+    until_up(heard, north)
+    assert len(heard.events("journal.restored")) == told + 1 + meanwhile
+    assert north.stop() == 0
+    holds(north, capsys)
