@@ -353,6 +353,9 @@ class Standby(_Section, frozen=True):
     the machine); ``lease``: seconds after which the other takes over; ``bucket`` and ``replicas``:
     where the lease is kept, and how many times.
 
+    ``keys``: the public keys of both daemons, whose signatures in the store are believed (default:
+    any is).
+
     ``creds_file`` or the systemd credential ``creds_credential``: the user of NATS.
     """
 
@@ -363,6 +366,7 @@ class Standby(_Section, frozen=True):
     lease: Annotated[float, Meta(ge=1, le=300, description="seconds, 1 to 300")] = 10.0
     bucket: Slug = "novamas-standby"
     replicas: Literal[1, 3, 5] = 3
+    keys: tuple[CheckpointKey, ...] = ()
     creds_file: Name | None = None
     creds_credential: Name | None = None
     ca_file: Name | None = None

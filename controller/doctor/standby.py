@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 
 from controller.configuration.settings import Configuration, Standby
 from controller.doctor.finding import Finding
 from controller.standby.errors import StoreUnreachableError, StoreUnusableError
 from controller.standby.record import Record, read_record
+from controller.standby.seal import Seal
 from controller.standby.store import Entry, Store
 
 PATIENCE = 5.0
@@ -18,12 +20,13 @@ PATIENCE = 5.0
 def look(configuration: Configuration) -> Iterator[Finding]:
     """The store of the lease; nothing is written there."""
     if configuration.standby is not None:
-        node = configuration.site.node
-        yield from asyncio.run(_asked(configuration.standby, node))
+        site = configuration.site
+        yield from asyncio.run(_asked(configuration.standby, site.id, site.node))
 
 
-async def _asked(settings: Standby, node: str) -> list[Finding]:
-    store, about = Store(settings, node, PATIENCE, read_record), "standby"
+async def _asked(settings: Standby, site: str, node: str) -> list[Finding]:
+    seal = Seal(f"{site}/{node}", lambda: None, settings.keys)
+    store, about = Store(settings, node, PATIENCE, partial(read_record, seal=seal)), "standby"
     found: list[Finding] = []
     try:
         for _ in settings.servers:  # each of them is to answer

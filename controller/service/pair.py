@@ -9,6 +9,7 @@ import contextlib
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from controller.journal.journal import Journal
 from controller.journal.schema import new_boot
 from controller.journal.setup import Boot, Tenure
 from controller.mqtt.publisher import Exclusive
+from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.service import logs
 from controller.service.readiness import Readiness
 from controller.service.reload import Reload
@@ -36,10 +38,12 @@ from controller.standby.fence import Fence, boottime
 from controller.standby.lease import RENEWALS, Own, grace
 from controller.standby.record import LONGEST_TEXT, Record, highest, read_record
 from controller.standby.right import Candidate, Progress, Right, machine, patience
+from controller.standby.seal import Seal
 from controller.standby.statements import (
     BROKER,
     DEVICES,
     JOURNAL,
+    KEY,
     START,
     Board,
     Missing,
@@ -98,12 +102,26 @@ class Pair:
         self.reloaded: ReloadHealth | None = None
         """How the configuration was last taken over while we waited."""
         self._reload = Reload(configuration, file, self._tell_reload)
+        self._path, self._credential = (
+            Path(configuration.journal.path),
+            configuration.journal.key_credential,
+        )
+        self._signer = CheckpointSigner(self._path, self.boot, self._credential)
         node, within = configuration.site.node, patience(settings.lease)
-        self._store = Store(settings, node, within, read_record)
-        board: Store[Board] = Store(settings, f"{node}{BOARD}", within, read_board)
+        seal, board = (
+            Seal(f"{configuration.site.id}/{name}", lambda: self._signer.signer, settings.keys)
+            for name in (node, f"{node}{BOARD}")
+        )
+        self._store = Store(
+            *(settings, node, within, partial(read_record, seal=seal)),
+            lambda record: msgspec.json.encode(seal.sign(record)),
+        )
+        statements: Store[Board] = Store(
+            settings, f"{node}{BOARD}", within, partial(read_board, seal=board)
+        )
         self._fence = Fence(logs.drain)
         self._own, self._before = _own(self.journal, instance(settings), self.boot)
-        self._exchange = Exchange(board, self.journal.id, settings.lease, self._state)
+        self._exchange = Exchange(statements, self.journal.id, settings.lease, self._state, board)
         self._exchanging: asyncio.Task[None] | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._readiness: Readiness | None = None
@@ -145,7 +163,7 @@ class Pair:
             alive=lambda: notify("WATCHDOG=1"),
             ready=lease.Readiness(
                 troubles=lambda: self._unable(readiness),
-                barred=(JOURNAL,),
+                barred=(JOURNAL, KEY),
                 rival=lambda: self._exchange.rival() is not None,
                 sure=readiness.try_journal,
             ),
@@ -352,6 +370,10 @@ class Pair:
     def _unable(self, readiness: Readiness) -> dict[str, str]:
         """What keeps this daemon, which waits, from serving."""
         found = readiness.troubles
+        if self._signer.signer is None:
+            self._signer = CheckpointSigner(self._path, self.boot, self._credential)
+        if self._signer.trouble is not None:
+            found[KEY] = f"it cannot sign the lease: {self._signer.trouble}"
         before = self._exchange.before
         if self._failed is None and before is not None and START in before.troubles:
             until = boottime() + FAILED_FOR * self._settings.lease

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
 from controller.standby.fence import boottime
 from controller.standby.lease import RENEWALS
+from controller.standby.seal import Seal
 from controller.standby.statements import Board, Peer, Statement, left, rival, saw
 from controller.standby.store import Store
 
@@ -21,8 +22,14 @@ class Exchange:
     """
 
     def __init__(
-        self, store: Store[Board], journal: str, lease: float, state: Callable[[int], Statement]
+        self,
+        store: Store[Board],
+        journal: str,
+        lease: float,
+        state: Callable[[int], Statement],
+        seal: Seal,
     ) -> None:
+        self._seal = seal
         self._store, self._journal, self._lease, self._state = store, journal, lease, state
         self._beat = 0
         self.peers: dict[str, Peer] = {}
@@ -64,7 +71,7 @@ class Exchange:
             self._first, self.before = False, board.get(self._journal)
         self.peers = saw(self.peers, board, self._journal, now)
         self._beat += 1
-        mine = {self._journal: self._state(self._beat)}
+        mine = {self._journal: self._seal.sign(self._state(self._beat))}
         await self._store.write(left(board, self.peers, now, self._lease) | mine, entry.revision)
 
     async def close(self) -> None:

@@ -13,8 +13,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from controller.standby.record import LONGEST, Count, Text
+from controller.standby.seal import Seal, Sealed
 
-JOURNAL, BROKER, DEVICES, START = "journal", "broker", "devices", "start"
+JOURNAL, BROKER, DEVICES, START, KEY = "journal", "broker", "devices", "start", "key"
 """The kinds of trouble."""
 FORGOTTEN = 10
 """Leases after which the statement of a daemon that is silent is removed."""
@@ -24,12 +25,15 @@ MAX_DAEMONS = 8
 Missing = Literal["lost", "stale"]
 
 
-class Statement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Statement(Sealed, frozen=True, kw_only=True, omit_defaults=True):
     """One daemon of itself. ``beat`` counts its statements; ``serves``: it has the lease.
 
     ``troubles``: by kind, why it could not serve now; empty: it could. ``missing``: of whoever
     serves, the devices without a link or without data, by ``table/device``; ``reached``: which of
     those that the other daemon misses can be reached from here.
+
+    ``facts``: what must be the same on both machines, by what it is; ``tables``: those of its
+    configuration, and whether each is simulated.
     """
 
     instance: Text
@@ -39,9 +43,11 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     beat: Count
     lease: Annotated[float, msgspec.Meta(gt=0, le=LONGEST)]
     serves: bool = False
-    troubles: dict[Text, Text] = {}
-    missing: dict[Text, Missing] = {}
+    troubles: dict[Text, Text] = msgspec.field(default_factory=dict)
+    missing: dict[Text, Missing] = msgspec.field(default_factory=dict)
     reached: tuple[Text, ...] = ()
+    facts: dict[Text, Text] = msgspec.field(default_factory=dict)
+    tables: dict[Text, bool] = msgspec.field(default_factory=dict)
 
     @property
     def able(self) -> bool:
@@ -53,9 +59,9 @@ Board = dict[str, Statement]
 """The statements, by the journal of each daemon."""
 
 
-def read_board(body: bytes) -> Board:
-    """What can be read of the statements: one that is no statement of this release counts as none,
-    and is written over.
+def read_board(body: bytes, seal: Seal) -> Board:
+    """What can be read of the statements: one that is no statement of this release, or that nobody
+    who is believed signed as it is, counts as none, and is written over.
     """
     try:
         found = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
@@ -67,7 +73,7 @@ def read_board(body: bytes) -> Board:
             statement = msgspec.json.decode(raw, type=Statement)
         except (ValueError, RecursionError):
             continue
-        if statement.journal == journal:
+        if statement.journal == journal and seal.holds(statement):
             board[journal] = statement
     return board
 
@@ -139,3 +145,20 @@ def better(
     if DEVICES in troubles and any(device in missing for device in other.reached):
         return troubles[DEVICES]
     return None
+
+
+def differences(own: Statement, other: Statement) -> list[str]:
+    """What is not as it must be between two machines of a pair, for a person."""
+    found = [
+        f"{name}: {mine} here, {theirs} at {other.instance}"
+        for name, mine in own.facts.items()
+        if (theirs := other.facts.get(name, mine)) != mine
+    ]
+    if own.instance == other.instance:
+        found.insert(0, f"both machines are called {own.instance}: set standby.instance")
+    here, there = own.tables.keys() - other.tables.keys(), other.tables.keys() - own.tables.keys()
+    if other.facts and here:
+        found.append(f"only here: {', '.join(sorted(here))}")
+    if other.facts and there:
+        found.append(f"only at {other.instance}: {', '.join(sorted(there))}")
+    return found

@@ -46,9 +46,10 @@ class Store(Generic[_Body]):
         key: str,
         patience: float,
         decode: Callable[[bytes], _Body | None],
+        encode: Callable[[_Body], bytes] = msgspec.json.encode,
     ) -> None:
         self._settings, self._key, self._patience = settings, key, patience
-        self._decode = decode
+        self._decode, self._encode = decode, encode
         self._client: Connection | None = None
         self._values: KeyValue | None = None
         self._next = 0
@@ -74,8 +75,9 @@ class Store(Generic[_Body]):
         if record is None:
             raise StoreUnusableError(
                 f"the key {self._key} of the bucket {self._settings.bucket} is no lease of this "
-                "release: nobody takes it. Find out who wrote it; if no daemon of this node runs, "
-                "delete the key"
+                "release, or no daemon that is believed signed it: nobody takes it. Find out who "
+                "wrote it, and whether standby.keys has both keys; if no daemon of this node "
+                "runs, delete the key"
             )
         return Entry(int(found.revision or 0), record)
 
@@ -85,7 +87,7 @@ class Store(Generic[_Body]):
         """
         from nats.js.errors import KeyWrongLastSequenceError, NoStreamResponseError
 
-        body = msgspec.json.encode(record)
+        body = self._encode(record)
         try:
             async with asyncio.timeout(self._patience):
                 values = await self._reached()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import nats as nats_client
 import pytest
 
 from controller.cli import main
@@ -415,3 +417,67 @@ def test_a_restore_on_one_machine_is_reported_as_a_restore(
     assert len(heard.events("journal.restored")) == told + 1 + meanwhile
     assert north.stop() == 0
     holds(north, capsys)
+
+
+def test_what_somebody_else_writes_into_the_store_enters_no_journal(
+    floor: Floor, mosquitto: Mosquitto, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Numbers that no journal holds, a record that nobody signed, or one that was changed: nobody
+    takes it, and once it is deleted play goes on.
+    """
+    north, south, _, heard = floor[:4]
+    assert opened(heard) == 1
+    bucket = f"b{mosquitto.port}"
+    record = msgspec.json.decode(asyncio.run(stored(floor.store.url, bucket)))
+    runs = (north, south)
+    for forged in (
+        {"term": 2**63 - 1, "released": True},
+        {"term": 2**63 - 1, "released": True, "signature": None},
+        {"sessions": {"r1": 2**64}},
+        {"instance": "ghost", "journal": "0" * 32},
+        {"lease": 300.0},
+    ):
+        known = [len(each.logged("lease taken")) for each in runs]
+        asyncio.run(stored(floor.store.url, bucket, msgspec.json.encode(record | forged)))
+        serving = next(each for each in runs if each.boot() is not None)
+        assert serving.wait() == FENCED
+        silent = len(serving.logged("the store of the lease does not answer"))
+        serving.start()
+        said = serving.until_logged("the store of the lease does not answer", silent + 1)
+        assert "no lease of this release, or no daemon that is believed signed it" in said["reason"]
+        asyncio.run(deleted(floor.store.url, bucket))
+        until(
+            "one of them serves",
+            lambda: [len(each.logged("lease taken")) for each in runs] != known,  # noqa: B023
+            serving.log,
+        )
+        serving = until("it is up", lambda: next((e for e in runs if e.boot() is not None), None))
+        until_up(heard, serving)
+        opened(heard)
+    for each in runs:
+        each.kill()
+    terms = [each.standby.term for one in runs for each in setups(one) if each.standby]
+    assert max(terms) <= len(terms)
+    for one in runs:
+        if setups(one):
+            holds(one, capsys)
+
+
+async def stored(url: str, bucket: str, body: bytes | None = None) -> bytes:
+    """What the store has as the lease; ``body``: put in its place."""
+    client = await nats_client.connect(url)
+    try:
+        values = await client.jetstream().key_value(bucket)
+        if body is not None:
+            await values.put("pit-1", body)
+        return (await values.get("pit-1")).value or b""
+    finally:
+        await client.close()
+
+
+async def deleted(url: str, bucket: str) -> None:
+    client = await nats_client.connect(url)
+    try:
+        await (await client.jetstream().key_value(bucket)).delete("pit-1")
+    finally:
+        await client.close()

@@ -12,6 +12,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from nacl.signing import SigningKey
 
 from controller.contract.node import Checkpoint
 from controller.standby.lease import (
@@ -37,7 +38,8 @@ from controller.standby.lease import (
     saw,
     taken,
 )
-from controller.standby.record import Record, handed_over, read_record
+from controller.standby.record import LARGEST, LONGEST_TEXT, Record, handed_over, read_record
+from controller.standby.seal import FORMAT, Seal
 from controller.standby.statements import START
 from tests.conftest import cases
 
@@ -367,10 +369,14 @@ def test_an_answer_that_did_not_come_extends_nothing() -> None:
     assert reread(held, 3, replace(held.record, term=9)) is None
 
 
+KEY = SigningKey.generate()
+SEAL = Seal("palma/pit-1", lambda: KEY)
+
+
 def test_a_record_is_read_as_it_was_written_or_not_at_all() -> None:
-    record = held_by(sessions={"t1": 6}, handed=handed_over(held_by()))
+    record = SEAL.sign(held_by(sessions={"t1": 6}, handed=handed_over(held_by())))
     body = msgspec.json.encode(record)
-    assert read_record(body) == record
+    assert read_record(body, SEAL) == record
     wrong = (
         {"term": -1},
         {"lease": 0},
@@ -380,8 +386,70 @@ def test_a_record_is_read_as_it_was_written_or_not_at_all() -> None:
         {"renewed": "soon"},
     )
     for each in wrong:
-        assert read_record(json.dumps({**json.loads(body), **each}).encode()) is None
-    assert read_record(b"[" * 100_000) is None
+        assert read_record(json.dumps({**json.loads(body), **each}).encode(), SEAL) is None
+    assert read_record(b"[" * 100_000, SEAL) is None
+
+
+def test_a_record_that_a_journal_cannot_hold_is_none() -> None:
+    """Also where a daemon signed it: numbers go on beyond it, and all of it is stored."""
+    beyond = LARGEST + 1
+    before, point = handed_over(held_by()), msgspec.structs.asdict(POINT)
+    wrong: tuple[dict[str, Any], ...] = (
+        *({"term": number} for number in (beyond, 2**53, 2**63 - 1, 2**64)),
+        *({"sessions": {"r1": number}} for number in (beyond, 2**63 - 1, 2**64)),
+        {"readings": {"r1": beyond}},
+        {"instance": "n" * (LONGEST_TEXT + 1)},
+        {"since": "2026-11-23T20:00:00.000000Z" + " " * LONGEST_TEXT},
+        {"checkpoint": point | {"position": 2**63}},
+        {"checkpoint": point | {"hash": "9" * (LONGEST_TEXT + 1)}},
+        {"handed": replace(before, term=beyond)},
+        {"handed": replace(before, sessions={"r1": beyond})},
+        {"handed": replace(before, journal="j" * (LONGEST_TEXT + 1))},
+        {"handed": replace(before, checkpoint=replace(POINT, position=-1))},
+    )
+    for each in wrong:
+        plain = msgspec.json.decode(msgspec.json.encode(held_by()))
+        forged = msgspec.json.encode(plain | each)
+        public = KEY.verify_key.encode().hex()
+        named = msgspec.json.encode(msgspec.json.decode(forged) | {"key": public})
+        text = FORMAT + b"palma/pit-1\n" + named
+        signature = KEY.sign(text).signature.hex()
+        signed = msgspec.json.decode(named) | {"signature": signature}
+        assert read_record(msgspec.json.encode(signed), SEAL) is None, each
+    assert claim(waiting_for(held_by(term=LARGEST - 1)), NOW).term == LARGEST
+
+
+def test_what_nobody_signed_or_somebody_changed_is_no_record() -> None:
+    other = SigningKey.generate()
+    trusted = (KEY.verify_key.encode().hex(), other.verify_key.encode().hex())
+    both = Seal("palma/pit-1", lambda: KEY, trusted)
+    record = held_by(handed=handed_over(held_by()))
+    for seal, believes in (
+        (SEAL, True),  # any key, where none is named
+        (both, True),
+        (Seal("palma/pit-1", lambda: KEY, trusted[:1]), False),
+        (Seal("palma/pit-2", lambda: KEY), False),  # of another node
+    ):
+        by_other = Seal("palma/pit-1", lambda: other).sign(record)
+        assert (read_record(msgspec.json.encode(by_other), seal) is not None) is believes
+    assert read_record(msgspec.json.encode(record), SEAL) is None
+    mute = Seal("palma/pit-1", lambda: None)
+    assert read_record(msgspec.json.encode(mute.sign(record)), SEAL) is None
+    signed = msgspec.json.decode(msgspec.json.encode(SEAL.sign(record)))
+    changed: dict[str, Any] = {
+        "instance": "ghost",
+        "term": 5,
+        "journal": "j9",
+        "lease": 300.0,
+        "released": True,
+        "sessions": {"r1": 7},
+        "key": other.verify_key.encode().hex(),
+        "signature": None,
+        "trouble": "x",
+    }
+    for field, value in changed.items():
+        body = msgspec.json.encode(signed | {field: value})
+        assert read_record(body, SEAL) is None, field
 
 
 def test_one_that_could_not_serve_leaves_the_tables_to_one_that_can() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from nacl.signing import SigningKey
 
+from controller.standby.seal import Seal
 from controller.standby.statements import (
     BROKER,
     DEVICES,
@@ -66,9 +68,13 @@ def test_statements_of_daemons_that_have_ended_are_removed() -> None:
 
 
 def test_what_is_no_statement_counts_as_none() -> None:
-    good = {"j2": SOUTH}
+    key = SigningKey.generate()
+    seal = Seal("palma/pit-1.daemons", lambda: key)
+    signed = seal.sign(SOUTH)
+    good = {"j2": signed}
     encoded = msgspec.json.decode(msgspec.json.encode(good))
-    assert read_board(msgspec.json.encode(good)) == good
+    assert read_board(msgspec.json.encode(good), seal) == good
+    assert read_board(msgspec.json.encode({"j2": SOUTH}), seal) == {}
     wrong = (
         {"lease": 1e9},
         {"beat": -1},
@@ -77,13 +83,14 @@ def test_what_is_no_statement_counts_as_none() -> None:
         {"troubles": {"journal": 3}},
         {"journal": "j9"},
         {"missing": {"r1/wheel": "gone"}},
+        {"beat": 2},
     )
     for each in wrong:
-        assert read_board(msgspec.json.encode({"j2": encoded["j2"] | each})) == {}
+        assert read_board(msgspec.json.encode({"j2": encoded["j2"] | each}), seal) == {}
     for body in (b"", b"[]", b"[" * 100_000, b"{", b"7"):
-        assert read_board(body) == {}
-    many = {f"n{number}": south(journal=f"n{number}") for number in range(100)}
-    assert len(read_board(msgspec.json.encode(many))) == MAX_DAEMONS
+        assert read_board(body, seal) == {}
+    many = {f"n{number}": seal.sign(south(journal=f"n{number}")) for number in range(100)}
+    assert len(read_board(msgspec.json.encode(many), seal)) == MAX_DAEMONS
 
 
 def test_tables_are_given_to_one_that_can_do_what_this_one_cannot() -> None:
