@@ -163,6 +163,8 @@ class Publisher:
         self._cleared: dict[str, str] = {}
         """Retained topics that are no more, each with its table, until the broker has cleared them.
         """
+        self._abandoned: dict[str, str] = {}
+        """Retained topics, each with its table, that another daemon has left and nobody serves."""
         self._alerts: dict[str, Alert] = {}
         """The alerts of every table, as published."""
         self._shown: dict[str, bytes | None] = {}
@@ -235,6 +237,11 @@ class Publisher:
         if (connection := self._claiming) is not None:
             self._clear(connection)  # before those who wait for a table hear that it is free
         self._settle()
+        self.wake()
+
+    def abandon(self, table: str, topics: Collection[str]) -> None:
+        """Clear these retained topics of a table as long as this daemon does not have it."""
+        self._abandoned |= dict.fromkeys(topics, table)
         self.wake()
 
     def end(self) -> None:
@@ -717,7 +724,8 @@ class Publisher:
         connection.flush()
 
     def _clear(self, connection: Connection) -> None:
-        self._show(connection, dict.fromkeys(self._cleared))
+        left = [t for t, table in self._abandoned.items() if table not in self._api.tables]
+        self._show(connection, dict.fromkeys([*self._cleared, *left]))
 
     def _show(self, connection: Connection, now: dict[str, bytes | None]) -> None:
         for topic, body in now.items():

@@ -109,6 +109,20 @@ class PeopleFile:
             return None
         return read
 
+    def offered(self, text: str) -> InForce | None:
+        """A later file that another daemon has in force; None: it is not one that the site signed.
+        Once it is in force here, :meth:`look` says that the file on the disk is older.
+        """
+        if text == self.now.text:
+            return None
+        try:
+            read = self._read(text.encode())
+            newer(read, self.now)
+        except PeopleError:
+            return None
+        self._seen = None
+        return read
+
     def take(self, found: InForce) -> None:
         """It is in force from here on."""
         self._now = found

@@ -30,8 +30,8 @@ from controller.contract.topics import Topics
 from controller.contract.version import SOFTWARE
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.journal.schema import Entry, JournalFullError, JournalUnusableError, new_boot
-from controller.journal.setup import Boot, HandOver, PeopleSetup, Restored, Why
+from controller.journal.schema import JournalFullError, JournalUnusableError, new_boot
+from controller.journal.setup import HandOver, PeopleSetup, Restored, Why
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
@@ -47,6 +47,7 @@ from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, erro
 from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.identities import configured_identity, plate, usb_identity
 from controller.service.keys import card_cipher
+from controller.service.people_in_force import people_file
 from controller.service.privacy import exposed, exposed_secrets
 from controller.service.reload import Floor, ReloadTables
 from controller.service.reload_answer import Answer, write_answer
@@ -89,6 +90,10 @@ TAKEN_OVER = "taken-over"
 """The alert of tables that another daemon had before."""
 UNREADY = "standby-unready"
 """The alert that no other daemon of the pair could take the tables over."""
+DIFFERENT = "standby-different"
+"""The alert that the two machines of a pair are not the same."""
+RETAINED = ("info", "state", "result", "history")
+"""What is retained of a table, beside its alerts."""
 LET_GO = 0.5
 """Seconds for the tasks of a daemon that gives its tables to the other one of the pair."""
 Points = tuple[Restored | HandOver, ...]
@@ -199,7 +204,8 @@ class Daemon:
             fresh = last is None and self._journal.set_aside is None and pair is None
             self._seen = Seen(0.0 if fresh else time.time() + TOLERANCE)
             self._seen.restore(taken_before(tokens(self._journal)), time.time())
-            self._people = _people_file(configuration, last)
+            self._people = people_file(configuration, last)
+            self._take_offered(self._people)
             setup = _people_setup(configuration, self._people)
             self._upkeep = JournalUpkeep(
                 *(configuration, self.boot, self._journal, self._alerts, self._changed, setup),
@@ -310,7 +316,7 @@ class Daemon:
             )
             reloading = essential("reload", reload.run(self._again))
             if pair is not None:
-                chores.append(essential("pair", pair.watch(self._duty(publisher))))
+                chores.append(essential("pair", pair.watch(self._duty(publisher, reload))))
             gc.collect()
             gc.freeze()  # what stays for good is not looked through again and again
             notify("READY=1", self._status())
@@ -354,7 +360,7 @@ class Daemon:
             {id: table.readings for id, table in tables.items() if table.face_down},  # noqa: A001
         )
 
-    def _duty(self, publisher: Publisher) -> Duty:
+    def _duty(self, publisher: Publisher, reload: ReloadTables) -> Duty:
         """What the pair asks of this daemon while it serves."""
         from controller.service.pair import Duty  # only a pair asks
 
@@ -368,7 +374,36 @@ class Daemon:
             },
             hasten=publisher.hasten,
             alert=self._say_unready,
+            differ=self._say_different,
+            people=lambda: self._people,
+            configuration=lambda: reload.now,
+            abandon=lambda tables: self._abandon(publisher, tables),
         )
+
+    def _abandon(self, publisher: Publisher, tables: Mapping[str, bool]) -> None:
+        """The other daemon of the pair has tables that this one has not: nobody serves them now,
+        and what is retained of them does not hold.
+        """
+        for table, simulated in tables.items():
+            topics = Topics(self._configuration.site.id, simulated)
+            publisher.abandon(table, [topics.table(table, leaf) for leaf in RETAINED])
+        self._log.error("tables of the other daemon are served by nobody", tables=sorted(tables))
+
+    def _say_different(self, what: str | None) -> None:
+        """Raise or clear the alert that the two machines of the pair differ."""
+        if what is None:
+            self._alerts.pop(DIFFERENT, None)
+            self._log.info("the two machines are alike")
+        else:
+            self._alerts[DIFFERENT] = Alert(
+                alert=DIFFERENT,
+                what="standby.different",
+                severity="warning",
+                raised=utc(time.time()),
+                detail=f"the two machines of the pair differ: {what}. Make them the same",
+            )
+            self._log.warning("the two machines differ", what=what)
+        self._changed()
 
     def _say_unready(self, why: str | None) -> None:
         """Raise or clear the alert that nobody could take the tables over."""
@@ -584,10 +619,19 @@ class Daemon:
             await asyncio.sleep(LOOK)
             if self._people is not None:
                 found = await asyncio.to_thread(self._people.look)
+                if found is None and self._pair is not None:
+                    found = self._pair.offered(self._people)
                 if found is not None:
                     self._take_people(self._people, found)
                 self._say_people()
             publisher.tell(self._api.late(time.time()))
+
+    def _take_offered(self, file: PeopleFile | None) -> None:
+        """Begin with the people file of the other daemon of a pair, where that is a later one."""
+        found = None if file is None or self._pair is None else self._pair.offered(file)
+        if file is not None and found is not None:
+            file.take(found)
+            self._log.warning("people file of the other daemon", number=found.people.head.number)
 
     def _take_people(self, file: PeopleFile, found: InForce) -> None:
         """Nobody may act of whom the journal does not know."""
@@ -807,16 +851,6 @@ async def _first(*events: asyncio.Event) -> asyncio.Event:
 
 def _alert(alert: str, what: str, detail: str) -> Alert:
     return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
-
-
-def _people_file(configuration: Configuration, last: Entry | None) -> PeopleFile | None:
-    """The people file, where there is one; ``last``: the ``boot`` entry of the run before."""
-    people = configuration.people
-    if people is None or people.file is None or people.key is None:
-        return None
-    before = None if last is None else msgspec.json.decode(last.body, type=Boot).people
-    known = before.file if before is not None and before.key == people.key else None
-    return PeopleFile(people.file, people.key, configuration.site.id, known)
 
 
 def _people_setup(configuration: Configuration, file: PeopleFile | None) -> PeopleSetup | None:

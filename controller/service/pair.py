@@ -23,14 +23,19 @@ from controller.contract.node import ReloadHealth, StandbyHealth
 from controller.contract.times import utc
 from controller.contract.version import VERSION
 from controller.journal.journal import Journal
-from controller.journal.schema import new_boot
+from controller.journal.schema import Entry, new_boot
 from controller.journal.setup import Boot, Tenure
 from controller.mqtt.publisher import Exclusive
+from controller.people.people_file import InForce, PeopleFile
+from controller.people.register import PeopleError
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.service import logs
+from controller.service.alike import facts
+from controller.service.people_in_force import people_file
 from controller.service.readiness import Readiness
 from controller.service.reload import Reload
 from controller.service.reload_answer import Answer, write_answer
+from controller.service.shared_people import SharedPeople
 from controller.service.systemd_notify import notify
 from controller.standby import right as lease
 from controller.standby.exchange import Exchange
@@ -49,6 +54,7 @@ from controller.standby.statements import (
     Missing,
     Statement,
     better,
+    differences,
     read_board,
 )
 from controller.standby.store import Store
@@ -66,8 +72,8 @@ FAILED_FOR = 6
 """Leases for which a daemon whose run has failed says that it could not serve."""
 SPEAKING: tuple[State, ...] = ("up", "unintelligible")
 MISSING: Mapping[State, Missing] = {"lost": "lost", "stale": "stale"}
-BOARD = ".daemons"
-"""Behind the key of the lease: the key of the statements."""
+BOARD, PEOPLE = ".daemons", ".people"
+"""Behind the key of the lease: the keys of the statements, and of the people file."""
 
 
 def instance(settings: Standby) -> str:
@@ -78,7 +84,9 @@ def instance(settings: Standby) -> str:
 class Duty(NamedTuple):
     """What a daemon that serves knows of its own ability. ``devices``: the state of each, by
     ``table/device``; ``hasten``: connect to the broker now; ``alert``: that the other daemon could
-    not take over, and why; None: it could.
+    not take over, and why; None: it could; ``differ``: what differs between the two; ``people``
+    and ``configuration``: those in force; ``abandon``: take back what another daemon published of
+    these tables.
     """
 
     connected: Callable[[], bool]
@@ -86,6 +94,10 @@ class Duty(NamedTuple):
     devices: Callable[[], Mapping[str, State]]
     hasten: Callable[[], None]
     alert: Callable[[str | None], None]
+    differ: Callable[[str | None], None]
+    people: Callable[[], PeopleFile | None]
+    configuration: Callable[[], Configuration]
+    abandon: Callable[[Mapping[str, bool]], None]
 
 
 class Pair:
@@ -122,6 +134,14 @@ class Pair:
         self._fence = Fence(logs.drain)
         self._own, self._before = _own(self.journal, instance(settings), self.boot)
         self._exchange = Exchange(statements, self.journal.id, settings.lease, self._state, board)
+        self._duty: Duty | None = None
+        """Once it serves."""
+        last = self.journal.latest("boot")
+        self._people = _people_of(configuration, last)
+        self._shared = SharedPeople(
+            Store(settings, f"{node}{PEOPLE}", within, _text, str.encode),
+            lambda: self._people if self._duty is None else self._duty.people(),
+        )
         self._exchanging: asyncio.Task[None] | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._readiness: Readiness | None = None
@@ -168,7 +188,7 @@ class Pair:
                 sure=readiness.try_journal,
             ),
         )
-        self._exchanging = asyncio.create_task(self._exchange.run(), name="statements")
+        self._exchanging = asyncio.create_task(self._talk(), name="statements")
         taking, stopping = (
             asyncio.create_task(candidate.wait()),
             asyncio.create_task(stop.wait()),
@@ -214,11 +234,51 @@ class Pair:
         if not keeping.cancelled():
             self._log.error("the lease is renewed no longer", exc_info=keeping.exception())
 
+    async def _talk(self) -> None:
+        """Exchange statements and the people file with the other daemon, until cancelled."""
+        while True:
+            if self._duty is None and (file := self._people) is not None:
+                if (found := await asyncio.to_thread(file.look)) is not None:
+                    file.take(found)
+                if (later := self._shared.offered(file)) is not None:
+                    file.take(later)
+                    number = later.people.head.number
+                    self._log.info("people file of the other daemon", number=number)
+            await self._shared.exchange()
+            await self._exchange.tell()
+            if self._duty is None:
+                self._compare(self._tell_differences)
+            await asyncio.sleep(self._settings.lease / RENEWALS)
+
+    def offered(self, file: PeopleFile) -> InForce | None:
+        """A later people file than this one, which the other daemon has or had in force."""
+        return self._shared.offered(file)
+
+    def _compare(self, tell: Callable[[str | None], None], *more: str) -> None:
+        """Say what differs between the machines, and ``more``, when that is another."""
+        own = self._state(0)
+        found = {each for other in self._exchange.fresh() for each in differences(own, other)}
+        found.update(more)
+        said = "; ".join(sorted(found)) or None
+        if said != self._different:
+            self._different = said
+            tell(said)
+
+    _different: str | None = None
+
+    def _tell_differences(self, said: str | None) -> None:
+        if said is None:
+            self._log.info("the two machines are alike")
+        else:
+            self._log.warning("the two machines differ", what=said)
+
     async def watch(self, duty: Duty) -> None:
         """Until the tables are to be given to the other daemon: see whether this one can serve, and
         whether the other one could.
         """
         seconds = self._settings.lease
+        self._duty, self._different = duty, None
+        abandoned: set[str] = set()
         begun = steady = heard = boottime()
         since: float | None = None
         told: str | None = None
@@ -239,6 +299,13 @@ class Pair:
                 self.yields.set()
             if since is not None and BROKER in self._troubles:
                 duty.hasten()
+            for peer in self._exchange.peers.values():
+                served = peer.statement.tables if peer.statement.serves else {}
+                if left := served.keys() - self._tables() - abandoned:
+                    abandoned |= left
+                    duty.abandon({name: served[name] for name in left})
+            lost = ", ".join(sorted(abandoned - self._tables()))
+            self._compare(duty.differ, *([f"nobody serves {lost}"] if lost else []))
             others = [each for each in self._exchange.fresh() if not each.serves]
             if others:
                 heard = now
@@ -345,6 +412,7 @@ class Pair:
             self._exchanging.cancel()
             await asyncio.wait([self._exchanging])
         await self._exchange.close()
+        await self._shared.close()
         await self._store.close()
         await asyncio.to_thread(self.journal.close)
 
@@ -365,7 +433,28 @@ class Pair:
             troubles={kind: what[:LONGEST_TEXT] for kind, what in troubles.items()},
             missing={} if readiness is not None else self._missing,
             reached=() if readiness is None else readiness.reached,
+            facts=self._facts(),
+            tables={table.id: table.simulated for table in self._configured().table},
         )
+
+    def _facts(self) -> dict[str, str]:
+        """What must be the same on both machines, reckoned again when it may have changed."""
+        of = self._configured(), self._in_force()
+        if self._known_facts is None or self._known_facts[0] != of:
+            self._known_facts = of, facts(*of)
+        return self._known_facts[1]
+
+    _known_facts: tuple[tuple[Configuration, InForce | None], dict[str, str]] | None = None
+
+    def _configured(self) -> Configuration:
+        return self.configuration if self._duty is None else self._duty.configuration()
+
+    def _in_force(self) -> InForce | None:
+        file = self._people if self._duty is None else self._duty.people()
+        return None if file is None else file.now
+
+    def _tables(self) -> set[str]:
+        return {table.id for table in self._configured().table}
 
     def _unable(self, readiness: Readiness) -> dict[str, str]:
         """What keeps this daemon, which waits, from serving."""
@@ -463,6 +552,18 @@ def _other(waiting: list[Statement], alone: bool) -> str | None:
     if any(each.able for each in waiting):
         return None
     return "; ".join(f"{each.instance}: {'; '.join(each.troubles.values())}" for each in waiting)
+
+
+def _people_of(configuration: Configuration, last: Entry | None) -> PeopleFile | None:
+    """What this daemon would have in force; one that cannot be used ends it when it serves."""
+    try:
+        return people_file(configuration, last)
+    except PeopleError:
+        return None
+
+
+def _text(body: bytes) -> str:
+    return body.decode(errors="replace")
 
 
 def _own(journal: Journal, name: str, boot: str) -> tuple[Own, Tenure | None]:

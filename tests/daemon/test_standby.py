@@ -42,7 +42,8 @@ from tests.support.daemon.play import (
     until_said,
     until_up,
 )
-from tests.support.daemon.process import Daemon, table
+from tests.support.daemon.process import UNSIGNED, Daemon, table
+from tests.support.people.signing import LASA, SIGNED, VIDAL, enrol, give
 from tests.support.waiting import PATIENCE
 
 LEASE = 6.0
@@ -481,3 +482,62 @@ async def deleted(url: str, bucket: str) -> None:
         await (await client.jetstream().key_value(bucket)).delete("pit-1")
     finally:
         await client.close()
+
+
+def test_the_two_machines_are_compared_and_who_was_revoked_on_one_is_on_both(
+    tmp_path: Path, nats: Nats, mosquitto: Mosquitto, ending: ExitStack, tell: Tell
+) -> None:
+    """A table that one alone has is taken back when the other one takes over."""
+    wheels = [NetworkWheel(), NetworkWheel()]
+    for wheel in wheels:
+        ending.callback(wheel.close)
+    file = in_pair(
+        *([nats.url], "NAME", f"mqtt://127.0.0.1:{mosquitto.port}", table("r1", wheels[0])),
+        lease=LEASE,
+        replicas=1,
+        bucket=f'"b{mosquitto.port}"',
+    ).replace(UNSIGNED, SIGNED)
+    texts = (file.replace("NAME", "north") + table("r2", wheels[1]), file.replace("NAME", "south"))
+    north, south = runs = daemons(tmp_path, ending, iter(texts))
+    for each in runs:
+        ending.callback(tell, f"log of {each.folder.name}", each.log)
+        enrol(each.folder)
+    heard = Subscriber(mosquitto.port)
+    ending.callback(heard.close)
+    north.start()
+    until_up(heard, north)
+    until("r2", lambda: heard.latest("novamas/v1/palma/r2/state"), north.log)
+    south.start()
+    differ = south.until_logged("the two machines differ")
+    assert "only at north: r2" in differ["what"]
+    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/standby-different"), north.log)
+    assert "only here: r2" in alert["detail"]
+    assert answered(heard, LASA, "session.open", minimum=500)["ok"]
+    enrol(north.folder, 8, revoked="2026-11-22T12:00:00Z")  # on one machine alone
+    until("it is in force", lambda: north.logged("people taken over"), north.log)
+    assert south.until_logged("people file of the other daemon")["number"] == 8
+    north.kill()
+    until_up(heard, south)
+    until("r2 is taken back", lambda: heard.gone("novamas/v1/palma/r2/state"), south.log)
+    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/standby-different"), south.log)
+    assert "nobody serves r2" in alert["detail"]
+    refused = answered(heard, LASA, "session.open", minimum=500)
+    assert refused["refusal"]["key"] == "person_revoked"
+    assert answered(heard, VIDAL, "session.open", "director", minimum=500)["ok"]
+    assert south.stop() == 0
+    assert setups(south)[-1].people is not None
+    south.start()  # without the store's word too: its journal has it
+    until_up(heard, south)
+    refused = answered(heard, LASA, "session.close")
+    assert refused["refusal"]["key"] == "person_revoked"
+
+
+def answered(heard: Subscriber, who: str, name: str, role: str = "table_head", **what: Any) -> Any:
+    """The answer to a command, signed again while the daemon has just started."""
+
+    def said() -> Any:
+        reply = give(heard, who, name, role, **what)
+        early = not reply["ok"] and reply["refusal"]["key"] == "signed_before_start"
+        return None if early else reply
+
+    return until("an answer", said, heard.told)

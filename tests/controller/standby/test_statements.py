@@ -18,6 +18,7 @@ from controller.standby.statements import (
     Peer,
     Statement,
     better,
+    differences,
     left,
     read_board,
     rival,
@@ -111,3 +112,21 @@ def test_tables_are_given_to_one_that_can_do_what_this_one_cannot() -> None:
     )
     for troubles, missing, other, why in rows:
         assert better(troubles, missing, other) == why
+
+
+def test_what_differs_between_two_machines_is_named() -> None:
+    facts = {"release": "1.0", "people file": "number 3, ab", "[broker]": "12"}
+    north = south(instance="north", journal="j1", facts=facts, tables={"r1": False, "r2": False})
+    alike = south(facts=facts, tables={"r1": False, "r2": False})
+    assert differences(north, alike) == []
+    assert differences(north, south()) == [], "it has not stated anything yet"
+    assert differences(north, south(instance="north", facts=facts, tables=alike.tables)) == [
+        "both machines are called north: set standby.instance"
+    ]
+    other = facts | {"people file": "number 4, cd", "[broker]": "34"}
+    assert differences(north, south(facts=other, tables={"r1": False, "r3": False})) == [
+        "people file: number 3, ab here, number 4, cd at south",
+        "[broker]: 12 here, 34 at south",
+        "only here: r2",
+        "only at south: r3",
+    ]
