@@ -325,7 +325,8 @@ def test_what_the_store_cannot_take_is_shown_all_the_same(
         with contextlib.closing(sqlite3.connect(tmp_path / "web" / "rounds.sqlite3")) as file:
             file.execute("DROP TABLE rounds")
     tell(teller, "ruleta-1", 17, 3, 22)
-    until("it is logged", lambda: "in memory only" in server.log())
+    if case == "a damaged file":  # no larger number than 2^53 - 1 is read at all
+        until("it is logged", lambda: "in memory only" in server.log())
     with stream(server, "?table=ruleta-1") as made:
         assert read_all([made], has(b'"22"')) == 0
     assert ask(server, "/health")[0] == 200
