@@ -1,5 +1,5 @@
-"""Tasks without which a service would run and be wrong: it ends with them, and its unit restarts
-it.
+"""How a service ends: in limited time at a signal, whatever hangs, and with each task without which
+it would run and be wrong. Its unit restarts it then.
 """
 
 from __future__ import annotations
@@ -7,14 +7,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from devices.log import structlog
 
 END_TIMEOUT_SECONDS = 10.0
 """Time allowed for the rest of a process to end once an essential task has."""
+
+
+STOP_TIMEOUT_SECONDS = 9.0
+"""Time allowed for a process to end at a signal: less than ``TimeoutStopSec=`` of every unit."""
 
 
 class TaskEndedError(Exception):
@@ -60,3 +65,31 @@ def ending_process() -> Iterator[None]:
         timer.daemon = True
         timer.start()
         raise
+
+
+def end_at_signal(end: Callable[[], None]) -> None:
+    """Call ``end`` in the running loop at SIGINT or SIGTERM. Where the process has not ended
+    :data:`STOP_TIMEOUT_SECONDS` later, because a thread of a slow disk or database does not return,
+    it is ended with status 1.
+    """
+    loop = asyncio.get_running_loop()
+
+    def stop(*_: object) -> None:  # outside the loop, which may hang
+        timer = threading.Timer(STOP_TIMEOUT_SECONDS, _end_now)
+        timer.daemon = True
+        timer.start()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
+            loop.call_soon_threadsafe(end)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+
+
+def _end_now() -> None:
+    with contextlib.suppress(Exception):  # nothing may keep the process from ending
+        structlog.get_logger().error(
+            "not ended in time: the process ends without waiting any longer",
+            seconds=STOP_TIMEOUT_SECONDS,
+            threads=sorted(thread.name for thread in threading.enumerate()),
+        )
+    os._exit(1)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import signal
 import sys
 
 import msgspec
@@ -17,7 +16,7 @@ from devices.command_line import end_process
 from subscribers.carrousel.service import Carrousel
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.terms import flaws_of_new
-from subscribers.essential import ending_process
+from subscribers.essential import end_at_signal, ending_process
 from subscribers.service_log import log_lines
 
 
@@ -47,9 +46,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 async def _run(settings: CarrouselSettings) -> None:
-    ending, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ending.set)
+    ending = asyncio.Event()
+    end_at_signal(ending.set)
     carrousel = Carrousel(settings)
     gc.freeze()  # what is there from the start stays
     with ending_process():

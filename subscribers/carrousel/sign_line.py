@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import signal
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -34,7 +33,7 @@ from subscribers.carrousel.sign import (
     taken_over,
     valued,
 )
-from subscribers.essential import ending_process, essential
+from subscribers.essential import end_at_signal, ending_process, essential
 from subscribers.feed import BrokerLogin, Linked, table_feed
 from subscribers.meter import Meter, hear
 
@@ -167,8 +166,7 @@ def _now() -> str:
 
 async def _run(settings: Settings) -> None:
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    end_at_signal(stop.set)
     lines = [(each.port, Line(each)) for each in settings.signs]
     listening = [
         asyncio.create_task(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
 import sys
 from functools import partial
 
@@ -14,7 +13,7 @@ import msgspec
 
 from controller.people.private_key import PrivateKeyError
 from devices.command_line import end_process
-from subscribers.essential import ending_process
+from subscribers.essential import end_at_signal, ending_process
 from subscribers.service_log import log_lines
 from subscribers.statistics.watch import watch
 from subscribers.surveillance.open_archive import open_archive
@@ -41,9 +40,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 async def _run(settings: SurveillanceSettings) -> None:
-    ending, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ending.set)
+    ending = asyncio.Event()
+    end_at_signal(ending.set)
     beside: dict[str, Beside] = {
         "retention": partial(look_after, settings),
         "statistics": watch(settings.archive),

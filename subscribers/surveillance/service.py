@@ -43,6 +43,10 @@ SETTLING = 2.0
 """Seconds between two looks at what persons have settled."""
 SAID = 60.0
 """Seconds between two lines of the log that say how the recorder is."""
+WRITE_TIMEOUT_SECONDS = 4.0
+"""Time allowed at the end for what has come to be stored; the broker repeats the rest."""
+FAREWELL_TIMEOUT_SECONDS = 3.0
+"""Time allowed at the end for the last messages to each broker."""
 
 
 T = TypeVar("T")
@@ -96,6 +100,8 @@ class Recorder:
         self.grown = Grown()
         self.health = Health()
         self._archive: Archive | None = None
+        self._opened = asyncio.Event()
+        """Set when the archive was opened for the first time."""
         self._untaken = asyncio.Event()
         """Set when the archive took nothing, and no other recorder has it."""
         self._ending = False
@@ -106,40 +112,42 @@ class Recorder:
 
     async def run(self, ending: asyncio.Event) -> None:
         """Until ``ending`` is set. What came by then and was not kept, the broker repeats."""
+        tasks: list[asyncio.Task[None]] = []
         async with asyncio.TaskGroup() as group:
 
             def start(name: str, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
-                return group.create_task(essential(name, work, ending), name=name)
+                tasks.append(group.create_task(essential(name, work, ending), name=name))
+                return tasks[-1]
 
             writing = start("archive", self._write(start))
-            tasks = [writing, start("clock", self._tick())]
-            tasks += [
-                start(name, self._run_beside(name, each)) for name, each in self._beside.items()
-            ]
+            start("clock", self._tick())
+            for name, each in self._beside.items():
+                start(name, self._run_beside(name, each))
             if self.settings.listen is not None:
-                tasks.append(start("pages", serve(self.settings.listen, pages(self._told))))
+                start("pages", serve(self.settings.listen, pages(self._told)))
             await ending.wait()
             self._ending = True
             self._work.set()
             if self._archive is not None:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(5):
+                    async with asyncio.timeout(WRITE_TIMEOUT_SECONDS):
                         await asyncio.shield(writing)
-            for site in self.sites:
-                with suppress(Exception):  # whatever is wrong with the broker: it has our will
-                    async with asyncio.timeout(3):
-                        await site.connection.flush(site.farewell)
-                site.connection.end()
-            for task in (*tasks, *self._connections):
+            await asyncio.gather(*map(self._say_farewell, self.sites))
+            for task in tasks:
                 task.cancel()
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
+
+    async def _say_farewell(self, site: Site) -> None:
+        with suppress(Exception):  # whatever is wrong with the broker: it has our will
+            async with asyncio.timeout(FAREWELL_TIMEOUT_SECONDS):
+                await site.connection.flush(site.farewell)
+        site.connection.end()
 
     async def _write(
         self, start: Callable[[str, Coroutine[Any, Any, object]], asyncio.Task[None]]
     ) -> None:
         """Keep what comes."""
-        self._connections: list[asyncio.Task[None]] = []
         heralds = [start(f"herald of {site.id}", self._herald(site)) for site in self.sites]
         await self._open()
         for herald in heralds:
@@ -148,7 +156,7 @@ class Recorder:
         if self.health.trouble is not None:
             await self._keep([])  # what is over is not told
         for site in self.sites:
-            self._connections.append(start(f"connection of {site.id}", site.connection.run()))
+            start(f"connection of {site.id}", site.connection.run())
         while True:
             batches = [(site, list(islice(site.taken, AT_ONCE))) for site in self.sites]
             if not any(batch for _, batch in batches) and not self._doubted:
@@ -229,6 +237,7 @@ class Recorder:
                 await asyncio.sleep(AGAIN)
             else:
                 self._archive = opened
+                self._opened.set()
                 return
 
     async def _ask(self, question: Callable[..., T], *of: Any) -> T:
@@ -310,9 +319,25 @@ class Recorder:
         return self.health
 
     async def _run_beside(self, name: str, beside: Beside) -> None:
+        """Run a side task, and again whenever it ends. A failure is logged when it begins, not at
+        each attempt.
+        """
+        await self._opened.wait()
+        reason = ""
         while True:
+            began = time.monotonic()
             try:
                 await beside(self.grown)
             except Exception as error:
-                self._log.error("a task beside the recording failed", task=name, exc_info=error)
+                if time.monotonic() - began >= SAID:
+                    reason = ""  # it had worked in between
+                if repr(error) != reason:
+                    reason = repr(error)
+                    cause = None if isinstance(error, ArchiveError) else error
+                    self._log.error(
+                        "a task beside the recording failed; it is tried again every second",
+                        task=name,
+                        reason=str(error),
+                        exc_info=cause,
+                    )
             await asyncio.sleep(AGAIN)

@@ -85,6 +85,7 @@ async def look_after(settings: SurveillanceSettings, recorded: Recorded) -> None
     """Look after the archive of a recorder, beside the recording, from its first record on."""
     log, began = structlog.get_logger(), time.monotonic()
     await recorded.beyond(0)
+    reason = ""
     place, policy, site = settings.archive, settings.keep_days, settings.sites[0].id
     while True:
         try:
@@ -92,7 +93,9 @@ async def look_after(settings: SurveillanceSettings, recorded: Recorded) -> None
                 upkeep = Upkeep(archive, policy, site, settings.node, began)
                 while True:
                     began, now = time.monotonic(), utc(time.time())
-                    for done in await asyncio.to_thread(upkeep.look, began, now):
+                    removals = await asyncio.to_thread(upkeep.look, began, now)
+                    reason = ""
+                    for done in removals:
                         log.info(
                             "records were removed, their time is over",
                             kind=done.removal.kind,
@@ -101,5 +104,7 @@ async def look_after(settings: SurveillanceSettings, recorded: Recorded) -> None
                         )
                     await asyncio.sleep(EVERY)
         except ArchiveError as error:
-            log.warning("the archive cannot be looked after", reason=str(error))
+            if str(error) != reason:
+                reason = str(error)
+                log.warning("the archive cannot be looked after", reason=reason)
             await asyncio.sleep(AGAIN)

@@ -102,7 +102,7 @@ class Delivery:
 
     def run(self) -> None:
         """Send until the end. Trouble with the archive is told, and tried again."""
-        pause = FIRST
+        pause, reason = FIRST, ""
         while not self._ending.is_set():
             try:
                 archive = self._opened()
@@ -110,13 +110,17 @@ class Delivery:
                     self.progress = self._begin(archive)
                     while not self._ending.is_set():
                         self._some(archive)
-                        pause = FIRST
+                        pause, reason = FIRST, ""
                 finally:
                     archive.close()
             except ArchiveError as error:
-                self._log.error("bookmarks wait for the archive", why=str(error))
-            except Exception:  # a fault of ours: it is told, and the bookmark is not left out
-                self._log.exception("bookmarks wait")
+                if str(error) != reason:
+                    reason = str(error)
+                    self._log.error("bookmarks wait for the archive", why=reason)
+            except Exception as error:  # a defect: the bookmark is not left out
+                if repr(error) != reason:
+                    reason = repr(error)
+                    self._log.exception("bookmarks wait")
             else:
                 continue
             self._ending.wait(pause)

@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import logging
 import resource
-import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -25,7 +24,7 @@ from devices.command_line import end_process
 from devices.log import structlog
 from subscribers.console.admission import NobodyError
 from subscribers.display.round_store import RoundStore
-from subscribers.essential import ending_process, essential
+from subscribers.essential import end_at_signal, ending_process, essential
 from subscribers.feed import Linked, table_feed
 from subscribers.web.app import Web, app
 from subscribers.web.connections import BrowserConnection, BrowserLoop
@@ -176,9 +175,7 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """A signal ends the server, and it has ended well."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._end)
+        end_at_signal(self._end)
         yield
 
     def _end(self) -> None:

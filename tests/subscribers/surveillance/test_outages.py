@@ -13,9 +13,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance import service
+from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.service import Recorder
 from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
 from tests.daemon.conftest import daemon as daemon
@@ -30,6 +32,7 @@ from tests.support.surveillance.postgres import Postgres
 from tests.support.surveillance.recorder import Recorder as Recording
 from tests.support.surveillance.room import Room, told
 from tests.support.surveillance.room import rooms as rooms
+from tests.support.waiting import until_async
 
 STALLED = "archive-stalled"
 
@@ -140,6 +143,31 @@ async def test_an_archive_that_does_not_answer_is_told_and_waited_for(
     assert recorder._doubted
     answered.set()
     assert await asked
+
+
+async def test_a_side_task_that_fails_is_reported_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """For each reason, not at each of its attempts, and not before there is an archive."""
+    monkeypatch.setattr(service, "AGAIN", 0.001)
+    site = SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://127.0.0.1:9"))
+    settings = SurveillanceSettings(archive=str(tmp_path / "archive"), node="s", sites=(site,))
+    attempts = 0
+
+    async def fail(_grown: object) -> None:
+        nonlocal attempts
+        attempts += 1
+        raise ArchiveError("the disk is full" if attempts < 10 else "no such file")
+
+    recorder = Recorder(settings, {"statistics": fail})
+    with capture_logs() as lines:
+        running = asyncio.create_task(recorder._run_beside("statistics", fail))
+        await asyncio.sleep(0)
+        assert attempts == 0
+        recorder._opened.set()
+        await until_async(lambda: attempts >= 20)
+        running.cancel()
+    assert [line["reason"] for line in lines] == ["the disk is full", "no such file"]
 
 
 def test_an_archive_that_another_recorder_has_is_no_trouble_of_the_tables(
