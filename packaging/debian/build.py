@@ -35,6 +35,8 @@ UNITS = (
     "novamas-web.service",
 )
 """What is restarted by an upgrade and stopped by a removal. A verification that runs may end."""
+SCRIPTS = ("config", "preinst", "postinst", "prerm", "postrm")
+"""What dpkg runs."""
 
 
 def main(named: str = "HEAD", folder: str = "build") -> int:
@@ -193,7 +195,7 @@ def control(parts: Path, root: Path, version: str, architecture: str) -> None:
     }
     folder = root / "DEBIAN"
     folder.mkdir()
-    for name in ("control", "config", "postinst", "prerm", "postrm", "templates"):
+    for name in ("control", "templates", *SCRIPTS):
         text = re.sub(r"@([A-Z]+)@", lambda found: words[found[1]], (parts / name).read_text())
         (folder / name).write_text(text)
     (folder / "md5sums").write_text(
@@ -208,7 +210,7 @@ def control(parts: Path, root: Path, version: str, architecture: str) -> None:
 def settle(root: Path, seconds: int) -> None:
     """Give every file its mode and the time of the commit."""
     programs = {root / "usr/bin/novamas"}
-    programs |= {root / "DEBIAN" / name for name in ("config", "postinst", "prerm", "postrm")}
+    programs |= {root / "DEBIAN" / name for name in SCRIPTS}
     for path in [root, *root.rglob("*")]:
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path in programs else 0o644)

@@ -1,0 +1,234 @@
+"""What dpkg runs before an installation and at a purge, in a folder that stands for the root of a
+machine, with a stand-in for debconf.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PARTS = Path(__file__).parents[2] / "packaging" / "debian"
+CONFMODULE = """
+db_input() { :; }
+db_go() { :; }
+db_get() { RET=$(cat ROOT/answer 2>/dev/null); }
+db_purge() { rm -f ROOT/answer; }
+db_stop() { :; }
+"""
+"""Standard output is debconf's: nothing else may be written there."""
+FOLDERS = (
+    *("etc/novamas", "etc/credstore", "var/lib/novamas/recordings/2026"),
+    *("var/lib/private/novamas-surveillance", "usr/share/debconf"),
+)
+DATA = (
+    *("etc/novamas/surveillance.key", "etc/credstore/novamas.mqtt.password"),
+    *("var/lib/novamas/journal.sqlite3", "var/lib/novamas/recordings/2026/wheel.raw"),
+    "var/lib/private/novamas-surveillance/archive.sqlite3",
+)
+
+
+class Machine:
+    """``before`` runs as root in a namespace of mounts of its own, before the script."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for folder in FOLDERS:
+            (root / folder).mkdir(parents=True)
+        for file in DATA:
+            (root / file).write_text("evidence")
+        link = root / "var/lib/novamas-surveillance"
+        link.symlink_to("private/novamas-surveillance")
+        (root / "answer").write_text("true")
+        confmodule = CONFMODULE.replace("ROOT", str(root))
+        (root / "usr/share/debconf/confmodule").write_text(confmodule)
+
+    def run(self, script: str, *words: str, before: str = ":") -> tuple[int, str]:
+        """The exit status of a script, and what it says."""
+        text = (PARTS / script).read_text().replace("@UNITS@", "novamas.service")
+        for top in ("/etc/", "/var/lib/", "/usr/share/debconf", "/run/systemd"):
+            text = text.replace(top, f"{self.root}{top}")
+        path = self.root / script
+        path.write_text(text)
+        commands = f"cd {self.root} && {before} && exec sh {path} {' '.join(words)}"
+        done = subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", commands],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}", "LC_ALL": "C"},
+        )
+        assert done.stdout == ""
+        return done.returncode, done.stderr
+
+    def purge(self, before: str = ":") -> tuple[int, str]:
+        return self.run("postrm", "purge", before=before)
+
+    def left(self) -> list[str]:
+        """The files of the package that are there."""
+        folders = ("etc", "var", "srv")
+        found = (each for folder in folders for each in (self.root / folder).rglob("*"))
+        return sorted(
+            str(each.relative_to(self.root))
+            for each in found
+            if each.is_symlink() or each.is_file()
+        )
+
+    def user(self, entry: str, group: str = "novamas", groups: str = "novamas dialout") -> None:
+        """Let the machine have a user ``novamas``."""
+        (self.root / "bin").mkdir(exist_ok=True)
+        answers = {
+            "getent": f"echo '{entry}'",
+            "id": f'[ "$1" = -gn ] && echo {group} || echo {groups}',
+        }
+        for name, answer in answers.items():
+            (self.root / "bin" / name).write_text(f"#!/bin/sh\n{answer}\n")
+            (self.root / "bin" / name).chmod(0o755)
+
+
+@pytest.fixture
+def machine(programs: None, tmp_path: Path) -> Machine:
+    return Machine(tmp_path / "root")
+
+
+def test_a_yes_deletes_everything(machine: Machine) -> None:
+    assert machine.purge() == (0, "")
+    assert machine.left() == []
+    assert not (machine.root / "answer").exists()
+
+
+def test_a_no_deletes_nothing_that_was_recorded(machine: Machine) -> None:
+    (machine.root / "answer").write_text("false")
+    assert machine.purge() == (0, "")
+    assert set(DATA) <= {*machine.left()}
+
+
+DISK = "mount -t tmpfs disk var/lib/novamas/recordings/2026 && echo more >{}/more"
+
+
+def test_disks_in_the_state_are_emptied_at_any_depth(machine: Machine) -> None:
+    """And told to stay."""
+    folder = "var/lib/novamas/recordings/2026"
+    keeping = f"mkdir kept && {DISK.format(folder)} && mount --bind {folder} kept"
+    code, said = machine.purge(f"{keeping} && mkdir {folder}/a && ln -s nowhere {folder}/a/link")
+    assert code == 0, said
+    assert f"{machine.root}/{folder} is emptied, and stays" in said
+    assert not set(DATA[:3] + DATA[4:]) & {*machine.left()}
+
+
+def test_what_cannot_be_deleted_is_named_and_the_next_purge_goes_on(machine: Machine) -> None:
+    """The disk is there for reading alone; all else goes at once, and the answer stays."""
+    folder = "var/lib/novamas/recordings/2026"
+    code, said = machine.purge(f"{DISK.format(folder)} && mount -o remount,ro {folder}")
+    assert code == 1
+    assert f"NOT deleted: {machine.root}/{folder}/more" in said
+    assert "not all is deleted" in said
+    assert machine.left() == [DATA[3]]  # what is beneath the disk, which only the script had
+    assert machine.purge() == (0, "")
+    assert machine.left() == []
+
+
+Lay = Callable[[Path], None]
+
+
+def moved(root: Path) -> None:
+    (root / "srv").mkdir()
+    (root / "var/lib/novamas").rename(root / "srv/novamas")
+    (root / "var/lib/novamas").symlink_to(root / "srv/novamas")
+
+
+def recordings_moved(root: Path) -> None:
+    (root / "srv").mkdir()
+    (root / "var/lib/novamas/recordings").rename(root / "srv/recordings")
+    (root / "var/lib/novamas/recordings").symlink_to(root / "srv/recordings")
+
+
+@pytest.mark.parametrize(
+    ("lay", "link", "there"),
+    [
+        (moved, "var/lib/novamas", "srv/novamas"),
+        (recordings_moved, "var/lib/novamas/recordings", "srv/recordings"),
+    ],
+)
+def test_a_link_to_data_elsewhere_is_named_not_followed(
+    machine: Machine, lay: Lay, link: str, there: str
+) -> None:
+    lay(machine.root)
+    code, said = machine.purge()
+    assert code == 1
+    named = f"{machine.root}/{link} is a link to {machine.root}/{there}"
+    assert f"NOT deleted: {named}" in said
+    assert any(each.startswith(there) for each in machine.left())
+    assert not set(DATA[:2] + DATA[4:]) & {*machine.left()}
+    subprocess.run(["rm", "-r", machine.root / there, machine.root / link], check=True)
+    assert machine.purge() == (0, "")
+    assert machine.left() == []
+
+
+def test_a_link_to_a_file_elsewhere_goes_and_the_file_stays(machine: Machine) -> None:
+    """The certificate of the web server is not the package's. A link within the state is."""
+    (machine.root / "srv").mkdir()
+    (machine.root / "srv/web.pem").write_text("certificate")
+    (machine.root / "etc/novamas/web.pem").symlink_to(machine.root / "srv/web.pem")
+    (machine.root / "var/lib/novamas/latest").symlink_to("journal.sqlite3")
+    (machine.root / "var/lib/novamas/today").symlink_to("recordings/2026")
+    code, said = machine.purge()
+    assert (code, machine.left()) == (0, ["srv/web.pem"])
+    (line,) = said.splitlines()
+    assert line.endswith(f"web.pem alone, not {machine.root}/srv/web.pem")
+
+
+OWN = "novamas:x:994:994:Novamas:/var/lib/novamas:/usr/sbin/nologin"
+
+
+def test_an_installation_takes_a_user_that_is_the_daemons_own(machine: Machine) -> None:
+    machine.user(OWN)
+    for words in (("install",), ("install", "1.0"), ("upgrade", "1.0")):
+        assert machine.run("preinst", *words) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("entry", "group", "groups", "why"),
+    [
+        (
+            OWN.replace("/usr/sbin/nologin", "/bin/bash"),
+            "novamas",
+            "novamas",
+            "log in with /bin/bash",
+        ),
+        (OWN.replace("/usr/sbin/nologin", ""), "novamas", "novamas", "log in with /bin/sh"),
+        (OWN.replace(":994:", ":1001:", 1), "novamas", "novamas", "its id is 1001"),
+        (OWN.replace(":994:", ":0:", 1), "novamas", "novamas", "it is root"),
+        (OWN, "nogroup", "nogroup", "its group is nogroup"),
+        (OWN, "novamas", "novamas sudo dialout adm", "in the groups sudo adm"),
+    ],
+)
+def test_a_user_of_somebody_else_is_refused(
+    machine: Machine, entry: str, group: str, groups: str, why: str
+) -> None:
+    """At a first installation; an upgrade is warned."""
+    machine.user(entry, group, groups)
+    code, said = machine.run("preinst", "install")
+    assert code == 1
+    assert why in said
+    assert "nothing was installed" in said
+    code, said = machine.run("preinst", "upgrade", "1.0")
+    assert code == 0
+    assert why in said
+
+
+@pytest.mark.parametrize("folder", ["etc/novamas", "var/lib/novamas"])
+def test_an_installation_onto_a_link_or_a_file_is_refused(machine: Machine, folder: str) -> None:
+    machine.user(OWN)
+    place = machine.root / folder
+    place.rename(machine.root / "elsewhere")
+    place.symlink_to(machine.root / "elsewhere")
+    code, said = machine.run("preinst", "install")
+    assert code == 1
+    assert f"{place} is a link to {machine.root}/elsewhere" in said
+    assert machine.run("preinst", "upgrade", "1.0")[0] == 0
+    place.unlink()
+    place.write_text("")
+    assert machine.run("preinst", "install")[0] == 1
