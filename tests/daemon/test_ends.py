@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.brokers.mosquitto import free_port
 from tests.support.daemon.process import UNSIGNED
+from tests.support.programs import running as started
 from tests.support.waiting import PATIENCE, until
 
 SITE = """
@@ -144,14 +145,12 @@ def running(folder: Path, state: State) -> Iterator[Running]:
             SITE.format(folder=folder, web=free_port(), unsigned=UNSIGNED)
             + f'[broker]\nurl = "mqtt://127.0.0.1:{port}"\n[archive]\n{archive}\n'
         )
-        process = subprocess.Popen(
-            [sys.executable, "-m", "controller.cli", state.service, str(file)],
-            stdout=ending.enter_context(log.open("wb")),
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "STATE_DIRECTORY": str(folder)},
+        words = [sys.executable, "-m", "controller.cli", state.service, str(file)]
+        output = ending.enter_context(log.open("wb"))
+        environment = {**os.environ, "STATE_DIRECTORY": str(folder)}
+        process = ending.enter_context(
+            started(words, stdout=output, stderr=subprocess.STDOUT, env=environment)
         )
-        ending.callback(process.wait)
-        ending.callback(process.kill)
         made = Running(process, log)
         deaf = database if state.archive == DEAF else broker
 
