@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from controller.broker.certificates import read_validity
 from devices.errors import NovamasError
 
 LONGEST_PASSWORD = 65_535  # bytes (MQTT 5, 3.1.3.6)
@@ -130,15 +131,13 @@ def out_of_date(certificate: str, now: float) -> str | None:
     """Why the certificate in this file cannot be used at the time ``now`` (seconds since 1970), or
     None: it can, or it cannot be read, which the connection tells.
     """
-    from cryptography import x509  # costs a tenth of the daemon's start, and few have a certificate
-
     try:
-        found = x509.load_pem_x509_certificate(Path(certificate).read_bytes())
+        found = read_validity(Path(certificate))
     except (OSError, ValueError):
         return None
-    today = datetime.fromtimestamp(now, UTC)
-    if today > found.not_valid_after_utc:
-        return f"{certificate} has expired on {found.not_valid_after_utc:%Y-%m-%d}"
-    if today < found.not_valid_before_utc:
-        return f"{certificate} is valid only from {found.not_valid_before_utc:%Y-%m-%d}"
+    if now > found.ends:
+        return f"{certificate} has expired on {datetime.fromtimestamp(found.ends, UTC):%Y-%m-%d}"
+    if now < found.begins:
+        begins = datetime.fromtimestamp(found.begins, UTC)
+        return f"{certificate} is valid only from {begins:%Y-%m-%d}"
     return None

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import msgspec
 
+from controller.broker.certificates import left
 from controller.broker.login import BrokerUnusableError, out_of_date, password, tls
 from controller.cli.carrousel import PROGRAM, jackpot_settings
 from controller.cli.configured import config_argument
 from controller.configuration.blind import blind
+from controller.configuration.certificates import certificate_files, read_end
 from controller.configuration.file import inspected
 from controller.configuration.listening import address, is_loopback, told_at
 from controller.configuration.secrets import UNITS, credentials, secret_files
@@ -107,10 +109,9 @@ def unusable(configuration: Configuration) -> list[str]:
             login(standby)
     except StoreUnusableError as error:
         found.append(str(error))
-    for section, named in (("broker", broker), ("standby", standby)):
-        certificate = None if named is None else named.cert_file
-        if certificate is not None and (dated := out_of_date(certificate, time.time())):
-            found.append(f"{section}.cert_file: {dated}")
+    for place, path in certificate_files(configuration).items():
+        if not place.endswith("ca_file") and (dated := out_of_date(str(path), time.time())):
+            found.append(f"{place}: {dated}")
     return found
 
 
@@ -141,7 +142,8 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
     """What cannot work, or not for long: devices of which no result can come, people who may not
     act because their names look the same, secrets that others can read, credentials that nobody
     passes, a clock that is not kept as the site asks, keys that a recorder believes at first sight,
-    and metrics that other machines can ask. ``recorded``: a recorder is set up here.
+    metrics that other machines can ask, and certificates that end soon. ``recorded``: a recorder
+    is set up here.
     """
     return [
         *(f"{spell(at)}: {what}" for at, what in blind(configuration)),
@@ -150,6 +152,7 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
         *unkept(configuration.clock),
         *(unnamed_keys(configuration) if recorded else ()),
         *told_to_others(configuration),
+        *ending(configuration),
     ] + [
         f"{path}: other users of this machine can read it; run chmod go= on it"
         for path in dict.fromkeys(
@@ -159,6 +162,20 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
             )
         )
     ]
+
+
+def ending(configuration: Configuration) -> list[str]:
+    """Certificates that end soon or cannot be read, and authorities that have ended."""
+    found, now = [], time.time()
+    for place, path in certificate_files(configuration).items():
+        try:
+            what = left(read_end(place, path), now)
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            what = f"it cannot be read: {reason}"
+        if what is not None:
+            found.append(f"{place}: {path}: {what}; renew it")
+    return found
 
 
 def taken_for_each_other(configuration: Configuration) -> list[str]:

@@ -51,7 +51,7 @@ def secret_files(configuration: Configuration) -> dict[str, Path]:
     """The files with secrets, by the place that names each."""
     found = {
         places.spell((*at, key)): Path(value)
-        for at, section in _sections(configuration, ())
+        for at, section in sections(configuration)
         for key in FILES.get(type(section), ())
         if (value := getattr(section, key))
     }
@@ -76,18 +76,18 @@ def credentials(configuration: Configuration) -> dict[places.Path, str]:
     """The credentials of systemd, by the place that names each."""
     return {
         (*at, key): value
-        for at, section in _sections(configuration, ())
+        for at, section in sections(configuration)
         for key in section.__struct_fields__
         if key.endswith("_credential") and (value := getattr(section, key)) is not None
     }
 
 
-def _sections(value: Any, at: places.Path) -> Iterator[tuple[places.Path, msgspec.Struct]]:
+def sections(value: Any, at: places.Path = ()) -> Iterator[tuple[places.Path, msgspec.Struct]]:
     """Each section and the path to it."""
     if isinstance(value, msgspec.Struct):
         yield at, value
         for key in value.__struct_fields__:
-            yield from _sections(getattr(value, key), (*at, key))
+            yield from sections(getattr(value, key), (*at, key))
     elif isinstance(value, tuple):
         for index, each in enumerate(value):
-            yield from _sections(each, (*at, index))
+            yield from sections(each, (*at, index))

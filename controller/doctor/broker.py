@@ -88,8 +88,11 @@ async def _asked(broker: Broker, site: Site) -> list[Finding]:
         do = "run this as the unit does, or correct [broker]"
         return [Finding("fault", about, str(error), do)]
     except aiomqtt.MqttError as error:
-        do = "start it, or correct [broker]; docs/systemd.md sets up Mosquitto"
-        return [Finding("fault", about, told(error, broker), do)]
+        why = told(error, broker)
+        do = "start it, or correct [broker]; docs/security.md has how a broker is set up"
+        if "expired" in why:
+            do = "renew the certificate of the broker"
+        return [Finding("fault", about, why, do)]
     version = heard.pop(VERSION, b"").decode(errors="replace")
     found = [Finding("ok", about, f"it takes us{f'; it is {version}' if version else ''}")]
     if client.said is not None:

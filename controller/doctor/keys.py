@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cryptography import x509
-
+from controller.broker.certificates import left, presented_end
 from controller.broker.login import out_of_date
+from controller.configuration.certificates import certificate_files, read_end, servers
 from controller.configuration.secrets import UNITS, credentials, secret_files
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
 from controller.proof.checkpoint import SigningKeyError, key_path, load_key
 from controller.service.installed_units import passed
 from controller.service.privacy import exposed, readable_by_all
-
-SOON = 30
-"""Days before its end at which a certificate is spoken of."""
 
 
 def look(configuration: Configuration) -> Iterator[Finding]:
@@ -34,9 +32,11 @@ def look(configuration: Configuration) -> Iterator[Finding]:
             "warning", f"file {path}", "other users of this machine can read it",
             f"chmod go= {path}",
         )  # fmt: skip
-    for section in (configuration.broker, configuration.standby):
-        if section is not None and section.cert_file is not None:
-            yield certificate(section.cert_file, time.time())
+    for place, certificates in certificate_files(configuration).items():
+        yield certificate(place, certificates, time.time())
+    for place, url, context in servers(configuration):
+        with suppress(OSError, ValueError):  # whether it answers is told of the broker and the pair
+            yield _judged(f"certificate of {place} {url}", presented_end(url, context), time.time())
 
 
 def _signing(configuration: Configuration) -> Iterator[Finding]:
@@ -58,17 +58,21 @@ def _signing(configuration: Configuration) -> Iterator[Finding]:
     yield Finding("ok", about, "it signs the checkpoints")
 
 
-def certificate(path: str, now: float) -> Finding:
-    """Our own certificate for the broker; ``now``: seconds since 1970."""
-    about = f"certificate {path}"
-    wrong = out_of_date(path, now)
-    if wrong is not None:
-        return Finding("fault", about, wrong, "renew it")
+def certificate(place: str, path: Path, now: float) -> Finding:
+    """A file with certificates; ``now``: seconds since 1970."""
+    about = f"certificate {path} ({place})"
     try:
-        ends = x509.load_pem_x509_certificate(Path(path).read_bytes()).not_valid_after_utc
+        end = read_end(place, path)
     except (OSError, ValueError) as error:
         return Finding("fault", about, f"it cannot be read: {error}", "name a certificate in PEM")
-    left = (ends - datetime.fromtimestamp(now, UTC)).days
-    if left < SOON:
-        return Finding("warning", about, f"it ends in {left} days, on {ends:%Y-%m-%d}", "renew it")
-    return Finding("ok", about, f"it holds until {ends:%Y-%m-%d}")
+    if not place.endswith("ca_file") and (wrong := out_of_date(str(path), now)) is not None:
+        return Finding("fault", about, wrong, "renew it")
+    return _judged(about, end, now)
+
+
+def _judged(about: str, end: float, now: float) -> Finding:
+    what = left(end, now)
+    if what is None:
+        day = datetime.fromtimestamp(end, UTC)
+        return Finding("ok", about, f"it holds until {day:%Y-%m-%d}")
+    return Finding("fault" if now > end else "warning", about, what, "renew it")

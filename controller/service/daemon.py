@@ -43,6 +43,7 @@ from controller.people.signed_command import TOLERANCE, taken_before
 from controller.people.two_persons import MARKED
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.rulebooks.chapters import chapter, head
+from controller.service.certificates import CertificateWatch
 from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, error_fields
 from controller.service.health import PERIOD, STUCK, HealthReporter
 from controller.service.identities import configured_identity, plate, usb_identity
@@ -278,6 +279,7 @@ class Daemon:
             lambda: self._upkeep.doubt,
             self._stages,
         )
+        certificates = CertificateWatch(self._configuration, self._alerts, self._changed)
         async with asyncio.TaskGroup() as group:
 
             def essential(name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -302,9 +304,12 @@ class Daemon:
                 essential("journal watch", self._upkeep.watch()),
                 essential("people", self._watch_people(publisher)),
                 essential("clock", clock.run()),
+                essential("certificates", certificates.run()),
             ]
             if listen := self._configuration.metrics.listen:
-                chores.append(group.create_task(self._tell(listen, reporter), name="metrics"))
+                chores.append(
+                    group.create_task(self._tell(listen, reporter, certificates), name="metrics")
+                )
             if (interval := watchdog_interval()) is not None:
                 chores.append(essential("watchdog", self._live(reporter, interval)))
             floor = Floor(
@@ -795,7 +800,9 @@ class Daemon:
                         await self._health_due.wait()
                         break
 
-    async def _tell(self, listen: str, reporter: HealthReporter) -> None:
+    async def _tell(
+        self, listen: str, reporter: HealthReporter, certificates: CertificateWatch
+    ) -> None:
         """Answer Prometheus, for as long as the daemon runs."""
         from controller.metrics import endpoint
         from controller.service.metrics import DaemonMetrics
@@ -806,6 +813,7 @@ class Daemon:
         metrics = DaemonMetrics(
             *(site.id, site.node, reporter, self._places),
             *(self._api, self._journal, self._upkeep, self._stages),
+            certificates=certificates,
         )
         await endpoint.serve(address(listen), {b"/metrics": metrics.page})
 

@@ -28,6 +28,7 @@ from controller.metrics.family import Family, Values
 from controller.metrics.text import TEXT, exposition
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
+from controller.service.certificates import CertificateWatch
 from controller.service.health import HealthReporter
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
@@ -68,6 +69,12 @@ FAMILIES = (
         "gauge",
         "Alerts that stand and concern every table, by what is wrong: journal, clock, broker.",
         ("what",),
+    ),
+    Family(
+        "novamas_certificate_end_timestamp_seconds",
+        "gauge",
+        "When a certificate ends, of a file of the configuration or of the broker or the pair.",
+        ("certificate",),
     ),
     # tables
     Family(
@@ -249,6 +256,8 @@ class DaemonMetrics:
         journal: Journal,
         upkeep: JournalUpkeep,
         stages: Stages,
+        *,
+        certificates: CertificateWatch,
     ) -> None:
         self._who = (site, node)
         self._reporter = reporter
@@ -257,6 +266,7 @@ class DaemonMetrics:
         self._journal = journal
         self._upkeep = upkeep
         self._stages = stages
+        self._certificates = certificates
 
     async def page(self) -> Answer:
         """The answer to ``/metrics``."""
@@ -270,6 +280,9 @@ class DaemonMetrics:
             **by_name(self._tables(health)),
             "novamas_info": {(*self._who, health.versions["novamas"]): 1},
             "novamas_alerts": _by_what(alert.what for alert in self._api.alerts.values()),
+            "novamas_certificate_end_timestamp_seconds": {
+                (name,): end for name, end in self._certificates.ends.items()
+            },
             "novamas_commands_refused_total": {(key,): n for key, n in health.refusals.items()},
             "novamas_journal_commit_seconds": {(): self._journal.commits},
             "novamas_stage_seconds": {

@@ -27,6 +27,7 @@ from tests.support.web.server import WebServer
 
 NOT_HERE = {
     "novamas_alerts",
+    "novamas_certificate_end_timestamp_seconds",
     "novamas_carrousel_alerts_total",
     "novamas_carrousel_orders_refused_total",
     "novamas_clock_bound_seconds",
@@ -46,8 +47,8 @@ NOT_HERE = {
     "novamas_table_alerts",
     "novamas_table_irregularities_total",
 }
-"""What this floor does not have, or may not: alerts, refused orders, a source of time, people, a
-reload, a second daemon."""
+"""What this floor does not have, or may not: alerts, certificates, refused orders, a source of
+time, people, a reload, a second daemon."""
 
 
 class Prometheus:

@@ -220,6 +220,17 @@ def test_check_and_doctor_tell_of_certificates_and_credentials_that_cannot_be_us
     assert main(["check", str(made.file)]) == 0
 
 
+def test_a_certificate_of_the_pair_that_ends_soon_is_told(place: Place) -> None:
+    """Also the one that the server presents."""
+    guarded = Guarded(place)
+    guarded.presents(*guarded.authority.sign("server", ends=12))
+    server = place.server(*guarded.tls, scheme="tls")
+    made = place.configured(server.url, **guarded.files)
+    levels = {each.about: (each.level, each.what) for each in keys.look(load(made.file))}
+    level, what = levels[f"certificate of standby.servers {server.url}"]
+    assert (level, what[:20]) == ("warning", "it ends in 11 days, ")
+
+
 def test_a_user_of_nats_is_let_in(place: Place) -> None:
     operator, creds = Operator(), place.folder / "nats.creds"
     server = place.server(*operator.settings)

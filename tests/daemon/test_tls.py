@@ -121,6 +121,28 @@ def test_everybody_gets_in_with_one_configuration(
     assert PASSWORD not in made.log()
 
 
+def test_certificates_that_end_soon_are_told(
+    guarded: Guarded,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Also the broker's own, which it presents: in the log, in an alert, to ``doctor``."""
+    broker = guarded.broker(*guarded.authority.sign("broker", ends=12))
+    guarded.authority.sign("pit", ends=2)
+    text = configuration(broker.port, table("r1", wheel), broker=guarded.text(), scheme="mqtts")
+    made = daemon(text)
+    made.start()
+    reason = made.until_logged("certificates end")["reason"]
+    own = f"broker.cert_file {guarded.certificate}: it ends in 1 day, on 2"
+    presented = f"broker.url mqtts://127.0.0.1:{broker.port}: it ends in 11 days, on 2"
+    assert own in reason
+    assert presented in reason
+    assert main(["doctor", str(made.file)]) in (0, 1)
+    assert "it ends in 11 days" in capsys.readouterr().out
+    assert made.stop() == 0
+
+
 WRONG: dict[str, tuple[Callable[[Guarded], dict[str, object]], str]] = {
     "wrong CA": (
         lambda guarded: {"ca_file": guarded.other.file},

@@ -310,6 +310,12 @@ def test_beyond_this_machine_there_is_no_console_without_tls(serve: Serve, tmp_p
     assert 'displays = "open"' in ended.stderr
 
 
+def test_a_certificate_that_ends_soon_is_logged(serve: Serve, tmp_path: Path) -> None:
+    cert, key = Authority(tmp_path, "ca").sign("server", ends=2)
+    server = serve([("ruleta-1", False)], cert_file=str(cert), key_file=str(key))
+    assert "it ends in 1 day, on 2" in server.log()
+
+
 def test_with_tls_the_cookie_is_for_tls_and_this_host_alone(serve: Serve, tmp_path: Path) -> None:
     authority = Authority(tmp_path, "ca")
     cert, key = authority.sign("server")

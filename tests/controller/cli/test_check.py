@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from controller.cli import main
+from controller.configuration.file import load
+from controller.doctor import keys
 from tests.support.daemon.certificates import Authority
 
 SAMPLE = Path(__file__).parents[3] / "docs" / "novamas.toml"
@@ -79,6 +81,22 @@ def reachable() -> Iterator[Path]:
         yield Path(made)
 
 
+HEAD = """
+[site]
+id = "palma"
+[people]
+required = "accept-the-risk"
+[[table]]
+id = "r1"
+game = "roulette-french"
+decree = "ARA02"
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "tcp://127.0.0.1:1"
+"""
+
+
 def secured(folder: Path, **files: Path) -> Path:
     file = folder / "novamas.toml"
     keys = "\n".join(f'{key} = "{path}"' for key, path in files.items())
@@ -118,6 +136,42 @@ def test_a_certificate_that_cannot_be_used_is_told(
         error = capsys.readouterr().err
         assert told.lower() in error.lower()
         assert error.endswith(f"novamas: 1 error in {tmp_path / 'novamas.toml'}\n")
+
+
+def test_every_certificate_that_ends_soon_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the broker, the web server, the other services and the pair; an ended one is a mistake."""
+    authority = Authority(tmp_path, "casino")
+    soon, key = authority.sign("soon", ends=20)
+    file = tmp_path / "novamas.toml"
+    sections = {"web": "", "archive": "", "carrousel": "", "standby": "", "broker": ""}
+    own = f'cert_file = "{soon}"\nkey_file = "{key}"\n'
+    for section in ("web", "archive", "carrousel"):
+        sections[section] = "".join(f"broker_{line}\n" for line in own.splitlines())
+    sections["web"] += own
+    sections["standby"] = f'servers = ["tls://127.0.0.1:1"]\n{own}'
+    sections["broker"] = f'url = "mqtts://127.0.0.1:1"\nca_file = "{authority.file}"\n{own}'
+    file.write_text(HEAD + "".join(f"[{name}]\n{keys}" for name, keys in sections.items()))
+    places = (
+        *("broker.cert_file", "web.cert_file", "web.broker_cert_file"),
+        *("carrousel.broker_cert_file", "archive.broker_cert_file", "standby.cert_file"),
+    )
+    assert main(["check", str(file)]) == 0
+    told = capsys.readouterr().out
+    for place in places:
+        assert f"warning: {place}: {soon}: it ends in 19 days, on 2" in told
+    levels = {each.about: each.level for each in keys.look(load(file))}
+    for place in places:
+        assert levels[f"certificate {soon} ({place})"] == "warning"
+    authority.sign("soon", expired=2)
+    assert main(["check", str(file)]) == 1
+    told = capsys.readouterr().err
+    for place in places:
+        assert f"{place}: {soon} has expired on 2" in told
+    levels = {each.about: each.level for each in keys.look(load(file))}
+    for place in places:
+        assert levels[f"certificate {soon} ({place})"] == "fault"
 
 
 def test_a_credential_that_is_not_passed_is_told(

@@ -159,13 +159,13 @@ def test_keys_that_cannot_be_used(machine: Machine, tmp_path: Path) -> None:
 
 def test_certificates_that_end(tmp_path: Path) -> None:
     authority = Authority(tmp_path, "ca")
-    soon, _ = authority.sign("soon")
+    soon, _ = authority.sign("soon", ends=2)
     over, _ = authority.sign("over", expired=3)
     now = soon.stat().st_mtime
-    assert keys.certificate(str(soon), now).level == "warning"
-    assert "has expired" in keys.certificate(str(over), now).what
+    assert keys.certificate("web.cert_file", soon, now).what.startswith("it ends in 1 day, on 2")
+    assert "has expired" in keys.certificate("web.cert_file", over, now).what
     over.write_bytes(b"none")
-    assert keys.certificate(str(over), now).level == "fault"
+    assert keys.certificate("web.cert_file", over, now).level == "fault"
 
 
 @for_each(

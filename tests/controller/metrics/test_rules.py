@@ -70,6 +70,10 @@ CASES: Mapping[str, tuple[dict[str, str], dict[str, str]]] = {
         {'novamas_alerts{what="time.unproved"}': "1x40"},
         {'novamas_alerts{what="journal.room"}': "1x40"},
     ),
+    "NovamasCertificateEnds": (
+        {'novamas_certificate_end_timestamp_seconds{certificate="web.cert_file"}': "2500000x40"},
+        {'novamas_certificate_end_timestamp_seconds{certificate="web.cert_file"}': "2700000x40"},
+    ),
     "NovamasReloadRefused": (
         {"novamas_reload_refused": "1x40"},
         {"novamas_reload_refused": "1x8 0x32"},

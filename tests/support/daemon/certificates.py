@@ -25,15 +25,17 @@ class Authority:
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
         self._key = ec.generate_private_key(ec.SECP256R1())
-        made = self._builder(name, self._key, name, 0).add_extension(
+        made = self._builder(name, self._key, name, 90).add_extension(
             x509.BasicConstraints(ca=True, path_length=None), critical=True
         )
         self.file = self._left(f"{name}.pem", made)
 
-    def sign(self, name: str, *, expired: int = 0, address: str = "127.0.0.1") -> tuple[Path, Path]:
-        """A certificate and its key, as files; ``expired``: days ago."""
+    def sign(
+        self, name: str, *, expired: int = 0, ends: int = 90, address: str = "127.0.0.1"
+    ) -> tuple[Path, Path]:
+        """A certificate and its key, as files; ``expired``: days ago, or it ``ends`` in days."""
         key = ec.generate_private_key(ec.SECP256R1())
-        made = self._builder(name, key, self._name, expired).add_extension(
+        made = self._builder(name, key, self._name, -expired or ends).add_extension(
             x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))]), critical=False
         )
         secret = self._folder / f"{name}.key"
@@ -48,10 +50,9 @@ class Authority:
 
     @staticmethod
     def _builder(
-        name: str, key: ec.EllipticCurvePrivateKey, issuer: str, expired: int
+        name: str, key: ec.EllipticCurvePrivateKey, issuer: str, ends: int
     ) -> x509.CertificateBuilder:
         now = datetime.now(UTC)
-        end = now - expired * DAY if expired else now + DAY
         return (
             x509.CertificateBuilder()
             .subject_name(named(name))
@@ -59,5 +60,5 @@ class Authority:
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - 30 * DAY)
-            .not_valid_after(end)
+            .not_valid_after(now + ends * DAY)
         )

@@ -1,0 +1,90 @@
+"""Which certificates a configuration rests on: files, and those that its servers present."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from controller.broker.address import addresses
+from controller.broker.certificates import presented_end, read_validity
+from controller.broker.login import BrokerUnusableError, tls, tls_context
+from controller.configuration.secrets import sections
+from controller.configuration.settings import (
+    Archive,
+    ArchiveSite,
+    Bookmark,
+    Broker,
+    Carrousel,
+    Configuration,
+    Standby,
+    Web,
+)
+from devices import places
+
+FILES: Mapping[type, tuple[str, ...]] = {
+    Broker: ("cert_file", "ca_file"),
+    Web: ("cert_file", "broker_cert_file"),
+    Carrousel: ("broker_cert_file",),
+    Archive: ("broker_cert_file",),
+    ArchiveSite: ("cert_file", "ca_file"),
+    Bookmark: ("ca_file",),
+    Standby: ("cert_file", "ca_file"),
+}
+"""Keys of each section that name a file with certificates."""
+
+
+def certificate_files(configuration: Configuration) -> dict[str, Path]:
+    """The files, by the place that names each."""
+    return {
+        places.spell((*at, key)): Path(value)
+        for at, section in sections(configuration)
+        for key in FILES.get(type(section), ())
+        if (value := getattr(section, key))
+    }
+
+
+def read_end(place: str, path: Path) -> float:
+    """Seconds since 1970. Raises ``OSError`` and ``ValueError``."""
+    return read_validity(path, authorities=place.endswith("ca_file")).ends
+
+
+def servers(configuration: Configuration) -> Iterator[tuple[str, str, ssl.SSLContext]]:
+    """The place and address of each server that must present a certificate, and what it is held
+    against. One whose files cannot be read is left out: the connection says why.
+    """
+    broker, standby = configuration.broker, configuration.standby
+    try:
+        context = tls(broker)
+    except BrokerUnusableError:
+        context = None
+    if context is not None:
+        for url in addresses(broker.url):
+            yield places.spell(("broker", "url")), url, context
+    if standby is None:
+        return
+    try:
+        context = tls_context("standby", standby.ca_file, standby.cert_file, standby.key_file)
+    except BrokerUnusableError:
+        return
+    for url in standby.servers:
+        if url.startswith("tls://") or standby.ca_file or standby.cert_file:
+            yield places.spell(("standby", "servers")), url, context
+
+
+def certificate_ends(configuration: Configuration) -> dict[str, float]:
+    """When each certificate ends, in seconds since 1970, by its place and its file or server. What
+    cannot be read, or reached, is left out. Takes seconds: servers are asked.
+    """
+    found = {}
+    for place, path in certificate_files(configuration).items():
+        try:
+            found[f"{place} {path}"] = read_end(place, path)
+        except (OSError, ValueError):
+            continue
+    for place, url, context in servers(configuration):
+        try:
+            found[f"{place} {url}"] = presented_end(url, context)
+        except (OSError, ValueError):
+            continue
+    return found

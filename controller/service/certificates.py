@@ -1,0 +1,63 @@
+"""The daemon's look at the certificates of its configuration, before one of them ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, MutableMapping
+
+from controller.broker.certificates import left
+from controller.configuration.certificates import certificate_ends
+from controller.configuration.settings import Configuration
+from controller.contract.retained import Alert
+from controller.contract.times import utc
+from devices.log import structlog
+
+INTERVAL_SECONDS = 6 * 3600.0
+ALERT_ID = "certificates"
+
+
+class CertificateWatch:
+    """``ends``: when each certificate ends, in seconds since 1970, by place and file or server."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        alerts: MutableMapping[str, Alert],
+        changed: Callable[[], None],
+    ) -> None:
+        self.ends: dict[str, float] = {}
+        self._configuration = configuration
+        self._alerts, self._changed = alerts, changed
+        self._log = structlog.get_logger()
+
+    async def run(self) -> None:
+        """Look at the start and every six hours, until cancelled."""
+        while True:
+            found = await asyncio.to_thread(certificate_ends, self._configuration)
+            self.ends |= found  # a server's that has expired is not read any more
+            self.report(time.time())
+            await asyncio.sleep(INTERVAL_SECONDS)
+
+    def report(self, now: float) -> None:
+        """Raise, reword or clear the alert."""
+        found = {name: what for name, end in self.ends.items() if (what := left(end, now))}
+        before = self._alerts.get(ALERT_ID)
+        if not found:
+            if self._alerts.pop(ALERT_ID, None) is not None:
+                self._changed()
+            return
+        detail = "; ".join(f"{name}: {what}" for name, what in found.items())
+        detail += ". Renew them and restart what uses them"
+        if before is not None and before.detail == detail:
+            return
+        ended = any(now > self.ends[name] for name in found)
+        self._log.warning("certificates end", reason=detail)
+        self._alerts[ALERT_ID] = Alert(
+            alert=ALERT_ID,
+            what="certificate.ends",
+            severity="fault" if ended else "warning",
+            raised=utc(now) if before is None else before.raised,
+            detail=detail,
+        )
+        self._changed()
