@@ -34,6 +34,7 @@ from controller.configuration.settings import Configuration
 from controller.configuration.sources import UnreadableError, read_sources
 from controller.contract.node import Health, NodeStatus
 from controller.contract.topics import Topics
+from controller.contract.version import VERSION
 from controller.doctor.finding import Finding
 from controller.doctor.redaction import log_lines, mistake, redacted, spellings, without
 from controller.doctor.units import RUNS
@@ -133,6 +134,7 @@ def versions() -> dict[str, Any]:
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "libc": " ".join(platform.libc_ver()),
         "sqlite": sqlite3.sqlite_version,
+        "novamas": VERSION,
         "packages": dict(sorted((each.name, each.version) for each in distributions())),
     }
 
