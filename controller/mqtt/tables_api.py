@@ -16,6 +16,7 @@ from controller.contract.commands import CommandRefused, Signature
 from controller.contract.events import AnyEvent
 from controller.contract.node import NodeStatus, PeopleHealth, ReloadHealth, StandbyHealth
 from controller.contract.orders import (
+    RECALL,
     DeviceOrder,
     Recall,
     Reply,
@@ -53,6 +54,8 @@ journal failed.
 """
 SILENT = 60.0
 """Seconds between two log lines about discarded commands."""
+MAX_CLIENTS = 1000
+"""Clients whose refused recalls are known; with more, a refusal may be logged again."""
 
 
 def is_token(body: bytes) -> bool:
@@ -118,6 +121,8 @@ class TablesApi:
         """The bodies of the node's own retained topics, ``health`` and ``checkpoint``."""
         self.followed = 0
         self.refused = 0
+        self._recalls: dict[tuple[str, str | None], str] = {}
+        """Why the last recall of a client at a table was refused."""
         self.refusals: dict[str, int] = {}
         """The refused commands by reason: the key of the refusal, or :data:`UNREADABLE` and
         :data:`FAILED`.
@@ -404,14 +409,31 @@ class TablesApi:
             reply = Reply(id=sender.id, ok=False, error=what)
         if reply.ok:
             self.followed += 1
-            log.info("command followed")
         else:
             self.refused += 1
             self.refusals[why] = self.refusals.get(why, 0) + 1
-            log.info("command refused", reason=reply.error)
-            if proof is not None:
-                _keep(place, proof, why)
+        if name != RECALL or self._is_news((table, sender.client), reply.error):
+            if reply.ok:
+                log.info("command followed")
+            else:
+                log.info("command refused", reason=reply.error)
+        if not reply.ok and proof is not None:
+            _keep(place, proof, why)
         return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))
+
+    def _is_news(self, asking: tuple[str, str | None], error: str | None) -> bool:
+        """Whether a recall is refused otherwise than the last one of that client at that table, or
+        no longer. Recorders ask four times a minute: that each is answered is not news.
+        """
+        if error == self._recalls.get(asking):
+            return False
+        if len(self._recalls) >= MAX_CLIENTS:
+            self._recalls.clear()
+        if error is None:
+            self._recalls.pop(asking, None)
+        else:
+            self._recalls[asking] = error
+        return True
 
     def late(self, now: float, tables: Iterable[str] | None = None) -> list[Message]:
         """What to tell the first persons of commands that no second person gave in time (``now``:

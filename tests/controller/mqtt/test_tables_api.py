@@ -94,6 +94,30 @@ async def test_what_was_refused_or_discarded_is_counted(
         assert sum("discarded" in line["event"] for line in logs) == 1
 
 
+async def test_the_log_of_a_quiet_day_is_what_people_did(tmp_path: Path) -> None:
+    """A recorder asks four times a minute; nothing of it is logged but that it is refused, once."""
+    recall = Incoming("", b'{"client":"archive","id":1,"boot":"b1","from":1,"to":9}', retain=False)
+    broken = Incoming("", b'{"client":"archive","id":1,"boot":"b1","from":"x"}', retain=False)
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = make_api(journal)
+        with structlog.testing.capture_logs() as logs:
+            for _ in range(100):
+                await made.answer("r1", "recall", recall)
+            await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
+            for _ in range(100):
+                await made.answer("r1", "recall", broken)
+            await made.answer("r1", "recall", recall)
+            await made.answer("r1", "recall", recall)
+        assert made.followed == 103
+        assert made.refused == 100
+    lines = [line for line in logs if line["event"].startswith("command ")]
+    assert [(line["event"], line["command"], line.get("by")) for line in lines] == [
+        ("command followed", "session-open", json.loads(ORDER)["by"]),
+        ("command refused", "recall", None),
+        ("command followed", "recall", None),
+    ]
+
+
 @pytest.mark.parametrize("size", [0, CORRELATION, CORRELATION + 1])
 async def test_correlation_data_is_bounded(tmp_path: Path, size: int) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
