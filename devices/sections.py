@@ -87,12 +87,32 @@ def _value(
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            notes.append((at, _expected(kind, value, str(error))))
+            found = _entries(kind, value, at) if get_origin(kind) is dict else []
+            notes += found or [(at, _expected(kind, value, str(error)))]
     if field.default is not msgspec.NODEFAULT:
         return field.default
     if field.default_factory is not msgspec.NODEFAULT:
         return field.default_factory()
     return () if get_origin(kind) is tuple else ""
+
+
+def _entries(kind: Any, value: object, at: places.Path) -> Notes:
+    """What is wrong with each key of a map, or with what it stands for."""
+    key_kind, item_kind = get_args(kind)
+    found: Notes = []
+    for key, item in value.items() if isinstance(value, dict) else ():
+        try:
+            msgspec.convert(key, key_kind)
+        except msgspec.ValidationError as error:
+            words = choices(key_kind)
+            what = _unknown(key, words) if words else _expected(key_kind, key, str(error))
+            found.append(((*at, key), what))
+            continue
+        try:
+            msgspec.convert(item, item_kind)
+        except msgspec.ValidationError as error:
+            found.append(((*at, key), _expected(item_kind, item, str(error))))
+    return found
 
 
 def several(at: places.Path) -> str:

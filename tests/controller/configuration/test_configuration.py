@@ -295,6 +295,34 @@ def test_a_mistake_is_told_with_its_place(
     assert any(mistake.startswith(told) for mistake in found), found
 
 
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            "keep_days = { info = 30, event = 30 }",
+            ["archive.keep_days.info: unknown key; there are: event, sealed, alert, reply,"],
+        ),
+        ("keep_days = { events = 30 }", ["archive.keep_days.events: unknown key; did you mean"]),
+        (
+            "keep_days = { event = 29, alert = 'x', sealed = 40 }",
+            [
+                "archive.keep_days.event: expected whole days, 30 to 36500, got 29",
+                "archive.keep_days.alert: expected whole days, 30 to 36500, got 'x'",
+            ],
+        ),
+        ("keep_days = 30", ["archive.keep_days: expected "]),
+        ("keys = { pit-1 = 'x' }", ["archive.keys.pit-1: expected "]),
+        ("keys = { 'pit 1' = 'x' }", ["archive.keys.pit 1: expected "]),
+    ],
+)
+def test_a_wrong_key_of_a_map_is_named(tmp_path: Path, lines: str, told: list[str]) -> None:
+    """And what it stands for, where that is wrong; not the whole map."""
+    found = mistakes(tmp_path, f"{GOOD}[archive]\n{lines}\n")
+    assert len(found) == len(told), found
+    for mistake, expected in zip(found, told, strict=True):
+        assert expected in mistake
+
+
 def test_a_decree_without_poker_says_so(tmp_path: Path) -> None:
     found = mistakes(
         tmp_path, GOOD.replace("roulette-french", "texas-holdem").replace("BAL05", "GAL07")
