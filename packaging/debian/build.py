@@ -35,6 +35,14 @@ UNITS = (
     "novamas-web.service",
 )
 """What is restarted by an upgrade and stopped by a removal. A verification that runs may end."""
+LEFT_OUT = ("pillow", "pygments", "markdown-it-py", "mdurl")
+"""What libraries of ours need for what we never ask of them: pictures in a PDF, and source code or
+Markdown on a terminal.
+"""
+UNUSED = ("fontTools/**/*.c", "fontTools/**/*.so")
+"""Of a library that reads fonts for PDFs, which have none of their own: sources in C, and what was
+made of them, each of which there is in Python too.
+"""
 SCRIPTS = ("config", "preinst", "postinst", "prerm", "postrm")
 """What dpkg runs."""
 
@@ -95,7 +103,8 @@ def environment(source: Path, root: Path, work: Path) -> dict[str, str]:
     """
     pinned = re.split(r"^(?=\S)", (source / "constraints.txt").read_text(), flags=re.MULTILINE)
     needed = work / "requirements.txt"
-    needed.write_text("".join(each for each in pinned if not each.startswith("setuptools==")))
+    without = tuple(f"{name}==" for name in ("setuptools", *LEFT_OUT))
+    needed.write_text("".join(each for each in pinned if not each.startswith(without)))
     report, target = work / "installed.json", root / SITE
     pip = (sys.executable, "-m", "pip", "-qq", "--disable-pip-version-check")
     to = ("--python", PYTHON, "install", "--no-compile", "--no-deps", "--target", target)
@@ -106,7 +115,8 @@ def environment(source: Path, root: Path, work: Path) -> dict[str, str]:
     version = wheel.name.split("-")[1]
     run(*pip, *to, "--no-index", "--find-links", work, f"novamas=={version}")
     shutil.rmtree(target / "bin", ignore_errors=True)
-    for file in [*target.rglob("direct_url.json"), *target.rglob("REQUESTED")]:
+    unused = [file for pattern in UNUSED for file in target.glob(pattern)]
+    for file in [*target.rglob("direct_url.json"), *target.rglob("REQUESTED"), *unused]:
         file.unlink()
     installed = json.loads(report.read_text())["install"]
     hashes = {
