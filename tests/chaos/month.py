@@ -13,7 +13,7 @@ import ctypes
 import gc
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 from controller.configuration.file import load
@@ -46,7 +46,10 @@ def calls(wheel: SlingshotSS2, rounds: int) -> Iterator[AnyCall | None]:
             yield None
 
 
-async def play(configuration: str, rounds: int) -> None:
+async def play(
+    configuration: str, rounds: int, after: Callable[[Daemon, int], Awaitable[None]]
+) -> None:
+    """Play, and call ``after`` with the number of each round."""
     daemon = Daemon(load(configuration), Deadline())
     stop = asyncio.Event()
     running = asyncio.create_task(daemon.run(stop))
@@ -62,11 +65,22 @@ async def play(configuration: str, rounds: int) -> None:
         await runner.idle()
         await _told(daemon, running)
         played += 1
-        if played % (rounds // PARTS) == 0:
-            found = {"memory": memory(), "files": await _fewest_files()}
-            tell(json.dumps({"rounds": played, **found}))
+        await after(daemon, played)
     stop.set()
     await running
+
+
+async def live(configuration: str, rounds: int) -> None:
+    async def after(_daemon: Daemon, played: int) -> None:
+        if played % (rounds // PARTS) == 0:
+            tell(json.dumps({"rounds": played, **await held()}))
+
+    await play(configuration, rounds, after)
+
+
+async def held() -> dict[str, int]:
+    """What this process holds: ``memory`` in kB, and open ``files``."""
+    return {"memory": memory(), "files": await _fewest_files()}
 
 
 async def _told(daemon: Daemon, running: asyncio.Task[None]) -> None:
@@ -100,4 +114,4 @@ def _files() -> int:
 
 if __name__ == "__main__":
     configure(level="warning")
-    asyncio.run(play(sys.argv[1], int(sys.argv[2])))
+    asyncio.run(live(sys.argv[1], int(sys.argv[2])))

@@ -1,0 +1,71 @@
+"""A year of one table: what is held and what lies on the disk after the first weeks is what does at
+its end, and a witness in JavaScript that heard all of it agrees with the journal.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+from controller.contract.mono import MONO_WRAP
+from tests.chaos.month import PARTS
+from tests.chaos.test_memory import GROWTH, PASSING
+from tests.support.chaos.floor import Floor
+from tests.support.chaos.report import tell
+from tests.support.programs import running
+
+KEPT_DAYS = 30
+"""What a daemon keeps where its configuration says nothing."""
+WITNESS = """
+const lines = require('readline').createInterface({ input: process.stdin })
+lines.on('line', line => console.log(JSON.stringify(JSON.parse(line))))
+"""
+
+
+def test_a_year_ends_as_it_began(floor: Callable[..., Floor], long: bool) -> None:
+    days, rounds = (368, 24) if long else (120, 2)
+    made = floor(clock='chrony = ""')
+    made.broker.start()
+    archive = made.folder / "witness.jsonl"
+    topics = [f"{made.root}/+/event", f"{made.root}/node/+/checkpoint"]
+    hear = ["mosquitto_sub", "-h", "127.0.0.1", "-p", str(made.broker.port), "-q", "1"]
+    hear += [word for topic in topics for word in ("-t", topic)]
+    with (
+        archive.open("wb") as kept,
+        running(hear, stdout=subprocess.PIPE) as heard,
+        running(["node", "-e", WITNESS], stdin=heard.stdout, stdout=kept) as witness,
+    ):
+        try:
+            words = [sys.executable, "-m", "tests.chaos.year", str(made.daemon.file)]
+            done = subprocess.run(
+                [*words, str(days), str(rounds)], capture_output=True, text=True, check=False
+            )
+        finally:
+            heard.terminate()
+            witness.wait()
+    tell(done.stdout)
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(told) == PARTS
+    settled = [part for part in told if part["day"] > KEPT_DAYS]
+    assert max(part["memory"] for part in settled) - settled[0]["memory"] < GROWTH
+    assert max(part["files"] for part in told) - min(part["files"] for part in told) <= PASSING
+    assert max(part["kept"] for part in settled) - min(part["kept"] for part in settled) <= PASSING
+    assert max(part["bytes"] for part in settled) < 1.5 * settled[0]["bytes"]
+
+    events = [json.loads(line) for line in archive.read_text().splitlines()]
+    counted = [event["mono_ns"] for event in events if "mono_ns" in event]
+    assert max(counted) < MONO_WRAP
+    assert counted != sorted(counted)  # it began at 0 again
+    (key,) = {event["key"] for event in events if "signature" in event}
+    verify = [sys.executable, "-m", "controller.cli", "verify", "--text", str(made.journal)]
+    judged = subprocess.run(
+        [*verify, "--key", key, "--witness", str(archive)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    tell(judged.stdout)
+    assert judged.returncode == 0, judged.stdout

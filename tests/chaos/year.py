@@ -1,0 +1,88 @@
+"""A year of one table in one process: ``python -m tests.chaos.year CONFIG DAYS ROUNDS``.
+
+A day is as many rounds, and as many steps of every clock that the daemon reads, but for that of its
+event loop, which knows no days. Each day is sealed, and removed when it is older than is kept. What
+memory and files the process holds, and what lies in its folder, is told at eighths of the way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+
+from controller.configuration.file import load
+from controller.proof import clocks, journal_upkeep, timekeeper
+from controller.proof.clocks import ClockReading
+from controller.service import time_watch
+from controller.service.daemon import Daemon
+from controller.service.logs import configure
+from tests.chaos.month import PARTS, held, play
+from tests.support.chaos.report import tell
+
+DAY = 86_400.0
+NEVER = 1e9
+
+
+class Calendar:
+    """Moves the clocks of this process."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+        wall, counted, both = time.time, time.monotonic_ns, clocks.wall_and_machine
+        read = clocks.read_clocks
+        time.time = lambda: wall() + self._ahead
+        time.monotonic_ns = lambda: counted() + int(self._ahead * 1e9)
+
+        def wall_and_machine() -> tuple[float, float]:
+            seconds, machine = both()  # the wall clock is moved already
+            return seconds, machine + self._ahead
+
+        def read_clocks() -> ClockReading:
+            now = read()
+            ahead = self._ahead
+            return ClockReading(now.wall, now.machine + ahead, now.awake + ahead, True)
+
+        for module, name, value in (
+            (time_watch, "wall_and_machine", wall_and_machine),
+            (timekeeper, "read_clocks", read_clocks),
+            (journal_upkeep, "PERIOD", NEVER),
+        ):
+            setattr(module, name, value)
+
+    def advance(self, seconds: float) -> None:
+        """All of them."""
+        self._ahead += seconds
+
+
+async def live(configuration: str, days: int, rounds: int) -> None:
+    calendar, folder = Calendar(), Path(load(configuration).journal.path).parent
+
+    async def after(daemon: Daemon, played: int) -> None:
+        calendar.advance(DAY / rounds)
+        upkeep, publisher = daemon._upkeep, daemon._publisher
+        assert publisher is not None
+        upkeep.look([place.runner for place in daemon._places.values()])
+        if played % rounds:
+            return
+        await upkeep._seal(publisher.position)
+        day = played // rounds
+        if day % (days // PARTS) == 0:
+            lying = [*folder.glob("journal*"), *folder.glob("journal*/*")]
+            lying = [each for each in lying if each.is_file() and not each.name.endswith("-wal")]
+            found = {
+                "day": day,
+                **await held(),
+                "kept": len(lying),
+                "bytes": sum(path.stat().st_size for path in lying),
+            }
+            tell(json.dumps(found))
+
+    await play(configuration, days * rounds, after)
+
+
+if __name__ == "__main__":
+    configure(level="warning")
+    asyncio.run(live(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
