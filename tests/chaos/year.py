@@ -16,6 +16,7 @@ from pathlib import Path
 from controller.configuration.file import load
 from controller.proof import clocks, journal_upkeep, timekeeper
 from controller.proof.clocks import ClockReading
+from controller.proof.segment import segments
 from controller.service import time_watch
 from controller.service.daemon import Daemon
 from controller.service.logs import configure
@@ -58,7 +59,7 @@ class Calendar:
 
 
 async def live(configuration: str, days: int, rounds: int) -> None:
-    calendar, folder = Calendar(), Path(load(configuration).journal.path).parent
+    calendar = Calendar()
 
     async def after(daemon: Daemon, played: int) -> None:
         calendar.advance(DAY / rounds)
@@ -67,20 +68,22 @@ async def live(configuration: str, days: int, rounds: int) -> None:
         upkeep.look([place.runner for place in daemon._places.values()])
         if played % rounds:
             return
+        while daemon._journal._cut:  # noqa: ASYNC110 - the day before is removed a part a second
+            await asyncio.sleep(0.01)
         await upkeep._seal(publisher.position)
         day = played // rounds
         if day % (days // PARTS) == 0:
-            lying = [*folder.glob("journal*"), *folder.glob("journal*/*")]
-            lying = [each for each in lying if each.is_file() and not each.name.endswith("-wal")]
-            found = {
-                "day": day,
-                **await held(),
-                "kept": len(lying),
-                "bytes": sum(path.stat().st_size for path in lying),
-            }
-            tell(json.dumps(found))
+            lying = on_disk(Path(load(configuration).journal.path))
+            tell(json.dumps({"day": day, **await held(), **lying}))
 
     await play(configuration, days * rounds, after)
+
+
+def on_disk(journal: Path) -> dict[str, int]:
+    """What lies there: the number of sealed days, and bytes."""
+    sealed = [path.stat().st_size for path in segments(journal)]
+    size = journal.stat().st_size
+    return {"sealed": len(sealed), "sealed_bytes": sum(sealed), "journal_bytes": size}
 
 
 if __name__ == "__main__":
