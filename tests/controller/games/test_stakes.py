@@ -203,7 +203,8 @@ LEAST: dict[str, int] = {
     "punto-banca tie": 2, "punto-banca tie EUS96": 20,
 }  # fmt: skip
 """The lowest that an authorisation may fix as the highest stake, in minimums: BAL05 L239-245,
-L764-767, L881; ARA02 L258-260, L396, L462; EUS96 L294-298, L670, L737, L993; GAL07 L168-170, L364, L410.
+L764-767, L881; ARA02 L258-260, L396, L462; EUS96 L294-298, L670, L737, L993; GAL07 L168-170, L364,
+L410.
 """
 
 
