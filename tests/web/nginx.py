@@ -21,8 +21,8 @@ DOCUMENTED = re.compile(r"```nginx\n(.*?)```", re.DOTALL)
 PAGE = Path(__file__).parents[2] / "docs/web.md"
 CONFIGURATION = """\
 daemon off;
-worker_processes 1;
-{user}pid {folder}/nginx.pid;
+master_process off;
+pid {folder}/nginx.pid;
 error_log {folder}/error.log;
 events {{ worker_connections 512; }}
 http {{
@@ -65,8 +65,6 @@ class Nginx:
         file = folder / "nginx.conf"
         file.write_text(
             CONFIGURATION.format(
-                # else its worker becomes another user, who may not enter this folder
-                user="user root;\n" if os.geteuid() == 0 else "",
                 folder=folder,
                 port=self.port,
                 cert=cert,
