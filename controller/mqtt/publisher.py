@@ -288,6 +288,7 @@ class Publisher:
                 # Python 3.11 loses a cancellation when the task group fails at the same moment
                 raise asyncio.CancelledError
             lasted = self._lasted
+            self._api.claims.disconnected(time.monotonic())
             self._claiming = None
             self.standing.connected = False
             self._changed()

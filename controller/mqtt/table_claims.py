@@ -101,6 +101,8 @@ class TableClaims:
         self._before: dict[str, str] = {}
         """Since when the previous run of our node had its tables."""
         self._connections = 0
+        self._away: float | None = None
+        """Since when there is no connection."""
         self._coming: set[str] = set()
         """Tables of which it is heard first who has them."""
         self._left: dict[str, str] = {}
@@ -151,10 +153,17 @@ class TableClaims:
         return self._connections == 1
 
     def connected(self, now: float) -> None:
-        """A connection is made. Others may have lost theirs and need time to come back."""
+        """A connection is made. The time without one says nothing of others, who may have lost
+        theirs too and need time to come back; that with one does, however short it was.
+        """
         self._connections += 1
+        away, self._away = now if self._away is None else now - self._away, None
         for rival in self._rivals.values():
-            rival.heard = now
+            rival.heard = min(now, rival.heard + away)
+
+    def disconnected(self, now: float) -> None:
+        """There is no connection any more, or still none."""
+        self._away = now if self._away is None else self._away
 
     def heard(self, topic: str, body: bytes, now: float, *, stored: bool) -> bool:
         """Take a message; False if it is no claim. ``stored``: the broker had it before we came."""

@@ -715,6 +715,11 @@ class Daemon:
         self._log.error(
             "tables taken over", tables=tables, of=point.instance, since=point.since, at=point.at
         )
+        if point.since > point.at:
+            who += (
+                " by its own clock, which is ahead of this one, so that nobody knows how long the "
+                "gap was"
+            )
         what = (
             f"{who}; this daemon took them over at {point.at}. What happened in between it cannot "
             f"know. Sessions are closed and begin with a higher number at {', '.join(tables)}; the "

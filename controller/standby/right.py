@@ -43,6 +43,8 @@ LOOKS = 20
 LONGEST_LOOK = 0.5
 """The most seconds between two of them."""
 UNASKED = "not asked yet"
+OVERTAKEN = "another daemon has the lease"
+DELETED = "the record of the lease was deleted from the store: nobody has the lease"
 PATIENCE = 6
 """The part of a lease for which an answer is waited for: a sixth."""
 LONGEST_PATIENCE = 6.0
@@ -153,6 +155,8 @@ class Right:
         self.able = 0.0
         """Leases for which the daemon has been able to serve."""
         self._held, self._store, self._fence = held, store, fence
+        self._lost = OVERTAKEN
+        """Why it is this daemon's no more, once it is not."""
         self._renewed = boottime()
         self._one = asyncio.Lock()
         self._log = structlog.get_logger()
@@ -229,7 +233,7 @@ class Right:
             except (OvertakenError, StoreUnreachableError, StoreUnusableError) as error:
                 self._log.warning("lease not renewed", reason=str(error))
                 if not await self._look_again():
-                    self._fence.end("another daemon has the lease")
+                    self._fence.end(self._lost)
                 return False
             self._held = renewed(self._held, record, revision, sent)
             self._renewed = sent
@@ -253,6 +257,7 @@ class Right:
             return True
         again = reread(self._held, entry.revision, entry.record)
         if again is None:
+            self._lost = DELETED if entry.record is None else OVERTAKEN
             return False
         self._held = again
         return True

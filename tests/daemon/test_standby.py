@@ -21,7 +21,10 @@ from controller.configuration.file import load
 from controller.doctor.standby import look
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
+from controller.proof.checkpoint import load_key
 from controller.standby.fence import FENCED
+from controller.standby.record import read_record
+from controller.standby.seal import Seal
 from tests.daemon.conftest import Tell
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once, until
 from tests.support.daemon.pair import (
@@ -455,6 +458,9 @@ def test_what_somebody_else_writes_into_the_store_enters_no_journal(
         serving = until("it is up", lambda: next((e for e in runs if e.boot() is not None), None))
         until_up(heard, serving)
         opened(heard)
+    asyncio.run(deleted(floor.store.url, bucket))
+    assert serving.wait() == FENCED
+    assert "was deleted from the store: nobody has the lease" in serving.log()
     for each in runs:
         each.kill()
     terms = [each.standby.term for one in runs for each in setups(one) if each.standby]
@@ -462,6 +468,24 @@ def test_what_somebody_else_writes_into_the_store_enters_no_journal(
     for one in runs:
         if setups(one):
             holds(one, capsys)
+
+
+def test_a_clock_that_was_ahead_is_said_to_be(floor: Floor, mosquitto: Mosquitto) -> None:
+    """The record of the one that died, as its clock would have stamped it."""
+    north, south, _, heard = floor[:4]
+    assert opened(heard) == 1
+    north.kill()
+    bucket, key = f"b{mosquitto.port}", load_key(north.folder / "journal.sqlite3.key")
+    seal = Seal("palma/pit-1", lambda: key)
+    record = read_record(asyncio.run(stored(floor.store.url, bucket)), seal)
+    assert record is not None
+    ahead = msgspec.structs.replace(record, renewed="2099-12-31T23:59:59.000000Z")
+    asyncio.run(stored(floor.store.url, bucket, msgspec.json.encode(seal.sign(ahead))))
+    told = taken_over(floor, south)
+    assert told["since"] > told["restored"]
+    alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/taken-over"), south.log)
+    assert "nobody knows how long the gap was" in alert["detail"]
+    assert opened(heard) == told["next_session"]
 
 
 async def stored(url: str, bucket: str, body: bytes | None = None) -> bytes:

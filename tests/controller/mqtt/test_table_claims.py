@@ -307,3 +307,28 @@ def test_numbers_that_no_daemon_can_have_given_are_no_claim() -> None:
         heard(claims, msgspec.json.encode(good | {"sessions": wrong}))
     claims.settle(0.0, "2026")
     assert claims.has("r1")
+
+
+def test_a_connection_that_comes_and_goes_keeps_no_table_with_a_daemon_that_is_gone() -> None:
+    """And an outage of the broker takes none from one that comes back after it."""
+
+    def waiting() -> TableClaims:
+        claims = TableClaims("n", "b", {"r1": Topics("palma")})
+        claims.connected(0.0)
+        heard(claims, claim("a", r1="2020"))
+        return claims
+
+    flapping = waiting()
+    now = 1.0
+    while not flapping.has("r1"):
+        now += 5.0
+        flapping.settle(now, "2026")
+        flapping.disconnected(now)
+        now += 1.0
+        flapping.connected(now)
+        assert now < 2 * GONE + 5.0
+    outage = waiting()
+    outage.disconnected(RENEWED)
+    outage.connected(10_000.0)
+    outage.settle(10_000.0 + GONE - RENEWED - 0.1, "2026")
+    assert not outage.has("r1")
