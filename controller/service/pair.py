@@ -37,12 +37,20 @@ from controller.service.reload import Reload
 from controller.service.reload_answer import Answer, write_answer
 from controller.service.shared_people import SharedPeople
 from controller.service.systemd_notify import notify
-from controller.standby import right as lease
 from controller.standby.exchange import Exchange
 from controller.standby.fence import Fence, boottime
 from controller.standby.lease import RENEWALS, Own, grace
 from controller.standby.record import LONGEST_TEXT, Record, highest, read_record
-from controller.standby.right import Candidate, Progress, Right, machine, patience
+from controller.standby.right import (
+    LONGEST_LOOK,
+    LOOKS,
+    Candidate,
+    ClaimConditions,
+    Progress,
+    Right,
+    machine,
+    patience,
+)
 from controller.standby.seal import Seal
 from controller.standby.statements import (
     BROKER,
@@ -175,13 +183,13 @@ class Pair:
         self._log.info("daemon waits for the lease of its tables", instance=self._own.instance)
         self._say("waits for the lease of its tables", "READY=1")
         self._readiness = readiness = Readiness(
-            self.configuration, self.journal, self._settings.lease
+            lambda: self.configuration, self.journal, self._settings.lease
         )
         candidate = Candidate(
             *(self._own, self._settings.lease, self._store, self._fence),
             told=self._tell,
             alive=lambda: notify("WATCHDOG=1"),
-            ready=lease.Readiness(
+            conditions=ClaimConditions(
                 troubles=lambda: self._unable(readiness),
                 barred=(JOURNAL, KEY),
                 rival=lambda: self._exchange.rival() is not None,
@@ -194,15 +202,19 @@ class Pair:
             asyncio.create_task(stop.wait()),
         )
         reloading = asyncio.create_task(self._reload.run(again))
-        tasks: list[asyncio.Task[Any]] = [taking, stopping, reloading]
-        tasks.append(asyncio.create_task(readiness.run(), name="readiness"))
-        tasks.append(asyncio.create_task(self._look_for_devices(readiness), name="devices"))
+        looking = (
+            asyncio.create_task(readiness.run(), name="readiness"),
+            asyncio.create_task(self._look_for_devices(readiness), name="devices"),
+        )
+        endless = (reloading, self._exchanging, *looking)
+        tasks: list[asyncio.Task[Any]] = [taking, stopping, reloading, *looking]
         if listen := self.configuration.metrics.listen:
             tasks.append(asyncio.create_task(self._answer(listen)))
         try:
-            await asyncio.wait((taking, stopping, reloading), return_when=asyncio.FIRST_COMPLETED)
-            if reloading.done():
-                reloading.result()  # a defect, which ends the daemon
+            await asyncio.wait((taking, stopping, *endless), return_when=asyncio.FIRST_COMPLETED)
+            for each in endless:
+                if each.done():
+                    each.result()  # a defect, which ends the daemon
             if not taking.done():
                 return False
             self._right = taking.result()
@@ -283,8 +295,10 @@ class Pair:
         since: float | None = None
         told: str | None = None
         while not self.yields.is_set():
-            await asyncio.sleep(min(seconds / lease.LOOKS, lease.LONGEST_LOOK))
+            await asyncio.sleep(min(seconds / LOOKS, LONGEST_LOOK))
             now = boottime()
+            if self._exchanging is not None and self._exchanging.done():
+                self._exchanging.result()  # a defect, which ends the daemon
             self._judge(duty)
             if self._troubles:
                 steady = now

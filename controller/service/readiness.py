@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -17,6 +17,10 @@ from controller.standby.statements import BROKER, JOURNAL, Missing
 
 PROBED = 0.5
 """The part of a lease between two probes of the journal, within which each must succeed."""
+LONGEST = 10.0
+"""Seconds for which an answer of the disk or the broker is waited for at the longest: the watchdog
+waits too.
+"""
 ROOM = 4 << 20
 """Bytes that must be free on the journal's disk: less may hold a probe, and not a day's start."""
 CONNECTS = 2.0
@@ -30,14 +34,19 @@ def client_id(configuration: Configuration) -> str:
 
 
 class Readiness:
-    """``lease``: its seconds. ``troubles``: by kind, why this daemon could not serve;
-    ``reached``: the devices that the other daemon misses and this one can reach.
+    """``configured``: gives the configuration in force; ``lease``: its seconds. ``troubles``: by
+    kind, why this daemon could not serve; ``reached``: the devices that the other daemon misses and
+    this one can reach.
     """
 
-    def __init__(self, configuration: Configuration, journal: Journal, lease: float) -> None:
-        self._configuration, self._journal, self._lease = configuration, journal, lease
+    def __init__(
+        self, configured: Callable[[], Configuration], journal: Journal, lease: float
+    ) -> None:
+        self._configured, self._journal, self._lease = configured, journal, lease
+        configuration = configured()
         name = f"{client_id(configuration)}-standby-{journal.id[:8]}"  # both may wait
-        self._broker = Reachable(configuration.broker, name, max(2.0, lease / 2))
+        self._within = min(max(1.0, PROBED * lease), LONGEST)
+        self._broker = Reachable(configuration.broker, name, max(2.0, self._within))
         self._disk: str | None = UNTRIED
         self._probe: asyncio.Future[int] | None = None
         """The write that was not done in time."""
@@ -67,7 +76,7 @@ class Readiness:
 
     async def try_journal(self) -> bool:
         """Whether the journal's disk takes a write now."""
-        within = max(1.0, PROBED * self._lease)
+        within = self._within
         try:
             self._probe = self._probe or self._journal.probe()
             async with asyncio.timeout(within):
@@ -92,7 +101,7 @@ class Readiness:
         """Try to reach those devices. Nothing is sent to them; what they send is not used."""
         links = {
             name: device.link
-            for table in self._configuration.table
+            for table in self._configured().table
             for device in table.device
             if (name := f"{table.id}/{device.id}") in missing
         }

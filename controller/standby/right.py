@@ -80,7 +80,7 @@ async def _sure() -> bool:
     return True
 
 
-class Readiness(NamedTuple):
+class ClaimConditions(NamedTuple):
     """What is asked of a daemon that waits before it takes the lease. ``troubles``: what keeps it
     from serving; ``barred``: those of them with which it never takes the lease; ``rival``: whether
     another daemon runs that says it could serve; ``sure``: asked directly before the lease is
@@ -106,11 +106,11 @@ class Candidate:
         fence: Fence,
         told: Callable[[Record | None, str | None], None] = lambda *_: None,
         alive: Callable[[], None] = lambda: None,
-        ready: Readiness | None = None,
+        conditions: ClaimConditions | None = None,
     ) -> None:
         self._own, self._lease, self._store, self._fence = own, lease, store, fence
         self._told, self._alive = told, alive
-        self._ready = ready or Readiness()
+        self._conditions = conditions or ClaimConditions()
 
     async def wait(self) -> Right:
         """Until the lease is ours."""
@@ -139,12 +139,12 @@ class Candidate:
 
     async def _may_take(self, waiting: Waiting) -> bool:
         """Whether the lease is free, and this daemon could serve."""
-        ready = self._ready
-        troubles = ready.troubles()
-        if any(kind in ready.barred for kind in troubles):
+        conditions = self._conditions
+        troubles = conditions.troubles()
+        if any(kind in conditions.barred for kind in troubles):
             return False
-        free = free_from(waiting, troubles, rival=ready.rival())
-        return free is not None and boottime() >= free and await ready.sure()
+        free = free_from(waiting, troubles, rival=conditions.rival())
+        return free is not None and boottime() >= free and await conditions.sure()
 
 
 class Right:
