@@ -36,7 +36,7 @@ decree = "ARA02"
 [[table.device]]
 id = "wheel"
 driver = "cammegh-ss2"
-link = "serial:///dev/no-such-wheel"
+link = "tcp://127.0.0.1:{away}"
 [[sign]]
 port = "{folder}/no-such-sign"
 jackpot = "linked"
@@ -64,20 +64,23 @@ class State(NamedTuple):
 
     service: str
     broker: str
-    archive: str = 'path = "{folder}/archive.sqlite3"'
+    more: str = '[archive]\npath = "{folder}/archive.sqlite3"'
     log: str = ""
 
 
-AWAY = 'database = "postgresql://somebody@127.0.0.1:{away}/archive"'
-DEAF = 'database = "postgresql://somebody@127.0.0.1:{deaf_database}/archive"'
-NOWHERE = 'path = "/proc/nowhere/archive.sqlite3"'
-LOCKED = 'path = "{folder}/locked.sqlite3"'
+AWAY = '[archive]\ndatabase = "postgresql://somebody@127.0.0.1:{away}/archive"'
+DEAF = '[archive]\ndatabase = "postgresql://somebody@127.0.0.1:{deaf_database}/archive"'
+NOWHERE = '[archive]\npath = "/proc/nowhere/archive.sqlite3"'
+PAIR = '[standby]\nlease = 2.0\nservers = ["nats://127.0.0.1:{{{}}}"]'
+PAIR_AWAY, PAIR_DEAF = PAIR.format("away"), PAIR.format("deaf_database")
 NO_CONNECTION = "no connection to the broker"
 NOT_STORED = "the archive takes nothing"
 
 STATES = {
     "daemon, broker away": State("run", "away", log="daemon up"),
     "daemon, broker deaf": State("run", "deaf"),
+    "daemon of a pair, store away": State("run", "away", PAIR_AWAY, "waits"),
+    "daemon of a pair, store deaf": State("run", "away", PAIR_DEAF),
     "web, broker away": State("web", "away", log="web server answers"),
     "web, broker deaf": State("web", "deaf"),
     "carrousel, broker away": State("carrousel", "away", log=NO_CONNECTION),
@@ -140,10 +143,10 @@ def running(folder: Path, state: State) -> Iterator[Running]:
         away = free_port()
         file, log = folder / "novamas.toml", folder / "log"
         port = broker.port if state.broker == "deaf" else away
-        archive = state.archive.format(folder=folder, away=away, deaf_database=database.port)
+        more = state.more.format(folder=folder, away=away, deaf_database=database.port)
         file.write_text(
-            SITE.format(folder=folder, web=free_port(), unsigned=UNSIGNED)
-            + f'[broker]\nurl = "mqtt://127.0.0.1:{port}"\n[archive]\n{archive}\n'
+            SITE.format(folder=folder, web=free_port(), unsigned=UNSIGNED, away=away)
+            + f'[broker]\nurl = "mqtt://127.0.0.1:{port}"\n{more}\n'
         )
         words = [sys.executable, "-m", "controller.cli", state.service, str(file)]
         output = ending.enter_context(log.open("wb"))
@@ -152,7 +155,7 @@ def running(folder: Path, state: State) -> Iterator[Running]:
             started(words, stdout=output, stderr=subprocess.STDOUT, env=environment)
         )
         made = Running(process, log)
-        deaf = database if state.archive == DEAF else broker
+        deaf = database if state.more in (DEAF, PAIR_DEAF) else broker
 
         def is_there() -> bool:
             assert process.poll() is None, made.log()
@@ -168,7 +171,7 @@ def test_it_ends(programs: None, tmp_path: Path, state: State) -> None:
     with running(tmp_path, state) as made:
         code = made.stop()
         assert code == (1 if "not ended in time" in made.log() else 0), made.log()
-        assert state.archive == DEAF or code == 0, made.log()
+        assert state.more == DEAF or code == 0, made.log()
 
 
 def test_a_side_task_that_fails_is_reported_once(programs: None, tmp_path: Path) -> None:
