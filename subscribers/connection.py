@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
@@ -15,6 +16,7 @@ from paho.mqtt.client import MQTTMessage
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
+from controller.broker.certificates import notice
 from controller.broker.client import BrokerClient
 from controller.broker.failures import told
 from controller.broker.login import BrokerUnusableError
@@ -196,6 +198,7 @@ class Connection:
                         group.create_task(self._wait(client))
                         group.create_task(self._renew())
                         group.create_task(self._watch(client))
+                        group.create_task(self._look_at_certificate())
             except* (aiomqtt.MqttError, BrokerUnusableError) as errors:
                 reason = told(errors.exceptions[0], self._login)
                 if reason != said:
@@ -205,6 +208,11 @@ class Connection:
                 self._client = None
                 self._linked(False)
             await asyncio.sleep(AGAIN)
+
+    async def _look_at_certificate(self) -> None:
+        file = self._login.cert_file
+        if what := await asyncio.to_thread(notice, file, time.time()):
+            self._log.warning("the certificate ends; renew it", file=file, reason=what)
 
     async def _subscribe(self, client: BrokerClient) -> None:
         """A cluster of NATS that has just started refuses what it grants a moment later."""

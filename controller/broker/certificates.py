@@ -76,3 +76,13 @@ def left(ends: float, now: float) -> str | None:
         return None
     when = "today" if days == 0 else "in 1 day" if days == 1 else f"in {days} days"
     return f"it ends {when}, on {day}"
+
+
+def notice(file: str | None, now: float) -> str | None:
+    """What to report of a certificate in a file, if there is one and it can be read."""
+    if file is None:
+        return None
+    try:
+        return left(read_validity(Path(file)).ends, now)
+    except (OSError, ValueError):  # who uses it says so
+        return None

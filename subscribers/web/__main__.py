@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 import uvicorn
 
-from controller.broker.certificates import left, read_validity
+from controller.broker.certificates import notice
 from controller.contract.topics import Topics
 from devices.command_line import end_process
 from devices.log import structlog
@@ -192,20 +192,12 @@ async def _serving(web: Web, listening: socket.socket) -> AsyncIterator[None]:
     scheme = "https" if web.settings.cert_file else "http"
     address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{web.settings.base}"
     structlog.get_logger().info("web server answers", address=address)
-    if web.settings.cert_file is not None and (what := _ends(Path(web.settings.cert_file))):
+    if what := notice(web.settings.cert_file, time.time()):
         structlog.get_logger().warning(
             "the certificate ends; renew it", file=web.settings.cert_file, reason=what
         )
     _ready(web.settings.ready, address)
     yield
-
-
-def _ends(certificate: Path) -> str | None:
-    """That the certificate ends soon, or has ended."""
-    try:
-        return left(read_validity(certificate).ends, time.time())
-    except (OSError, ValueError):  # the server would not have started
-        return None
 
 
 def _ears(web: Web) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:

@@ -4,6 +4,7 @@ the example get in with what the configuration names, and say clearly why where 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -12,13 +13,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import structlog
 
 from controller.cli import main
+from subscribers.connection import Connection
+from subscribers.feed import BrokerLogin
 from tests.support.brokers.mosquitto import Mosquitto, until
 from tests.support.daemon.certificates import Authority
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.programs import running
-from tests.support.waiting import next_line
+from tests.support.waiting import next_line, until_async
 
 PASSWORD = "of this test alone"
 REPOSITORY = Path(__file__).parents[2]
@@ -141,6 +145,26 @@ def test_certificates_that_end_soon_are_told(
     assert main(["doctor", str(made.file)]) in (0, 1)
     assert "it ends in 11 days" in capsys.readouterr().out
     assert made.stop() == 0
+
+
+async def test_other_services_log_that_their_certificate_ends(guarded: Guarded) -> None:
+    """Also where no daemon runs that would."""
+    guarded.authority.sign("pit", ends=2)
+    broker = guarded.broker(*guarded.authority.sign("broker"))
+    login = BrokerLogin(
+        url=f"mqtts://127.0.0.1:{broker.port}",
+        username="pit",
+        password_file=str(guarded.secret),
+        ca_file=str(guarded.authority.file),
+        cert_file=str(guarded.certificate),
+        key_file=str(guarded.key),
+    )
+    with structlog.testing.capture_logs() as lines:
+        made = Connection(login, [], ("will", b""), lambda *_: None, lambda _: None)
+        running = asyncio.create_task(made.run())
+        await until_async(lambda: any("ends" in line["event"] for line in lines))
+        running.cancel()
+    assert [line["reason"][:22] for line in lines] == ["it ends in 1 day, on 2"]
 
 
 WRONG: dict[str, tuple[Callable[[Guarded], dict[str, object]], str]] = {
