@@ -50,7 +50,8 @@ def test_a_year_ends_as_it_began(floor: Callable[..., Floor], long: bool) -> Non
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(told) == PARTS
     settled = [part for part in told if part["day"] > KEPT_DAYS]
-    assert max(part["memory"] for part in settled) - settled[0]["memory"] < GROWTH
+    second = told[PARTS // 2 :]  # the allocator settles before, as in test_memory
+    assert max(part["memory"] for part in second) - second[0]["memory"] < GROWTH
     assert max(part["files"] for part in told) - min(part["files"] for part in told) <= PASSING
     for what, passing in (("sealed", 1.1), ("sealed_bytes", 1.5), ("journal_bytes", 1.5)):
         assert max(part[what] for part in settled) < passing * settled[0][what], what
