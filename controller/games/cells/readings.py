@@ -190,9 +190,22 @@ def _launched_by_person(turn: CellsTurn, given: WheelPhase, was: WheelState) -> 
     turn.change(gap=False)
 
 
-def _settling_by_person(turn: CellsTurn, _given: WheelPhase, _was: WheelState) -> None:
-    """The wheel is about to stop: the last call. The croupier closes the bets."""
+def _settling_by_person(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:
+    """The wheel is about to stop: the last call, and after it the croupier closes the bets. Bets
+    that were closed since the launch were closed without it.
+    """
     turn.last_call()
+    current = turn.state.current
+    if (
+        current is not None
+        and current.closed
+        and current.launched
+        and "last_call" in turn.book.announcements
+        and "last_call" not in current.said
+        and not turn.state.gap
+    ):
+        turn.change_current(said=(*current.said, "last_call"))
+        turn.irregular("out_of_order", given=given, detail="bets closed without the last call")
 
 
 def _settled_by_person(turn: CellsTurn, given: WheelPhase, _was: WheelState) -> None:

@@ -8,7 +8,7 @@ from controller.contract.commands import CardsBurn, CardsDeal, CardsShow, CardsT
 from controller.contract.refusals import RejectedError
 from controller.games.cards import is_card
 from controller.games.circle.state import CircleRound
-from controller.games.circle.turn import CircleTurn
+from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.cards import Card
 
 
@@ -69,9 +69,18 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
             if given.who is not None or _is_known(own):
                 turn_known(turn, seat.who, own)
                 opened(turn, seat.who)
+                _shown_in_betting(turn, hand, seat.who)
         if turn.state.current == hand:
             raise RejectedError("nothing_to_turn")
     turn.settle()
+
+
+def _shown_in_betting(turn: CircleTurn, before: CircleRound, who: str) -> None:
+    """A player's cards are face up while bets are being made: he has shown them by mistake."""
+    seat = before.seat(who)
+    betting = before.open and not before.showdown and turn.state.current is not None
+    if betting and seat is not None and not seat.shown:
+        turn.apply(CircleDealError(name="shown_by_player", who=who))
 
 
 # Boards
@@ -168,8 +177,10 @@ def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
         raise RejectedError("cards_counted", who=given.who, cards=len(own), count=len(given.cards))
     if {each.card for each in own} - {None, *given.cards}:
         turn.doubt("shown_differs", who=given.who)
+    before = turn.current
     if reveal(turn, given.who, lying, given.cards):
         opened(turn, given.who)
+        _shown_in_betting(turn, before, given.who)
 
 
 def reveal(turn: CircleTurn, who: str, lying: dict[int, Card], cards: tuple[str, ...]) -> bool:

@@ -115,9 +115,12 @@ def test_an_open_hand_that_was_said_wrongly() -> None:
 
 
 def test_a_player_who_shows_his_cards_plays_on() -> None:
+    """Only he may see them before the showdown (EUS96 L2609, L2621), and the play stays valid
+    (L2658), whether the cards are named or turned.
+    """
     play = holdem()
     said = play.show(3, "Kh Ks")
-    assert whats(said) == []
+    assert whats(said) == ["deal_shown_by_player"]
     assert play.shown["hands"]["seat:3"] == ["Kh", "Ks"]
     play.act(3, "bet")
 

@@ -440,3 +440,21 @@ def test_an_error_that_the_decree_does_not_know_is_refused(decree: str) -> None:
         RejectedError, match="the decree has no rule for touched here; it has rules for: order,"
     ):
         play.error("touched", 3)
+
+
+@for_each(("decree", "game", "law"), SHOWN)
+def test_cards_that_are_turned_in_betting_were_shown_by_mistake(
+    decree: str, game: str, law: str
+) -> None:
+    """The same as ``deal.error exposed`` says of a player (EUS96 L2609, L2621, L2658)."""
+    if "stud" in game or game == "circle-draw":
+        return  # cards of their own lie face up there, or are exchanged
+    play = table(decree, game)
+    play.bets()
+    for card in shuffled(play, 1):
+        if play.current.open:
+            break
+        play.cards(card)
+    [told] = of_kind(play.turn(3), Irregularity)
+    assert (told.what, told.law, told.asks) == ("deal_shown_by_player", law, ())
+    assert play.current.open

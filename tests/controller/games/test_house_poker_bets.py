@@ -13,7 +13,7 @@ from controller.contract.refusals import RejectedError
 from tests.controller.rulebooks.test_rulebook_house_poker import book_of
 from tests.support.for_each import for_each
 from tests.support.games.outcomes import outcome_of
-from tests.support.games.play import of_kind
+from tests.support.games.play import of_kind, only
 from tests.support.games.poker_play import bets, box, dealt, go, opened, table
 
 ROYAL, FLUSH, FOUR = "As Ks Qs Js Ts", "9s 8s 7s 6s 5s", "2c 2d 2h 2s Kd"
@@ -46,6 +46,19 @@ def test_the_stake_of_a_side_bet(
             match=f"{bet} must be at (least|most) |amount must be above 0 in minor units, not 0",
         ):
             play.say("bet.place", who="box:1", bet=bet, amount=amount)
+
+
+@pytest.mark.rule("BAL05-E04")
+def test_standing_players_bet_on_a_hand_only_where_the_casino_says_so() -> None:
+    """«Els Casinos que ho indiquin expressament» (L2286)."""
+    play = opened("poker-no-draw", "BAL05")
+    with pytest.raises(RejectedError, match="at most 1 may bet on a box: BAL05-E04"):
+        play.say("bet.place", who="box:1/2", bet="ante", amount=500)
+    play = opened("poker-no-draw", "BAL05", others_bet=True)
+    for place in (2, 3, 4):
+        only(play.say("bet.place", who=f"box:1/{place}", bet="ante", amount=500), BetPlaced)
+    with pytest.raises(RejectedError, match="at most 4 may bet on a box"):
+        play.say("bet.place", who="box:1/5", bet="ante", amount=500)
 
 
 @pytest.mark.rule("BAL05-138", "ARA02-139", "BAL09-075")
@@ -232,7 +245,7 @@ def test_others_bet_on_a_hand_only_where_the_casino_says_so() -> None:
     ],
 )
 def test_all_antes_on_a_box_are_one_ante_for_the_limit(game: str, decree: str, most: int) -> None:
-    settings = {"others_bet": True} if decree == "BAL09" else {}
+    settings = {"others_bet": True} if decree in ("BAL05", "BAL09") else {}
     play = opened(game, decree, **settings)
     limit = play.game.rules.limit * 500
     play.say("bet.place", who="box:1", bet="ante", amount=limit - 1000)
