@@ -129,6 +129,8 @@ def _afterwards(turn: CellsTurn, entry: WheelEntry, given: WheelCell | WheelNumb
     elif (gap and begun) if entry.kind == "void" else (gap or begun or given.late):
         turn.change(held=None)
         wheel.take_number(turn, seen)
+    else:
+        wheel.another_number(turn, entry, seen)
 
 
 # Phases where the wheel says when bets open and close

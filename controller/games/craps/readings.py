@@ -241,7 +241,7 @@ def _said_again(turn: CrapsTurn, given: DiceRead) -> bool:
         return False
     if last and last.dice and not same:
         turn.irregular(
-            "dice_changed",
+            "dice_reread",
             given=given,
             asks=("result.correct",),
             detail=" ".join(map(str, given.values)),

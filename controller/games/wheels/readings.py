@@ -90,7 +90,11 @@ def take_number(turn: WheelTurn, seen: WheelSeen) -> None:
         _late_number(turn, seen)
     elif not _of_round_before(turn, seen) and not _put_back(turn, seen):
         _follow(turn, seen.given.spin, seen.given)
-        if (current := _hand_for_number(turn, seen)) and current.landed is None:
+        current = _hand_for_number(turn, seen)
+        if current is None:
+            if turn.state.entries:  # of a wheel that does not count its spins
+                another_number(turn, turn.state.entries[-1], seen)
+        elif current.landed is None:
             _live_number(turn, current, seen)
 
 
@@ -253,6 +257,7 @@ def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
         return False
     begun = current is not None and current.begun
     if (current and current.landed is not None) or _said_again(entry, current, seen):
+        another_number(turn, entry, seen)
         return True
     if (begun and entry.kind != "void") or (gap and (begun or entry.kind == "result")):
         candidate(
@@ -262,7 +267,22 @@ def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
             "silence" if gap else "undecided",
         )
         return True
+    another_number(turn, entry, seen)
     return entry.kind == "result"
+
+
+def another_number(turn: WheelTurn, entry: WheelEntry, seen: WheelSeen) -> None:
+    """Report a second, other number of a spin whose result was published, once for each. Of a
+    corrected result a person has seen what the wheel showed.
+    """
+    again = turn.state.second == (entry.round, seen.place)
+    same_cell = None in (seen.cell, entry.cell) or seen.cell == entry.cell
+    same = seen.number == entry.number and same_cell
+    if entry.kind != "result" or entry.corrected or again or same or seen.number is None:
+        return
+    turn.change(second=(entry.round, seen.place))
+    detail = f"{entry.number}, then {seen.place}"
+    turn.irregular("number_changed", given=seen.given, asks=("result.correct",), detail=detail)
 
 
 def _said_again(entry: WheelEntry, current: WheelRound | None, seen: WheelSeen) -> bool:

@@ -106,7 +106,8 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     the wheel starts again. ``gap``: the device was silent since the wheel last started again.
     ``relaunch``: the round before was void and none has followed. ``faults``: the wheel's present
     faults. ``foreign``: devices of another game, ignored in this session. ``before``: the tally
-    before the oldest entry.
+    before the oldest entry. ``second``: the round and the other place that was last reported for
+    it.
     """
 
     kept: ClassVar[int] = 60
@@ -123,6 +124,7 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     entries: tuple[WheelEntry, ...] = ()
     foreign: tuple[str, ...] = ()
     before: WheelTally = WheelTally()
+    second: tuple[int, str] | None = None
 
     def tally(self, upto: int | None = None) -> WheelTally:
         """The tally after all remembered rounds, or after round ``upto``."""

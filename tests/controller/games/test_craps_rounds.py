@@ -276,7 +276,7 @@ def test_dice_told_and_then_read_otherwise() -> None:
     play.move()
     play.say("dice.tell", role="croupier", values=[2, 4])
     breach = only(play.lie(2, 5), Irregularity)
-    assert (breach.what, breach.asks) == ("dice_changed", ("result.correct",))
+    assert (breach.what, breach.asks) == ("dice_reread", ("result.correct",))
     assert not of_kind(play.lie(4, 2), Irregularity)
 
 

@@ -180,7 +180,7 @@ def test_dice_said_again_are_no_throw() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.throw(2, 4)
     assert play.lie(2, 4) == []
-    assert only(play.lie(2, 5), Irregularity).what == "dice_changed"
+    assert only(play.lie(2, 5), Irregularity).what == "dice_reread"
     assert play.point == 6
 
 
