@@ -54,7 +54,7 @@ title = {{ es = "Gran carrusel" }}
 decree = "ARA02"
 games = ["poker-no-draw"]
 currency = "EUR"
-stake = 100
+stake = 1.00
 simulated = true
 """
 

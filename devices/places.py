@@ -22,11 +22,18 @@ TOML = {
 """``tomllib``'s message -> what it usually means."""
 
 
-def loads(text: str) -> dict[str, Any]:
-    """Parse TOML text. Raises ``ValueError``, or ``RecursionError`` if brackets are nested without
+class Decimal(str):
+    """A number with a point, as the file has it: ``5.00``."""
+
+    __slots__ = ()
+
+
+def loads(text: str, *, decimals: bool = False) -> dict[str, Any]:
+    """Parse TOML text. ``decimals``: a number with a point stays as it is written, a
+    :class:`Decimal`. Raises ``ValueError``, or ``RecursionError`` if brackets are nested without
     end.
     """
-    given = tomllib.loads(text)
+    given = tomllib.loads(text, parse_float=Decimal if decimals else float)
     if deeper(given, DEEPEST):
         raise ValueError(f"tables or lists are nested deeper than {DEEPEST} levels")
     return given

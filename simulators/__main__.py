@@ -18,6 +18,7 @@ from random import Random
 from typing import Any
 
 from devices.command_line import CommandLine, end_process
+from devices.money import EURO, minor_units
 from devices.suggestions import instead_of
 from simulators.device import Device
 from simulators.dice.dice import Dice
@@ -158,6 +159,13 @@ def _count(text: str) -> int:
     return value
 
 
+def _amount(text: str) -> int:
+    try:
+        return minor_units(text, EURO)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def _scheduled(text: str) -> tuple[float, Switch]:
     try:
         return read_scheduled(text)
@@ -274,7 +282,11 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--packet", type=_count, default=5, help="cards per packet of the shuffler")
     parser.add_argument("--no-packets", action="store_true", help="only shuffle; a person deals")
     parser.add_argument(
-        "--coin", type=_count, default=500, help="value of a coin in the slots, in minor units"
+        "--coin",
+        type=_amount,
+        default=500,
+        metavar="5.00",
+        help="value of a coin in the slots, in euros (default: 5.00)",
     )
     parser.add_argument(
         "--crc", action="store_true", help="ccTalk frames have a CRC instead of the simple checksum"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from controller.contract.messages.messages import ENGLISH
+from devices.money import plain
 
 SYMBOLS = {"EUR": "€", "GBP": "£", "USD": "$"}
-DIGITS = {"CLP": 0, "ISK": 0, "JPY": 0, "KRW": 0, "BHD": 3, "KWD": 3, "TND": 3}
-"""Decimal places of the currencies that have not two (ISO 4217)."""
 SPACE = "\u00a0"
 """Keeps an amount and its currency on one line."""
 
@@ -17,11 +16,11 @@ def money(amount: int, currency: str, language: str, symbols: Mapping[str, str] 
     """An amount in minor units, always with its cents: ``12.345,67 €``; in English ``€12,345.67``.
     The currency's code stands where it has none of these symbols.
     """
-    digits, sign = DIGITS.get(currency, 2), "-" if amount < 0 else ""
-    whole, cents = divmod(abs(amount), 10**digits)
+    sign = "-" if amount < 0 else ""
+    whole, point, cents = plain(abs(amount), currency).partition(".")
     english = language == ENGLISH
-    point, group = (".", ",") if english else (",", ".")
-    said = f"{whole:,}".replace(",", group) + (f"{point}{cents:0{digits}}" if digits else "")
+    decimal, group = (".", ",") if english else (",", ".")
+    said = f"{int(whole):,}".replace(",", group) + (f"{decimal}{cents}" if point else "")
     symbol = symbols.get(currency)
     if symbol is None:
         return f"{sign}{said}{SPACE}{currency}"

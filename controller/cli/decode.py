@@ -15,10 +15,11 @@ import msgspec
 
 from controller.cli import CommandLineError
 from controller.cli.numbers import seconds
+from controller.configuration.amounts import section_in_minor_units
 from controller.configuration.profiles import text_of
 from devices.codec import Codec, Driver
 from devices.drivers import driver
-from devices.places import spell
+from devices.places import Decimal, spell
 from devices.profiles import profile
 from devices.readings import AnyReading, escape
 from devices.recording import (
@@ -144,7 +145,8 @@ def make_codec(name: str, device: str, options: list[str]) -> Codec:
     """
     known = named(name)
     notes: Notes = []
-    made = read(known.options, dict(pair(option) for option in options), (), notes)
+    given = section_in_minor_units(known.options, dict(map(pair, options)), notes)
+    made = read(known.options, given, (), notes)
     if notes:
         raise CommandLineError("; ".join(f"option {spell(at)}: {what}" for at, what in notes))
     return known.make(device, made)
@@ -177,16 +179,16 @@ def named(name: str) -> Driver:
 
 
 def pair(text: str) -> tuple[str, Any]:
-    """Split KEY=VALUE; the value is TOML or JSON, or else plain text. Raises
-    ``CommandLineError``.
+    """Split KEY=VALUE; the value is TOML or JSON, or else plain text, and a number with a point
+    stays as it is written. Raises ``CommandLineError``.
     """
     key, given, value = text.partition("=")
     if not given:
         raise CommandLineError(f"{text!r}: expected KEY=VALUE")
     with suppress(tomllib.TOMLDecodeError):
-        return key, tomllib.loads(f"value = {value}")["value"]
+        return key, tomllib.loads(f"value = {value}", parse_float=Decimal)["value"]
     try:
-        return key, json.loads(value, object_pairs_hook=_once)
+        return key, json.loads(value, parse_float=Decimal, object_pairs_hook=_once)
     except (json.JSONDecodeError, RecursionError):
         return key, value
     except ValueError as twice:

@@ -29,6 +29,7 @@ from controller.demo.places import BOXES, COIN, DemoTable, places
 from controller.demo.staff import VISITORS, Staff, enrol
 from controller.demo.table_head import TableHead
 from devices.errors import NovamasError
+from devices.money import EURO, plain
 from devices.new_file import put_file
 
 NEXT = """\
@@ -391,7 +392,7 @@ def _simulator(room: Path, place: DemoTable, arguments: argparse.Namespace) -> l
 def _slots(room: Path, place: DemoTable, arguments: argparse.Namespace) -> list[str]:
     """Its players insert coins when they are told."""
     words = ["slot", "--protocol", "slot-board", "--link", str(room / str(place.slots))]
-    words += ["--boxes", str(BOXES), "--coin", str(COIN), "--games-per-hour", "1"]
+    words += ["--boxes", str(BOXES), "--coin", plain(COIN, EURO), "--games-per-hour", "1"]
     return [*words, *_paced(place, arguments)]
 
 

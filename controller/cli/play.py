@@ -17,6 +17,8 @@ from controller.contract.notation import read_input, write
 from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
 from controller.tables.table import Table
+from devices.places import spell
+from devices.sections import Notes
 
 REFUSED = 3
 """Exit status if the table refused a command and every line could be read."""
@@ -34,7 +36,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "script",
         nargs="?",
         metavar="SCRIPT",
-        help="a file with one input per line (default: standard input)",
+        help="a file with one input per line, amounts in minor units as in MQTT messages "
+        "(default: standard input)",
     )
     add_rules(parser)
 
@@ -49,7 +52,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a setting of the table; may be repeated",
+        help="a setting of the table, an amount as 5.00; may be repeated",
     )
 
 
@@ -92,10 +95,15 @@ def play(table: Table, lines: Iterable[bytes], name: str) -> int:
 
 def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Table:
     """A table without a site. Raises ``CommandLineError``."""
-    from controller.games.games import make_game
+    from controller.configuration.amounts import section_in_minor_units
+    from controller.games.games import make_game, settings_of
 
+    notes: Notes = []
     try:
-        game = make_game(game_id, decree, dict(pair(text) for text in settings))
+        given = section_in_minor_units(settings_of(game_id), dict(map(pair, settings)), notes)
+        if notes:
+            raise CommandLineError("; ".join(f"--set {spell(at)}: {what}" for at, what in notes))
+        game = make_game(game_id, decree, given)
     except (ValueError, KeyError) as error:
         raise CommandLineError(str(error.args[0] if error.args else error)) from error
     return Table(

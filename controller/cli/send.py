@@ -9,14 +9,15 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT, configuration_at
 from controller.cli.numbers import seconds
 
 if TYPE_CHECKING:
-    from controller.configuration.settings import Configuration
+    from controller.configuration.settings import Broker, Configuration
+    from controller.contract.topics import Topics
 
 
 LIFE = 30
@@ -37,7 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=_field,
         metavar="FIELD=VALUE",
-        help="its fields; a value is JSON where it can be read so, else text",
+        help="its fields; an amount has the decimals of the table's currency, as minimum=5.00; any "
+        "other value is JSON where it can be read so, else text",
     )
     parser.add_argument("--key", type=Path, metavar="FILE", help="the person's secret key")
     parser.add_argument(
@@ -107,11 +109,16 @@ def run(arguments: argparse.Namespace) -> int:
     user = broker.username or ""
     client = user if _CLIENT.fullmatch(user) else f"send-{secrets.token_urlsafe(12)}"
     audience = f"{topics.root}/{arguments.table}"
-    sign = None if arguments.key is None else _signer(arguments, configuration, audience, client)
+    fields, amounts = _fields(arguments, configuration, broker, topics)
+    sign = (
+        None
+        if arguments.key is None
+        else _signer(arguments, fields, configuration, audience, client)
+    )
 
     def send() -> dict[str, Any]:
         number = secrets.token_urlsafe(12)
-        body = _typed(arguments, client, number) if sign is None else sign(number)
+        body = _typed(arguments, fields, client, number) if sign is None else sign(number)
         topic = topics.command(arguments.table, level(arguments.command))
         answers = topics.reply(arguments.table, client)
         return asyncio.run(ask(broker, topic, answers, body, number, arguments.timeout))
@@ -129,12 +136,105 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError(str(error)) from None
     print(msgspec.json.encode(reply).decode())
     if reply.get("ok") is not True:
-        print(f"novamas: refused: {reply.get('error')}", file=sys.stderr)
+        print(f"novamas: refused: {_refusal(reply, amounts)}", file=sys.stderr)
         return REFUSED
+    if amounts is not None and (said := amounts.said(fields)):
+        print(f"novamas: {arguments.command}: {said}", file=sys.stderr)
     return 0
 
 
-def _typed(arguments: argparse.Namespace, client: str, number: str) -> bytes:
+class _Amounts(NamedTuple):
+    """The fields of a command that are amounts, and their currency."""
+
+    names: tuple[str, ...]
+    currency: str
+
+    def written(self, amount: int) -> str:
+        from devices.money import plain
+
+        return f"{plain(amount, self.currency)} {self.currency}"
+
+    def said(self, fields: dict[str, Any]) -> str:
+        given = ((name, fields[name]) for name in self.names if name in fields)
+        return ", ".join(f"{name} {self.written(amount)}" for name, amount in given)
+
+
+def _fields(
+    arguments: argparse.Namespace, configuration: Configuration, broker: Broker, topics: Topics
+) -> tuple[dict[str, Any], _Amounts | None]:
+    """The fields as they are sent, amounts in minor units; None: the command can have none."""
+    from controller.contract.forms import form
+    from devices.money import minor_units
+
+    texts, name = dict(arguments.field), _command(arguments.command)
+    try:
+        asked = form(name)
+    except KeyError:  # a recall, or a name that the daemon refuses
+        return {field: _value(text) for field, text in texts.items()}, None
+    names = tuple(each.name for each in asked.fields if each.kind == "amount")
+    if not names:
+        return {field: _value(text) for field, text in texts.items()}, None
+    given = any(field in names for field in texts)
+    if given and name == "session.open":
+        texts.setdefault("currency", configuration.site.currency)
+        currency = str(_value(texts["currency"]))
+    else:
+        currency = _currency(arguments, configuration, broker, topics) if given else ""
+    fields = dict[str, Any]()
+    for field, text in texts.items():
+        try:
+            fields[field] = minor_units(text, currency) if field in names else _value(text)
+        except ValueError as error:
+            raise CommandLineError(f"{field}: {error}", 2) from None
+    return fields, _Amounts(names, currency) if given else None
+
+
+def _command(name: str) -> str:
+    """``session.open``, which may also be written ``session-open``."""
+    from controller.contract.forms import NAMES
+    from controller.contract.topics import level
+
+    return {level(each): each for each in NAMES}.get(level(name), name)
+
+
+def _currency(
+    arguments: argparse.Namespace, configuration: Configuration, broker: Broker, topics: Topics
+) -> str:
+    """Of a jackpot, or of the session at a table."""
+    import asyncio
+
+    from controller.mqtt.command_client import NoAnswerError, retained
+
+    for jackpot in configuration.jackpot:
+        if arguments.table == f"jackpot/{jackpot.id}":
+            return jackpot.currency
+    try:
+        topic = topics.table(arguments.table, "state")
+        state = asyncio.run(retained(broker, topic, arguments.timeout))
+    except NoAnswerError as error:
+        raise CommandLineError(f"the currency of the session is not known: {error}") from None
+    currency = (state.get("shown") or {}).get("currency")
+    return currency if isinstance(currency, str) else configuration.site.currency
+
+
+def _refusal(reply: dict[str, Any], amounts: _Amounts | None) -> str:
+    """Why the command was refused, with its amounts as people write them."""
+    import msgspec
+
+    from controller.contract.refusals import AMOUNTS, Refusal
+
+    try:
+        refusal = msgspec.convert(reply.get("refusal"), Refusal)
+    except msgspec.ValidationError:
+        return str(reply.get("error"))
+    if amounts is None or refusal.key not in AMOUNTS:
+        return str(reply.get("error"))
+    return refusal.with_amounts(amounts.written).error()
+
+
+def _typed(
+    arguments: argparse.Namespace, fields: dict[str, Any], client: str, number: str
+) -> bytes:
     """A command in which name and role are typed."""
     import msgspec
 
@@ -147,7 +247,7 @@ def _typed(arguments: argparse.Namespace, client: str, number: str) -> bytes:
             "who gives the command? --key FILE signs it; unsigned: --by NAME and --role ROLE", 2
         )
     who = {} if name == RECALL else {"by": arguments.by, "role": arguments.role}
-    return msgspec.json.encode({**dict(arguments.field), **who, "client": client, "id": number})
+    return msgspec.json.encode({**fields, **who, "client": client, "id": number})
 
 
 def _too_early(reply: dict[str, Any]) -> int | None:
@@ -158,7 +258,11 @@ def _too_early(reply: dict[str, Any]) -> int | None:
 
 
 def _signer(
-    arguments: argparse.Namespace, configuration: Configuration, audience: str, client: str
+    arguments: argparse.Namespace,
+    fields: dict[str, Any],
+    configuration: Configuration,
+    audience: str,
+    client: str,
 ) -> Callable[[str], bytes]:
     """How the person signs the command, with a number of its own."""
     import time
@@ -198,7 +302,7 @@ def _signer(
             jti=number,
             command=arguments.command,
             role=held[chosen],
-            fields=dict(arguments.field),
+            fields=fields,
             client=client,
         )
         return sign(key.encode(), claims).encode()
@@ -206,14 +310,19 @@ def _signer(
     return sign_now
 
 
-def _field(text: str) -> tuple[str, Any]:
+def _field(text: str) -> tuple[str, str]:
     """``FIELD=VALUE``."""
-    import msgspec
-
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"{text!r}: write FIELD=VALUE, as reason=ball_out")
+    return name, value
+
+
+def _value(text: str) -> Any:
+    """JSON where it can be read so, else the text."""
+    import msgspec
+
     try:
-        return name, msgspec.json.decode(value)
+        return msgspec.json.decode(text)
     except (ValueError, RecursionError):
-        return name, value
+        return text

@@ -110,6 +110,7 @@ def pit_settings(configuration: Configuration) -> dict[str, Any] | None:
     return {
         "people_file": people.file,
         "people_key": people.key,
+        "currency": configuration.site.currency,
         "keys": web.pin_keys,
         "pepper": str(pepper_path(web)),
         "idle": web.idle,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from controller.configuration.amounts import in_minor_units
 from controller.configuration.checks import flaws
 from controller.configuration.profiles import taken
 from controller.configuration.settings import (
@@ -93,7 +94,7 @@ def inspected(path: str | Path) -> Inspected:
         return Inspected(None, error.mistakes, frozenset(), ())
     notes: Notes = []
     state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or file.resolve().parent)
-    given = with_defaults(sources.given)
+    given = in_minor_units(with_defaults(sources.given), notes)
     read_as: Configuration = read(Configuration, given, (), notes)
     configuration = _absolute(_with_languages(read_as), file.resolve().parent, state)
 

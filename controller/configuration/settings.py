@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from controller.contract.jackpot import Authorisation, Fraction
 from devices.errors import NovamasError
+from devices.money import AMOUNT
 
 Slug = Annotated[
     str,
@@ -61,11 +62,13 @@ class Site(_Section, frozen=True):
     """``[site]``: the casino and this daemon. ``id`` and ``node`` become parts of topics: ``a-z 0-9
     -``.
 
-    ``decree`` and ``languages``: of each table that has none of its own.
+    ``decree`` and ``languages``: of each table that has none of its own. ``currency``: of the
+    amounts in the settings of tables, and of a session in whose opening a person names none.
     """
 
     id: Slug
     node: Slug = "node-1"
+    currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}\Z", description="ISO 4217, as EUR")] = "EUR"
     decree: Name | None = None
     languages: Languages = ()
 
@@ -219,7 +222,13 @@ class Web(_Section, frozen=True):
 
 
 Money = Annotated[
-    int, Meta(ge=0, le=1_000_000_000_000, description="minor units, 0 to 1000000000000")
+    int,
+    Meta(
+        ge=0,
+        le=1_000_000_000_000,
+        description="an amount from 0 to 1000000000000 minor units",
+        extra=AMOUNT,
+    ),
 ]
 
 

@@ -99,7 +99,7 @@ def _source(path: Path) -> Source:
         mistake = Mistake(f"byte {error.start + 1}", "is not UTF-8 text")
         raise UnreadableError((mistake,)) from error
     try:
-        return Source(path, places.loads(text), places.lines(text))
+        return Source(path, places.loads(text, decimals=True), places.lines(text))
     except (
         ValueError,
         RecursionError,

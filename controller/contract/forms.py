@@ -131,6 +131,9 @@ _KINDS: Mapping[str, type[msgspec.Struct]] = {tag_of(kind): kind for kind in COM
     str(kind.__struct_config__.tag): kind for kind in jackpot.JACKPOT_ORDERS
 }
 
+NAMES: tuple[str, ...] = tuple(_KINDS)
+"""Every command of a table and every order of a jackpot: ``round.void``."""
+
 
 @cache
 def form(command: str) -> Form:

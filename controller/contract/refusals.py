@@ -7,7 +7,7 @@ decree, never translated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -27,6 +27,32 @@ ROLES = dict.fromkeys(("role", "roles", "others"), "role.")
 """The same of roles, which only people read by name."""
 
 
+AMOUNTS: Mapping[str, tuple[str, ...]] = {
+    "amount_above_zero": ("amount",),
+    "award_due": ("due", "amount"),
+    "award_left": ("left", "amount"),
+    "award_paid_in_part": ("paid",),
+    "award_paid_meanwhile": ("paid", "said"),
+    "bet_above_maximum": ("most",),
+    "bet_below_minimum": ("least",),
+    "bet_locked_lower": ("amount",),
+    "box_above_maximum": ("most",),
+    "box_below_minimum": ("least",),
+    "highest_of_bet": ("highest",),
+    "highest_stake": ("highest",),
+    "jackpot_stake_required": ("stake",),
+    "jackpot_stake_wrong": ("amount", "stake"),
+    "meter_holds": ("meter", "amount"),
+    "minimum_above_zero": ("minimum",),
+    "minimum_already": ("minimum",),
+    "minimum_announced": ("minimum",),
+    "minimum_may_only_rise": ("minimum",),
+    "minimum_not_authorised": ("minimum", "allowed"),
+    "second_bet_amount": ("second", "ante"),
+}
+"""By refusal, its fields that are amounts, in minor units."""
+
+
 class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
     """Part of a reply, for a program that shows it in the language of its user."""
 
@@ -36,6 +62,20 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
     """What fills in the text."""
     law: str | None = None
     """The rule and where it is printed, if the decree refuses it."""
+
+    def with_amounts(self, written: Callable[[int], str]) -> Refusal:
+        """The same for a person: ``written`` says how one reads an amount of minor units."""
+
+        def amount(value: Field) -> Field:
+            if isinstance(value, tuple):
+                return tuple(written(int(each)) for each in value)
+            return written(value) if isinstance(value, int) else value
+
+        fields = {
+            name: amount(value) if name in AMOUNTS.get(self.key, ()) else value
+            for name, value in self.fields.items()
+        }
+        return msgspec.structs.replace(self, fields=fields)
 
     def told(self, language: str = ENGLISH) -> str:
         """The text in that language for people, and the law. Roles have their names."""

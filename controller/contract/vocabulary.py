@@ -349,10 +349,10 @@ Messages are JSON objects. *Default* is what a missing field means: `required` s
 that is never missing, `none` for one that is missing where it does not apply to the game or the
 sender. Ignore fields and events that you do not know: new ones may come within this version.
 
-Times are UTC. Money is an integer of minor units. A pocket of a wheel is an integer, or a string
-where the wheel has more than one zero. A card is two characters, rank `A 2 3 4 5 6 7 8 9 T J Q K`
-and suit `c d h s`; the joker is `X`. A hand is named `player`, `banker`, `dealer`, `cloth:1`,
-`box:3`, `seat:2` or, after a split, `box:3.2`.
+Times are UTC. Money is an integer of minor units: 500 is 5.00 EUR. A pocket of a wheel is an
+integer, or a string where the wheel has more than one zero. A card is two characters, rank `A 2 3
+4 5 6 7 8 9 T J Q K` and suit `c d h s`; the joker is `X`. A hand is named `player`, `banker`,
+`dealer`, `cloth:1`, `box:3`, `seat:2` or, after a split, `box:3.2`.
 
 All pages are written from the types by `novamas schemas docs`."""
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from controller.contract.commands import Role
 from controller.demo.people import Stacked
 from controller.rulebooks.chapters import chapter
+from devices.money import EURO, plain
 
 BOXES, COIN = 3, 500
 """Boxes of a poker table, and what a coin in their slots is worth, in minor units."""
@@ -214,7 +215,7 @@ def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
         stale=MUTE * hurry,
         dealt="singly" if by_hand else "packets",
         boxes=BOXES,
-        jackpot=f"jackpot_stake = {COIN}" if slots and book.jackpot.decided else "",
+        jackpot=f"jackpot_stake = {plain(COIN, EURO)}" if slots and book.jackpot.decided else "",
     )
     return replace(
         place,

@@ -27,6 +27,7 @@ from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.failures import told
 from controller.broker.login import BrokerUnusableError
+from controller.configuration.amounts import as_float
 from controller.configuration.checks import deals_face_down
 from controller.configuration.file import Inspected, inspected
 from controller.configuration.secrets import secret_files
@@ -122,7 +123,7 @@ def configured(path: Path) -> dict[str, Any]:
         return {"files": [str(path)], "says": "it cannot be read: mistakes.txt"}
     return {
         "files": [str(source.path) for source in sources.files],
-        "says": redacted(sources.given),
+        "says": redacted(as_float(sources.given)),
     }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,36 +32,63 @@ async def ask(
     """Publish a command and return the reply on the topic ``answers`` whose ``id`` is ``number``.
     Raises :class:`NoAnswerError`, after ``patience`` seconds at the latest.
     """
-    who = f"user {broker.username!r}" if broker.username else "a client without a user name"
-    v5 = broker.protocol == "5" and urlsplit(broker.url).scheme != "embedded"
     try:
-        async with asyncio.timeout(patience), AsyncExitStack() as stack:
-            protocol = aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311
+        async with asyncio.timeout(patience), _subscribed(broker, answers, patience) as client:
+            await client.publish(topic, body, qos=1)
+            async for message in client.messages:
+                reply = _decoded(message.payload)
+                if reply.get("id") == number:
+                    return reply
+    except TimeoutError:
+        raise NoAnswerError(
+            f"no answer from {topic} within {patience:g} s: the daemon is not running, or the "
+            f"broker does not let {_user(broker)} write there; look at the table's events before "
+            "you send it again"
+        ) from None
+    raise NoAnswerError(f"{broker.url}: the connection ended before an answer came")
+
+
+async def retained(broker: Broker, topic: str, patience: float) -> dict[str, Any]:
+    """What the broker retains on a topic. Raises :class:`NoAnswerError`, after ``patience``
+    seconds at the latest.
+    """
+    try:
+        async with asyncio.timeout(patience), _subscribed(broker, topic, patience) as client:
+            async for message in client.messages:
+                return _decoded(message.payload)
+    except TimeoutError:
+        raise NoAnswerError(
+            f"nothing is retained on {topic}: the daemon is not running, or has no such table; "
+            "nothing was sent"
+        ) from None
+    raise NoAnswerError(f"{broker.url}: the connection ended; nothing was sent")
+
+
+@asynccontextmanager
+async def _subscribed(broker: Broker, topic: str, patience: float) -> AsyncIterator[BrokerClient]:
+    """A client that receives a topic. Raises :class:`NoAnswerError`."""
+    v5 = broker.protocol == "5" and urlsplit(broker.url).scheme != "embedded"
+    protocol = aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311
+    try:
+        async with AsyncExitStack() as stack:
             client = await _connected(stack, broker, protocol, patience)
-            codes = await client.subscribe(answers, qos=1)
+            codes = await client.subscribe(topic, qos=1)
             if any(
                 (code.value if isinstance(code, ReasonCode) else code) >= 0x80 for code in codes
             ):
                 raise NoAnswerError(
-                    f"the broker does not let {who} read {answers}; nothing was sent. "
+                    f"the broker does not let {_user(broker)} read {topic}; nothing was sent. "
                     "`novamas acl` writes its rules"
                 )
-            await client.publish(topic, body, qos=1)
-            async for message in client.messages:
-                reply = _reply(message.payload)
-                if reply.get("id") == number:
-                    return reply
+            yield client
     except BrokerUnusableError as error:
         raise NoAnswerError(f"{error}; nothing was sent") from None
     except Disconnected as error:
         raise NoAnswerError(f"{broker.url}: {told(error, broker)}") from None
-    except TimeoutError:
-        raise NoAnswerError(
-            f"no answer from {topic} within {patience:g} s: the daemon is not running, or the "
-            f"broker does not let {who} write there; look at the table's events before you send "
-            "it again"
-        ) from None
-    raise NoAnswerError(f"{broker.url}: the connection ended before an answer came")
+
+
+def _user(broker: Broker) -> str:
+    return f"user {broker.username!r}" if broker.username else "a client without a user name"
 
 
 async def _connected(
@@ -79,7 +107,7 @@ async def _connected(
     raise AssertionError("a broker has an address")
 
 
-def _reply(payload: object) -> dict[str, Any]:
+def _decoded(payload: object) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(payload if isinstance(payload, bytes) else b"")
     except ValueError:

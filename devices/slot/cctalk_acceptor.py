@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from devices.codec import LONGEST_WAIT, Counters, Driver, Proof
+from devices.money import AMOUNT
 from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLate, SlotCoin, escape
 from devices.slot import cctalk_frames as frames
 from devices.slot.cctalk_box import Acceptor, Request
@@ -43,7 +44,7 @@ LONGEST_JUNK = 64
 Address = Annotated[int, msgspec.Meta(ge=2, le=255)]
 Box = Annotated[int, msgspec.Meta(ge=1, le=99)]
 Position = Annotated[int, msgspec.Meta(ge=1, le=POSITIONS)]
-Amount = Annotated[int, msgspec.Meta(ge=1, le=999_999_999)]
+Amount = Annotated[int, msgspec.Meta(ge=1, le=999_999_999, extra=AMOUNT)]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-DIGITS = {"CLP": 0, "ISK": 0, "JPY": 0, "KRW": 0, "BHD": 3, "JOD": 3, "KWD": 3, "TND": 3}
-"""Digits of the minor unit, where they are not two (ISO 4217)."""
-
-
-def plain(amount: int, currency: str) -> str:
-    """For machines and columns: ``-1234.56``."""
-    digits = DIGITS.get(currency, 2)
-    whole, rest = divmod(abs(amount), 10**digits)
-    return f"{'-' if amount < 0 else ''}{whole}{f'.{rest:0{digits}}' if digits else ''}"
+from devices.money import plain as plain
 
 
 def said(amount: int, currency: str, language: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Literal
 
 import msgspec
@@ -11,6 +11,7 @@ from msgspec import Meta
 from controller.contract.bounds import Word
 from controller.contract.jackpot import Authorisation, Fraction
 from controller.contract.times import moment
+from devices.money import plain
 
 Amount = Annotated[int, Meta(ge=0, le=1_000_000_000_000)]
 
@@ -91,7 +92,7 @@ def flaws_of_new(terms: Terms) -> list[str]:
 
 
 def _of_any(terms: Terms) -> Iterator[str]:
-    given = terms.authorisation
+    given, said = terms.authorisation, _written(terms)
     for name, share in (
         ("reserve", terms.reserve),
         ("percentage", given.percentage if given else (0, 1)),
@@ -99,7 +100,10 @@ def _of_any(terms: Terms) -> Iterator[str]:
         if share[1] <= 0 or not 0 <= share[0] <= share[1]:
             yield f"{name} = {share[0]}/{share[1]} is no part of a whole: give one from 0 to 1"
     if terms.limit is not None and terms.limit < terms.seed:
-        yield f"limit = {terms.limit} is below the seed of {terms.seed}: raise it, or leave it out"
+        yield (
+            f"limit = {said(terms.limit)} is below the seed of {said(terms.seed)}: raise it, or "
+            "leave it out"
+        )
     if terms.stake == 0:
         yield "stake = 0: give the amount with which a player takes part, or leave it out"
     if not terms.games:
@@ -123,6 +127,7 @@ def _of_decree(terms: Terms, given: Authorisation) -> Iterator[str]:
             f"{', '.join(unlike)}: {terms.decree} has no jackpot there, but at "
             f"{', '.join(GAMES[terms.decree])}"
         )
+    said = _written(terms)
     numerator, denominator = given.percentage
     if terms.decree in PERCENTAGE:
         whole, of = PERCENTAGE[terms.decree]
@@ -146,7 +151,7 @@ def _of_decree(terms: Terms, given: Authorisation) -> Iterator[str]:
     if terms.stake is None:
         yield (
             "stake is missing: EUS96 has one decided amount, shown at the table (L1819); give it "
-            "in minor units"
+            f"as {said(500)}"
         )
         return
     if terms.kind == "fixed":
@@ -157,14 +162,19 @@ def _of_decree(terms: Terms, given: Authorisation) -> Iterator[str]:
     else:
         least, why = 0, ""
     if terms.seed < least:
-        yield f"seed = {terms.seed} is below {least}: {why}"
+        yield f"seed = {said(terms.seed)} is below {said(least)}: {why}"
     if terms.kind == "fixed" and terms.boxes != SIX:
         yield "boxes must be 6: a fixed jackpot wants a table with six boxes for it (L1847)"
     if set(terms.games) & set(BLACK_JACK) and terms.least < 2000 * terms.stake:
         yield (
-            f"least = {terms.least} is below {2000 * terms.stake}: three sevens of one suit are "
-            "worth at least 2,000 times the bet (L526, L594)"
+            f"least = {said(terms.least)} is below {said(2000 * terms.stake)}: three sevens of one "
+            "suit are worth at least 2,000 times the bet (L526, L594)"
         )
+
+
+def _written(terms: Terms) -> Callable[[int], str]:
+    """How the configuration has an amount of these terms."""
+    return lambda amount: plain(amount, terms.currency)
 
 
 def _is_day(text: str) -> bool:

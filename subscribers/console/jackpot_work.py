@@ -13,7 +13,6 @@ import msgspec
 from controller.contract.jackpot import KEPT_ALERTS, JackpotAward, JackpotState
 from controller.contract.jackpot_authority import ORDERS, May
 from controller.contract.messages.messages import text, word
-from controller.contract.refusals import Field
 from controller.contract.retained import Alert
 from controller.contract.times import moment
 from controller.people.register import Person
@@ -44,8 +43,6 @@ final within a second.
 """
 OFFERED = ("jackpot.suspend", "jackpot.resume", "meter.adjust", "pool.transfer", "pool.close")
 """Orders that are about no award and no table."""
-AMOUNTS = ("amount", "due", "left", "meter", "paid", "said")
-"""Fields of a refusal that are minor units."""
 ANSWERS = {"alert.acknowledge": "pit.seen", "alert.clear": "carrousel.settled"}
 """The words of a button."""
 FEW = 2
@@ -133,7 +130,7 @@ def done(seen: SeenJackpot, touch: Touch) -> Done:
     """What became of an order, with the number of its receipt."""
     state, language = seen.meter.state, seen.language
     currency = None if state is None else state.currency
-    made = became(_in_money(touch, currency, language), language, currency)
+    made = became(touch, language, currency)
     if touch.how == "unknown":
         return msgspec.structs.replace(made, found=said("carrousel.look", language))
     if touch.receipt is None:
@@ -143,20 +140,6 @@ def done(seen: SeenJackpot, touch: Touch) -> Done:
     command = PRINTED.format(jackpot=jackpot, number=number, file=file)
     told = said("carrousel.receipt", language, number=number, command=command)
     return msgspec.structs.replace(made, receipt=told)
-
-
-def _in_money(touch: Touch, currency: str | None, language: str) -> Touch:
-    """With the amounts of its refusal as money."""
-    if touch.refusal is None or currency is None:
-        return touch
-    fields: dict[str, Field] = {
-        name: money(value, currency, language)
-        if name in AMOUNTS and isinstance(value, int)
-        else value
-        for name, value in touch.refusal.fields.items()
-    }
-    refusal = msgspec.structs.replace(touch.refusal, fields=fields)
-    return msgspec.structs.replace(touch, refusal=refusal)
 
 
 def items(seen: SeenJackpot, state: JackpotState) -> Iterable[Item]:

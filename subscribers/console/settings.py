@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from devices.money import EURO
+
 
 class PitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The section of the console."""
@@ -15,6 +17,8 @@ class PitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The folder of the sealed keys."""
     pepper: str
     """The file of the console's pepper."""
+    currency: str = EURO
+    """Of amounts at a table whose session names none."""
     laws: str | None = None
     """A file with the words of the decrees: JSON, rule id to words."""
     idle: float = 300.0

@@ -17,6 +17,7 @@ from controller.contract.retained import Alert, Allowed, State
 from controller.contract.shown import CirclePokerShown, Shown
 from controller.contract.times import utc
 from controller.people.register import Person
+from devices.money import EURO
 from subscribers.console.evidence import Evidence
 from subscribers.console.forms import GRAVE, KINDS, Asked, Choice, forms
 from subscribers.console.sending import Touch, Waits
@@ -178,6 +179,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     waits: tuple[Waits, ...]
     laws: Mapping[str, str]
     """The words of each rule of a decree, by its id."""
+    currency: str = EURO
+    """The site's: of a session that names none."""
 
 
 TO_DECIDE = ("unresolved", "decision")
@@ -207,7 +210,7 @@ def place(seen: Seen) -> Place:
         session=None if shown is None else shown.session,
         round=None if shown is None else shown.round,
         minimum=None if shown is None else shown.minimum,
-        currency=None if shown is None else shown.currency,
+        currency=_currency(seen),
         trouble=trouble,
         boot="" if state is None else state.boot,
         seq=0 if state is None else state.seq,
@@ -226,6 +229,12 @@ def place(seen: Seen) -> Place:
         items=tuple(items(seen)) if may else (),
         done=tuple(done(seen, touch) for touch in seen.touches[:12]),
     )
+
+
+def _currency(seen: Seen) -> str:
+    """Of the session, or else of the site."""
+    state = seen.known.state
+    return (None if state is None else state.shown.currency) or seen.currency
 
 
 def view_of(shown: Shown | None) -> str:
@@ -405,7 +414,7 @@ def _choice(seen: Seen, command: str, field: str, value: str) -> Choice:
 def items(seen: Seen) -> Iterable[Item]:
     """What waits at the table, gravest first."""
     found = [
-        *seconds(seen.waits, seen.person, seen.language),
+        *seconds(seen.waits, seen.person, seen.language, _currency(seen)),
         *_asks(seen),
         *_unresolved(seen),
         *_alerts(seen),
@@ -434,7 +443,8 @@ def seconds(
         mine = touch.person.id == person.id
         able = not mine and set(waits.roles) & set(person.roles)
         text = forms(language)[touch.command].text
-        says = tuple(_says(touch.command, touch.fields, language, currency))
+        own = touch.fields.get("currency") or currency
+        says = tuple(_says(touch.command, touch.fields, language, own))
         answer = Answer(
             command=touch.command,
             text=said("pit.say_the_same", language),
@@ -643,7 +653,7 @@ def _value(field: Asked, given: Any, language: str, currency: str | None = None)
     if isinstance(given, list):
         return " ".join(_value(field, each, language) for each in given)
     if field.kind == "amount":
-        return f"{given / 100:.2f}" if currency is None else money(given, currency, language)
+        return money(given, currency or EURO, language)
     if field.kind.startswith("card"):
         return card_text(given, language)
     if not isinstance(given, str) or given in chosen:
@@ -667,11 +677,15 @@ def card_text(card: str, language: str) -> str:
 def done(seen: Seen, touch: Touch) -> Done:
     """What became of a touch, in the person's language."""
     undo = _undo(seen, touch) if touch.how == "followed" else None
-    return msgspec.structs.replace(became(touch, seen.language), undo=undo)
+    became_of = became(touch, seen.language, _currency(seen))
+    return msgspec.structs.replace(became_of, undo=undo)
 
 
 def became(touch: Touch, language: str, currency: str | None = None) -> Done:
-    """The same without a button that takes it back. ``currency``: of its amounts."""
+    """The same without a button that takes it back. ``currency``: of its amounts, unless the
+    command names another.
+    """
+    currency = touch.fields.get("currency") or currency
     says = " · ".join(
         f"{each.id}: {each.text}" for each in _says(touch.command, touch.fields, language, currency)
     )
@@ -681,15 +695,17 @@ def became(touch: Touch, language: str, currency: str | None = None) -> Done:
         how=touch.how,
         text=f"{text} ({says})" if says else text,
         at=touch.at,
-        why=refused(touch, language),
+        why=refused(touch, language, currency),
         wait=_wait(touch),
         found=_found(touch, language) if touch.how == "unknown" and touch.asked else None,
     )
 
 
-def refused(touch: Touch, language: str) -> str | None:
-    """The refusal; one that only a newer daemon knows is told in English."""
+def refused(touch: Touch, language: str, currency: str | None = None) -> str | None:
+    """The refusal, its amounts as money; one that only a newer daemon knows is told in English."""
     refusal = touch.refusal
+    if refusal is not None and currency is not None:
+        refusal = refusal.with_amounts(lambda amount: money(amount, currency, language))
     known = refusal is not None and f"refusal.{refusal.key}" in catalogue(language)
     return refusal.told(language) if refusal is not None and known else touch.error
 

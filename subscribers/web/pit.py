@@ -90,6 +90,7 @@ class Pit:
         self.sending = Sending(
             web.broker, topics | jackpots, self._changed, time.time, mute=jackpots
         )
+        self.currency = settings.currency
         self.laws: Mapping[str, str] = (
             {} if settings.laws is None else json.loads(Path(settings.laws).read_bytes())
         )
@@ -307,6 +308,7 @@ class Pit:
             touches=self.sending.of(session, table),
             waits=self.sending.waiting(table),
             laws=self.laws,
+            currency=self.currency,
         )
 
     def seen_jackpot(self, session: Session, name: str) -> SeenJackpot:

@@ -262,11 +262,11 @@ def test_coins_and_packets(play: Play) -> None:
     """The slots play by themselves; the shuffler deals when the table is ready, so a hand writes
     what it says.
     """
-    slots = "slot", "slot-board", "--boxes", "3", "--coin", "250", "--fault", "12:blocked=100000"
+    slots = "slot", "slot-board", "--boxes", "3", "--coin", "2.50", "--fault", "12:blocked=100000"
     floor = play(
         "poker-no-draw",
         "EUS96",
-        '{ dealt = "packets", jackpot_stake = 250 }',
+        '{ dealt = "packets", jackpot_stake = 2.50 }',
         slots,
         ("shuffler", "shuffler-board"),
     )

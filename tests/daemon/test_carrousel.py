@@ -19,6 +19,7 @@ from nacl.signing import SigningKey
 from controller.cli import main
 from controller.people.private_key import make_private_key
 from controller.people.register import Head, Key, Person, enrolled, spelled, write_people
+from devices.money import EURO, plain
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.daemon.test_boards import Written
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
@@ -46,7 +47,7 @@ decree = "EUS96"
 simulated = true
 speed = 20
 jackpot = "linked"
-settings = {{ dealt = "packets", jackpot_stake = {STAKE} }}
+settings = {{ dealt = "packets", jackpot_stake = {plain(STAKE, EURO)} }}
 
 [[jackpot]]
 id = "linked"
@@ -54,8 +55,8 @@ decree = "EUS96"
 games = ["poker-no-draw"]
 currency = "EUR"
 simulated = true
-stake = {STAKE}
-seed = {SEED}
+stake = {plain(STAKE, EURO)}
+seed = {plain(SEED, EURO)}
 [jackpot.authorisation]
 number = "7/2026"
 date = "2026-01-15"
@@ -201,7 +202,7 @@ def test_from_the_coin_to_the_payment_and_the_claim(floor: Floor) -> None:
     value = (SEED + 2 * RISE) // 10
     assert (award["hand"], award["value"], award["share"]) == ("straight_flush", value, [1, 10])
     assert payable["value"] == SEED + 2 * RISE - value
-    pay = ("award.pay", "award=1", f"amount={value}", "paid=0")
+    pay = ("award.pay", "award=1", f"amount={plain(value, EURO)}", "paid=0")
     assert floor.send("a-riera", *pay) == 3, "it takes another person"
     assert floor.send("t-vidal", *pay) == 0
     floor.until("it is paid", lambda state: state["awards"] == [])
@@ -212,8 +213,8 @@ def test_from_the_coin_to_the_payment_and_the_claim(floor: Floor) -> None:
 
 
 def test_send_says_what_was_refused(floor: Floor, capsys: pytest.CaptureFixture[str]) -> None:
-    assert floor.send("a-riera", "award.pay", "award=1", "amount=5", "paid=0") == 3
-    assert floor.send("t-vidal", "award.pay", "award=1", "amount=5", "paid=0") == 3
+    assert floor.send("a-riera", "award.pay", "award=1", "amount=0.05", "paid=0.00") == 3
+    assert floor.send("t-vidal", "award.pay", "award=1", "amount=0.05", "paid=0.00") == 3
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert told[0]["refusal"]["key"] == "second_person_wanted"
     assert "award 1" in told[1]["error"]

@@ -40,7 +40,7 @@ def test_coins_of_six_boxes(
     """
     link = tmp_path / "bus"
     bus = Simulated(
-        link, "slot", "cctalk-acceptor", "--boxes", "6", "--coin", "200", "--speed", str(SPEED)
+        link, "slot", "cctalk-acceptor", "--boxes", "6", "--coin", "2.00", "--speed", str(SPEED)
     )
     ending.callback(bus.close)
     boxes = ", ".join(f"[{box + 1}, {box}]" for box in BOXES)
@@ -54,13 +54,13 @@ game = "poker-no-draw"
 decree = "EUS96"
 simulated = true
 speed = {SPEED}
-settings = {{ jackpot_stake = 200 }}
+settings = {{ jackpot_stake = 2.00 }}
 
 [[table.device]]
 id = "slots"
 driver = "cctalk-acceptor"
 link = "serial://{link}?baud=9600"
-options = {{ boxes = [{boxes}], coins = [[5, 100], [6, 200]] }}
+options = {{ boxes = [{boxes}], coins = [[5, 1.00], [6, 2.00]] }}
 """
     heard = subscribe(mosquitto.port)
     run = daemon(configuration(mosquitto.port, table))

@@ -36,9 +36,10 @@ def test_a_table_is_opened_and_its_void_refused(
     running.start()
     heard = subscribe(mosquitto.port)
     until_up(heard, running)
-    fields = ("minimum=500", "currency=EUR")
+    fields = ("minimum=5.00", "currency=EUR")
     status, reply, told = send(capsys, running, "r1", "session.open", *fields, *WHO)
-    assert (status, reply["ok"], told) == (0, True, "")
+    assert (status, reply["ok"]) == (0, True)
+    assert told == "novamas: session.open: minimum 5.00 EUR\n"
     opened = until_more(heard, "session.opened", 0)[0]
     assert [opened[key] for key in ("by", "role", "minimum", "currency")] == [
         "M. Lasa",
@@ -56,6 +57,38 @@ def test_a_table_is_opened_and_its_void_refused(
     status, reply, _ = send(capsys, running, "r1", "recall", f'boot="{boot}"', "from=1")
     assert status == 0
     assert [event["seq"] for event in reply["events"]][:2] == [1, 2]
+
+
+def test_amounts_have_the_decimals_of_the_sessions_currency(
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    running = daemon(configuration(mosquitto.port, table("r1", wheel)))
+    running.start()
+    heard = subscribe(mosquitto.port)
+    until_up(heard, running)
+    for wrong in ("5", "5.0", "1.000", "5e2", "null", '"5.00"'):
+        words = ("session.open", f"minimum={wrong}", *WHO)
+        status, reply, told = send(capsys, running, "r1", *words)
+        assert (status, reply) == (2, None)
+        assert told.startswith(f"novamas: minimum: {wrong} may mean") == (wrong == "5")
+        assert "5.00" in told
+    assert send(capsys, running, "r1", "session-open", "minimum=500", "currency=JPY", *WHO)[0] == 0
+    assert until_more(heard, "session.opened", 0)[0]["minimum"] == 500
+    status, reply, told = send(capsys, running, "r1", "limit.announce", "minimum=5.00", *WHO)
+    assert (status, reply) == (2, None)
+    assert "an amount in JPY has no decimals" in told
+    status, reply, told = send(capsys, running, "r1", "limit.announce", "minimum=500", *WHO)
+    assert (status, reply["refusal"]["fields"]) == (3, {"minimum": 500})
+    assert "500 JPY" in told
+    assert send(capsys, running, "r1", "session.close", *WHO)[0] == 0
+    status, reply, told = send(capsys, running, "r1", "session.open", "minimum=5,00", *WHO)
+    assert (status, told) == (0, "novamas: session.open: minimum 5.00 EUR\n")
+    opened = until_more(heard, "session.opened", 1)[-1]
+    assert (opened["minimum"], opened["currency"]) == (500, "EUR")
 
 
 def test_a_broker_with_the_rules_that_we_write(

@@ -112,9 +112,10 @@ def send(
 def test_who_holds_the_key_gives_the_command(
     floor: Floor, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ("session.open", "minimum=500", "--role", "table_head")
+    words = ("session.open", "minimum=5.00", "--role", "table_head")
     status, reply, told = send(floor, "m-lasa", capsys, *words)
-    assert (status, reply["ok"], told) == (0, True, "")
+    assert (status, reply["ok"]) == (0, True)
+    assert told == "novamas: session.open: minimum 5.00 EUR\n"
     given, token = floor.followed[0]
     assert (given.by, given.role, given.minimum) == ("M. Lasa", "table_head", 500)
     assert claims_of(token).iss == "m-lasa"

@@ -41,6 +41,26 @@ def said(floor: Floor, kind: str, count: int = 1) -> dict[str, Any]:
     return found
 
 
+def test_an_amount_is_money_of_its_currency(tmp_path: Path, ending: ExitStack, page: Page) -> None:
+    floor = Floor(tmp_path, ending)
+    sign_in(page, floor.web.address, "m-lasa", "es")
+    page.locator(".tile[data-table=r1]").click()
+    page.locator(".panel [data-command='session.open']").click()
+    minimum = page.locator("[data-field=minimum] input")
+    currency = page.locator("[data-field=currency] input")
+    expect(currency).to_have_value("EUR")
+    for wrong in ("1.000", "5.0", "5,005", "cinco", "1.000,00"):
+        minimum.fill(wrong)
+        page.locator("[data-do=send]").click()
+        expect(page.locator(".told")).to_contain_text("escríbalo como 5.00 (EUR)")
+    minimum.fill("50")
+    currency.fill("JPY")
+    confirm(page)
+    opened = said(floor, "session.opened")
+    assert (opened["minimum"], opened["currency"]) == (50, "JPY")
+    expect(page.locator(".done")).to_contain_text("mínimo: 50\u00a0JPY")
+
+
 @pytest.mark.essential
 def test_a_head_of_table_opens_a_table_and_solves_a_null_spin(
     tmp_path: Path, ending: ExitStack, page: Page

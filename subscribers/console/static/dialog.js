@@ -6,7 +6,7 @@ import { h } from "../../static/drawing.js";
 import { pause, TOO_LATE } from "../../static/request.js";
 import { widget } from "./fields.js";
 import { pad } from "./pad.js";
-import { page, post, words } from "./page.js";
+import { digits, page, post, words } from "./page.js";
 import { begun, settled } from "./touches.js";
 
 const AGAIN = 700;
@@ -82,8 +82,10 @@ export function ask(place, answer, about) {
   async function go() {
     if (sending !== null) return;
     const fields = answer.open ? { ...preset } : preset;
+    const currency = rows.find(({ field }) => field.name === "currency")?.widget.value() ?? place.currency;
     for (const { field, widget: each } of rows) {
-      const value = each.value();
+      const value = each.value(currency);
+      if (Number.isNaN(value) && field.kind === "amount") return tell(`${field.text}: ${words("pit.amount", { example: (5).toFixed(digits(currency)), currency })}`);
       if (value === undefined) delete fields[field.name];
       else fields[field.name] = value;
       if (field.required && value === undefined) return tell(`${field.text}: ${words("pit.needed")}`);

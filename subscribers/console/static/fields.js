@@ -1,9 +1,9 @@
 // The widgets of a command's fields: each kind is asked in a way that fingers can answer. A widget
-// is `{element, value()}`; `undefined` is a field that is left out.
+// is `{element, value(currency)}`; `undefined` is a field that is left out. `currency`: of its amounts.
 
 import { h } from "../../static/drawing.js";
 import { pad } from "./pad.js";
-import { words } from "./page.js";
+import { digits, words } from "./page.js";
 
 const RANKS = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K"];
 const SUITS = [["s", "♠"], ["h", "♥"], ["d", "♦"], ["c", "♣"]];
@@ -54,13 +54,20 @@ function integer(field, _place, _offer, preset) {
 }
 
 function amount(field, place, _offer, preset) {
-  const start = preset === undefined || preset === null ? "" : String(preset / 100);
+  const start = preset === undefined || preset === null ? "" : (preset / 10 ** digits(place.currency)).toFixed(digits(place.currency));
   const input = h("input", { inputmode: "decimal", autocomplete: "off", maxlength: 14, value: start });
   const unit = h("span", { class: "soft" }, place.currency ?? "");
   return {
     element: h("div", {}, unit, number(input, field.least < 0 ? ["-", "."] : ["."])),
-    value: () => (input.value === "" ? undefined : Math.round(Number(input.value.replace(",", ".")) * 100)),
+    value: (currency) => (input.value === "" ? undefined : minorUnits(input.value, currency)),
   };
+}
+
+/** The minor units of `5`, `5.00` or `5,00`; NaN for anything else, such as `1.000`, which some read as a thousand. */
+function minorUnits(text, currency) {
+  const found = /^(-?[0-9]+)(?:[.,]([0-9]+))?$/.exec(text.trim());
+  if (!found || (found[2] && found[2].length !== digits(currency))) return NaN;
+  return Number(found[1] + (found[2] ?? "0".repeat(digits(currency))));
 }
 
 function pocket(_field, _place, _offer, preset) {

@@ -19,10 +19,18 @@ export function clock(time) {
   return new Date(time).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 }
 
+/** How many decimals amounts of a currency have. What is no currency is rejected by the daemon; it has two until then. */
+export function digits(currency) {
+  try {
+    return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits;
+  } catch {
+    return 2;
+  }
+}
+
 /** An amount in minor units as people write it. */
 export function money(amount, currency) {
-  const style = currency ? { style: "currency", currency } : { minimumFractionDigits: 2 };
-  return new Intl.NumberFormat(locale, style).format(amount / 100);
+  return new Intl.NumberFormat(locale, { style: "currency", currency }).format(amount / 10 ** digits(currency));
 }
 
 /** The answer to a POST of this session: `{status, body}`. `touch`: the one that it is made for; if not given, the latest. */

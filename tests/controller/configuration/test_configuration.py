@@ -733,7 +733,7 @@ link = "serial:///dev/null?baud=115200"
 
 def test_a_table_with_a_jackpot_may_be_linked_with_it(tmp_path: Path) -> None:
     file = tmp_path / "novamas.toml"
-    settings = 'settings = { jackpot_stake = 500, out_of_play = "mark" }'
+    settings = 'settings = { jackpot_stake = 5.00, out_of_play = "mark" }'
     file.write_text(POKER.format(more=f'jackpot = "carrousel-1"\n{settings}'))
     assert load(file).table[0].jackpot == "carrousel-1"
     assert mistakes(tmp_path, POKER.format(more='jackpot = "carrousel-1"')) == [

@@ -22,7 +22,7 @@ game = "poker-no-draw"
 decree = "EUS96"
 simulated = true
 {1}
-settings = {{ jackpot_stake = 500 }}
+settings = {{ jackpot_stake = 5.00 }}
 [[table.device]]
 id = "shoe"
 driver = "angel-eye"
@@ -36,8 +36,8 @@ decree = "EUS96"
 games = ["poker-no-draw"]
 currency = "EUR"
 simulated = true
-stake = 500
-seed = 1000000
+stake = 5.00
+seed = 10000.00
 [jackpot.authorisation]
 number = "7/2026"
 date = "2026-01-15"
@@ -83,10 +83,10 @@ def test_terms_against_the_decree_are_told_by_check(
     assert main(["check", str(file)]) == 0
     told = capsys.readouterr().out
     assert "jackpot linked: progressive, EUS96, EUR, simulated: authorisation 7/2026 of" in told
-    file.write_text(SOUND.replace("seed = 1000000", 'seed = 1000\nkind = "fixed"'))
+    file.write_text(SOUND.replace("seed = 10000.00", 'seed = 10.00\nkind = "fixed"'))
     assert main(["check", str(file)]) == 1
     told = capsys.readouterr().err
-    assert "jackpot linked: seed = 1000 is below 1000000" in told
+    assert "jackpot linked: seed = 10.00 is below 10000.00" in told
     assert "jackpot linked: boxes must be 6" in told
     assert "2 errors" in told
 
@@ -164,7 +164,7 @@ def test_what_is_configured_is_the_terms() -> None:
 
 
 def test_a_table_does_out_of_play_what_its_jackpot_says(tmp_path: Path) -> None:
-    marks = SOUND.replace("jackpot_stake = 500", 'jackpot_stake = 500, out_of_play = "mark"', 1)
+    marks = SOUND.replace("jackpot_stake = 5.00", 'jackpot_stake = 5.00, out_of_play = "mark"', 1)
     assert [each.partition(": ")[2] for each in mistakes(tmp_path, marks)] == [
         (
             "jackpot[0].authorisation.tables[0]: poker-1 has out_of_play = 'mark', the jackpot "

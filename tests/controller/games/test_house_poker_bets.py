@@ -43,7 +43,7 @@ def test_the_stake_of_a_side_bet(
     for amount in refused:
         with pytest.raises(
             RejectedError,
-            match=f"{bet} must be at (least|most) |amount must be above 0 in minor units, not 0",
+            match=f"{bet} must be at (least|most) |amount must be above 0, not 0",
         ):
             play.say("bet.place", who="box:1", bet=bet, amount=amount)
 

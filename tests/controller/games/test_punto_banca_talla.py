@@ -160,7 +160,7 @@ def test_no_session_no_shoe() -> None:
     play.say("session.open")
     with pytest.raises(RejectedError, match="session 1 is already open"):
         play.say("session.open")
-    with pytest.raises(RejectedError, match="minimum must be above 0 in minor units, not 0"):
+    with pytest.raises(RejectedError, match="minimum must be above 0, not 0"):
         Play().say("session.open", minimum=0)
 
 

@@ -222,10 +222,10 @@ def test_a_limit_that_the_decree_does_not_allow_is_refused(
 
 def test_a_minimum_is_above_zero() -> None:
     play = Play("EUS96")
-    with pytest.raises(RejectedError, match="minimum must be above 0 in minor units, not 0"):
+    with pytest.raises(RejectedError, match="minimum must be above 0, not 0"):
         play.open(minimum=0)
     play.open(minimum=500)
-    with pytest.raises(RejectedError, match="minimum must be above 0 in minor units, not -1"):
+    with pytest.raises(RejectedError, match="minimum must be above 0, not -1"):
         play.say("limit.announce", minimum=-1)
 
 

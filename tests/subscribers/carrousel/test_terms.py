@@ -50,7 +50,7 @@ def with_authorisation(given: dict[str, Any], **more: Any) -> dict[str, Any]:
         (terms("EUS96", reserve=(3, 2), stake=1), "reserve = 3/2 is no part of a whole"),
         (terms("EUS96"), "stake is missing"),
         (terms("EUS96", stake=0), "stake = 0"),
-        (terms("EUS96", stake=1, limit=5, seed=6), "limit = 5 is below the seed of 6"),
+        (terms("EUS96", stake=1, limit=5, seed=6), "limit = 0.05 is below the seed of 0.06"),
         (terms("BAL05", games=()), "games is empty"),
         (terms("BAL05", games=("poker-draw-house",)), "poker-draw-house: BAL05 has no jackpot"),
         (terms("BAL05", tables=()), "tables is empty"),
@@ -73,10 +73,10 @@ def test_terms_that_make_no_sense_or_are_against_a_decree(
     [
         (
             {"games": ("poker-draw-house",), "tables": ("a",), "seed": 99_999},
-            "seed = 99999 is below 100000",
+            "seed = 999.99 is below 1000.00",
         ),
-        ({"games": ("poker-draw-house",), "seed": 199_999}, "seed = 199999 is below 200000"),
-        ({"kind": "fixed", "boxes": 6, "seed": 199_999}, "seed = 199999 is below 200000"),
+        ({"games": ("poker-draw-house",), "seed": 199_999}, "seed = 1999.99 is below 2000.00"),
+        ({"kind": "fixed", "boxes": 6, "seed": 199_999}, "seed = 1999.99 is below 2000.00"),
         ({"kind": "fixed", "boxes": 5, "seed": 200_000}, "boxes must be 6"),
     ],
 )
@@ -91,7 +91,7 @@ def test_the_least_of_a_jackpot_is_a_multiple_of_the_bet(more: dict[str, Any], w
 
 def test_three_sevens_are_worth_2000_times_the_bet() -> None:
     given = terms("EUS96", stake=50, games=("blackjack-triple",), least=99_999)
-    assert ["least = 99999 is below 100000" in each for each in flaws(read(given))] == [True]
+    assert ["least = 999.99 is below 1000.00" in each for each in flaws(read(given))] == [True]
 
 
 def test_flawed_terms_are_not_taken() -> None:
