@@ -9,17 +9,28 @@ def bounds(day: date, begins: time) -> tuple[datetime, datetime]:
     """Begin and end of a day of play, in local time: it may end after midnight. Raises
     ``ValueError`` for a day that begins or ends outside the years 1 to 9999.
     """
-    begin = datetime.combine(day, begins)
     try:
-        return begin.astimezone(), (begin + timedelta(days=1)).astimezone()
+        return _begin(day, begins), _begin(day + timedelta(days=1), begins)
     except OverflowError as error:
         raise ValueError(f"{day}: {error}") from None
 
 
 def day_of(moment: datetime, begins: time) -> date:
-    """The day of play to which a moment belongs."""
-    local = moment.astimezone()
-    return local.date() if local.time() >= begins else local.date() - timedelta(days=1)
+    """The day of play within whose :func:`bounds` a moment is. The local time alone does not say
+    it: where clocks are put back, 02:10 after the first 02:30 belongs to the new day.
+    """
+    day, one = moment.astimezone().date(), timedelta(days=1)
+    if moment < _begin(day, begins):
+        return day - one
+    return day + one if day < date.max and moment >= _begin(day + one, begins) else day
+
+
+def _begin(day: date, begins: time) -> datetime:
+    """A local time that clocks skip is an hour later, 02:30 at 03:30; of two equal ones the day
+    begins with the first.
+    """
+    seconds = datetime.combine(day, begins).timestamp()  # astimezone would have 02:30 at 01:30
+    return datetime.fromtimestamp(seconds, UTC).astimezone()
 
 
 def on_wire(moment: datetime) -> str:
