@@ -6,10 +6,13 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
 from controller.contract.messages.messages import LANGUAGES
+from subscribers.display.baccarat import roads_of
+from subscribers.display.roads import Coup, Winner
 from tests.support.brokers.mosquitto import until
 from tests.support.games import scripts
 from tests.support.subscribers.played import Play, coups, steps
@@ -206,3 +209,52 @@ def test_suits_differ_in_shape_and_a_theme_may_give_each_its_colour(
     shapes = {suit: shape for suit, shape, _ in found}
     assert len(set(shapes.values())) == len(shapes) > 2
     assert {fill for suit, _, fill in found if suit == "c"} == {"rgb(1, 120, 50)"}
+
+
+DRAGONS = {
+    "dragon": "P" * 60 + "B",
+    "dragon and ties": "B" * 50 + "P" + "TT",
+    "dragon and short runs": "P" * 70 + "BPBPPBPBB",
+    "two dragons": "P" * 45 + "B" * 45 + "P",
+    "dragons of the derived roads": "PB" * 45 + "PPB",
+    "a usual shoe": "PBBPPPBPBTBBPPBPBBBPPTPBPBPB",
+}
+WINNERS: dict[str, Winner] = {"P": "player", "B": "banker", "T": "tie"}
+
+
+def test_the_newest_coup_is_visible_on_every_road(server: WebServer, page: Page) -> None:
+    go(page, f"{server.address}/table/punto-1?lang=es")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for name, letters in DRAGONS.items():
+            drawn = roads_of([Coup(WINNERS[each]) for each in letters], "es")
+            body = {
+                **{name: [] for name in ("hands", "counts", "notes", "shoe")},
+                "roads": msgspec.to_builtins(drawn),
+                "letters": {"player": "P", "banker": "B", "tie": "E"},
+                "finish": {"ended": None, "before": None, "open": []},
+            }
+            seen = page.evaluate(NEWEST, body)
+            assert seen == {road.id: True for road in drawn if road.cells}, (width, name)
+
+
+NEWEST = """async (body) => {
+  const { draw } = await import("/static/games/baccarat.js");
+  document.querySelector("main").replaceChildren(draw(body));
+  const inside = (svg) => {
+    const frame = svg.getBoundingClientRect();
+    const cell = [...svg.querySelectorAll("g")].pop()?.getBoundingClientRect();
+    return cell && cell.width > 0 && cell.left >= frame.left && cell.right <= frame.right
+      && cell.top >= frame.top && cell.bottom <= frame.bottom;
+  };
+  const newest = (road) => document.querySelector(`.road-${road.id} svg`);
+  // the newest coup is drawn last
+  const drawn = (road) => {
+    const found = [...newest(road).querySelectorAll("g")].pop();
+    const { column, row } = road.cells[road.cells.length - 1];
+    const [x, y] = found.getAttribute("transform").match(/[0-9]+/g).map(Number);
+    return (y - 5) / 10 === row && (x - 5) / 10 <= column;
+  };
+  return Object.fromEntries(body.roads.filter((road) => road.cells.length)
+    .map((road) => [road.id, Boolean(inside(newest(road))) && drawn(road)]));
+}"""

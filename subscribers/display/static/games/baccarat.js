@@ -28,12 +28,13 @@ function counts(body) {
   );
 }
 
-/** One road: as many of its latest columns as there is room for. */
+/** One road: as many of its latest columns as there is room for, but always the newest coup, which a dragon tail may have overtaken. */
 function road(told, letters) {
   const wide = (innerWidth < 700 ? NARROW : WIDE)[told.id];
   const last = told.cells.reduce((most, cell) => Math.max(most, cell.column), -1);
-  const first = Math.max(0, last + 1 - wide);
-  const drawn = told.cells.filter((cell) => cell.column >= first).map((cell) => CELLS[told.id](cell, cell.column - first, letters));
+  const newest = told.cells.length > 0 ? told.cells[told.cells.length - 1].column : 0;
+  const first = Math.max(0, Math.min(last + 1 - wide, newest - 1));
+  const drawn = told.cells.filter((cell) => cell.column >= first && cell.column < first + wide).map((cell) => CELLS[told.id](cell, cell.column - first, letters));
   const grid = `${Array.from({ length: wide + 1 }, (_, i) => `M${i * 10} 0V${ROWS * 10}`).join("")}${Array.from({ length: ROWS + 1 }, (_, i) => `M0 ${i * 10}H${wide * 10}`).join("")}`;
   const said = told.cells.map((cell) => letters[cell.coup?.winner ?? cell.winner] ?? "").join(" ");
   return h(
