@@ -38,7 +38,7 @@ from controller.mqtt.intake import Intake
 from controller.mqtt.outgoing import Message
 from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.table_claims import RENEWED as CLAIMED
-from controller.mqtt.tables_api import TablesApi, line_of
+from controller.mqtt.tables_api import LEAVES, TablesApi, line_of
 from controller.tables.stages import Stages
 from devices.log import structlog
 
@@ -165,6 +165,10 @@ class Publisher:
         """
         self._abandoned: dict[str, str] = {}
         """Retained topics, each with its table, that another daemon has left and nobody serves."""
+        self._removed_alerts: dict[str, str] = {}
+        """Tables that the previous run had and that are not configured any more: the beginning of
+        their alerts' topics, each with its table.
+        """
         self._alerts: dict[str, Alert] = {}
         """The alerts of every table, as published."""
         self._shown: dict[str, bytes | None] = {}
@@ -400,6 +404,12 @@ class Publisher:
         """
         if self._api.is_elsewhere(message.topic):
             return
+        alerts, slash, _ = message.topic.rpartition("/")
+        if (table := self._removed_alerts.get(alerts + slash)) is not None:
+            if message.payload and message.retain and self._api.claims.left(table):
+                self._cleared[message.topic] = table
+                self.wake()
+            return
         if not self._api.is_alert(message.topic):
             held_before = message.retain and not v5  # MQTT 5 does not send it to us
             if held_before or not self.standing.connected:
@@ -466,12 +476,14 @@ class Publisher:
         self._placed, self._unheard = set(), set()
         refused += await connection.listen(self._api.own(), retained=False)
         claims.admit()
+        await self._clear_removed(connection)
         self._cleared = {
             topic: table
             for topic, table in self._cleared.items()
             if claims.left(table) or table in self._api.tables
         }
         self._claiming, self._claimed = connection, []
+        self._clear(connection)  # before our new claim, which names them no more
         self._settle()
         refused += await connection.listen(self._api.subscriptions())
         # a statement that the broker holds may be an old one
@@ -502,6 +514,17 @@ class Publisher:
             lasting.cancel()
             self._renewal.cancel()
             self._claiming_again.cancel()
+
+    async def _clear_removed(self, connection: Connection) -> None:
+        """Clear what the broker retains of tables that were removed while this daemon was down."""
+        removed = self._api.claims.removed_before()
+        if removed:
+            self._log.info("tables removed while the daemon was down", tables=sorted(removed))
+        for table, topics in removed.items():
+            self._removed_alerts[topics.table(table, "alert/")] = table
+            self._cleared |= dict.fromkeys((topics.table(table, leaf) for leaf in LEAVES), table)
+        if self._removed_alerts:  # where the broker's rules know the table no more, its alerts stay
+            await connection.listen([f"{alerts}+" for alerts in self._removed_alerts])
 
     async def _hear_claims_said(self, connection: Connection) -> list[str]:
         """Hear the claims of other daemons from those who say them: this broker keeps them from a

@@ -107,6 +107,10 @@ class TableClaims:
         """Tables of which it is heard first who has them."""
         self._left: dict[str, str] = {}
         """Tables that were ours and that nobody else has claimed since, each with its root."""
+        self._claimed_before: set[tuple[str, str]] = set()
+        """By root, the tables in the claim of the previous run of our node."""
+        self._claimed_by_others: set[tuple[str, str]] = set()
+        """By root, the tables in any claim of another node, also of one that ended."""
 
     def add(self, table: str, topics: Topics) -> None:
         """Hear of a table from now on who has it; it is decided on after :meth:`admit`."""
@@ -114,6 +118,24 @@ class TableClaims:
         self._root[table] = topics.root
         self._left.pop(table, None)
         self._coming.add(table)
+
+    def add_root(self, topics: Topics) -> None:
+        """Hear of the claims there too: the previous run of our node had a table there."""
+        self._roots.setdefault(topics.root, topics)
+
+    def removed_before(self) -> dict[str, Topics]:
+        """Tables that the previous run of our node had, that are not in our configuration any
+        more, and that no other daemon ever claimed: what the broker retains of them is ours to
+        clear. Known once the claims that the broker holds are heard; each table is told once.
+        """
+        found = {
+            table: root
+            for root, table in self._claimed_before - self._claimed_by_others
+            if self._root.get(table) != root
+        }
+        self._claimed_before = set()
+        self._left |= found
+        return {table: self._roots[root] for table, root in found.items()}
 
     def admit(self) -> None:
         """Decide on the tables that were added, too: what the broker knew of them is heard."""
@@ -178,6 +200,7 @@ class TableClaims:
             for table in claim.tables:
                 if self._left.get(table) == root:
                     del self._left[table]
+        self._note_tables(root, node, claim, stored=stored)
         key = root, claim.boot
         shared = {
             table: since for table, since in claim.tables.items() if self._root.get(table) == root
@@ -198,6 +221,14 @@ class TableClaims:
         elif key in self._rivals or len(self._rivals) < MOST:
             self._rivals[key] = _Rival(node, shared, now)
         return True
+
+    def _note_tables(self, root: str, node: str, claim: NodeClaim, *, stored: bool) -> None:
+        """Remember which tables the previous run of our node had, and which others ever had."""
+        tables = {(root, table) for table in claim.tables}
+        if node != self._node:
+            self._claimed_by_others |= tables
+        elif stored and not self._leased and claim.boot != self._boot:
+            self._claimed_before |= tables
 
     def _note_former(
         self, node: str, claim: NodeClaim, shared: Mapping[str, str | None], now: float

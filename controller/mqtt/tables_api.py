@@ -86,6 +86,10 @@ def sender_of(name: str, body: bytes) -> Sender:
         return bad.sender
 
 
+LEAVES = ("info", "state", "result", "history", "shoe")
+"""The retained topics of a table, without its alerts."""
+
+
 class ServedTable(msgspec.Struct, frozen=True):
     """One table with its runner, topics and devices."""
 

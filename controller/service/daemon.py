@@ -30,8 +30,8 @@ from controller.contract.topics import Topics
 from controller.contract.version import SOFTWARE
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.journal.schema import JournalFullError, JournalUnusableError, new_boot
-from controller.journal.setup import HandOver, PeopleSetup, Restored, Why
+from controller.journal.schema import Entry, JournalFullError, JournalUnusableError, new_boot
+from controller.journal.setup import Boot, HandOver, PeopleSetup, Restored, Why
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
@@ -222,6 +222,8 @@ class Daemon:
                 *(site.node, self.boot, node, self._places, configuration.broker.response_topics),
                 None if pair is None else pair.health(),
             )
+            for root in _roots_before(last, site.id):
+                self._api.claims.add_root(root)
             self._api.alerts = self._alerts
             self._api.reload = None if pair is None else pair.reloaded
             self._say_people()
@@ -864,6 +866,15 @@ async def _first(*events: asyncio.Event) -> asyncio.Event:
 
 def _alert(alert: str, what: str, detail: str) -> Alert:
     return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
+
+
+def _roots_before(last: Entry | None, site: str) -> list[Topics]:
+    """Of the topics of the tables in ``last``, the ``boot`` entry of the run before."""
+    if last is None:
+        return []
+    before = msgspec.json.decode(last.body, type=Boot)
+    simulated = {table.simulated for table in before.tables if before.site == site}
+    return [Topics(site, each) for each in sorted(simulated)]
 
 
 def _people_setup(configuration: Configuration, file: PeopleFile | None) -> PeopleSetup | None:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from subscribers.carrousel import bookkeeping
 from subscribers.days import bounds, day_of, on_wire
 
 ZONES = ("Europe/Madrid", "Atlantic/Canary")
@@ -55,9 +54,3 @@ def test_when_the_days_begin_in_those_nights(zone: str) -> None:
     begins = [bounds(day, changing)[0].astimezone(UTC) for day in CHANGES]
     # an hour later by the clock in spring; the first of two in autumn
     assert [each.strftime("%d %H:%M") for each in begins] == ["29 01:30", "25 00:30"]
-
-
-def test_a_statement_has_the_same_days(zone: str) -> None:
-    """The statement of a jackpot and the permanency of a table agree on what a day is."""
-    assert (bookkeeping.bounds, bookkeeping.day_of) == (bounds, day_of)
-    assert zone in ZONES
