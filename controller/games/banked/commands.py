@@ -320,9 +320,9 @@ def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
     """
     deal, card = turn.state.current, held.given.card
     if given.action == "remove":
-        turn.say(
-            CardRemoved(round=deal.round if deal else 0, why=held.trouble or "decided", card=None)
-        )
+        number, why = deal.round if deal else 0, held.trouble or "decided"
+        for _ in range(held.packet or 1):
+            turn.say(CardRemoved(round=number, why=why, card=None))
         return
     if given.action not in DECISIONS:
         raise RejectedError("action_not_allowed", action=given.action, actions=DECISIONS)
@@ -335,7 +335,11 @@ def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
     to = given.who if given.action == "for" and given.who is not None else deal.due[0]
     if to not in deal.due:
         raise RejectedError("no_card_due_to", who=to)
-    turn.place_card(to, card, up=given.action == "exposed", reading=held.given.reading)
+    count = held.packet or 1
+    if count > deal.due.count(to) or (count > 1 and card is not None):
+        raise RejectedError("waiting_card_not_due")
+    up, reading = given.action == "exposed", held.given.reading
+    turn.place_card(to, card, up=up and count == 1, reading=reading, count=count)
 
 
 # What commands stand on

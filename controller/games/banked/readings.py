@@ -12,9 +12,11 @@ from typing import Any
 from controller.contract.events import DeckChecked
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt.arrivals import follow
+from controller.games.dealt.state import Held
 from controller.games.poker.readings import heed_shuffler
 from devices.readings import (
     AnyReading,
+    CardDrawn,
     LinkGap,
     LinkLate,
     LinkUp,
@@ -45,11 +47,15 @@ def go_on(turn: Turn) -> None:
 
 def take_packet(turn: Turn, given: ShufflerPacket) -> None:
     """Cards came for a hand, and nobody knows which. They go where the next ones belong; another
-    claim asks.
+    claim asks. A packet before its time waits for a person, and later ones wait behind it.
     """
     deal = turn.state.current
     if deal is None:
         turn.refuse(given)
+    elif not given.late and turn.state.held:
+        turn.wait(_held(given))
+    elif not given.late and turn.state.stop is None and (not deal.closed or turn.too_early()):
+        follow(turn, _held(given))
     elif not deal.closed or turn.too_early() or not deal.due:
         turn.irregular("card_out_of_round", detail=f"a packet of {given.size}")
     elif given.late or turn.state.stop is not None:
@@ -66,6 +72,14 @@ def take_packet(turn: Turn, given: ShufflerPacket) -> None:
         else:
             turn.place_card(to, count=given.size)
             turn.advance()
+
+
+def _held(given: ShufflerPacket) -> Held:
+    """The packet, as a card that waits."""
+    card = CardDrawn(
+        at=given.at, device=given.device, frame=given.frame, card=None, reading=given.reading
+    )
+    return Held(given=card, packet=given.size)
 
 
 # What a silence hides

@@ -184,6 +184,8 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
             return "card_unsure", None
         if why is not None or to is None:
             return why or "card_extra", None
+        if (held.packet or 1) > self.current.due.count(to):
+            return "packet_wrong", f"a packet of {held.packet} for {to}"
         cards = () if given.card is None else (given.card,)
         if wrong := on_table.trouble(self.current.cards, cards, self.deck):
             return wrong, None
@@ -193,7 +195,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         """The card stops the table; an exposed one may void the round."""
         law = self.void_if_seen(detail) if what == "card_exposed" and detail else None
         if law is None:
-            super().hold(Held(given=held.given, trouble=what), what, detail)
+            super().hold(replace(held, trouble=what), what, detail)
             return
         self.irregular(what, detail=detail)
         self.void(self.number, "card_exposed", law)

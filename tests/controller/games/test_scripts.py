@@ -120,6 +120,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "pai-gow/dice": ("BAL09-037", "BAL09-039"),
     "pai-gow/errors": (),
     "pai-gow/hands": ("EUS96-175", "EUS96-178", "EUS96-179"),
+    "pai-gow/packet-too-early": ("BAL09-037", "BAL09-039"),
     "pai-gow/rounds": ("BAL09-033", "BAL09-034", "BAL09-063"),
     "poker-draw-house/draw": ("EUS96-165", "EUS96-166", "EUS96-191"),
     "poker-no-draw/bought": ("EUS96-174",),
@@ -189,6 +190,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "trente-et-quarante/wrong-shoe": ("EUS96-089",),
     "trijoker/correction": (),
     "trijoker/errors": ("BAL05-146", "BAL05-148"),
+    "trijoker/packet-too-early": ("BAL05-144",),
     "trijoker/rounds": ("BAL05-144", "BAL05-145", "BAL05-147"),
     "trijoker/seen-too-early": ("EUS96-161",),
 }

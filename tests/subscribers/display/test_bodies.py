@@ -20,8 +20,10 @@ OF_CARDS = [
 NOTHING_UP = {
     "chemin-de-fer/silence",
     "pai-gow/dice",
+    "pai-gow/packet-too-early",
     "poker-no-draw/shuffler",
     "punto-banca/wrong-shoe",
+    "trijoker/packet-too-early",
 }
 """Scripts that end before a card is turned."""
 STEPS = 160
