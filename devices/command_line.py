@@ -7,12 +7,21 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 from devices.suggestions import instead_of, meant
 
 UNRECOGNIZED = "unrecognized arguments: "
 """How ``argparse`` begins what it says of words that it does not know."""
+
+
+def bear_any_locale() -> None:
+    """Let standard output write what its encoding lacks as an escape, which JSON reads as the same
+    text: a locale such as es_ES.ISO-8859-1 has no card suits, and POSIX no accents.
+    """
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def end_process(status: int) -> NoReturn:

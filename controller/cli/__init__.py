@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 
 from controller.contract.version import SOFTWARE
-from devices.command_line import CommandLine
+from devices.command_line import CommandLine, bear_any_locale
 from devices.errors import NovamasError
 from devices.suggestions import unknown
 
@@ -124,6 +124,8 @@ def main(argv: list[str] | None = None) -> int:
             getattr(sys, name) is None
         ):  # closed by the caller; the next file opened would take its place
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
+    if argv is None:
+        bear_any_locale()
     try:
         try:
             return _run(sys.argv[1:] if argv is None else argv)

@@ -28,7 +28,7 @@ from rich.text import Text
 from controller.broker.login import BrokerUnusableError, password, tls
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.topics import Topics
-from devices.command_line import CommandLine, end_process
+from devices.command_line import CommandLine, bear_any_locale, end_process
 from devices.new_file import put_file
 from subscribers.feed import BrokerLogin, Linked, Said, check_broker, table_feed
 from subscribers.meter import Meter, hear, silence
@@ -171,6 +171,10 @@ async def watch(
 ) -> None:
     """Show or print until all rounds have been seen, or until told to stop."""
     drawing = sys.stdout.isatty() and not arguments.json
+    if drawing and Console().is_dumb_terminal:
+        drawing = False
+        told = "this terminal cannot show a picture (TERM=dumb): events follow as JSON lines"
+        print(f"display: {told}", file=sys.stderr, flush=True)  # noqa: T201
     reading = asyncio.create_task(_read(displays, meters, arguments, printing=not drawing))
     stopping = asyncio.create_task(stop.wait())
     showing = [asyncio.create_task(_draw(displays, meters, arguments.note_file))] if drawing else []
@@ -414,6 +418,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if wrong := _mistake(arguments):
         parser.error(wrong)
+    bear_any_locale()
     return asyncio.run(_run(arguments))
 
 
