@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -15,6 +16,10 @@ from controller.standby.store import Entry, Store
 
 PATIENCE = 5.0
 """Seconds for each answer."""
+LEAST, LEAST_2_12 = (2, 10, 23), (2, 12, 3)
+"""The first releases without known losses, and the first of the branch 2.12."""
+SAFE = "2.10.23 or later, of the branch 2.12 at least 2.12.3"
+_RELEASE = re.compile(r"v?([0-9]+)\.([0-9]+)\.([0-9]+)")
 
 
 def look(configuration: Configuration) -> Iterator[Finding]:
@@ -37,6 +42,7 @@ async def _asked(settings: Standby, site: str, node: str) -> list[Finding]:
                 found.append(Finding("warning", about, f"no answer from {error}", do))
             else:
                 found += judged(about, store.server or "", entry)
+                found += of_release(about, store.server or "", store.version)
             await store.close()
         if any(each.level == "ok" for each in found):
             found += await _kept(settings, store, about)
@@ -60,6 +66,26 @@ def judged(about: str, server: str, entry: Entry[Record]) -> list[Finding]:
         return [Finding("ok", about, f"{server} answers; nobody has had the tables yet")]
     who = f"{record.instance} {'gave the tables back' if record.released else 'has the tables'}"
     return [Finding("ok", about, f"{server} answers; {who}, term {record.term}")]
+
+
+def of_release(about: str, server: str, version: str) -> list[Finding]:
+    """Whether this release of nats-server is known to lose what it acknowledged, and what no client
+    can ask it.
+    """
+    if (number := _number(version)) is None:
+        what = f"{server}: nats-server {version or 'of no version'}"
+        return [Finding("warning", about, what, f"use {SAFE}")]
+    if number < LEAST or (number[:2] == LEAST_2_12[:2] and number < LEAST_2_12):
+        what = f"{server}: nats-server {version} is known to lose what it acknowledged"
+        return [Finding("warning", about, what, f"update it to {SAFE} (docs/scale.md)")]
+    what = f"{server}: nats-server {version}; no client can ask its sync_interval"
+    return [Finding("note", about, what, "see that it has `sync_interval: always`")]
+
+
+def _number(version: str) -> tuple[int, ...] | None:
+    """``2.12.3-RC.1`` as numbers."""
+    found = _RELEASE.match(version)
+    return None if found is None else tuple(map(int, found.groups()))
 
 
 async def _kept(settings: Standby, store: Store[Record], about: str) -> list[Finding]:

@@ -58,6 +58,11 @@ class Connection(Client):
             raise ConnectionResetError("the server ended the connection")
         self._let_in = True
 
+    @property
+    def version(self) -> str:
+        """The release of the server, as it says itself."""
+        return str(self._server_info.get("version", ""))
+
     async def end(self) -> None:
         """Close it."""
         if self.is_connected:

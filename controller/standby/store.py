@@ -56,6 +56,11 @@ class Store(Generic[_Body]):
         self.server: str | None = None
         """The one that is asked."""
 
+    @property
+    def version(self) -> str:
+        """The release of the server that is asked; empty without a connection."""
+        return "" if self._client is None else self._client.version
+
     async def read(self) -> Entry[_Body]:
         """The record. Raises :class:`StoreUnreachableError` and :class:`StoreUnusableError`."""
         from nats.js.errors import KeyDeletedError, KeyNotFoundError

@@ -15,6 +15,7 @@ import pytest
 from controller.cli import main
 from controller.configuration.file import load
 from controller.doctor import broker, clock, disk, keys, serial_lines, units
+from controller.doctor.standby import of_release
 from controller.proof.clocks import ClockReading
 from tests.support.brokers.mosquitto import Mosquitto, free_port
 from tests.support.daemon.certificates import Authority
@@ -198,3 +199,12 @@ def test_a_mistaken_configuration_is_told(
 ) -> None:
     assert main(["doctor", str(tmp_path / "none.toml")]) == 1
     assert "cannot be read" in capsys.readouterr().err
+
+
+def test_releases_of_nats_that_lose_what_they_acknowledged() -> None:
+    for version in ("2.9.25", "2.10.22", "2.12.0", "2.12.2", "v2.12.2-RC.1", "", "new"):
+        (found,) = of_release("standby", "nats-1", version)
+        assert (found.level, "2.10.23 or later" in found.do) == ("warning", True), version
+    for version in ("2.10.23", "2.11.0", "2.12.3", "2.12.10", "2.15.1", "3.0.0"):
+        (found,) = of_release("standby", "nats-1", version)
+        assert (found.level, "sync_interval: always" in found.do) == ("note", True), version
