@@ -13,9 +13,10 @@ from pathlib import Path
 import msgspec
 
 from controller.cli import CommandLineError
+from controller.games.deciding import who_decides
 from controller.rulebooks.dispositions import KINDS, Count, coverage
 from controller.rulebooks.numbered import Numbered, numbered
-from controller.rulebooks.pages import pages
+from controller.rulebooks.pages import WHO, pages
 from devices.new_file import put_file
 
 
@@ -101,7 +102,7 @@ def _lines(found: Sequence[msgspec.Struct]) -> None:
 
 def _write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
+    for name, text in (pages() | {WHO: who_decides()}).items():
         put_file(folder / name, text.encode())
 
 

@@ -11,7 +11,9 @@ import msgspec
 
 from controller.games.game import Game
 from controller.games.hands.of import CONTESTS
+from controller.games.machine import Machine
 from controller.rulebooks.chapters import chapter, games_of
+from controller.rulebooks.deciders import deciders_of
 from controller.rulebooks.law import Doubt
 from devices.suggestions import meant, unknown
 
@@ -120,6 +122,8 @@ def _game(game_id: str, decree: str, settings: bytes) -> Game:
     made: Game = _find(GAMES[game_id][0])(
         book, msgspec.msgpack.decode(settings, type=settings_of(game_id))
     )
+    if isinstance(made, Machine):
+        made.appoint(deciders_of(decree, game_id))
     return made
 
 

@@ -24,9 +24,10 @@ from controller.contract.history import AnyLine
 from controller.contract.outcomes import hands
 from controller.contract.shown import AnyShown
 from controller.games.moves import Moves, Remembered
-from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow
+from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow, allow_role
 from controller.games.shoe import OF_A_CARD
 from controller.games.when import Whens
+from controller.rulebooks.deciders import Decider
 from devices.readings import (
     AnyReading,
     CardDrawn,
@@ -142,10 +143,20 @@ class Machine(ABC, Generic[B, S, T, M]):
         self.book = book
         self.settings = settings
         self._takes = self.inputs.takes
-        self._may = self.inputs.may(book.void_by)
-        self._commands = tuple(kind for kind in COMMANDS if kind in self._may)
+        self.appoint({})
+        self._commands = tuple(kind for kind in COMMANDS if kind in self.may)
+
+    def appoint(self, deciders: Mapping[str, Decider]) -> None:
+        """Leave each command, or each kind of one, to the roles that the decree names for it; the
+        others to our default.
+        """
+        self.deciders = deciders
+        self.may = {
+            kind: cell.roles if (cell := deciders.get(tag_of(kind))) else roles
+            for kind, roles in self.inputs.may(self.book.void_by).items()
+        }
         self.settled_by: Mapping[str, tuple[Role, ...]] = {
-            tag_of(kind): self._may[kind] for kind in SETTLE
+            tag_of(kind): self.may[kind] for kind in SETTLE
         }
 
     def begin(self) -> T:
@@ -164,12 +175,25 @@ class Machine(ABC, Generic[B, S, T, M]):
         """Take one input."""
         turn = self.turn(state)
         if isinstance(given, Command):
-            allow(given, self._may)
+            allow(given, self.may)
+            self._allow_kind(turn, given)
         take = self.taker(turn, given)
         if take is not None:
             take(turn, given)
             turn.carry_on()
         return turn.state, tuple(turn.events)
+
+    def kind_of(self, turn: M, given: AnyCommand) -> str:  # noqa: ARG002 - some games look
+        """The kind of a command that a decree may leave to somebody of its own: a reason to void
+        a round.
+        """
+        return given.reason if isinstance(given, RoundVoid) else ""
+
+    def _allow_kind(self, turn: M, given: AnyCommand) -> None:
+        """Reject a role that the decree does not name for this kind of the command."""
+        kind = self.kind_of(turn, given)
+        if kind and (cell := self.deciders.get(f"{tag_of(type(given))} {kind}")):
+            allow_role(given.role, cell.roles)
 
     def takes(self, state: T) -> tuple[str, ...]:
         """The commands that the table takes as it stands, whatever they say and whoever says it."""

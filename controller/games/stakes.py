@@ -102,7 +102,8 @@ def place_bet(turn: StakedTable, given: BetPlace, kind: str | None = None) -> No
     session(turn)
     between = of(kind or given.bet, turn.offered())
     current = open_round(turn.state.current, turn.book.laws, given)
-    within(given.bet, given.amount, between, turn.book.laws.get("bet_limit"))
+    laws = turn.book.laws
+    within(given.bet, given.amount, between, laws.get("bet_limit"), minimum=laws.get("bet_minimum"))
     turn.change_current(bets=with_bet(current.bets, given))
     turn.say(said(turn.number, given))
 
@@ -132,10 +133,17 @@ def bounds(minimum: int | None, multiples: Iterable[int], highest: int | None = 
 
 
 def within(
-    bet: str, amount: int | None, between: Bounds, law: Law | None = None, *, box: str | None = None
+    bet: str,
+    amount: int | None,
+    between: Bounds,
+    law: Law | None = None,
+    *,
+    minimum: Law | None = None,
+    box: str | None = None,
 ) -> None:
-    """Reject an amount that is not above 0 or not between the limits. ``box``: the box that the
-    limits are for, where several may bet on it.
+    """Reject an amount that is not above 0 or not between the limits. ``minimum``: the law of the
+    lower limit; without it ``law`` is that of both. ``box``: the box that the limits are for, where
+    several may bet on it.
     """
     least, most = between
     if amount is None:
@@ -145,9 +153,11 @@ def within(
     if least is not None and amount < least:
         if box is not None:
             raise RejectedError(
-                "box_below_minimum", bet=bet, box=box, least=ceil(least), law=cited(law)
+                "box_below_minimum", bet=bet, box=box, least=ceil(least), law=cited(minimum or law)
             )
-        raise RejectedError("bet_below_minimum", bet=bet, least=ceil(least), law=cited(law))
+        raise RejectedError(
+            "bet_below_minimum", bet=bet, least=ceil(least), law=cited(minimum or law)
+        )
     if most is not None and amount > most:
         if box is not None:
             raise RejectedError(

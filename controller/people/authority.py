@@ -64,10 +64,10 @@ def rights(game: str, decree: str) -> Rights:
     made = make_game(game, decree, {})
     assert isinstance(made, Machine)
     law: str = made.book.article
-    may = made.inputs.may(made.book.void_by)
+    named = {*map(_name, made.inputs.of_voiders), *made.deciders}
     found = [
-        Right(_name(kind), roles, law if kind in made.inputs.of_voiders else None)
-        for kind, roles in may.items()
+        Right(_name(kind), roles, law if _name(kind) in named else None)
+        for kind, roles in made.may.items()
     ]
     found += [
         Right(_name(AlertAcknowledge), ROLES),

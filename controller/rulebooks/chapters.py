@@ -95,6 +95,12 @@ def chapter(decree: str, game: str) -> Any | None:
         raise ValueError(f"{decree}: {game}.toml: {error}") from error
 
 
+@cache
+def followed(decree: str, game: str) -> str | None:
+    """The game that a game follows but for what its own file states; None: none."""
+    return _page(decree, game).get("follows")
+
+
 def _folder(decree: str) -> Path:
     known = decrees()
     if decree not in known:

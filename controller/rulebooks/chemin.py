@@ -27,6 +27,8 @@ Error = Literal[
     "words_contradict",  # a cloth says both yes and no: with five the first holds
     # a cloth's wrong word is put right: the third cards go, in their order, to whom they belong
     "restored",
+    "restored_drew",  # the law where the first cloth asked for a card that it may not have
+    "second_cloth",  # the law of every wrong word of the second cloth
 ]
 
 

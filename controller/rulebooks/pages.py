@@ -14,6 +14,9 @@ MADE = (
     "page. -->\n"
 )
 
+WHO = "who-decides.md"
+"""The page of who may decide, which the games write (controller/games/deciding.py)."""
+
 
 def pages() -> dict[str, str]:
     """The Markdown text of each page, by file name."""
@@ -70,16 +73,16 @@ def _rule(rule: Numbered, title: str) -> str:
     article = rule.article.removeprefix(f"{title}, ")
     lines = [
         f"### {rule.id}\n",
-        f"{_plain(rule.wording)}\n",
-        f"- **{rule.disposition.replace('_', ' ')}**: {_plain(rule.reason or rule.where)}",
-        f"- {_plain(article)} ({rule.lines}): «{_plain(rule.printed)}»",
+        f"{plain(rule.wording)}\n",
+        f"- **{rule.disposition.replace('_', ' ')}**: {plain(rule.reason or rule.where)}",
+        f"- {plain(article)} ({rule.lines}): «{plain(rule.printed)}»",
     ]
     for proof in rule.proofs:
-        fails = f" fails when {_plain(proof.mutant)}" if proof.mutant else ""
+        fails = f" fails when {plain(proof.mutant)}" if proof.mutant else ""
         lines.append(f"- test: `{proof.test}`{fails}")
     return "\n".join(lines) + "\n"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text escaped so that Markdown shows it literally."""
     return re.sub(r"([\\`*_<>|\[\]#~$])", r"\\\1", text)

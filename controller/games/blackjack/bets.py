@@ -31,11 +31,13 @@ def place(turn: BlackjackTurn, given: BetPlace) -> None:
     ]
     others = sum(each.amount or 0 for each in beside if each.who.partition("/")[0] == f"box:{box}")
     most = None if between.most is None else between.most - others
+    laws, insurance = turn.book.laws, given.bet == "insurance"
     stakes.within(
         given.bet,
         given.amount,
         between._replace(most=most),
-        turn.book.laws["bet_limit"],
+        laws["insurance_limit" if insurance else "bet_limit"],
+        minimum=laws["insurance_limit" if insurance else "bet_minimum"],
         box=f"box:{box}",
     )
     if given.bet == "accumulated":

@@ -79,6 +79,8 @@ LAWS = (
     "card_before_decision",
     "bet_after_close",
     "bet_limit",
+    "bet_minimum",
+    "insurance_limit",
 )
 """The laws that the game cites. Every rulebook must have each of them; also ``hands_too_few`` if it
 sets a least number of hands, ``box_bettors`` if it limits how many may bet on a box, and

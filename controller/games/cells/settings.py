@@ -57,6 +57,7 @@ LAWS = (
     "before_no_more_bets",
     "bet_after_close",
     "bet_limit",
+    "bet_minimum",
     "not_definitive",
     "too_few_turns",
     "between",

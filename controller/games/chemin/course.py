@@ -32,6 +32,7 @@ from controller.games.chemin.state import BANK_EARLY, EARLY, SOUND
 from controller.games.chemin.turn import CheminMoves
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
+from controller.rulebooks.law import Law
 from devices.readings import CardDrawn
 
 
@@ -285,16 +286,22 @@ class CheminTurn(CheminMoves):
         decides again.
         """
         if what == "natural_forgotten":
-            self.irregular(what, detail=who)
+            self.irregular(what, self.law_of_word(who, what), detail=who)
             if self.current.words[who] == "stand":
                 return
         self.restore(who, "stand" if self.current.words[who] == "draw" else "draw")
+
+    def law_of_word(self, who: str, key: str) -> Law:
+        """Two cloths: the law of a wrong word. One sentence has all those of the second cloth."""
+        first = who == self.book.hands[0]
+        return self.book.laws[key if first else "second_cloth"]
 
     def restore(self, who: str, right: str) -> None:
         """Put the play right: this is the hand's decision. Third cards of the hands before this one
         stay; its own and all later ones are dealt again, even those that a person had placed.
         """
-        self.irregular("restored", detail=f"{who} {right}")
+        law = self.law_of_word(who, "restored" if right == "draw" else "restored_drew")
+        self.irregular("restored", law, detail=f"{who} {right}")
         if self.current.words.get(self.book.bank) != "natural":
             self.unsay(self.book.bank)
             self.change_current(restored=True)

@@ -308,8 +308,11 @@ def _exposed(turn: CheminTurn, given: CardDecide) -> None:
     turn.turn_up(who, given.index)
     shown = tuple(index for index, card in enumerate(first(turn.current, who), 1) if card.up)
     turn.change_current(shown={**turn.current.shown, who: shown})
+    by_bank = fault == "banker" and len(turn.book.hands) == 1
     turn.irregular(
-        "cards_shown", detail=f"{who} {' '.join(map(str, shown))}, {fault}".replace(" ,", ",")
+        "cards_shown",
+        turn.book.laws["cards_shown_by_bank"] if by_bank else None,
+        detail=f"{who} {' '.join(map(str, shown))}, {fault}".replace(" ,", ","),
     )
     if who == turn.book.bank or fault == "player":
         return

@@ -87,6 +87,14 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
             )
         super().__init__(book, settings)
 
+    def kind_of(self, turn: CheminTurn, given: person.AnyCommand) -> str:
+        """Also the rejection of a card that was drawn before the bets were closed."""
+        doubt = turn.state.doubt
+        if isinstance(given, person.CardDecide) and given.action == "remove" and doubt is not None:
+            early = turn.state.held[doubt].trouble == "card_before_close"
+            return "early" if early else ""
+        return super().kind_of(turn, given)
+
     def choices(self) -> Choices:
         """The hands that take bets."""
         return {

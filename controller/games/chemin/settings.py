@@ -51,6 +51,7 @@ LAWS = (
     "card_on_floor",
     "card_in_basket",
     "cards_shown",
+    "cards_shown_by_bank",
     "irregular_deal",
     "player_word",
     "bank_word",

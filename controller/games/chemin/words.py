@@ -56,7 +56,7 @@ def _owed(turn: CheminTurn) -> None:
     bank = first(turn.current, turn.book.bank)
     owed = [index for index in turn.current.owed if index <= len(bank) and not bank[index - 1].up]
     if owed:
-        law = turn.book.laws["cards_shown"]
+        law = turn.book.laws["cards_shown_by_bank"]
         raise RejectedError("bank_shows_first", index=owed[0], law=law.cited)
 
 
@@ -83,7 +83,8 @@ def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
             turn.restore(who, word)
         else:
             turn.change_current(said=(*coup.said, f"contradict {who}"))
-            turn.ask("words_contradict", detail=who)
+            law = turn.law_of_word(who, "words_contradict")
+            turn.ask("words_contradict", law, detail=who)
     elif not given:
         turn.decide(who, word, by)
     elif word == "stand" and thirds(coup, who):

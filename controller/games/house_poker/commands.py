@@ -149,7 +149,14 @@ def _beside(turn: HousePokerTurn, given: BetPlace) -> None:
     lie = (hand.amounts.get(box, {}).get("ante") or 0) + _others(turn, box, given.who)
     least, highest = turn.stakes("ante")
     between = stakes.Bounds(least, None if highest is None else highest - lie)
-    stakes.within("ante", given.amount, between, book.laws["ante_limit"], box=box)
+    stakes.within(
+        "ante",
+        given.amount,
+        between,
+        book.laws["ante_limit"],
+        minimum=book.laws["bet_minimum"],
+        box=box,
+    )
     turn.change_current(bets=stakes.with_bet(hand.bets, given))
     turn.say(stakes.said(hand.round, given))
 
@@ -167,11 +174,17 @@ def _known(turn: HousePokerTurn, bet: str) -> None:
 
 
 def _allow_stake(turn: HousePokerTurn, given: BetPlace) -> None:
-    law = turn.book.laws.get("ante_limit" if given.bet == "ante" else "stake_limit")
+    ante, laws = given.bet == "ante", turn.book.laws
     least, most = turn.stakes(given.bet)
-    if given.bet == "ante" and most is not None:
+    if ante and most is not None:
         most -= _others(turn, given.who)
-    stakes.within(given.bet, given.amount, stakes.Bounds(least, most), law)
+    stakes.within(
+        given.bet,
+        given.amount,
+        stakes.Bounds(least, most),
+        laws.get("ante_limit" if ante else "stake_limit"),
+        minimum=laws["bet_minimum"] if ante else None,
+    )
 
 
 def _others(turn: HousePokerTurn, box: str, but: str | None = None) -> int:

@@ -85,6 +85,7 @@ LAWS = (
     "deck_wrong",
     "silence",
     "ante_limit",
+    "bet_minimum",
 )
 """The laws that the game cites: a rulebook has each of them."""
 OWN_LAWS = (

@@ -60,5 +60,6 @@ LAWS = (
     "silence",
     "bet_after_close",
     "bet_limit",
+    "bet_minimum",
 )
 """The laws that the game cites: a rulebook has each of them."""

@@ -85,5 +85,6 @@ LAWS = (
     "limit_change",
     "bet_after_close",
     "bet_limit",
+    "bet_minimum",
 )
 """The laws that the game cites: a rulebook has each of them."""

@@ -37,5 +37,6 @@ LAWS = (
     "last_five",
     "silence",
     "bet_limit",
+    "bet_minimum",
 )
 """The laws that the game cites: a rulebook has each of them."""

@@ -26,9 +26,9 @@ def test_rules_are_counted_by_decree_and_subject(capsys: pytest.CaptureFixture[s
     assert main(["rules"]) == 0
     counts = lines(capsys)
     assert sum(int(str(count["total"])) for count in counts) == 750 + len(own_rules())
-    [boule] = [
+    boule = next(
         count for count in counts if (count["decree"], count["subject"]) == ("GAL07", "boule")
-    ]
+    )
     assert {"enforced": 7, "published": 1, "total": 8}.items() <= boule.items()
 
 

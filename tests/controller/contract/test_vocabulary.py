@@ -56,7 +56,7 @@ CHEMIN = (
     *(
         word
         for word in chemin_settings.LAWS[len(shoe.LAWS) :]
-        if word not in ("no_claim", "bet_after_close")
+        if word not in ("no_claim", "bet_after_close", "cards_shown_by_bank")
     ),
     *(
         "fifth_card",
@@ -67,8 +67,8 @@ CHEMIN = (
         "restored",
     ),
 )
-"""That no claim is heard is told to whoever makes it; cards in the basket have several laws, and
-one name.
+"""That no claim is heard is told to whoever makes it; cards in the basket and cards that are shown
+have several laws, and one name.
 """
 REFUSED = (
     *(
@@ -87,7 +87,7 @@ REFUSED = (
         "bet_time_associated",
         "bet_time_come",
     ),
-    *("bet_limit", "bet_minimum", "box_bettors"),
+    *("bet_limit", "bet_minimum", "box_bettors", "insurance_limit"),
     *("minimum", "ante_limit", "bank_passed", "players_too_few", "players_too_many", "showdown"),
 )
 """Laws that are told only to whoever gives a command that they forbid."""

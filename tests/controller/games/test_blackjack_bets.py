@@ -64,10 +64,11 @@ def test_a_hand_has_the_minimum_and_not_above_the_highest_whoever_bets_on_it(
     play = table(decree, game)
     play.boxes(1, 2)
     law = play.game.book.laws["bet_limit"].rule
+    least = play.game.book.laws["bet_minimum"].rule
     for amount in (MINIMUM, most * MINIMUM):
         place(play, "box:1", amount=amount)
     for amount, why in (
-        (MINIMUM - 1, f"on box:1 must be at least {MINIMUM}: {law}"),
+        (MINIMUM - 1, f"on box:1 must be at least {MINIMUM}: {least}"),
         (most * MINIMUM + 1, f"at most {most * MINIMUM}"),
     ):
         with pytest.raises(RejectedError, match=why):
@@ -139,11 +140,14 @@ def test_insurance_is_taken_while_it_is_offered_for_half_of_the_bet_at_most(
     with pytest.raises(RejectedError, match="insurance is not offered"):
         place(play, "box:1", "insurance")
     play.cards("9h 9s Ad 8h 9c")
-    with pytest.raises(RejectedError, match=f"insurance on box:1 must be at most {2 * MINIMUM}"):
+    law = play.game.book.laws["insurance_limit"].rule
+    with pytest.raises(
+        RejectedError, match=f"insurance on box:1 must be at most {2 * MINIMUM}: {law}"
+    ):
         place(play, "box:1", "insurance", 2 * MINIMUM + 1)
     if decree == "ARA02":
         with pytest.raises(
-            RejectedError, match=f"insurance on box:1 must be at least {MINIMUM // 2}"
+            RejectedError, match=f"insurance on box:1 must be at least {MINIMUM // 2}: {law}"
         ):
             place(play, "box:1", "insurance", MINIMUM // 2 - 1)
     assert not place(play, "box:1", "insurance", 2 * MINIMUM).withdrawn

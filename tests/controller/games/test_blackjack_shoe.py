@@ -217,7 +217,7 @@ def test_closing_in_the_middle_leaves_the_round_unresolved(play: Play) -> None:
 def test_in_euskadi_a_new_minimum_holds_after_the_last_shoe() -> None:
     play = Play("EUS96")
     dealing(play)
-    play.say("limit.announce", minimum=1000)
+    play.say("limit.announce", "director", minimum=1000)
     assert (play.state.minimum, play.shown["next_minimum"]) == (500, 1000)
     play.say("round.void", reason="inspector")
     said = play.say("shoe.end")
@@ -233,7 +233,7 @@ def test_announced_rounds_are_counted(decree: str) -> None:
         with pytest.raises(RejectedError, match="may not change"):
             play.say("limit.announce", minimum=1000)
     else:
-        play.say("limit.announce", minimum=1000)
+        play.say("limit.announce", "director", minimum=1000)
     for _ in range(3):
         play.deal((1, 2), "Th 9s Kd 8d 9c")
         play.key("stand")

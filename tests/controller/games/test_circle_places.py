@@ -279,7 +279,7 @@ def test_a_match_that_closes_leaves_its_round_unresolved() -> None:
 def test_another_minimum_is_announced_and_holds_from_the_next_round() -> None:
     play = holdem("BAL09")
     assert play.shown["minimum"] == 500
-    [announced] = of_kind(play.say("limit.announce", minimum=1000), LastRounds)
+    [announced] = of_kind(play.say("limit.announce", role="director", minimum=1000), LastRounds)
     assert (announced.purpose, announced.left) == ("limit", 1)
     assert play.state.minimum == 500
     play.close(winner=1)

@@ -71,10 +71,12 @@ def test_a_coin_that_came_in_a_silence_or_outside_a_round_does_not_count() -> No
 
 
 @pytest.mark.rule("EUS96-184")
-@pytest.mark.parametrize("game", ["poker-no-draw", "poker-draw-house"])
-def test_the_stake_of_the_jackpot_is_half_the_minimum_at_most(game: str) -> None:
+@pytest.mark.parametrize(
+    ("game", "rule"), [("poker-no-draw", "EUS96-E98"), ("poker-draw-house", "EUS96-184")]
+)
+def test_the_stake_of_the_jackpot_is_half_the_minimum_at_most(game: str, rule: str) -> None:
     play = opened(game, "EUS96", jackpot_stake=251)
-    with pytest.raises(RejectedError, match="jackpot must be at most 250: EUS96-184"):
+    with pytest.raises(RejectedError, match=f"jackpot must be at most 250: {rule}"):
         play.say("bet.place", who="box:1", bet="jackpot", amount=251)
     told = play.coin(1, 251)
     assert [event.what for event in of_kind(told, Irregularity)] == ["stake_limit"]

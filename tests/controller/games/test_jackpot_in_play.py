@@ -162,9 +162,9 @@ def coin(play: poker_play.Play, box: int = 1, **fields: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("game", "decree", "rule"),
     [
-        ("poker-no-draw", "BAL05", "BAL05-137"),
+        ("poker-no-draw", "BAL05", "BAL05-E93"),
         ("poker-no-draw", "ARA02", "ARA02-140"),
-        ("poker-no-draw", "EUS96", "EUS96-189"),
+        ("poker-no-draw", "EUS96", "EUS96-E08"),
         ("poker-draw-house", "EUS96", "EUS96-186"),
     ],
 )

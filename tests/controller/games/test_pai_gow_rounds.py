@@ -121,7 +121,7 @@ def test_an_error_of_dealing_is_for_the_person_in_charge(decree: str, error: str
     play.say("round.confirm")
     play.packet(7)
     said = play.say("round.void", reason="misdeal")
-    assert voids(said) == [("misdeal", "BAL09-033" if decree == "BAL09" else "EUS96-178")]
+    assert voids(said) == [("misdeal", "BAL09-E58" if decree == "BAL09" else "EUS96-E107")]
 
 
 def test_a_card_that_comes_face_up_is_told_and_asked_about() -> None:

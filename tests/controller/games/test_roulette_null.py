@@ -143,11 +143,22 @@ def test_a_round_that_the_wheel_gave_up_may_be_declared_null_afterwards(play: Pl
     assert play.shown["relaunch"]
 
 
+def unforeseen(play: Play) -> Role:
+    """Who decides what the decree does not foresee."""
+    cell = play.game.deciders.get("round.void inspector")
+    return cell.roles[0] if cell else play.game.book.void_by[0]
+
+
 def test_a_null_spin_before_the_one_in_hand_leaves_that_alone(play: Play) -> None:
     play.until_closed(1)
     play.number(8, 1, conflict=9)
     play.until_closed(2)
-    assert only(play.say("round.void", reason="inspector", round=1), RoundVoid).round == 1
+    assert (
+        only(
+            play.say("round.void", role=unforeseen(play), reason="inspector", round=1), RoundVoid
+        ).round
+        == 1
+    )
     assert not play.shown["relaunch"]
     assert only(play.number(7, 2), RoundResult).round == 2
 
@@ -156,7 +167,7 @@ def test_a_null_spin_before_the_last_result_asks_for_no_relaunch(play: Play) -> 
     play.until_closed(1)
     play.number(8, 1, conflict=9)
     play.spin(7, 2)
-    play.say("round.void", reason="inspector", round=1)
+    play.say("round.void", role=unforeseen(play), reason="inspector", round=1)
     assert play.shown["phase"] == "waiting"
     assert not only(play.phase("bets_open", 3), RoundOpened).relaunch
 
@@ -166,7 +177,7 @@ def test_a_null_spin_two_rounds_before_the_one_in_hand_makes_that_no_relaunch(pl
     play.number(8, 1, conflict=9)
     play.spin(7, 2)
     play.phase("bets_open", 3)
-    play.say("round.void", reason="inspector", round=1)
+    play.say("round.void", role=unforeseen(play), reason="inspector", round=1)
     assert not play.shown["relaunch"]
 
 
@@ -264,7 +275,7 @@ def test_a_ball_that_ran_with_the_rotor_before_the_launch_is_forgotten(play: Pla
 
 def test_what_the_decree_does_not_foresee_is_for_the_person_in_charge(play: Play) -> None:
     play.until_closed(1)
-    void = only(play.say("round.void", reason="inspector"), RoundVoid)
+    void = only(play.say("round.void", role=unforeseen(play), reason="inspector"), RoundVoid)
     assert void.reason == "inspector"
     assert void.article
 

@@ -190,7 +190,7 @@ def test_the_last_balls_are_announced_once(play: Play) -> None:
 def test_a_new_minimum_holds_after_three_balls_at_the_old_one(decree: str) -> None:
     play = Play(decree)
     play.open(minimum=500, currency="EUR")
-    assert only(play.say("limit.announce", minimum=1000), LastRounds).left == 3
+    assert only(play.say("limit.announce", "director", minimum=1000), LastRounds).left == 3
     events = [*play.spin(8, 1), *play.spin(9, 2)]
     assert play.state.minimum == 500
     play.until_closed(3)
@@ -226,13 +226,13 @@ def test_a_minimum_is_above_zero() -> None:
         play.open(minimum=0)
     play.open(minimum=500)
     with pytest.raises(RejectedError, match="minimum must be above 0, not -1"):
-        play.say("limit.announce", minimum=-1)
+        play.say("limit.announce", "director", minimum=-1)
 
 
 def test_a_limit_may_fall_where_the_decree_does_not_forbid_it() -> None:
     play = Play("EUS96")
     play.open(minimum=500)
-    assert only(play.say("limit.announce", minimum=200), LastRounds).purpose == "limit"
+    assert only(play.say("limit.announce", "director", minimum=200), LastRounds).purpose == "limit"
 
 
 def test_a_minimum_that_nobody_said_cannot_be_seen_to_rise() -> None:

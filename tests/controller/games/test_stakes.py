@@ -157,9 +157,9 @@ def test_a_stake_is_between_the_minimum_and_the_highest(case: Case) -> None:
             play.place(case.bet, amount)
     cites = {name: law.rule for name, law in play.game.book.laws.items()}
     least, most = (
-        ("bet_minimum", "bet_maximum_multiple")
+        ("bet_minimum", "bet_maximum_simple")
         if case.game == "craps"
-        else ("bet_limit", "bet_limit")
+        else ("bet_minimum", "bet_limit")
     )
     with pytest.raises(
         RejectedError,

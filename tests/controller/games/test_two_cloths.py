@@ -147,8 +147,11 @@ def test_early_cards_open_cards_cards_stuck_together_and_cards_on_the_floor(decr
     play = table(decree)
     play.say("bets.open")
     assert whats(play.cards("9h")) == ["card_before_close"]
+    role, other = ("inspector", "director") if decree == "EUS96" else ("director", "inspector")
+    with pytest.raises(RejectedError, match=f"role {other} is not allowed"):
+        play.decide("remove", role=other)
     assert (
-        only(play.decide("remove"), CardRemoved).article
+        only(play.decide("remove", role=role), CardRemoved).article
         == play.book.laws["card_before_close"].article
     )
     play.say("bets.close")

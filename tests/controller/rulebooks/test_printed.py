@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from controller.games.deciding import who_decides
 from controller.rulebooks import rows
 from controller.rulebooks.dispositions import own_rules
 from controller.rulebooks.numbered import numbered
-from controller.rulebooks.pages import pages
+from controller.rulebooks.pages import WHO, pages
 from tests.controller.rulebooks.printed import FILE, ROOT, printed, references, text, words
 
 
@@ -64,4 +65,6 @@ def test_the_article_is_where_an_inspector_would_look(rule: str, article: str) -
 def test_the_pages_are_those_of_the_data() -> None:
     """Else: ``novamas rules --pages docs/rules``."""
     folder = ROOT / "docs" / "rules"
-    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == pages()
+    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == (
+        pages() | {WHO: who_decides()}
+    )

@@ -15,7 +15,7 @@ from controller.rulebooks.law import Law
 from controller.rulebooks.rulebook import read_rulebook, rulebook
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS, book_of
-from tests.support.games.seeds import stands_in
+from tests.support.games.seeds import quotes, stands_in
 
 every = for_each(("game", "decree"), PAIRS)
 FOLLOWS = {
@@ -103,20 +103,6 @@ def test_words_are_the_decrees(game: str, decree: str, shared: Path) -> None:
         [(spoken, phrase)] = named.items()
         assert spoken == language
         assert stands_in(shared, decree, phrase, case=case), phrase
-
-
-def quotes(article: str) -> list[str]:
-    """What stands between guillemets, the outermost ones."""
-    found, depth, start = [], 0, 0
-    for at, letter in enumerate(article):
-        if letter == "«":
-            depth += 1
-            start = at + 1 if depth == 1 else start
-        elif letter == "»":
-            depth -= 1
-            if depth == 0:
-                found.append(article[start:at])
-    return found
 
 
 # Doubts

@@ -53,6 +53,7 @@ def taken_up(play: P) -> P:
     """
     other = copy.copy(play)
     other.game = type(play.game)(play.game.book, play.game.settings)
+    other.game.appoint(play.game.deciders)
     other.state = msgspec.json.decode(msgspec.json.encode(play.state), type=play.game.state_type)
     other.events, other.sealed, other.readings = [], [], [*play.readings]
     assert other.state == play.state

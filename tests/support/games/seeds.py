@@ -8,6 +8,9 @@ from functools import cache
 from pathlib import Path
 
 NUMBERS = {"BAL05": "000", "BAL09": "001", "ARA02": "002", "EUS96": "003", "GAL07": "004"}
+_NO_PRINT = re.compile(r"<\|[\w-]*\|>")
+"""Marks in a copy that no gazette has."""
+
 OCR = ("BAL05", "BAL09")
 """Copies read by a machine: words are glued or cut, accented letters are read as others, and l, i,
 I and | as one another or not at all. There a phrase is compared by its remaining letters. The other
@@ -21,6 +24,20 @@ def stands_in(shared: Path, decree: str, phrase: str, *, case: bool = True) -> b
         return re.search(_loose(phrase), _letters(_text(shared, decree))) is not None
     text, words = _text(shared, decree), " ".join(phrase.split())
     return words in text if case else _plain(words) in _plain(text)
+
+
+def quotes(article: str) -> list[str]:
+    """What stands between guillemets, the outermost ones."""
+    found, depth, start = [], 0, 0
+    for at, letter in enumerate(article):
+        if letter == "«":
+            depth += 1
+            start = at + 1 if depth == 1 else start
+        elif letter == "»":
+            depth -= 1
+            if depth == 0:
+                found.append(article[start:at])
+    return found
 
 
 @cache
@@ -50,3 +67,32 @@ def _loose(phrase: str) -> str:
     of it.
     """
     return "".join(letter if letter.isascii() else r"\w{0,2}" for letter in _letters(phrase))
+
+
+def lines_of(shared: Path, decree: str, phrase: str) -> list[tuple[int, int]]:
+    """The first and last line of every place where the decree has these words, compared by their
+    letters: where a word is parted or a line broken makes no difference.
+    """
+    letters, lines = _numbered_letters(shared, decree)
+    return [
+        (lines[found.start()], lines[found.start() + len(found[1]) - 1])
+        for found in re.finditer(f"(?=({_loose(phrase)}))", letters)
+    ]
+
+
+@cache
+def printed_lines(shared: Path, decree: str) -> frozenset[int]:
+    """The lines that have letters, counted from 1."""
+    return frozenset(_numbered_letters(shared, decree)[1])
+
+
+@cache
+def _numbered_letters(shared: Path, decree: str) -> tuple[str, list[int]]:
+    """The letters of the copy, and for each the line where it stands."""
+    [seed] = (shared / "seeds").glob(f"{NUMBERS[decree]}_*.txt")
+    found, lines = [], []
+    for number, line in enumerate(seed.read_text(encoding="utf-8").split("\n"), start=1):
+        letters = _letters(_NO_PRINT.sub(" ", line).replace("€", "e"))
+        found.append(letters)
+        lines += [number] * len(letters)
+    return "".join(found), lines

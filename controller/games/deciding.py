@@ -1,0 +1,70 @@
+"""The page that says who may give each command, and which lines of which decree say so."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from controller.contract.commands import COMMANDS, RoundVoid, tag_of
+from controller.games.games import GAMES, make_game
+from controller.games.machine import Machine
+from controller.rulebooks.chapters import decrees, games_of, head
+from controller.rulebooks.numbered import numbered
+from controller.rulebooks.pages import MADE, plain
+
+DEFAULT = "our default"
+
+
+def who_decides() -> str:
+    """The Markdown text: a table for each decree, and in it every command of every game."""
+    lines = [
+        MADE,
+        "# Who may decide\n",
+        (
+            "Each command at each game: the roles that may give it, and the words of the decree "
+            "that name them (lines of the copies that we read). Where no line is known, the cell "
+            f"says *{DEFAULT}*. A director's delegate is a person whom the site enrols in the "
+            "people file with the role `director`, at the tables and for the time of the "
+            "delegation. A site may narrow each cell "
+            "([`[people.may]`](../configuration.md)), and widen none.\n"
+        ),
+    ]
+    for decree in decrees():
+        lines += [
+            f"## {decree}: {head(decree).title}\n",
+            "| Command | Games | Who | By |",
+            "|---|---|---|---|",
+        ]
+        cells = sorted(
+            cell for game in GAMES if game in games_of(decree) for cell in _cells(game, decree)
+        )
+        for (command, who, by), of in groupby(cells, key=lambda cell: cell[:3]):
+            games = ", ".join(game for *_, game in of)
+            lines.append(f"| `{command}` | {games} | {who} | {by} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cells(game: str, decree: str) -> list[tuple[str, str, str, str]]:
+    """Command, roles, the words or that it is our default, and the game."""
+    made = make_game(game, decree, {})
+    assert isinstance(made, Machine)
+    found = [
+        (tag_of(kind), ", ".join(made.may[kind]), _by(made, tag_of(kind)), game)
+        for kind in COMMANDS
+        if kind in made.may
+    ]
+    return found + [
+        (name, ", ".join(cell.roles), _by(made, name), game)
+        for name, cell in made.deciders.items()
+        if cell.of
+    ]
+
+
+def _by(made: Machine[Any, Any, Any, Any], name: str) -> str:
+    """The line and the words; of a round that is void, those of the law that its event cites."""
+    cell, law = made.deciders.get(name), made.book.void.get("inspector")
+    if cell is None and name == tag_of(RoundVoid) and law is not None:
+        words = law.article.partition(": ")[2]
+        return f"{numbered()[law.rule].lines}: {plain(words)}"
+    return f"{cell.lines}: «{plain(cell.words)}»" if cell else f"*{DEFAULT}*"
