@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import msgspec
 
-from devices.recording import ClockedWriter, RecordingWriter
+from devices.recording import CLOCK_STEP, ClockedWriter, RecordingWriter
+from devices.recording_lines import LONGEST_PAUSE
 
 LAG = 0.5
 """Seconds that chunks are gathered before they are written, so that no line wakes a thread."""
@@ -19,6 +20,8 @@ MOST_WAITING = 1024
 """Chunks of one recording that may wait for a slow disk. Later ones are not recorded, and the
 recording says so.
 """
+LONGEST_RUN = 256
+"""Bytes in one line of the recording, unless they were read at once: a few frames."""
 FAREWELL = 2.0
 """Seconds that closing waits for the disk."""
 
@@ -91,7 +94,11 @@ class Recorder:
         """Write what waits. Whether the recording is closed then. For the thread alone."""
         closing = self._closing
         while self._waiting:
-            self._write(self._waiting.popleft())
+            item = self._waiting.popleft()
+            if isinstance(item, int):
+                self._missing += item
+            else:
+                self._write([item, *self._rest_of_run(item)])
         if not closing:
             return False
         self._missing += self._dropped
@@ -103,15 +110,29 @@ class Recorder:
         self._closed.set()
         return True
 
-    def _write(self, item: _Kept | int) -> None:
-        if isinstance(item, int):
-            self._missing += item
-            return
+    def _rest_of_run(self, first: _Kept) -> Iterator[_Kept]:
+        """Take from what waits the chunks that belong into the same line."""
+        last, size = first, len(first.data)
+        while self._waiting:
+            item = self._waiting[0]
+            if isinstance(item, int) or not _continues(item, first, last):
+                return
+            if (size := size + len(item.data)) > LONGEST_RUN:
+                return
+            yield item
+            self._waiting.popleft()
+            last = item
+
+    def _write(self, run: list[_Kept]) -> None:
+        first = run[0]
         try:
             self._remark()
-            self._clocked.write(item.read, item.at, item.data, item.sent, item.gap)
+            if len(run) == 1:
+                self._clocked.write(first.read, first.at, first.data, first.sent, first.gap)
+            else:
+                self._clocked.write_run(first.at, [(item.read, item.data) for item in run])
         except Exception as error:  # the other recordings go on
-            self._missing += 1
+            self._missing += len(run)
             self._judge(str(error))
         else:
             if not self._dropped:
@@ -129,6 +150,16 @@ class Recorder:
         if self._failing != was_failing:
             with suppress(Exception):  # the other recordings go on
                 self._report(None if failure is None else f"not recorded: {failure}")
+
+
+def _continues(item: _Kept, first: _Kept, last: _Kept) -> bool:
+    """Whether a chunk belongs into the line that begins with ``first`` and ends with ``last``."""
+    return (
+        not (item.sent or first.sent or item.gap or first.gap)
+        and type(item.data) is type(first.data) is bytes
+        and 0 <= item.read - last.read <= LONGEST_PAUSE
+        and abs((item.at - item.read) - (first.at - first.read)) < CLOCK_STEP
+    )
 
 
 class RecordingThread:

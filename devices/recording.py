@@ -7,7 +7,8 @@ then one line per chunk::
     2025-09-23T07:25:28.384000Z < *X;2;002;32;0;174;1\r\n ~5A0C2E91
 
 The time is ISO 8601 (UTC if it names no zone) or plain seconds; ``<`` means from the device, ``>``
-to it; the payload has backslash escapes (see :func:`devices.readings.escape`). ``framing: raw``
+to it; the payload has backslash escapes (see :func:`devices.readings.escape`). ``<<`` means several
+chunks from the device in one line (see :mod:`devices.recording_lines`). ``framing: raw``
 keeps every byte as it was read; ``framing: line`` leaves out the ``\r\n`` that ends each payload.
 With ``check: crc32`` each line ends with a check (see :mod:`devices.recording_lines`).
 
@@ -31,9 +32,10 @@ import shutil
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import BinaryIO
@@ -48,11 +50,14 @@ from devices.recording_lines import (
     LINE_END,
     Chain,
     Framing,
+    Piece,
     chunk_line,
     ending,
     gap_in,
     moment,
     parse_chunk,
+    run_line,
+    split_run,
     step_in,
     step_remark,
     unseal,
@@ -227,17 +232,17 @@ class RecordingReader:
             if not line.strip():
                 continue
             try:
-                chunk = self._chunk(line, number)
+                chunks = self._line(line, number)
             except RecordingError:
                 raise
             except ValueError as error:
                 changed.append(Problem(number, str(error)))
                 self.problems.append(changed[-1])
                 continue
-            if chunk is not None:
+            if chunks:
                 looks_right = True
                 if not changed:
-                    yield chunk
+                    yield from chunks
         if changed:
             if not (looks_right or self._framed):
                 raise RecordingError(self.path, 0, NOTHING, self.problems)
@@ -308,27 +313,43 @@ class RecordingReader:
             self._chain = Chain(self.framing)
         return self._chain
 
-    def _chunk(self, line: bytes, number: int) -> Chunk | None:
-        """The chunk of a line. None: the writer was interrupted there. Raises ``ValueError`` if the
-        line is not as it was recorded.
+    def _line(self, line: bytes, number: int) -> list[Chunk]:
+        """The chunks of a line; none if the writer was interrupted there. Raises ``ValueError`` if
+        the line is not as it was recorded.
         """
         whole = line.endswith(b"\n")
         body, check = unseal(line.rstrip(b"\r\n"))
         if not whole and (check is None or not self._checked):
             what = "the last line has no line end and may be incomplete"
             self.problems.append(Problem(number, what))
-            return None
+            return []
         # The bytes of a whole line may end like a cut one, but its check proves that it is whole.
         if body.endswith(CUT) and (check is None or not self._checked):
             self.problems.append(Problem(number, "the writer was interrupted in this line"))
-            return None
+            return []
         self._verify(body, check)
+        body, later = split_run(body)
         at, absolute, data, sent = parse_chunk(body, self.framing, checked=self._checked)
         if not self._framed:
             raise RecordingError(self.path, number, NO_HEADER)
+        first = len(data) - sum(piece.size for piece in later)
+        if first < 0 or (later and (self.framing != "raw" or type(data) is not bytes)):
+            raise ValueError("the bytes of the line are not those of the chunks that it names")
         if not self._begun:
             self._begun, self.start = True, at if absolute else 0.0
             self.stepped, self.gap = 0.0, ""
+        chunks = [self._chunk(at, data[:first] if later else data, sent)]
+        passed = 0
+        for pause, size in later:
+            passed += pause
+            chunks.append(self._chunk(at + passed / 1e6, data[first : first + size], sent))
+            first += size
+        return chunks
+
+    def _chunk(self, at: float, data: bytes, sent: bool) -> Chunk:
+        """A chunk with its time on the recording's own clock. Raises ``ValueError`` if that goes
+        back.
+        """
         at = round(at - self.start - self.stepped, 6)
         if at < self._latest:
             raise ValueError(
@@ -371,8 +392,8 @@ def read_recording(path: Path | str) -> Recording:
 
 
 class RecordingWriter:
-    """Writes chunks to ``path``, each with one write to the file, so nothing is left in memory if
-    the process dies.
+    """Writes chunks and runs of chunks to ``path``, each with one write to the file, so nothing is
+    left in memory if the process dies.
 
     When the file would exceed ``max_bytes``, or its day (UTC) is over and ``max_days`` is set, it
     is renamed to ``path.1`` and compressed in a thread (``path.1.gz``); older files move up. That
@@ -414,7 +435,22 @@ class RecordingWriter:
                 raise ValueError(f"incomplete line: {escape(data)}")
             data = data.removesuffix(LINE_END)
         at = round(at, 6)
-        line = chunk_line(moment(at), data, sent)
+        self._append(at, chunk_line(moment(at), data, sent), at)
+
+    def write_run(self, chunks: Sequence[tuple[float, bytes]]) -> None:
+        """Append chunks from the device, each with its time as in :meth:`write`, as one line.
+        Framing ``raw`` only; no chunk after the first may be earlier than the one before.
+        """
+        times = [round(at, 6) for at, _ in chunks]
+        later = [
+            Piece(round((at - before) * 1e6), len(data))
+            for (before, at), (_, data) in zip(pairwise(times), chunks[1:], strict=True)
+        ]
+        data = b"".join(data for _, data in chunks)
+        self._append(times[0], run_line(moment(times[0]), data, later), times[-1])
+
+    def _append(self, at: float, line: bytes, until: float) -> None:
+        """Append the line of what was read from ``at`` to ``until``."""
         if self._file is not None and self._is_time(at, len(line)):
             self.close()
             self._rotate()
@@ -424,7 +460,7 @@ class RecordingWriter:
         if self._latest is not None and at < self._latest:
             self.step(at - self._latest)
         self._put(self._chain.seal(line) + b"\n")
-        self._latest = at
+        self._latest = until
 
     def step(self, seconds: float) -> None:
         """Note that the machine's clock was set by so many seconds since the last chunk."""
@@ -588,14 +624,25 @@ class ClockedWriter:
         """
         if gap:
             self._writer.remark(gap)
-        since_1970, before = time_of_day - read, self._since_1970
+        self._writer.write(self._started(read, time_of_day) + read, data, sent)
+
+    def write_run(self, time_of_day: float, chunks: Sequence[tuple[float, bytes]]) -> None:
+        """Append chunks from the device as one line: each with when it was read by that clock;
+        ``time_of_day``: of the first. Raises as :meth:`RecordingWriter.write`.
+        """
+        started = self._started(chunks[0][0], time_of_day)
+        self._writer.write_run([(started + read, data) for read, data in chunks])
+
+    def _started(self, read: float, time_of_day: float) -> float:
+        """When that clock was 0, in seconds since 1970. Notes a step of the machine's clock."""
+        since_1970, before = round(time_of_day - read, 6), self._since_1970
         if before is None:
-            self._since_1970 = since_1970
+            self._since_1970 = before = since_1970
         elif abs(since_1970 - before) >= CLOCK_STEP:
             self._since_1970 = since_1970
             self._writer.step(since_1970 - before)
-        assert self._since_1970 is not None
-        self._writer.write(self._since_1970 + read, data, sent)
+            before = since_1970
+        return before
 
 
 def _compress(path: Path) -> None:

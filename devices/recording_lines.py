@@ -1,16 +1,22 @@
 r"""The lines of a recording: chunks, remarks, and the checks that show whether a line was changed.
 
-A chunk is ``<time> <direction> <payload> ~<check>``. The check is a CRC-32 over all chunks and
-remarks since the header, so that a line that was changed, cut, removed, repeated or moved does not
-match. It protects against editors and transfers, not against a forger.
+A chunk is ``<time> <direction> <payload> ~<check>``. A run, chunks from the device in short
+succession, is one line: ``<time> << <payload> <pauses> ~<check>``. Its payload is that of all
+chunks; its pauses, separated by commas, are the microseconds between one chunk and the next, each
+followed by ``x`` and the bytes of the later chunk unless it has one byte.
+
+The check is a CRC-32 over all lines and remarks since the header, so that a line that was changed,
+cut, removed, repeated or moved does not match. It protects against editors and transfers, not
+against a forger.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from devices.readings import escape, unescape
 
@@ -22,10 +28,23 @@ LATEST = 253_402_300_799.0
 """Seconds from 1970 to the end of the year 9999."""
 LINK_OPENED = "the link was opened again here"
 
+RUN = "<<"
+"""The direction of a run."""
+LONGEST_PAUSE = 0.05
+"""Seconds between two chunks of a run. A longer pause begins a new line."""
+
+_PAUSE = re.compile(r"(\d{1,6})(?:x(\d{1,6}))?", re.ASCII)
 _SECONDS = re.compile(r"\d+(\.\d+)?")
 _SEALED = re.compile(rb"(.*) ~([0-9A-F]{8})", re.DOTALL)
 _GAP = re.compile(rf"\d+ chunks are missing here|{LINK_OPENED}")
 _STEP = re.compile(r"the clock was set by ([+-]\d+\.\d{6}) s here")
+
+
+class Piece(NamedTuple):
+    """A chunk of a run after its first: the microseconds since the chunk before, and its bytes."""
+
+    pause: int
+    size: int
 
 
 class Chain:
@@ -63,6 +82,29 @@ def chunk_line(time: str, data: bytes, sent: bool) -> bytes:
     return f"{time} {'>' if sent else '<'} {escape(data)}".encode("ascii")
 
 
+def run_line(time: str, data: bytes, later: Sequence[Piece]) -> bytes:
+    """The line of a run, without check and line end. ``data``: of all its chunks; ``later``: those
+    after the first.
+    """
+    pauses = ",".join(str(pause) if size == 1 else f"{pause}x{size}" for pause, size in later)
+    return f"{time} {RUN} {escape(data)} {pauses}".encode("ascii")
+
+
+def split_run(line: bytes) -> tuple[bytes, list[Piece]]:
+    """The line of a run, without its check, as the line of one chunk with all its bytes, and the
+    chunks after the first. The line of a chunk is returned unchanged. Raises ``ValueError``.
+    """
+    time, _, rest = line.partition(b" ")
+    if not rest.startswith(RUN.encode() + b" "):
+        return line, []
+    payload, _, pauses = rest[len(RUN) + 1 :].rpartition(b" ")
+    found = [_PAUSE.fullmatch(each) for each in pauses.decode("latin-1").split(",")]
+    pieces = [Piece(int(each[1]), int(each[2] or 1)) for each in found if each is not None]
+    if len(pieces) < len(found):
+        raise ValueError("the pauses at the end of the line cannot be read")
+    return b"%b < %b" % (time, payload), pieces
+
+
 def step_remark(seconds: float) -> str:
     """The remark that the clock was set by so many seconds."""
     return f"the clock was set by {seconds:+.6f} s here"
@@ -79,9 +121,11 @@ def ending(end: bytes) -> tuple[float | None, int | None]:
             remarks.append(body)
             continue
         try:
+            body, later = split_run(body)
             at, absolute = parse_time(body.split(b" ", 1)[0].decode("latin-1"))
         except ValueError:
             continue
+        at += sum(piece.pause for piece in later) / 1e6
         for remark in reversed(remarks):
             text = remark[1:].decode("utf-8", "replace").strip()
             step = step_in(text)
