@@ -9,7 +9,7 @@ import contextlib
 import gc
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -58,7 +58,7 @@ from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner, remembered
 from controller.tables.stages import Stages
 from controller.tables.table import Table
-from devices.calls import AnyCall, Heard
+from devices.calls import CLOCK_DIGITS, AnyCall, Heard
 from devices.codec import Codec
 from devices.device import Device
 from devices.drivers import driver
@@ -526,9 +526,11 @@ class Daemon:
         )
 
     def _place(self, table: TableSettings, why: Why = "boot") -> ServedTable:
-        clock: Callable[[], float] = (
-            (lambda: time.monotonic() * table.speed) if table.simulated else time.monotonic
-        )
+        speed = table.speed if table.simulated else 1.0
+
+        def clock() -> float:
+            return round(time.monotonic() * speed, CLOCK_DIGITS)
+
         people = self._configuration.people
         runner = TableRunner(
             partial(self._table, table),

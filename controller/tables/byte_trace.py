@@ -26,10 +26,13 @@ class Sent(NamedTuple):
 
 
 class ByteTrace:
-    """The calls to one device's watch that are not stored yet, in order and bounded."""
+    """The calls to one device's watch that are not stored yet, in order and bounded. ``compact``:
+    they are stored in as few bytes as possible; not where the length must reveal no card.
+    """
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, *, compact: bool = False) -> None:
         self._device = device
+        self._compact = compact
         self._calls: list[AnyCall] = []
         self._size = 0
         self._missed = 0
@@ -60,7 +63,7 @@ class ByteTrace:
         self._calls, self._size, self._missed = [], 0, 0
         if missed:
             calls.append(Missed(self._latest, missed))
-        return write_calls(self._device, calls) if calls else None
+        return write_calls(self._device, calls, compact=self._compact) if calls else None
 
     def lose(self) -> None:
         """Count what was taken as lost: it could not be stored."""

@@ -186,7 +186,7 @@ class TableRunner:
         self._read = Moment.now()
         trace = self._traces.get(device)
         if trace is None:
-            trace = self._traces[device] = ByteTrace(device)
+            trace = self._traces[device] = ByteTrace(device, compact=self._cipher is None)
         trace.note(call)
 
     def flush(self) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import json
 import shutil
 import sqlite3
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from controller.journal.schema import chained, genesis
 from controller.journal.store import Store
 from controller.proof.audit import audit
 from controller.proof.findings import Audit
+from devices.calls import Heard
 from devices.readings import LinkUp
 from tests.support.journal.premises import Premises, entries, evening
 
@@ -215,3 +219,59 @@ async def test_the_command_says_it_on_one_page(
     assert "audit it with that release" in capsys.readouterr().out
     assert main(["audit", str(tmp_path / "none"), "--text"]) == 3
     assert "COULD NOT BE JUDGED: " in capsys.readouterr().out
+
+
+def packed_minute(path: Path) -> None:
+    """A table whose wheel sends each byte by itself, so that its entries are packed."""
+
+    async def play() -> None:
+        run = Premises(path)
+        run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
+        await run.open()
+        for state in (2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5):
+            shown = b"17" if state == 5 else b"  "
+            line = b"*X;%d;002;%b;0;165;0\r\n" % (state, shown)
+            run.now = round(run.now + 0.48, 4)
+            for byte in line:
+                run.now = round(run.now + 0.001, 4)
+                run.tell(Heard(run.now, bytes([byte])))
+        await run.end()
+
+    asyncio.run(play())
+
+
+def repacked(body: bytes, old: bytes, new: bytes) -> bytes:
+    """A packed entry with other calls in it."""
+    listed = zlib.decompress(base64.b64decode(json.loads(body)["packed"]))
+    packed = base64.b64encode(zlib.compress(listed.replace(old, new))).decode()
+    return json.dumps({"device": "wheel", "packed": packed}).encode()
+
+
+def test_what_was_edited_within_a_packed_entry_is_found(tmp_path: Path) -> None:
+    """By its hash; and where the chain was made again, because the readings do not follow."""
+    path = tmp_path / "journal.sqlite3"
+    packed_minute(path)
+    assert whole(audit(path))
+    made = next(
+        entry
+        for entry in entries(path)
+        if b'"packed"' in entry.body
+        and repacked(entry.body, b";5;002;17;", b"") != entry.body
+        and b";5;002;17;" in zlib.decompress(base64.b64decode(json.loads(entry.body)["packed"]))
+    )
+    for old, new in (
+        (b";5;002;17;", b";5;002;18;"),
+        (b'"run",', b'"run",9'),
+        (b"1000,1000", b"1000,9000000"),
+    ):
+        copy = tmp_path / "copy.sqlite3"
+        shutil.copyfile(path, copy)
+        body = repacked(made.body, old, new)
+        assert body != made.body
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.execute(
+                "UPDATE entry SET body = ? WHERE position = ?", (body, made.position)
+            )
+            assert not audit(copy).proves
+            chain_again(connection)
+        assert audit(copy).differences
