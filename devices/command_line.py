@@ -1,17 +1,26 @@
 """What every program shares: a command line that names the word to write instead of an unknown
-action, choice or option, and an end without the garbage collector.
+action, choice or option; the signals that end it, and whether the terminal from which it was
+started has been closed; and an end without the garbage collector.
+
+A terminal that is closed sends SIGHUP: the kernel to the session's leader and, once that has
+ended, to what runs in the foreground; a shell also to its jobs. ``kill`` and service managers send
+the same signal to a daemon that is to read its configuration again.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import os
+import signal
 import sys
 from io import TextIOWrapper
 from typing import Any, NoReturn
 
 from devices.suggestions import instead_of, meant
 
+TERMINAL = "/dev/tty"
+"""The controlling terminal of whichever process opens it (tty(4))."""
 UNRECOGNIZED = "unrecognized arguments: "
 """How ``argparse`` begins what it says of words that it does not know."""
 
@@ -30,6 +39,26 @@ def end_process(status: int) -> NoReturn:
     """
     gc.freeze()
     sys.exit(status)
+
+
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """The signals at which a program ends cleanly. SIGHUP is one unless it was ignored when the
+    program started, as with ``nohup``.
+    """
+    attended = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+    return (*((signal.SIGHUP,) if attended else ()), signal.SIGINT, signal.SIGTERM)
+
+
+def has_terminal() -> bool:
+    """Whether this process has a controlling terminal that is open at its other end. A service
+    manager gives none.
+    """
+    try:
+        descriptor = os.open(TERMINAL, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    os.close(descriptor)
+    return True
 
 
 class CommandLine(argparse.ArgumentParser):

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from devices.command_line import CommandLine, end_process
+from devices.command_line import CommandLine, end_process, has_terminal, stop_signals
 from devices.money import EURO, minor_units
 from devices.suggestions import instead_of
 from simulators.device import Device
@@ -395,11 +395,16 @@ def main(argv: list[str] | None = None) -> int:
     if arguments.faults_per_hour:
         _random_faults(server, known, arguments.faults_per_hour, arguments.seed)
     wake, woken = os.pipe()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in stop_signals():
         signal.signal(number, lambda *_: os.write(woken, b"."))
-    print_json(port=port.address, protocol=protocol, seed=arguments.seed, speed=arguments.speed)
+    attended = has_terminal()
     try:
+        print_json(port=port.address, protocol=protocol, seed=arguments.seed, speed=arguments.speed)
         server.serve(wake)
+    except OSError:
+        if not attended or has_terminal():
+            raise
+        # what is printed on a closed terminal is lost
     finally:
         port.close()
     return 0

@@ -167,7 +167,10 @@ class Server:
 
     def _hear(self) -> bool:
         """Read faults from standard input. False: it has ended, and so must we."""
-        data = os.read(sys.stdin.fileno(), 4096)
+        try:
+            data = os.read(sys.stdin.fileno(), 4096)
+        except OSError:  # a terminal that is being closed
+            data = b""
         if not data:
             self._listen = False
             return not self._end_with_stdin

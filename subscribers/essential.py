@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
+from devices.command_line import stop_signals
 from devices.log import structlog
 
 END_TIMEOUT_SECONDS = 10.0
@@ -68,7 +69,7 @@ def ending_process() -> Iterator[None]:
 
 
 def end_at_signal(end: Callable[[], None]) -> None:
-    """Call ``end`` in the running loop at SIGINT or SIGTERM. Where the process has not ended
+    """Call ``end`` in the running loop at a signal that ends a program. Where the process runs on
     :data:`STOP_TIMEOUT_SECONDS` later, because a thread of a slow disk or database does not return,
     it is ended with status 1.
     """
@@ -81,7 +82,7 @@ def end_at_signal(end: Callable[[], None]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
             loop.call_soon_threadsafe(end)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in stop_signals():
         signal.signal(number, stop)
 
 

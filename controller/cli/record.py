@@ -23,6 +23,7 @@ from controller.cli.numbers import seconds
 from controller.cli.speeds import Heard, at_speed, listened, speed_of, why_not
 from controller.contract.version import SOFTWARE
 from devices.codec import Asks, Codec, feed
+from devices.command_line import has_terminal, stop_signals
 from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import ClockedWriter, RecordingWriter
 from devices.watch import NOISE, NOT_UNDERSTOOD
@@ -100,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError(f"{arguments.file} already exists; not overwritten")
     codec = make_codec(arguments.driver, "device", []) if arguments.driver else None
     tally = Tally()
+    attended = has_terminal()
     try:
         link = open_link(arguments.url)
         try:
@@ -114,11 +116,15 @@ def run(arguments: argparse.Namespace) -> int:
     except LinkFailedError as error:
         raise CommandLineError(f"{error}{_kept(tally, codec)}") from error
     except OSError as error:
+        if attended and not has_terminal():  # what failed is the picture on it
+            return 0
         if not tally.chunks:
             arguments.file.unlink(missing_ok=True)  # nothing but a part of its header
         raise CommandLineError(
             f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}"
         ) from error
+    if attended and not has_terminal():
+        return 0
     print(f"{arguments.file}: {_counts(tally, codec)}", file=sys.stderr)
     if arguments.driver and (why := (known := named(arguments.driver)).blind(known.options())):
         print(f"novamas: {arguments.driver}: {why}", file=sys.stderr)
@@ -219,13 +225,15 @@ def _kept(tally: Tally, codec: Codec | None) -> str:
 
 @contextmanager
 def _ending() -> Iterator[list[int]]:
-    """Make Ctrl-C and SIGTERM end the recording between two reads, so that the file is complete."""
+    """Make Ctrl-C, SIGTERM and a closed terminal end the recording between two reads, so that the
+    file is complete.
+    """
     ended: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:
         ended.append(number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, end) for number in stop_signals()}
     try:
         yield ended
     finally:

@@ -60,6 +60,7 @@ from controller.tables.stages import Stages
 from controller.tables.table import Table
 from devices.calls import CLOCK_DIGITS, AnyCall, Heard
 from devices.codec import Codec
+from devices.command_line import has_terminal, stop_signals
 from devices.device import Device
 from devices.drivers import driver
 from devices.log import structlog
@@ -104,7 +105,8 @@ FAREWELL = 5.0
 
 
 async def serve(configuration: Configuration, deadline: Deadline, file: Path | None = None) -> None:
-    """Run until SIGTERM or SIGINT, which start the ``deadline``. SIGHUP reads the configuration
+    """Run until SIGTERM or SIGINT, which start the ``deadline``, or until the terminal is closed
+    from which the daemon was started, but for ``nohup``. Any other SIGHUP reads the configuration
     again, where it is from a ``file``.
 
     Raises ``JournalUnusableError``, ``OSError`` if the embedded broker cannot listen, and a group
@@ -118,12 +120,17 @@ async def serve(configuration: Configuration, deadline: Deadline, file: Path | N
         deadline.within(STOP)  # first, and outside the loop, which may hang
         loop.call_soon_threadsafe(stop.set)
 
-    def reload(*_: object) -> None:  # closing a terminal must not stop the tables
+    attended = signal.SIGHUP in stop_signals() and has_terminal()
+
+    def hang_up(*_: object) -> None:
+        if attended and not has_terminal():
+            end()
+            return
         with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
             loop.call_soon_threadsafe(again.set)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    before[signal.SIGHUP] = signal.signal(signal.SIGHUP, reload)
+    before[signal.SIGHUP] = signal.signal(signal.SIGHUP, hang_up)
     try:
         if configuration.standby is None:
             await Daemon(configuration, deadline, file, again).run(stop)

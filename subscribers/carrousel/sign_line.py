@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
@@ -36,6 +35,7 @@ from subscribers.carrousel.sign import (
 from subscribers.essential import end_at_signal, ending_process, essential
 from subscribers.feed import BrokerLogin, Linked, table_feed
 from subscribers.meter import Meter, hear
+from subscribers.service_log import log_lines
 
 LOOK = 1.0
 """Seconds between two looks at what is to be shown: a sign is written no more often."""
@@ -196,14 +196,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--settings", required=True, metavar="JSON", help="made by novamas sign")
     settings = msgspec.json.decode(parser.parse_args(argv).settings, type=Settings)
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True, key="timestamp"),
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
-    )
+    log_lines("json")
     asyncio.run(_run(settings))
     return 0
 

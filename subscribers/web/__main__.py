@@ -28,6 +28,7 @@ from subscribers.console.admission import NobodyError
 from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential
 from subscribers.feed import Linked, table_feed
+from subscribers.service_log import log_lines
 from subscribers.web.app import Web, app
 from subscribers.web.connections import BrowserConnection, BrowserLoop
 from subscribers.web.floor import Floor
@@ -249,19 +250,7 @@ def _now() -> str:
 
 def _log(settings: WebSettings) -> None:
     """One line per event on standard error, as the daemon's."""
-    render: structlog.typing.Processor = (
-        structlog.processors.JSONRenderer()
-        if settings.log == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    )
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True, key="timestamp"),
-            render,
-        ],
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
-    )
+    log_lines(settings.log)
     logging.basicConfig(level=logging.WARNING)
     # what becomes of a stream whose browser takes nothing any more: /metrics counts them
     logging.getLogger("uvicorn.error").addFilter(

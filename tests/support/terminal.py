@@ -16,7 +16,7 @@ from typing import Self
 
 import pytest
 
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 
 class Terminal:
@@ -74,6 +74,24 @@ class Terminal:
 
     def press_ctrl_c(self) -> None:
         os.write(self._terminal, b"\x03")
+
+    @property
+    def leader(self) -> int:
+        """The process that was started on it."""
+        return self._process
+
+    def type(self, line: str) -> None:
+        os.write(self._terminal, line.encode() + b"\n")
+
+    def ended(self) -> int:
+        """Wait until the program has ended, whether or not anybody reads; gives the exit code."""
+        status = until("the end", self._reaped, lambda: self.text)
+        self._code = os.waitstatus_to_exitcode(status[1])
+        return self._code
+
+    def _reaped(self) -> tuple[int, int] | None:
+        found, status = os.waitpid(self._process, os.WNOHANG)
+        return (found, status) if found else None
 
     def end(self) -> int:
         """Read to the end; gives the exit code."""
