@@ -37,7 +37,17 @@ from controller.contract.node import Health, NodeStatus
 from controller.contract.topics import Topics
 from controller.contract.version import VERSION
 from controller.doctor.finding import Finding
-from controller.doctor.redaction import log_lines, mistake, redacted, spellings, without
+from controller.doctor.redaction import (
+    PASS,
+    SHORTEST,
+    log_lines,
+    mistake,
+    plain,
+    redacted,
+    spellings,
+    told_health,
+    without,
+)
 from controller.doctor.units import RUNS
 from devices.new_file import written_to
 
@@ -65,12 +75,14 @@ Look = Callable[[Configuration], Iterator[Finding]]
 ABOUT = """\
 What support needs to know of a daemon of Novamás. Look through it before you send it.
 
-configuration.json  what is configured; secrets, and where they are, are replaced by (set)
+configuration.json  what is configured, as far as it is known to be harmless; other texts are
+                    replaced by (set), and of addresses all behind the host is
 mistakes.txt        what `novamas check` finds wrong, without what was written there
 doctor.jsonl        what `novamas doctor` finds
 health.json         the daemon's own words on how it is, from the broker
 journal.json        which entries the journal has, without what they say, and the files beside it
-log.jsonl           the last lines of the log; of tables with face-down cards, only what happened
+log.jsonl           the last lines of the log; of tables with face-down cards, only what happened;
+                    of an error's text, its kind, its place and the words of the system
 versions.json       Novamás, its dependencies, the machine
 """
 
@@ -87,15 +99,20 @@ def bundle(path: Path, log: Path | None, looks: Iterable[Look]) -> dict[str, str
     }
     if configuration is not None:
         made["doctor.jsonl"] = "".join(
-            f"{msgspec.json.encode(finding).decode()}\n"
+            f"{json.dumps(_plain(msgspec.to_builtins(finding)), ensure_ascii=False)}\n"
             for look in looks
             for finding in look(configuration)
         )
         made["health.json"] = _json(asyncio.run(health(configuration)))
         made["journal.json"] = _json(journal(Path(configuration.journal.path)))
     made["log.jsonl"] = _log(log, found)
-    spelt = spellings(secrets(found.configuration))
-    return {name: without(text, spelt) for name, text in made.items()}
+    spelt = spellings([*secrets(found.configuration), *_environment()])
+    people = persons(found.configuration)
+    return {name: without(without(text, spelt), people) for name, text in made.items()}
+
+
+def _plain(finding: dict[str, Any]) -> dict[str, Any]:
+    return {key: plain(each) if isinstance(each, str) else each for key, each in finding.items()}
 
 
 def pack(files: dict[str, str], target: Path, name: str) -> None:
@@ -120,9 +137,9 @@ def configured(path: Path) -> dict[str, Any]:
     try:
         sources, _ = read_sources(path)
     except UnreadableError:
-        return {"files": [str(path)], "says": "it cannot be read: mistakes.txt"}
+        return {"files": [path.name], "says": "it cannot be read: mistakes.txt"}
     return {
-        "files": [str(source.path) for source in sources.files],
+        "files": [source.path.name for source in sources.files],
         "says": redacted(as_float(sources.given)),
     }
 
@@ -166,16 +183,16 @@ async def health(configuration: Configuration) -> dict[str, Any]:
                             kind = kinds[topics[str(message.topic)]]
                             heard[str(message.topic)] = _only(kind, message.payload)
     except (BrokerUnusableError, OSError) as error:
-        return {"unknown": str(error)}
+        return {"unknown": plain(str(error))}
     except aiomqtt.MqttError as error:
-        return {"unknown": told(error, broker)}
+        return {"unknown": plain(told(error, broker))}
     return heard or {"unknown": "nobody has said anything at the broker"}
 
 
 def _only(kind: type[msgspec.Struct], body: bytes) -> Any:
     """What of a message is as the contract has it."""
     try:
-        return msgspec.to_builtins(msgspec.json.decode(body, type=kind))
+        return told_health(msgspec.to_builtins(msgspec.json.decode(body, type=kind)))
     except (ValueError, RecursionError) as error:
         return {"unknown": f"it is not one of ours: {type(error).__name__}"}
 
@@ -248,6 +265,41 @@ def secrets(configuration: Configuration | None) -> list[bytes]:
                 if file.is_file() and file.stat().st_size <= SECRET:
                     found.append(file.read_bytes())
     return found
+
+
+def _environment() -> list[bytes]:
+    """The values of variables that are secrets by their names."""
+    return [
+        value.encode("utf-8", "surrogateescape")
+        for name, value in os.environ.items()
+        if PASS.match(f"{name}=")
+    ]
+
+
+def persons(configuration: Configuration | None) -> list[str]:
+    """The names and ids in the people file, as far as this user can read it. What is masked has no
+    names; this is for a text that is shown.
+    """
+    people = None if configuration is None else configuration.people
+    if people is None or people.file is None:
+        return []
+    found = set[str]()
+    with contextlib.suppress(OSError):
+        file = Path(people.file)
+        for line in file.read_bytes().splitlines() if file.is_file() else []:
+            with contextlib.suppress(ValueError, RecursionError):
+                _names(json.loads(line), found)
+    return sorted((each for each in found if len(each) >= SHORTEST), key=len, reverse=True)
+
+
+def _names(value: Any, found: set[str]) -> None:
+    if isinstance(value, dict):
+        found |= {each for key in ("name", "id") if isinstance(each := value.get(key), str)}
+        for each in value.values():
+            _names(each, found)
+    elif isinstance(value, list):
+        for each in value:
+            _names(each, found)
 
 
 def _json(value: Any) -> str:

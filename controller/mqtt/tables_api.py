@@ -420,7 +420,9 @@ class TablesApi:
             if reply.ok:
                 log.info("command followed")
             else:
-                log.info("command refused", reason=reply.error)
+                # the text of a refusal can name persons
+                unread = {"reason": reply.error} if why == UNREADABLE else {}
+                log.info("command refused", refusal=why, **unread)
         if not reply.ok and proof is not None:
             _keep(place, proof, why)
         return self._replies(table, place.topics, sender, message, msgspec.json.encode(reply))

@@ -17,12 +17,14 @@ import pytest
 from nacl.signing import SigningKey
 
 from controller.cli import main
+from controller.configuration.file import inspected
+from controller.doctor.redaction import plain, told_health
 from controller.people.pin_key import make_pepper, seal, write_pin_key
 from controller.people.register import spelled
 from devices.readings import escape
 from tests.daemon.test_confidential import CARD, TABLE, Shoe
 from tests.daemon.test_confidential import shoe as shoe
-from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.support.daemon.play import command, until_open, until_up
 from tests.support.daemon.process import UNSIGNED, Daemon, Wheel, configuration, table
 from tests.support.people.signing import enrol
@@ -160,7 +162,7 @@ def test_no_key_password_pin_or_card_is_in_any_file(
     says = json.loads(made["configuration.json"])["says"]
     assert says["broker"]["password_file"] == "(set)"
     assert says["broker"]["username"] == "novamas"
-    assert says["bookmark"][0]["address"] == "https://127.0.0.1/hook?token=(set)"
+    assert says["bookmark"][0]["address"] == "https://127.0.0.1/(set)"
     assert [each["id"] for each in says["table"]] == ["r1", "bacara-1"]
     assert says["table"][1]["device"][0]["options"] == {"min_draw": 0.0}
     health = json.loads(made["health.json"])["novamas/v1/palma/node/pit-1/health"]
@@ -176,6 +178,145 @@ def test_no_key_password_pin_or_card_is_in_any_file(
     assert lines[-1] == {"left out": 2, "because": "these lines are no JSON"}
     assert json.loads(made["versions.json"])["packages"]["novamas"]
     assert running.stop() == 0
+
+
+CANARIES = """
+[site]
+id = "palma"
+node = "pit-1"
+[broker]
+url = "mqtt://127.0.0.1:{port}"
+client_id = "novamas-1"
+[journal]
+path = "{folder}/canary-journal/journal.sqlite3"
+[people]
+required = "accept-the-risk"
+file = "people.jsonl"
+key = "{key}"
+[web]
+listen = "127.0.0.1:8080"
+names = ["canary-name.example"]
+[archive]
+database = "postgresql://canary-db@db.example/canary-path?passfile=/srv/canary-home/pgpass"
+[[bookmark]]
+id = "door"
+kind = "webhook"
+address = "https://hooks.example/services/canary-T000/canary-B000?key=canary-key&sig=canary-sig#canary"
+tables = ["r1"]
+cameras = {{ r1 = "canary-camera" }}
+[[table]]
+id = "r1"
+game = "roulette-french"
+decree = "ARA02"
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "serial:///dev/serial/by-id/wheel?baud=9600"
+serial = "canary-serial"
+"""
+PERSON = "Z. Zubiri-Canario"
+LOGGED: list[dict[str, object]] = [
+    {
+        "event": "command refused",
+        "reason": f"not followed yet: within 120 s a person other than {PERSON} must send it",
+        "by": PERSON,
+        "role": "canary-role",
+        "table": "r1",
+        "refusal": "second_person",
+    },
+    {"event": "command refused", "reason": f"{PERSON} is at the table as croupier already"},
+    {"event": "hook", "error": "https://hooks.example/services/canary-T000?sig=canary-sig"},
+    {"event": "signed in: M. Lasa, m-lasa", "level": "canary level", "table": "canary table"},
+    {"event": "at https://canary-u:canary-p@hooks.example/canary-path?x=canary-query"},
+    {"event": "file /srv/canary-home/x", "timestamp": "canary", "device": ["canary"]},
+    {"event": "password='canary with spaces' token=\"canary\" Secret = canary-9"},
+    {"event": "topics", "topic": "novamas/v1/palma/r1/reply/canary-client"},
+    {"event": "topics", "topics": ["novamas/v1/palma/r1/reply/canary-client", "canary of all"]},
+    {"event": "count", "count": "canary", "alert": "canary alert", "segment": "canary/x"},
+    {
+        "event": "died",
+        "exception": 'Traceback\n  File "/srv/canary-home/service.py", line 7, in run\n'
+        f"    greet('{PERSON}')\nConnectionRefusedError: [Errno 111] Connection refused: canary",
+    },
+    {"event": "env", "what": "CANARY_TOKEN is canary-in-environment", "why": PERSON},
+    {"event": "now canary-in-environment", "unknown": PERSON},
+]
+"""Lines of a log, each with what must not leave."""
+
+
+@pytest.mark.usefixtures("programs")
+def test_what_is_not_known_to_be_harmless_is_masked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "canary-journal").mkdir()
+    text = CANARIES.format(port=free_port(), folder=tmp_path, key=spelled(SIGNER))
+    (tmp_path / "novamas.toml").write_text(text)
+    enrol(tmp_path)
+    (tmp_path / "log").write_text("".join(f"{json.dumps(line)}\n" for line in LOGGED))
+    monkeypatch.setenv("CANARY_TOKEN", "canary-in-environment")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "credentials"))
+    (tmp_path / "credentials").mkdir()
+    (tmp_path / "credentials" / "word").write_text("canary-credential\n")
+    config = tmp_path / "novamas.toml"
+    assert [str(each) for each in inspected(config).mistakes] == []
+    made = bundle(config, tmp_path / "bundle.tgz", "--log", str(tmp_path / "log"))
+    for name, text in made.items():
+        found = re.findall(r"(?i)[^\n]*(?:canar[yi]|zubiri|lasa)[^\n]*", text)
+        assert found == [], name
+    says = json.loads(made["configuration.json"])["says"]
+    assert says["bookmark"][0]["address"] == "https://hooks.example/(set)"
+    assert says["broker"].keys() == {"url", "client_id"}
+    assert says["archive"]["database"] == "postgresql://(set)@db.example/(set)"
+    assert says["table"][0]["device"][0]["link"] == "serial:///dev/serial/by-id/wheel?baud=9600"
+    lines = [json.loads(line) for line in made["log.jsonl"].splitlines()]
+    assert lines[0] == {
+        "event": "command refused", "table": "r1", "refusal": "second_person", "reason": "(text)"
+    }  # fmt: skip
+    [died] = [line for line in lines if line["event"] == "died"]
+    assert died["exception"] == (
+        "(text) service.py:7:run ConnectionRefusedError Connection refused"
+    )
+    assert lines[7]["topic"] == "novamas/v1/palma/r1/reply/(set)"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("mqtt://user:canary@host:1883", "mqtt://(set)@host:1883"),
+        ("mqtt://user:can/ary@host", "mqtt://(set)"),
+        ("nats://u:canary@a:1,b:2", "nats://(set)@a:1,b:2"),
+        ("at https://h.example/canary, again", "at https://h.example/(set) again"),
+        ("https://h.example?canary=canary", "https://h.example/(set)"),
+        ("tcp://192.0.2.7:4001/canary?baud=9600", "tcp://192.0.2.7:4001/(set)"),
+        ("rfc2217://192.0.2.7:4001?baud=9600", "rfc2217://192.0.2.7:4001?baud=9600"),
+        ("serial:///dev/ttyUSB0?baud=9600&pin=canary", "serial:///dev/ttyUSB0"),
+        ("replay:///srv/canary.rec?speed=1", "replay:///(set)"),
+        ("host=db password='can ary' user=u", "host=db password=(set) user=u"),
+        ("disk /var/lib/novamas is full", "disk /var/lib/novamas is full"),
+        ("/etc/novamas/canary.pem: not found", "/etc/novamas/(set): not found"),
+        ("token = canary; pin=1234", "token=(set); pin=(set)"),
+        ("/srv/canary/novamas.toml: not found", "/(set): not found"),
+    ],
+)
+def test_addresses_paths_and_passwords_in_texts(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+def test_what_the_daemon_says_of_itself_names_nobody() -> None:
+    body = {
+        "boot": "1a2b",
+        "broker": {"connected": False, "trouble": f"[Errno 111] Connection refused: {PERSON}"},
+        "people": {"number": 3, "trouble": f"{PERSON} and M. Lasa look the same"},
+        "reload": {"changed": {"r1": ["device wheel: link"]}, "waiting": {"r1": PERSON}},
+        "tables": {"r1": {"devices": {"wheel": {"state": "up", "detail": PERSON}}}},
+        "versions": {"novamas": "0.2.0"},
+    }
+    told = told_health(body)
+    assert PERSON not in json.dumps(told)
+    assert told["broker"]["trouble"] == "(text) Connection refused"
+    assert told["tables"]["r1"]["devices"]["wheel"] == {"state": "up", "detail": "(text)"}
+    assert told["reload"]["changed"] == {"r1": ["device wheel: link"]}
+    assert told["versions"] == {"novamas": "0.2.0"}
 
 
 MISTAKEN = """
