@@ -61,6 +61,10 @@ class BrokerConnection(msgspec.Struct):
     """Messages to the daemon that could not be read, or for which there was no room."""
     foreign: Whole = 0
     """Messages of others on the daemon's own retained topics; each was corrected."""
+    forbidden: dict[str, Whole] = {}
+    """The number of topics by kind (``event``, ``alert``, ``node/health``) whose messages the
+    broker does not pass on, as far as it is known: its rules forbid it.
+    """
 
 
 class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from controller.broker.client import BrokerClient
 from controller.broker.failures import told
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import Broker, Configuration, Site
-from controller.contract.node import NodeStatus
+from controller.contract.node import Health, NodeStatus
 from controller.contract.topics import Topics
 from controller.doctor.finding import Finding
 
@@ -66,8 +66,9 @@ async def _asked(broker: Broker, site: Site) -> list[Finding]:
     about = f"broker {broker.url}"
     five = broker.protocol == "5"
     topics = [
-        Topics(site.id, simulated=simulated).node(site.node, "status")
+        Topics(site.id, simulated=simulated).node(site.node, leaf)
         for simulated in (False, True)
+        for leaf in ("status", "health")
     ]
     heard: dict[str, bytes] = {}
     try:
@@ -99,7 +100,12 @@ async def _asked(broker: Broker, site: Site) -> list[Finding]:
         found += allowed(about, client.said.json())
     else:
         found.append(Finding("note", about, "by MQTT 3.1.1 it does not say what it allows"))
-    return found + [each for body in heard.values() for each in there(site.node, body)]
+    for topic, body in heard.items():
+        found += (passed_on if topic.endswith("/health") else there)(site.node, body)
+    if not heard:
+        do = "if one runs, let the user of [broker] write and read its topics: `novamas acl`"
+        found.append(Finding("note", f"node {site.node}", "the broker has nothing of a daemon", do))
+    return found
 
 
 def allowed(about: str, said: Mapping[str, Any]) -> list[Finding]:
@@ -148,3 +154,22 @@ def there(node: str, body: bytes) -> Iterator[Finding]:
         )  # fmt: skip
         return
     yield Finding("ok", f"node {node}", f"a daemon of this name is {status.status} at the broker")
+
+
+def passed_on(node: str, body: bytes) -> Iterator[Finding]:
+    """What a daemon says of what the broker does with its messages."""
+    try:
+        broker = msgspec.json.decode(body, type=Health).broker
+    except (ValueError, RecursionError):
+        yield Finding(
+            "warning", f"node {node}", "its retained health is not one of ours",
+            "let nobody but the daemon write below its topics: `novamas acl`",
+        )  # fmt: skip
+        return
+    if broker.forbidden:
+        counted = ", ".join(f"{kind} ({count})" for kind, count in broker.forbidden.items())
+        yield Finding(
+            "fault", f"node {node}", f"the broker does not pass on what it publishes: {counted}",
+            "let the user of [broker] write and read these topics: `novamas acl` prints the rules; "
+            "the alert `broker-rules` names each",
+        )  # fmt: skip

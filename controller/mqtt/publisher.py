@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import random
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from functools import partial
 from itertools import cycle
@@ -34,8 +34,9 @@ from controller.journal.journal import Journal
 from controller.journal.mono import age_ns
 from controller.journal.schema import Entry, JournalUnusableError
 from controller.mqtt.connection import Connection, Incoming
+from controller.mqtt.delivery import ECHO_TIMEOUT_SECONDS, NOT_AUTHORIZED, Delivery, Posted, kind
 from controller.mqtt.intake import Intake
-from controller.mqtt.outgoing import Message
+from controller.mqtt.outgoing import Acknowledged, Message
 from controller.mqtt.own_topics import OwnTopics
 from controller.mqtt.table_claims import RENEWED as CLAIMED
 from controller.mqtt.tables_api import LEAVES, TablesApi, line_of
@@ -63,6 +64,10 @@ message.
 """
 RIVAL = "second-daemon"
 """The alert that another daemon serves a table of ours too, as long as its claim stands."""
+RULES = "broker-rules"
+"""The alert that the broker does not pass on what we publish, or keeps our topics from us."""
+RETRY_SECONDS = 30.0
+"""Time between attempts to publish what the broker forbids."""
 QUIET, RENEWED = 60.0, 600.0
 """Seconds: that minute, and the interval at which all retained topics are published again. We
 cannot see foreign messages that are too large for us. Where the broker keeps retained messages from
@@ -118,9 +123,21 @@ class Publisher:
     ) -> None:
         self.standing = BrokerConnection()
         self.position = outbox.cursor()
-        """The position of the last acknowledged event. The journal's cursor follows with a delay,
-        which can only cause duplicates.
+        """The position up to which every event is acknowledged, and none is known to have been
+        dropped. The journal's cursor follows with a delay, which can only cause duplicates.
         """
+        self._acknowledged = self.position
+        """The position of the last acknowledged event."""
+        self._delivery = Delivery()
+        self._unread: set[str] = set()
+        """Topics to which the broker refuses to subscribe us."""
+        self._refused = set[str]()
+        """Topics of ours on which the broker refused the last message."""
+        self._look = False
+        """It is time to look which messages did not come back."""
+        self._resuming: set[str] = set()
+        """Topics of which events are sent again; of others, none up to ``_past`` is."""
+        self._past = 0
         self._broker = broker
         self._addresses = cycle(addresses(broker.url))
         """Of the broker's nodes, the one to connect to next."""
@@ -192,7 +209,7 @@ class Publisher:
         """Send these now; without a connection they are dropped."""
         if (connection := self._connection) is not None and messages:
             for message in messages:
-                connection.post(message, partial(self._note_refusal, message))
+                self._publish_one(connection, message, partial(self._note_refusal, message))
             connection.flush()
 
     async def expect(self, tables: Mapping[str, Topics]) -> None:
@@ -227,10 +244,11 @@ class Publisher:
             alerts = topics.table(table, "alert/")
             self._unheard |= {topic for topic in before[table] if not topic.startswith(alerts)}
             self._unheard |= {topics.command(table), f"{alerts}+"}
+            self._unheard |= {topics.table(table, leaf) for leaf in ("event", "sealed", "reply/+")}
             if claims.left(table):
                 self._cleared |= dict.fromkeys(before[table], table)
         for table in placed:
-            now = [*api.own_of(table), *api.subscriptions([table])]
+            now = [*api.own_of(table), *api.subscriptions([table]), *api.echoes([table])]
             self._unheard.difference_update(now)
             shown = api.retained(table)
             self._cleared |= {t: table for t in before.get(table, ()) if t not in shown}
@@ -461,12 +479,129 @@ class Publisher:
         status = self._api.status(online=True)
         if not connection.v5:
             self._own.said([status])
-        connection.post(status, partial(self._note_retained, status))
+        self._publish_one(connection, status, partial(self._note_retained, status))
+
+    def _publish_one(
+        self, connection: Connection, message: Message, then: Acknowledged, position: int = 0
+    ) -> None:
+        """Post a message, and follow what the broker does with it."""
+        sent = self._delivery.posted(message, position)
+        connection.post(message, partial(self._on_answer, sent, then))
+
+    def _on_answer(self, sent: Posted, then: Acknowledged, refusal: str | None) -> None:
+        if not self._api.serves(sent.topic):  # a response topic, or a table that was removed
+            self._delivery.forget(sent.topic)
+            then(refusal)
+            return
+        known = sent.topic in self._delivery.forbidden
+        first = self._delivery.answered(sent, refusal, time.monotonic())
+        then(refusal)
+        if refusal is None:
+            self._refused.discard(sent.topic)
+        if known != (sent.topic in self._delivery.forbidden):
+            self._resume(sent.topic, first)
+
+    def _resume(self, topic: str, first: int | None) -> None:
+        """If a topic is no longer forbidden, send its events from the position ``first`` again."""
+        if first is not None:
+            if self._sent >= self._past:
+                self._resuming.clear()
+            self._past = max(self._past, self._sent)
+            self._historical = max(self._historical, self._past)
+            self._resuming.add(topic)
+            self._sent = min(self._sent, first - 1)
+            self._log.info("delivery resumes", topic=topic, position=first)
+            self._wake.set()
+        self._tell_rules()
+
+    def _tell_rules(self) -> None:
+        """Raise or clear the alert that the broker's rules keep messages from being delivered."""
+        forbidden = self._delivery.forbidden
+        counted = Counter(map(kind, forbidden))
+        if counted != self.standing.forbidden:
+            self.standing.forbidden = dict(sorted(counted.items()))
+            self._changed()
+        parts = [
+            f"{name} ({next(t for t in forbidden if kind(t) == name)}"
+            f"{f' and {count - 1} more' if count > 1 else ''}): "
+            f"{next(why for t, why in forbidden.items() if kind(t) == name)}"
+            for name, count in sorted(counted.items())
+        ]
+        if self._unread:
+            parts.append(
+                f"it refuses to let this daemon read {', '.join(sorted(self._unread)[:3])}"
+                f"{f' and {len(self._unread) - 3} more' if len(self._unread) > 3 else ''}, so that "
+                "nobody knows what of it is delivered"
+            )
+        known = self._api.alerts.get(RULES)
+        if not parts:
+            if self._api.alerts.pop(RULES, None) is not None:
+                self._log.info("the broker passes on everything")
+                self._wake.set()
+            return
+        detail = (
+            f"the broker's rules keep messages back: {'; '.join(parts)}. Let the daemon's user "
+            "write and read all its topics: `novamas acl` prints the rules. The events are in the "
+            "journal and are sent again then"
+        )
+        if known is None or known.detail != detail:
+            self._api.alerts[RULES] = _alert(RULES, "broker.rules", detail)
+            self._log.error("the broker's rules keep messages back", topics=sorted(forbidden)[:20])
+            self._wake.set()
+
+    async def _look_for_echoes(self, connection: Connection) -> None:
+        """Judge what should have come back. The answer to a SUBSCRIBE shows that all that the
+        broker had sent before has been read.
+        """
+        self._look = False
+        for topic in self._delivery.topics:
+            if not self._api.serves(topic):  # its table was removed, or another daemon has it
+                self._delivery.forget(topic)
+        if not (overdue := self._delivery.overdue(time.monotonic())):
+            return
+        await connection.listen([self._api.status(online=True).topic], retained=False)
+        for sent in self._delivery.judge(overdue, time.monotonic()):
+            self._say_again(connection, sent.topic, sent.position)
+        self._tell_rules()
+        connection.flush()
+
+    def _say_again(self, connection: Connection, topic: str, position: int) -> None:
+        """Publish once more, to see whether the broker passes it on."""
+        if position:
+            with contextlib.suppress(JournalUnusableError):  # the next one is in time
+                for event in self._outbox.events_after(position - 1, 1):
+                    message = self._message(event, historical=True)
+                    self._publish_one(connection, message, self._note_probe, event.position)
+        elif topic in (shown := self._api.shown(topic)):
+            self._post(connection, topic, shown[topic])
+
+    def _note_probe(self, _refusal: str | None) -> None:
+        self._advance()
+        self._wake.set()
+
+    def _retry(self) -> None:
+        """Try what is forbidden, to learn whether the broker's rules were mended."""
+        loop = asyncio.get_running_loop()
+        self._retrying = loop.call_later(RETRY_SECONDS, self._retry)
+        if (connection := self._connection) is not None:
+            waiting = self._delivery.waiting()
+            for topic in list(self._delivery.forbidden):
+                self._say_again(connection, topic, waiting.get(topic, 0))
+            connection.flush()
+
+    def _look_soon(self) -> None:
+        self._looking = asyncio.get_running_loop().call_later(
+            ECHO_TIMEOUT_SECONDS / 2, self._look_soon
+        )
+        self._look = True
+        self._wake.set()
 
     async def _send(self, connection: Connection) -> None:
         await self._exclusive.confirm()  # by now the broker has ended every other's connection
         backlog = self._outbox.head()  # events up to here happened while we were not connected
         self._own.connected()
+        self._delivery.connected(echoing=not connection.v5)
+        self._resuming, self._past = set(), 0
         claims = self._api.claims
         claims.connected(time.monotonic())
         # with QoS 0 the claims that the broker holds come before it answers the next SUBSCRIBE
@@ -475,6 +610,8 @@ class Publisher:
             refused += await self._hear_claims_said(connection)
         self._placed, self._unheard = set(), set()
         refused += await connection.listen(self._api.own(), retained=False)
+        if not connection.v5:
+            refused += await connection.listen(self._api.echoes(), retained=False)
         claims.admit()
         await self._clear_removed(connection)
         self._cleared = {
@@ -490,6 +627,8 @@ class Publisher:
         refused += await connection.listen(self._api.jackpots.topics(), as_published=False)
         if refused:
             self._log.error("broker refused subscriptions", topics=refused)
+        self._unread = set(refused)
+        self._tell_rules()
         # where another daemon had the tables, the broker may hold alerts that are none of ours
         self._taken = set(self._api.tables) if self._exclusive.taken_over else set()
         self._shown, self._stale = {}, set(self._api.tables)
@@ -508,12 +647,16 @@ class Publisher:
         lasting = loop.call_later(LONGEST_REFUSED, self._lasts)
         self._renewal = loop.call_later(self._renewed, self._renew)
         self._claiming_again = loop.call_later(CLAIMED, self._claim_again)
+        self._retrying = loop.call_later(RETRY_SECONDS, self._retry)
+        self._looking = loop.call_later(ECHO_TIMEOUT_SECONDS / 2, self._look_soon)
         try:
             await self._publish(connection, backlog)
         finally:
             lasting.cancel()
             self._renewal.cancel()
             self._claiming_again.cancel()
+            self._retrying.cancel()
+            self._looking.cancel()
 
     async def _clear_removed(self, connection: Connection) -> None:
         """Clear what the broker retains of tables that were removed while this daemon was down."""
@@ -544,7 +687,8 @@ class Publisher:
     async def _publish(self, connection: Connection, backlog: int) -> None:
         """Publish until the end. Events up to the position ``backlog`` are marked historical."""
         self._connection, self._historical = connection, backlog
-        self._sent, self._unreadable = self.position, False
+        self._sent = self._acknowledged = self.position
+        self._unreadable = False
         self._unacknowledged.clear()
         try:
             while True:
@@ -552,6 +696,8 @@ class Publisher:
                 self._refresh(connection)
                 if self._placed or self._unheard:
                     await self._subscribe_anew(connection)
+                if self._look:
+                    await self._look_for_echoes(connection)
                 if self._taken:  # the broker may hold alerts of the daemon that had them
                     await connection.listen(self._api.alerts_of(self._taken))
                     self._taken = set()
@@ -570,6 +716,8 @@ class Publisher:
         own = [topic for table in placed for topic in self._api.own_of(table)]
         commands, jackpots = self._api.subscriptions(placed), self._api.jackpots.topics(placed)
         refused = await connection.listen(own, retained=False)
+        if not connection.v5:
+            refused += await connection.listen(self._api.echoes(placed), retained=False)
         refused += await connection.listen(commands)
         refused += await connection.listen(jackpots, as_published=False)
         if refused:
@@ -578,8 +726,18 @@ class Publisher:
         await connection.forget(gone)
 
     def _hear(self, message: MQTTMessage) -> bool:
-        """Take a claim of another daemon, or what the controller of a jackpot says."""
+        """Take a claim of another daemon, what the controller of a jackpot says, or what comes back
+        of our own.
+        """
         body, jackpots = bytes(message.payload), self._api.jackpots
+        topic = message.topic
+        if not message.retain:
+            known = len(self._delivery.forbidden)
+            first = self._delivery.heard(topic, body)
+            if len(self._delivery.forbidden) < known:
+                self._resume(topic, first)
+            if self._api.is_echo(topic):
+                return True
         return self._hear_claim(message) or jackpots.heard(message.topic, body, held=message.retain)
 
     def _hear_claim(self, message: MQTTMessage) -> bool:
@@ -618,7 +776,7 @@ class Publisher:
         if (claimed := claims.messages()) != self._claimed:
             self._claimed = claimed
             for message in claimed:
-                connection.post(message, partial(self._note_retained, message))
+                self._publish_one(connection, message, partial(self._note_retained, message))
             connection.flush()
             self._changed()
             self._wake.set()
@@ -676,7 +834,14 @@ class Publisher:
                         continue
                     historical = event.position <= self._historical
                     message = self._message(event, historical=historical)
-                    connection.post(message, partial(self._note_event, message, sent))
+                    past = event.position <= self._past and message.topic not in self._resuming
+                    if past or self._delivery.withholds(message.topic):
+                        if not past:
+                            self._delivery.withhold(message.topic, event.position)
+                        sent.acknowledged = True
+                        continue
+                    noted = partial(self._note_event, message, sent)
+                    self._publish_one(connection, message, noted, event.position)
                 self._sent = events[-1].position
                 self._advance()
             self._unreadable = False
@@ -697,7 +862,8 @@ class Publisher:
         if not events:
             self._sent = max(self._sent, head)
             if not self._unacknowledged:
-                self.position = max(self.position, head)
+                self._acknowledged = max(self._acknowledged, head)
+                self.position = max(self.position, self._delivery.held(self._acknowledged))
         return events
 
     def _note_event(self, message: Message, sent: _Sent, refusal: str | None) -> None:
@@ -707,7 +873,7 @@ class Publisher:
         self._answered = time.monotonic()
         if sent.position > self._historical:
             self._stages.acknowledged.add(age_ns(sent.mono_ns))
-        self.standing.published += 1
+        self.standing.published += refusal is None
         self._advance()
         self._wake.set()
 
@@ -720,7 +886,8 @@ class Publisher:
     def _advance(self) -> None:
         waiting, before = self._unacknowledged, self.position
         while waiting and waiting[0].acknowledged:
-            self.position = waiting.popleft().position
+            self._acknowledged = max(self._acknowledged, waiting.popleft().position)
+        self.position = max(before, self._delivery.held(self._acknowledged))
         if self.position > before:
             self._outbox.move_cursor(self.position)
 
@@ -761,7 +928,7 @@ class Publisher:
         message = Message(topic, body or b"", retain=True)
         if not connection.v5:
             self._own.said([message])
-        connection.post(message, partial(self._note_retained, message))
+        self._publish_one(connection, message, partial(self._note_retained, message))
 
     def _note_retained(self, message: Message, refusal: str | None) -> None:
         self._note_refusal(message, refusal)
@@ -773,6 +940,10 @@ class Publisher:
         """What the broker does not take must not keep back the rest; the journal has it."""
         if refusal is not None:
             self.standing.refused += 1
+            if refusal == NOT_AUTHORIZED and self._api.serves(message.topic):
+                if message.topic in self._refused:  # the alert stays
+                    return
+                self._refused.add(message.topic)
             self._log.error(
                 "broker refused a message",
                 topic=message.topic,
@@ -783,8 +954,11 @@ class Publisher:
     async def _deliver(self, connection: Connection, messages: list[Message]) -> None:
         if not connection.v5:
             self._own.said(messages)
-        for message, refusal in zip(messages, await connection.deliver(messages), strict=True):
-            self._note_refusal(message, refusal)
+        sent = [self._delivery.posted(message) for message in messages]
+        for each, message, refusal in zip(
+            sent, messages, await connection.deliver(messages), strict=True
+        ):
+            self._on_answer(each, partial(self._note_refusal, message), refusal)
 
     def _message(self, event: Entry, *, historical: bool) -> Message:
         body = event.body

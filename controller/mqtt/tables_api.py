@@ -210,6 +210,30 @@ class TablesApi:
         """The topics of all alerts of these tables."""
         return [self.topic(table, "alert/+") for table in tables]
 
+    def echoes(self, tables: Iterable[str] | None = None) -> list[str]:
+        """The topics of these tables, by default of all, that are read only to see whether what we
+        publish there comes back.
+        """
+        return [
+            self.topic(table, leaf)
+            for table in (self._places if tables is None else tables)
+            for leaf in (
+                "event",
+                *(["sealed"] if self._places[table].runner.table.face_down else []),
+                "reply/+",
+            )
+        ]
+
+    def serves(self, topic: str) -> bool:
+        """Whether the topic is one of the node, or of a table that this daemon has."""
+        found = self._find(topic)
+        return "/node/" in topic if found is None else self.claims.has(found[0])
+
+    def is_echo(self, topic: str) -> bool:
+        """Whether nothing is read of this topic but what comes back."""
+        found = self._find(topic)
+        return found is not None and found[1].partition("/")[0] in ("event", "sealed", "reply")
+
     def own(self) -> list[str]:
         """Our other retained topics, watched for messages that another client publishes there."""
         found = [*self.node_retained(), self.status(online=True).topic]

@@ -124,6 +124,7 @@ class HealthReporter:
             self._journal.failed,
             logs.health().trouble,
             self._publisher.standing.connected,
+            dict(self._publisher.standing.forbidden),
         )
 
     def _outbox(self) -> OutboxHealth:

@@ -168,6 +168,11 @@ FAMILIES = (
     Family("novamas_broker_refused_total", "counter", "Messages that it refused."),
     Family("novamas_broker_thrown_away_total", "counter", "Messages that could not be taken."),
     Family("novamas_broker_foreign_total", "counter", "Messages of others on our topics."),
+    Family(
+        "novamas_broker_forbidden_topics",
+        "gauge",
+        "Topics whose messages the broker does not pass on: its rules forbid it.",
+    ),
     Family("novamas_outbox_events", "gauge", "Events it has not acknowledged; 1000 at most."),
     Family("novamas_outbox_oldest_seconds", "gauge", "Since the oldest of them; 0: none waits."),
     # clock
@@ -403,6 +408,7 @@ def _of_node(health: Health) -> Iterable[tuple[str, float | None]]:
         ("novamas_broker_refused_total", broker.refused),
         ("novamas_broker_thrown_away_total", broker.thrown_away),
         ("novamas_broker_foreign_total", broker.foreign),
+        ("novamas_broker_forbidden_topics", sum(broker.forbidden.values())),
         ("novamas_outbox_events", health.outbox.depth),
         ("novamas_outbox_oldest_seconds", health.outbox.oldest or 0.0),
         ("novamas_clock_synchronised", clock.synchronised),

@@ -80,7 +80,10 @@ def reply(*kinds: str) -> set[str]:
 
 
 READS = {
-    "daemon": (TOLD - {f"{TABLE}/event"})
+    "daemon": TOLD  # all that it publishes, to see whether it arrives
+    | SEALED
+    | TRIAL
+    | reply(*USERS)
     | COMMANDS
     | RECALL
     | NODE

@@ -66,6 +66,10 @@ CASES: Mapping[str, tuple[dict[str, str], dict[str, str]]] = {
         {"novamas_broker_connected": "0x40", "novamas_outbox_oldest_seconds": "0+15x40"},
         {"novamas_broker_connected": "0x40", "novamas_outbox_oldest_seconds": "0x40"},
     ),
+    "NovamasBrokerForbids": (
+        {"novamas_broker_forbidden_topics": "2x40"},
+        {"novamas_broker_forbidden_topics": "0x40"},
+    ),
     "NovamasClockUnproved": (
         {'novamas_alerts{what="time.unproved"}': "1x40"},
         {'novamas_alerts{what="journal.room"}': "1x40"},

@@ -1,0 +1,350 @@
+"""A real Mosquitto whose rules forbid the daemon to publish on some topics, or to read them: that
+is noticed, with MQTT 5 and with MQTT 3.1.1, where the broker acknowledges what it drops; and no
+event is lost.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from controller.configuration.file import load
+from controller.contract.node import BrokerConnection
+from controller.doctor import broker as doctor
+from controller.mqtt.delivery import (
+    ECHO_TIMEOUT_SECONDS,
+    MAX_AWAITED,
+    MAX_HELD,
+    NOT_AUTHORIZED,
+    REFUSED,
+    SILENT,
+    Delivery,
+    kind,
+)
+from controller.mqtt.outgoing import Message
+from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once, until
+from tests.support.daemon.play import NODE, TABLE, command, until_up
+from tests.support.daemon.process import Daemon, Wheel, configuration, table
+
+Make = Callable[[str], Daemon]
+Subscribe = Callable[..., Subscriber]
+PALMA = "novamas/v1/palma"
+KINDS = ("event", "info", "state", "result", "history", "alert", "reply")
+NODE_KINDS = ("status", "claim", "checkpoint")
+TABLES = tuple(f"no-{each}" for each in KINDS)
+LEAVES = ("event", "info", "state", "result", "history", "alert/+", "reply/+", "sealed", "shoe")
+TOPICS = (
+    *(f"{PALMA}/{name}/{leaf}" for name in ("r1", *TABLES) for leaf in LEAVES),
+    *(f"{NODE}/{leaf}" for leaf in (*NODE_KINDS, "health")),
+)
+ABSENT = """
+[[table.device]]
+id = "wheel"
+driver = "cammegh-ss2"
+link = "tcp://127.0.0.1:{port}"
+"""
+
+
+class Guarded(NamedTuple):
+    """A broker with rules for the user ``daemon``; ``admin`` may everything."""
+
+    broker: Mosquitto
+    file: Path
+
+    def forbid(self, *, write: Iterable[str] = (), read: Iterable[str] = ()) -> None:
+        """What the daemon may do except this, from now on."""
+        lines = [
+            "user admin",
+            "topic readwrite #",
+            "user daemon",
+            f"topic read {PALMA}/+/command/+",
+        ]
+        lines += [f"topic read {PALMA}/node/+/claim"]
+        for topic in TOPICS:
+            may = [w for w, these in (("read", read), ("write", write)) if topic not in {*these}]
+            lines += [f"topic {''.join(may)} {topic}"] if may else []
+        self.file.write_text("\n".join(lines) + "\n")
+        if self.broker.process is not None:
+            self.broker.signal(signal.SIGHUP)
+
+
+@pytest.fixture
+def guarded(programs: None, tmp_path: Path, ending: ExitStack) -> Guarded:
+    made = Mosquitto(tmp_path / "guarded", "allow_anonymous true", f"acl_file {tmp_path / 'acl'}")
+    ending.callback(made.kill)
+    return Guarded(made, tmp_path / "acl")
+
+
+def topic_of(name: str, kind: str) -> str:
+    return f"{PALMA}/{name}/{kind}{'/+' if kind in ('alert', 'reply') else ''}"
+
+
+def forbidden(heard: Subscriber) -> Any:
+    health = heard.latest("/health")
+    return health and health["broker"]["forbidden"]
+
+
+def told(heard: Subscriber, name: str = "r1") -> str:
+    alert = heard.latest(f"{PALMA}/{name}/alert/broker-rules")
+    return str(alert["detail"]) if alert else ""
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+def test_each_kind_of_topic_that_is_forbidden_is_told(
+    guarded: Guarded, wheel: Wheel, daemon: Make, subscribe: Subscribe, protocol: str
+) -> None:
+    """At each table another kind."""
+    guarded.forbid(write=[topic_of(f"no-{each}", each) for each in KINDS])
+    guarded.broker.start()
+    heard = subscribe(guarded.broker.port, username="admin")
+    tables = [
+        table(name, None, settings=ABSENT.format(port=port)) for port, name in enumerate(TABLES, 1)
+    ]
+    broker = f'username = "daemon"\nprotocol = "{protocol}"'
+    made = daemon(configuration(guarded.broker.port, table("r1", wheel), *tables, broker=broker))
+    made.start()
+    until_up(heard, made)
+    for number in range(2):
+        order = {"by": "S", "role": "croupier", "client": "t", "id": number}
+        heard.say(f"{PALMA}/no-reply/command/session-open", order)
+    expected = dict.fromkeys(KINDS, 1)
+
+    def all_told() -> bool:
+        found = forbidden(heard)
+        return bool(found) and {*found} == {*expected}
+
+    until("all kinds are told", all_told, made.log)
+
+    def named(kind: str) -> bool:
+        return f"no-{kind}/{kind}" in told(heard)
+
+    for each in KINDS:
+        until(f"{each} is named", partial(named, each), made.log)
+    [fault] = [each for each in doctor.look(load(made.file)) if "does not pass on" in each.what]
+    assert fault.level == "fault"
+    assert "novamas acl" in fault.do
+    assert made.logged("the broker's rules keep messages back")
+    guarded.forbid()
+    for number in range(2, 4):
+        order = {"by": "S", "role": "croupier", "client": "t", "id": number}
+        heard.say(f"{PALMA}/no-reply/command/session-open", order)
+    until("all is well", lambda: forbidden(heard) == {}, made.log)
+    until("the alert is gone", lambda: heard.gone(f"{TABLE}/alert/broker-rules"), made.log)
+    until("the event", lambda: [e for e in heard.events() if e["table"] == "no-event"], made.log)
+    assert made.stop() == 0
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+def test_topics_of_the_node_too(
+    guarded: Guarded, wheel: Wheel, daemon: Make, subscribe: Subscribe, protocol: str
+) -> None:
+    guarded.forbid(write=[f"{NODE}/{leaf}" for leaf in NODE_KINDS])
+    guarded.broker.start()
+    heard = subscribe(guarded.broker.port, username="admin")
+    broker = f'username = "daemon"\nprotocol = "{protocol}"'
+    made = daemon(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
+    made.start()
+    until(
+        "all are told",
+        lambda: {*(forbidden(heard) or ())} == {f"node/{leaf}" for leaf in NODE_KINDS},
+        made.log,
+    )
+    assert made.stop() == 0
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+@pytest.mark.parametrize("restarts", [False, True])
+def test_events_that_were_forbidden_arrive_once_the_rules_are_mended(
+    guarded: Guarded,
+    wheel: Wheel,
+    daemon: Make,
+    subscribe: Subscribe,
+    protocol: str,
+    restarts: bool,
+) -> None:
+    guarded.forbid()
+    guarded.broker.start()
+    heard = subscribe(guarded.broker.port, username="admin")
+    broker = f'username = "daemon"\nprotocol = "{protocol}"'
+    made = daemon(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
+    made.start()
+    until_up(heard, made)
+    guarded.forbid(write=[f"{TABLE}/event"])
+    for _ in range(3):
+        for name in ("session.open", "session.close"):
+            assert command(heard, name)["ok"]
+    until("it is told", lambda: forbidden(heard) == {"event": 1}, made.log)
+    for name in ("session.open", "session.close"):
+        assert command(heard, name)["ok"]
+    last = heard.latest(f"{TABLE}/state")["seq"]
+    boot = made.boot()
+    assert max(event["seq"] for event in heard.events()) < last
+    if restarts:
+        assert made.stop() == 0
+        guarded.forbid()
+        made.start()
+    else:
+        guarded.forbid()
+
+    def arrived() -> list[int]:
+        return [e["seq"] for e in once(heard.events()) if e["boot"] == boot and e["table"] == "r1"]
+
+    until("all have arrived", lambda: {*range(1, last + 1)} <= {*arrived()}, made.log)
+    if protocol == "5":
+        assert arrived() == sorted(arrived()), "in order"
+    until("all is well", lambda: forbidden(heard) == {}, made.log)
+    assert made.stop() == 0
+
+
+def test_a_broker_that_hides_the_topics_is_told_and_gets_all_events(
+    guarded: Guarded, wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
+    """As the rules of earlier releases do."""
+    guarded.forbid(read=[f"{TABLE}/event", f"{TABLE}/reply/+"])
+    guarded.broker.start()
+    heard = subscribe(guarded.broker.port, username="admin")
+    broker = 'username = "daemon"\nprotocol = "3.1.1"'
+    made = daemon(configuration(guarded.broker.port, table("r1", wheel), broker=broker))
+    made.start()
+    until_up(heard, made)
+    assert command(heard, "session.open")["ok"]
+    until("it is told", lambda: "event" in (forbidden(heard) or ()), made.log)
+    until("in words", lambda: SILENT in told(heard), made.log)
+    assert command(heard, "session.close")["ok"]
+    until("events go on", lambda: heard.events("session.closed"), made.log)
+    guarded.forbid()
+    assert command(heard, "session.open")["ok"]
+    until("all is well", lambda: forbidden(heard) == {}, made.log)
+    assert made.stop() == 0
+
+
+def test_the_embedded_broker_gives_everything_back(
+    wheel: Wheel, daemon: Make, subscribe: Subscribe
+) -> None:
+    """What does not come back is due."""
+    port = free_port()
+    made = daemon(configuration(port, table("r1", wheel), scheme="embedded"))
+    made.start()
+    made.until_logged("broker connected")
+    heard = subscribe(port, v5=False)
+    until_up(heard, made)
+    assert command(heard, "session.open")["ok"]
+    wheel.unplug()  # health is told
+
+    def delivered() -> bool:
+        health = heard.latest("/health")
+        events = {event["type"] for event in heard.events()}
+        return "alert.raised" in events and health["outbox"]["depth"] == 0
+
+    until("all is delivered", delivered, made.log)
+    wheel.plug()
+    assert made.stop() == 0
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+def test_no_alarm_at_outages_and_with_a_broker_that_stops(
+    mosquitto: Mosquitto, wheel: Wheel, daemon: Make, subscribe: Subscribe, protocol: str
+) -> None:
+    heard = subscribe(mosquitto.port)
+    broker = f'protocol = "{protocol}"'
+    made = daemon(configuration(mosquitto.port, table("r1", wheel), broker=broker, keepalive=10))
+    made.start()
+    until_up(heard, made)
+    for number in range(3):
+        for name in ("session.open", "session.close"):
+            assert command(heard, name)["ok"]
+        if number == 0:
+            mosquitto.signal(signal.SIGSTOP)  # longer than a message may take to come back
+            made.until_logged("broker lost")
+            mosquitto.signal(signal.SIGCONT)
+        else:
+            mosquitto.kill()
+            made.until_logged("broker lost", number + 1)
+            mosquitto.start()
+        made.until_logged("broker connected", number + 2)
+        heard = subscribe(mosquitto.port)
+        until_up(heard, made)
+    assert not made.logged("the broker's rules keep messages back")
+    assert made.stop() == 0
+    assert [
+        f for f in (h.body for h in heard.on("/health")) if f and f["broker"]["forbidden"]
+    ] == []
+
+
+T = "novamas/v1/palma/r1/event"
+
+
+def posted(made: Delivery, *positions: int) -> list[Any]:
+    return [made.posted(Message(T, b"%d" % each), each) for each in positions]
+
+
+def test_a_slow_echo_or_a_lost_one_is_no_alarm() -> None:
+    made, late = Delivery(), ECHO_TIMEOUT_SECONDS + 1
+    made.connected(echoing=True)
+    first, second = posted(made, 5, 6)
+    assert made.overdue(late) == [], "not acknowledged: the broker is slow"
+    for each in (first, second):
+        made.answered(each, None, 0.0)
+    assert made.held(9) == 4
+    assert made.overdue(late) == [first]
+    assert made.judge([first], late) == [first], "it is sent once more"
+    made.heard(T, b"6")
+    assert (made.held(9), made.overdue(9 * late), made.forbidden) == (9, [], {})
+
+
+def test_what_does_not_come_back_is_held_for_a_while() -> None:
+    made, late = Delivery(), ECHO_TIMEOUT_SECONDS + 1
+    made.connected(echoing=True)
+    sent = posted(made, *range(1, 2 * MAX_AWAITED))
+    for each in sent:
+        made.answered(each, None, 0.0)
+    made.judge(made.overdue(late), late)
+    made.judge(made.overdue(2 * late), 2 * late)
+    assert made.forbidden == {T: SILENT}
+    assert made.held(500) == 0
+    assert made.held(MAX_HELD + 500) == 500
+    assert made.heard(T, b"100") == 1, "all are sent again"
+    assert made.held(500) == 0, "until they have come"
+    for each in range(1, 2 * MAX_AWAITED):
+        posted(made, each)
+        made.heard(T, b"%d" % each)
+    assert (made.held(500), made.forbidden) == (500, {})
+
+
+def test_what_was_refused_is_due_in_order() -> None:
+    made = Delivery()
+    made.connected(echoing=False)
+    first, second, third = posted(made, 5, 6, 7)
+    assert made.answered(first, NOT_AUTHORIZED, 0.0) is None
+    assert made.answered(second, NOT_AUTHORIZED, 0.0) is None
+    assert (made.forbidden, made.withholds(T), made.held(9)) == ({T: REFUSED}, True, 4)
+    assert made.answered(third, None, 0.0) == 5, "it passed before them"
+    for each in posted(made, 5, 6):
+        assert made.held(9) == each.position - 1
+        assert made.answered(each, None, 0.0) is None
+    assert made.held(9) == 9
+
+
+def test_what_is_too_large_holds_nothing_back() -> None:
+    made = Delivery()
+    made.connected(echoing=False)
+    (sent,) = posted(made, 5)
+    made.answered(sent, NOT_AUTHORIZED, 0.0)
+    made.answered(sent, "Packet too large", 0.0)
+    assert made.held(9) == 9
+
+
+def test_kinds() -> None:
+    assert [kind(f"{PALMA}/{each}") for each in ("r1/event", "r1/alert/a", "node/n/health")] == [
+        "event",
+        "alert",
+        "node/health",
+    ]
+    assert BrokerConnection().forbidden == {}
