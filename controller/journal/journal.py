@@ -136,8 +136,8 @@ class Journal:
         self._queue: SimpleQueue[_Batch | _Cut | _Suspect | _Look | None] = SimpleQueue()
         self._moves: dict[str, int] = {}
         self._moves_due: asyncio.TimerHandle | None = None
-        self._writing: float | None = None
-        """The monotonic time at which the writer began with what it is writing."""
+        self._busy_since: float | None = None
+        """The monotonic time at which the writer took up what it is doing."""
         self._probes = 0
         self._logged = 0
         self._move_at = 0.0
@@ -232,10 +232,11 @@ class Journal:
 
     @property
     def hung(self) -> float:
-        """Seconds for which the writer has been busy with the same commit, its repetitions
-        included; 0: it is not.
+        """Seconds for which the writer has been busy with the same work and taken nothing else up:
+        a commit with its repetitions, the removal of old entries, or a checkpoint of the log, which
+        waits for the disk as well; 0: it waits for work.
         """
-        begun = self._writing
+        begun = self._busy_since
         return 0.0 if begun is None else time.monotonic() - begun
 
     def cursor(self, name: str = "mqtt") -> int:
@@ -387,7 +388,9 @@ class Journal:
     def _work(self) -> None:
         going = True
         while going:
+            self._busy_since = None
             batches, going, idle = self._collect()
+            self._busy_since = time.monotonic()
             due = idle or not going
             if self._suspected is not None:
                 suspected, self._suspected = self._suspected, None
@@ -406,6 +409,7 @@ class Journal:
                     self._move_at = time.monotonic() + _LOG_AGAIN
                 self._logged = self._store.log_size()
         self._store.end()
+        self._busy_since = None
 
     def _collect(self) -> tuple[list[_Batch], bool, bool]:
         """Wait for work. Returns what to commit, whether to continue, and whether nothing came for
@@ -443,7 +447,6 @@ class Journal:
         inputs = _inputs(records)
         waiting = [batch.stored for batch in batches]
         wait = _FIRST_WAIT
-        self._writing = time.monotonic()
         while True:
             begun = time.monotonic()
             try:
@@ -461,7 +464,6 @@ class Journal:
                     self._call(self._settle, [(stored, failure) for stored in waiting], inputs)
                     return
                 wait = min(2 * wait, _LONGEST_WAIT)
-        self._writing = None
         if self._store.replacement is not None:
             new, self._store.replacement = self._store.replacement, None
             self._call(self._go_on, new)

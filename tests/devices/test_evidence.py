@@ -5,6 +5,7 @@ it gives the readings of the whole, those of the lines up to a place, or a refus
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -227,16 +228,23 @@ def chunks_of(path: Path) -> tuple[Chunk, ...]:
 
 @cache
 def words(path: Path) -> tuple[str, ...]:
-    """The driver of a recording and its options, as for the command line."""
+    """The driver of a recording and its options, as for the command line. A header has the values
+    of coins in cents, as the wire has; people write them as money.
+    """
     header = read_recording(path).header
     options = header.get("options", "").split(", ")
     if header["driver"] == "profile":
         file = path.parent / options[0].partition("=")[2].strip(' "')
         return (f"profile:{file}",)
-    pairs = [option.partition("=") for option in options if option]
+    split = (option.partition("=") for option in options if option)
+    pairs = {key.strip(): value for key, _, value in split}
+    if "coins" in pairs:
+        coins = json.loads(pairs["coins"].strip())
+        written = (f"[{position},{value / 100:.2f}]" for position, value in coins)
+        pairs["coins"] = f"[{','.join(written)}]"
     return (
         header["driver"],
-        *(word for key, _, value in pairs for word in ("--option", f"{key.strip()}={value}")),
+        *(word for key, value in pairs.items() for word in ("--option", f"{key}={value}")),
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -13,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from controller.journal import file
+from controller.journal import journal as writer
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalFullError, JournalUnusableError, Row
 from controller.journal.store import Store
 from tests.support.journal.records import record
 from tests.support.programs import running
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until_async
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -347,3 +349,28 @@ async def test_a_file_is_cut_though_nobody_ever_pauses(path: Path) -> None:
                 number += 1
                 await journal.append(record(number))
         assert reader.broken() is None
+
+
+@pytest.mark.parametrize("work", ["write", "move_log", "remove"])
+async def test_a_writer_that_waits_for_the_disk_says_for_how_long(
+    path: Path, work: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it waits with: nothing else is stored meanwhile."""
+    answered = threading.Event()
+    usual = getattr(Store, work)
+
+    def hang(*arguments: object) -> object:
+        assert answered.wait(PATIENCE)
+        return usual(*arguments)
+
+    monkeypatch.setattr(writer, "_LOG_WORTH", 0)
+    with closing(Journal(path)) as journal:
+        end = await journal.append(record(1), record(2))
+        await until_async(lambda: journal.hung == 0.0)
+        monkeypatch.setattr(Store, work, hang)
+        stored = journal.append(record(3))
+        journal.cut(end - 3)
+        await until_async(lambda: journal.hung > 0.3)
+        answered.set()
+        await stored
+        await until_async(lambda: journal.hung == 0.0)

@@ -62,7 +62,7 @@ def checked(
         ),
         ('listen = "9465"', "listen", "host:port"),
         ("keep_days = { event = 29 }", "keep_days", "whole days, 30 to 36500"),
-        ("keep_days = { removal = 400 }", "keep_days", "expected"),
+        ("keep_days = { removal = 400 }", "keep_days", "unknown key"),
         ('keys = { pit-1 = "9c" }', "keys", "expected"),
         (f'keys = {{ "pit 1" = "{KEY}" }}', "keys", "expected"),
         ('password_file = "a"\npassword_credential = "b"', "password_credential", "remove one"),
