@@ -99,7 +99,7 @@ class Table:
     def say(self, command: str, **fields: Any) -> tuple[AnyEvent, ...]:
         if command in ("pass", "set"):
             command, fields = "hand.act", {"who": "box:1", "action": command}
-        return self.take({"type": command, "by": "M. Lasa", "role": "table_head", **fields})
+        return self.take({"type": command, "by": "M. Lasa", "role": "table_head"} | fields)
 
     def last(self, events: tuple[AnyEvent, ...]) -> list[int]:
         """How many last rounds were said to be left."""
@@ -159,7 +159,7 @@ def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None
     with pytest.raises(RejectedError, match="already announced"):
         table.say("last_rounds.announce")
     left: list[int] = []
-    table.say("round.void", reason="inspector")
+    table.say("round.void", role="inspector", reason="inspector")
     for turned in (True, False, True):
         table.say("bets.open")
         table.say("bets.close")
