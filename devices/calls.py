@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
+from math import floor
 from typing import Annotated
 
 import msgspec
@@ -30,10 +31,16 @@ CLOCK_DIGITS = 4
 baud, and the shortest time that decides whether a reading is late is a thousand. More digits hold
 nothing but the jitter of this machine, and double the size of what is stored.
 """
+TICKS_PER_SECOND: int = 10**CLOCK_DIGITS
 WORTH_PACKING = 256
 """Bytes of a list of calls from which on it is compressed; of less, base64 leaves no gain."""
 LONGEST_LIST = 1 << 25
 """Bytes of the longest list of calls that is unpacked: twice what a trace can hold."""
+
+
+def clock_time(seconds: float) -> float:
+    """That time as the clock of devices shows it: rounded down, so that no time is ahead of it."""
+    return floor(seconds * TICKS_PER_SECOND) / TICKS_PER_SECOND
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True):

@@ -17,7 +17,7 @@ from functools import partial
 import msgspec
 
 from devices.blocking import in_thread, opening
-from devices.calls import AnyCall, Heard, Lost, Opened, matters, steps
+from devices.calls import AnyCall, Heard, Lost, Opened, clock_time, matters, steps
 from devices.codec import LASTED, LONGEST_WAIT, Codec
 from devices.errors import NovamasError
 from devices.health import DeviceHealth
@@ -251,7 +251,7 @@ class Device:
         kept = bool(data) and waited > LONGEST_WAIT  # also at a table that is faster than time
         waited *= self._speed
         told = bool(data) and self._told_after < waited <= LONGEST_WAIT
-        self._apply(Heard(now, data, round(now - waited, 6) if told else None, kept))
+        self._apply(Heard(now, data, clock_time(now - waited) if told else None, kept))
         if data:
             self._keep(data, now)
         return self._wait(now)

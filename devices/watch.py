@@ -164,6 +164,9 @@ class Watch:
         """
         readings: list[AnyReading] = []
         if since is None:
+            if now == self._overlooked and isinstance(self._codec, JudgesDelay):
+                # Read within the same tick of the clock as bytes that waited; these did not.
+                self._codec.delayed(now, now)
             self._overlooked = float("-inf")
         else:
             self._overlook(since, now)

@@ -58,7 +58,7 @@ from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner, remembered
 from controller.tables.stages import Stages
 from controller.tables.table import Table
-from devices.calls import CLOCK_DIGITS, AnyCall, Heard
+from devices.calls import AnyCall, Heard, clock_time
 from devices.codec import Codec
 from devices.command_line import has_terminal, stop_signals
 from devices.device import Device
@@ -536,7 +536,7 @@ class Daemon:
         speed = table.speed if table.simulated else 1.0
 
         def clock() -> float:
-            return round(time.monotonic() * speed, CLOCK_DIGITS)
+            return clock_time(time.monotonic() * speed)
 
         people = self._configuration.people
         runner = TableRunner(

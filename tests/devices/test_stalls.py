@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from devices.board.lateness import Lateness
 from devices.board.report import write_report
-from devices.calls import AnyCall, Heard, Opened, read_calls, readings, write_calls
+from devices.calls import AnyCall, Heard, Opened, clock_time, read_calls, readings, write_calls
 from devices.codec import LONGEST_WAIT
-from devices.drivers import driver
+from devices.drivers import DRIVERS, driver
 from devices.pace import DOUBT, DRIFT, PACED, SILENCE, Beat, Pace
 from devices.readings import (
     AnyReading,
@@ -27,12 +27,15 @@ from devices.readings import (
     LinkLate,
     LinkStale,
     LinkUnintelligible,
+    Paced,
     SlotCoin,
     WheelNumber,
     WheelPhase,
 )
 from devices.watch import NOISE, Watch
 from tests.conftest import cases
+from tests.devices.test_kept import chunks, watch_of
+from tests.devices.test_splits import recordings
 from tests.support.devices.parts import Lines
 from tests.support.devices.shoe_pens import card, report
 
@@ -465,3 +468,45 @@ def test_cards_are_those_that_were_drawn_with_stalls_as_without(
     assert [(each.card, each.late) for each in said if isinstance(each, CardDrawn)] == [
         (name, False) for name in names[: len(pauses)]
     ]
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_bytes_read_in_the_same_tick_as_bytes_that_waited_are_judged_by_themselves(
+    name: str,
+) -> None:
+    """The clock of devices has ticks: two reads may have the same time, and only the first of them
+    may have waited.
+    """
+    for recording in recordings(name):
+        heard = chunks(recording)
+        for begin in range(1, len(heard) - 6, max(1, len(heard) // 16)):
+            for stalled in (0.313, 1.717, 3.141):
+                lateness = []
+                for apart_by in (0.0, 0.000_01):
+                    _, watch = watch_of(recording)
+                    calls: list[AnyCall] = [Opened(100.0)]
+                    calls += [Heard(100.1 + each.at, each.data) for each in heard[:begin]]
+                    now = 100.1 + heard[begin - 1].at + stalled
+                    first, second, *later = heard[begin : begin + 6]
+                    calls.append(Heard(now, first.data, now - stalled + 0.01))
+                    calls.append(Heard(now + apart_by, second.data))
+                    calls += [Heard(now + 0.137 * n, each.data) for n, each in enumerate(later, 1)]
+                    lateness.append(
+                        [
+                            (type(each), isinstance(each, Paced) and each.late)
+                            for call in calls
+                            for each in readings(watch, call)
+                        ]
+                    )
+                assert lateness[0] == lateness[1], (begin, stalled)
+
+
+@given(st.floats(0, 1e8))
+def test_the_clock_of_devices_is_never_ahead(seconds: float) -> None:
+    """A tick of it is stored exactly in microseconds, and is at most a tick behind."""
+    shown = clock_time(seconds)
+    assert shown <= seconds or shown == pytest.approx(seconds, rel=1e-15, abs=0)
+    assert seconds - shown < 0.000_101
+    (call,) = read_calls(write_calls("wheel", [Heard(shown, b"x")], compact=True))[1]
+    assert call.at == shown
+    assert round(shown * 1e6) / 1e6 == shown
