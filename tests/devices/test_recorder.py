@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import threading
 import time
 from collections.abc import Callable
@@ -90,6 +91,34 @@ def test_a_recording_goes_on_when_the_disk_has_room_again_and_tells_the_gap(
     assert told == [told[0], None]
     assert [chunk.data for chunk in read_recording(path)] == [b"kept"]
     assert "# 1 chunks are missing here" in path.read_text()
+
+
+def test_a_run_that_finds_half_its_room_is_missing_as_a_whole_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "wheel.rec"
+    told: list[str | None] = []
+    recorder = Recorder(RecordingWriter(path, {}), told.append)
+
+    def run(at: float, data: bytes) -> None:
+        for number, byte in enumerate(data):
+            recorder.keep(at + number / 1000, bytes([byte]))
+
+    run(1.0, b"*X;2;001; 7\r\n")
+    wait_until(lambda: path.exists() and path.read_bytes().endswith(b"\n"))
+    wait_until(lambda: not recorder._waiting)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 30, hard))
+    try:
+        run(2.0, b"*X;2;002; 8\r\n")
+        wait_until(lambda: told)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    run(3.0, b"*X;2;003; 9\r\n")
+    recorder.close()
+    found = read_recording(path)
+    assert b"".join(chunk.data for chunk in found) == b"*X;2;001; 7\r\n*X;2;003; 9\r\n"
+    assert "# 13 chunks are missing here" in path.read_text()
+    assert found.problems
+    assert told[1:] == [None]
 
 
 class Stuck(RecordingWriter):
