@@ -47,7 +47,7 @@ title = {{ es = "Linked" }}
 decree = "BAL05"
 games = ["poker-no-draw"]
 currency = "EUR"
-stake = 100
+stake = "1.00"
 [jackpot.authorisation]
 number = "7/2026"
 date = "2026-01-15"
