@@ -296,7 +296,7 @@ def test_a_full_disk_stops_the_table_and_nothing_is_lost(
     until_more(heard, "round.opened", 0)
     until("the alert is gone", lambda: heard.gone(f"{TABLE}/alert/journal"), made.log)
     until("the table is open", lambda: heard.latest(f"{TABLE}/state")["status"] == "open", made.log)
-    assert command(heard, "round.void", reason="inspector")["ok"]
+    assert command(heard, "round.void", role="inspector", reason="inspector")["ok"]
     until_more(heard, "round.void", 0)
     seqs = [event["seq"] for event in heard.events()]
     assert seqs == list(range(1, len(seqs) + 1))

@@ -15,6 +15,9 @@ FAILURES = "NOVAMAS_TEST_FAILURES"
 SECONDS = "NOVAMAS_TEST_SECONDS"
 """Environment: the folder in which each test process writes what its tests cost."""
 
+_asked_for: dict[str, str] = {}
+"""What the environment had of these when the first test began."""
+
 
 class Failure(msgspec.Struct, frozen=True):
     """A test that failed in its set-up, its call or its end, and the text pytest has for it."""
@@ -58,7 +61,7 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 def _note(report: pytest.TestReport | pytest.CollectReport) -> None:
     """Write a failure down; where workers share the tests, the process above them does."""
-    path = os.environ.get(FAILURES)
+    path = _asked_for.get(FAILURES) or os.environ.get(FAILURES)
     if path and report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
         text = "\n".join(
             [report.longreprtext, *(f"{name}\n{body}" for name, body in report.sections)]
@@ -68,8 +71,13 @@ def _note(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Note what a test costs."""
-    folder = os.environ.get(SECONDS)
+    """Note what a test costs. A test that runs pytest itself does not report to who asked for this
+    run: the failures that it wants are none.
+    """
+    for name in (FAILURES, SECONDS):
+        if value := os.environ.pop(name, None):
+            _asked_for[name] = value
+    folder = _asked_for.get(SECONDS)
     begin = _processor_seconds() if folder else 0.0
     try:
         return (yield)

@@ -113,6 +113,25 @@ def test_a_failure_that_passes_twice_alone_is_listed_with_its_text(
     assert end.endswith("  test_chance.py::test_of_chance\n")
 
 
+RUNS_TESTS = """
+import os, subprocess, sys
+from pathlib import Path
+def test_of_tests(programs):
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    inner = Path(__file__).with_name("inner.py")
+    inner.write_text("def test_wanted():\\n    assert False\\n")
+    assert subprocess.run([sys.executable, "-m", "pytest", str(inner)], env=own).returncode == 1
+"""
+
+
+def test_failures_that_a_test_wants_are_not_counted(suite: Path) -> None:
+    (suite / "test_nested.py").write_text(RUNS_TESTS)
+    (suite / "test_defect.py").write_text(ALWAYS_FAILS)
+    status, failures = rings.run_pytest([*rings.REST])
+    assert status == rings.FAILED
+    assert [failure.test for failure in failures] == ["test_defect.py::test_defect"]
+
+
 def test_a_failure_that_fails_again_is_one(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (suite / "test_chance.py").write_text(FAILS_ONCE)
     (suite / "test_wrong.py").write_text(ALWAYS_FAILS)

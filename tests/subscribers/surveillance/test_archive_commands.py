@@ -80,9 +80,9 @@ def test_the_commands_take_the_archive_of_the_configuration(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        ("{ event = 29 }", "keep_days: expected whole days, 30 to 36500"),
-        ("{ removal = 40 }", "keep_days"),
-        ('{ event = "10 years" }', "keep_days: expected whole days, 30 to 36500"),
+        ("{ event = 29 }", "keep_days.event: expected whole days, 30 to 36500, got 29"),
+        ("{ removal = 40 }", "keep_days.removal: unknown key"),
+        ('{ event = "10 years" }', "keep_days.event: expected whole days, 30 to 36500"),
     ],
 )
 def test_a_policy_that_is_none(
