@@ -6,10 +6,10 @@ mistake.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, field
 
 from controller.contract.jackpot import Authorisation, Fraction
 from devices.errors import NovamasError
@@ -293,6 +293,10 @@ class Jackpot(_Section, frozen=True):
 KeptDays = Annotated[int, Meta(ge=30, le=36500, description="whole days, 30 to 36500")]
 Archived = Literal["event", "sealed", "alert", "reply", "checkpoint", "finding", "access"]
 """The kinds of records that may leave an archive."""
+ARCHIVE_DAYS = 3660
+"""Days of recording for which a record is kept unless ``keep_days`` says otherwise: ten years, the
+longest for which Spanish law makes a casino keep documents of its business (Ley 10/2010, art. 25).
+"""
 
 
 CheckpointKey = Annotated[
@@ -331,7 +335,8 @@ class Archive(_Section, frozen=True):
     ``recall_key``: the key of a reader among the people, ``recall_person``, with which it asks
     tables what it missed, and the file or systemd credential with its passphrase. ``listen``: where
     its health can be asked. ``keep_days``: by kind, after how many days of recording a record is
-    removed (default: never). ``keys``: by node, the public key that its checkpoints must be signed
+    removed (default: ``ARCHIVE_DAYS`` for each kind; a kind that is left out of it is kept for
+    good). ``keys``: by node, the public key that its checkpoints must be signed
     with (default: the first one that comes is believed); ``standby_keys``: that of the other daemon
     of a pair. ``cards_key``: the private key of surveillance, which opens sealed cards.
     """
@@ -349,7 +354,9 @@ class Archive(_Section, frozen=True):
     recall_passphrase_file: Name | None = None
     recall_passphrase_credential: Name | None = None
     listen: Name | None = None
-    keep_days: dict[Archived, KeptDays] = {}
+    keep_days: dict[Archived, KeptDays] = field(
+        default_factory=lambda: dict.fromkeys(get_args(Archived), ARCHIVE_DAYS)
+    )
     keys: dict[Slug, CheckpointKey] = {}
     standby_keys: dict[Slug, CheckpointKey] = {}
     cards_key: Name | None = None

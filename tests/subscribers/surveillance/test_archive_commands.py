@@ -94,6 +94,29 @@ def test_a_policy_that_is_none(
     assert f"line 7: archive.{said}" in capsys.readouterr().err
 
 
+def test_without_a_policy_each_kind_is_kept_for_ten_years_and_with_an_empty_one_for_good(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "novamas.toml"
+    with closing(SQLiteArchive(tmp_path / "kept.sqlite3")) as archive:
+        archive.keep([event(1), event(2)])
+        marks = (Mark(1, DAY, utc(1_490_000_000)), Mark(2, 2 * DAY, utc(1_490_086_400)))
+        archive.remember(STATE, msgspec.json.encode(Count(3661 * DAY, marks)))
+    given = "keep_days = { event = 40, sealed = 400 }\n"
+    file.write_text(CONFIGURATION.replace(given, "keep_days = {}\n"))
+    kept = ran(tmp_path, "prune", str(file))
+    assert (kept.returncode, "everything is kept" in kept.stdout) == (0, True), kept.stderr
+    file.write_text(CONFIGURATION.replace(given, ""))
+    pruned = ran(tmp_path, "prune", str(file))
+    assert pruned.returncode == 0, pruned.stderr
+    assert "event: 1 removed" in pruned.stdout
+    for kind in ("sealed", "alert", "reply", "checkpoint", "finding", "access"):
+        assert f"{kind}: " in pruned.stdout
+    with closing(SQLiteArchive(tmp_path / "kept.sqlite3")) as archive:
+        left = [row.record.kind for row in archive.find(Query())]
+    assert left == ["event", "removal"]
+
+
 async def test_the_recorder_counts_and_removes(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subscribers.surveillance.upkeep.EVERY", 0.01)
     site = SiteSettings(id="madrid-1", broker=BrokerLogin(url="mqtt://127.0.0.1"))
