@@ -19,6 +19,7 @@ from benchmarks import (
     carrousel,
     catch_up,
     decoding,
+    disk,
     latency,
     month,
     restart,
@@ -69,6 +70,8 @@ def main() -> None:
     one.add_argument("--starts", type=int, default=3)
     one = chosen.add_parser("start", help="CPU of the start of commands and services")
     one.add_argument("--runs", type=int, default=9)
+    one = chosen.add_parser("disk", help="disk, log and memory of a table, closed and open")
+    one.add_argument("--minutes", type=float, default=10.0, help="measured, and scaled to a day")
     one = chosen.add_parser("month", help="verify and audit a month of one table")
     one.add_argument("--days", type=int, default=month.DAYS)
     one.add_argument("--journal", type=Path, help="where to keep it, and find it the next time")
@@ -123,6 +126,7 @@ MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
     "catch_up": lambda given: catch_up.main(given.tables, given.entries),
     "restart": lambda given: restart.main(given.tables, given.entries, given.starts),
     "start": lambda given: starts.main(given.runs),
+    "disk": lambda given: disk.main(given.minutes),
     "month": lambda given: month.main(given.days, given.journal),
     "web": lambda given: web.main(given.browsers, given.rounds),
     "carrousel": lambda given: carrousel.main(given.coins, given.rate, given.seconds),

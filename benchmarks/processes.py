@@ -43,7 +43,7 @@ protocol = "{protocol}"
 required = "accept-the-risk"
 [log]
 format = "json"
-level = "error"
+level = "{log}"
 """
 TABLE = """
 [[table]]
@@ -120,18 +120,22 @@ def mosquitto(folder: Path, port: int) -> Iterator[Process]:
         yield process
 
 
-def configure(folder: Path, broker: int, links: Sequence[str], speed: float = 1.0) -> Path:
+def configure(
+    folder: Path, broker: int, links: Sequence[str], speed: float = 1.0, log: str = "error"
+) -> Path:
     """Write the configuration of a daemon with one roulette table for each link. ``speed``: of the
-    tables' clock.
+    tables' clock; ``log``: the level of its log.
     """
     path = folder / "novamas.toml"
-    path.write_text(head(folder, broker) + roulettes(links, speed=speed))
+    path.write_text(head(folder, broker, log=log) + roulettes(links, speed=speed))
     return path
 
 
-def head(folder: Path, broker: int, node: str = "node-1", protocol: str = "5") -> str:
+def head(
+    folder: Path, broker: int, node: str = "node-1", protocol: str = "5", log: str = "error"
+) -> str:
     """A configuration up to its tables."""
-    return CONFIGURATION.format(folder=folder, broker=broker, node=node, protocol=protocol)
+    return CONFIGURATION.format(folder=folder, broker=broker, node=node, protocol=protocol, log=log)
 
 
 def roulettes(links: Sequence[str], first: int = 1, speed: float = 1.0) -> str:
@@ -142,9 +146,12 @@ def roulettes(links: Sequence[str], first: int = 1, speed: float = 1.0) -> str:
     )
 
 
-def daemon(configuration: Path) -> contextlib.AbstractContextManager[Process]:
-    """The daemon, with its log of errors on standard error."""
-    return running(sys.executable, "-m", "controller.cli", "run", str(configuration))
+def daemon(
+    configuration: Path, log: int | None = None
+) -> contextlib.AbstractContextManager[Process]:
+    """The daemon, with its log in that file, otherwise on standard error."""
+    program = (sys.executable, "-m", "controller.cli", "run", str(configuration))
+    return running(*program, stderr=log)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import archive, brokers, carrousel, latency, restart, web
+from benchmarks import archive, brokers, carrousel, disk, latency, restart, web
 from benchmarks.filled_journal import fill
 from benchmarks.scale import LONGEST, Times, latencies
 from benchmarks.stages import missing, shares
@@ -161,3 +161,14 @@ def test_each_engine_acknowledges_every_message() -> None:
     spent, memory = brokers.measure(5, ["mosquitto", "nats 1"])
     assert {way: len(values) for way, values in spent.items()} == {"mosquitto": 5, "nats 1": 5}
     assert all(held > 1_000_000 for held in memory.values())
+
+
+@pytest.mark.usefixtures("programs")
+def test_the_disk_of_a_closed_and_of_an_open_table_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(disk, "SETTLING", 3.0)
+    disk.main(0.05)
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said[2:]] == ["closed", "open", "memory:", "memory:"]
+    assert all(len(line.split()) == 7 for line in said[2:4])

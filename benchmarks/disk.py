@@ -1,0 +1,227 @@
+"""What one table needs of the disk, of the log and of memory: a closed one whose wheel turns, and
+one that is open.
+
+Each wheel plays sixty games an hour on a serial line: every byte arrives by itself at 9600 baud,
+which costs more than whole lines of a device server. The daemons write journal, recordings and log
+as they do by default. What they write in some minutes is scaled to a day of 24 hours; midnight
+(UTC), when new files begin, must not be among them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from nacl.signing import SigningKey
+
+from benchmarks.figures import row
+from benchmarks.processes import Process, configure, mosquitto, pseudo_terminals, serial
+from benchmarks.processes import daemon as run_daemon
+from benchmarks.subscriber import EVENTS, STATUS, Subscriber
+from benchmarks.usage import usage
+from controller.contract.times import utc
+from controller.proof.sealing import DAY, seal
+from controller.proof.segment import folder as segments
+from simulators.line import Line
+from simulators.wheel.cammegh_ss2 import SlingshotSS2
+from tests.support.brokers.mosquitto import free_port
+
+TABLES = 4
+"""Of each kind: pages of the journal weigh less."""
+STARTED = 60.0
+"""Seconds after power-on in which a wheel has begun its first game."""
+SETTLING = 65.0
+"""Seconds before measuring: bytes of devices are stored once a minute."""
+ROUNDS = 60
+"""Games of a wheel in an hour."""
+GOAL = 25.0
+"""Megabytes a day of a table, in journal and recordings."""
+
+
+class Written(NamedTuple):
+    """What a daemon has written so far."""
+
+    position: int
+    journal: int
+    """Bytes of the database."""
+    recordings: int
+    log: int
+
+
+class Kind(NamedTuple):
+    """One daemon that is measured."""
+
+    name: str
+    tables: int
+    open: bool
+
+
+KINDS = (Kind("one", 1, False), Kind("closed", TABLES, False), Kind("open", TABLES, True))
+
+
+def written(folder: Path) -> Written:
+    """What the daemon in that folder has written so far."""
+    with closing(sqlite3.connect(f"file:{folder}/journal.sqlite3?mode=ro", uri=True)) as journal:
+        (position,) = journal.execute("SELECT max(position) FROM entry").fetchone()
+        (size,) = journal.execute(
+            "SELECT (page_count - freelist_count) * page_size"
+            " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+        ).fetchone()
+    recordings = sum(path.stat().st_size for path in recorded(folder))
+    return Written(position, size, recordings, (folder / "log").stat().st_size)
+
+
+def recorded(folder: Path) -> list[Path]:
+    """The recordings of the daemon in that folder."""
+    return sorted((folder / "recordings").rglob("*.rec"))
+
+
+def play(ends: list[int], until: threading.Event) -> None:
+    """Have a wheel on each of these ends, each at another moment of its game, until the event is
+    set.
+    """
+    game = 3600 / ROUNDS
+    wheels = [
+        (STARTED + game * number / len(ends), Line(SlingshotSS2(number, games_per_hour=ROUNDS)))
+        for number in range(len(ends))
+    ]
+    for ahead, line in wheels:
+        line.advance(ahead)
+    begun = time.monotonic()
+    while not until.is_set():
+        due = min(line.deadline - ahead for ahead, line in wheels)
+        time.sleep(max(0.0, begun + due - time.monotonic()))
+        now = time.monotonic() - begun
+        for (ahead, line), end in zip(wheels, ends, strict=True):
+            for _, data in line.advance(now + ahead):
+                os.write(end, data)
+
+
+@contextlib.contextmanager
+def playing(ends: list[int]) -> Iterator[None]:
+    """The same beside the block."""
+    until = threading.Event()
+    wheels = threading.Thread(target=play, args=(ends, until), daemon=True)
+    wheels.start()
+    try:
+        yield
+    finally:
+        until.set()
+        wheels.join()
+
+
+class Running(NamedTuple):
+    """A daemon that is measured, and where it writes."""
+
+    kind: Kind
+    folder: Path
+    process: Process
+
+
+@contextlib.contextmanager
+def started(kind: Kind, folder: Path) -> Iterator[Running]:
+    """A daemon whose tables hear their wheels, with their sessions open or not."""
+    with contextlib.ExitStack() as stack:
+        broker = free_port()
+        stack.enter_context(mosquitto(folder, broker))
+        wires = stack.enter_context(pseudo_terminals(kind.tables))
+        stack.enter_context(playing([end for end, _ in wires]))
+        subscriber = stack.enter_context(Subscriber(broker, [EVENTS, STATUS]))
+        links = [serial(name) for _, name in wires]
+        log = stack.enter_context((folder / "log").open("wb"))
+        configured = configure(folder, broker, links, log="info")
+        process = stack.enter_context(run_daemon(configured, log.fileno()))
+        subscriber.online()
+        if kind.open:
+            subscriber.prepare(kind.tables, lambda: None)
+        yield Running(kind, folder, process)
+
+
+class Measured(NamedTuple):
+    """What the tables of a daemon wrote, each, in megabytes a day."""
+
+    journal: float
+    sealed: float
+    recordings: float
+    packed: float
+    log: float
+
+
+def measured(folder: Path, before: Written, after: Written, days: float) -> Measured:
+    """What was written between, of ``days`` days of a table."""
+    seal(
+        folder / "journal.sqlite3",
+        SigningKey.generate(),
+        "benchmark",
+        utc(time.time() + 2 * DAY),
+        0,
+        after.position,
+        keep_days=30,
+    )
+    lines: list[bytes] = []
+    for segment in sorted(segments(folder / "journal.sqlite3").iterdir()):
+        lines += gzip.decompress(segment.read_bytes()).splitlines(keepends=True)[1:-1]
+    grown = sum(
+        len(gzip.compress(path.read_bytes())) * (1 - before.recordings / after.recordings)
+        for path in recorded(folder)
+    )
+    sealed = len(gzip.compress(b"".join(lines[before.position : after.position])))
+    return Measured(
+        *(
+            size / days / 1e6
+            for size in (
+                after.journal - before.journal,
+                sealed,
+                after.recordings - before.recordings,
+                grown,
+                after.log - before.log,
+            )
+        )
+    )
+
+
+def main(minutes: float) -> None:
+    """Measure and print."""
+    print(
+        f"Megabytes a day of a table with a wheel on a serial line, byte by byte, {ROUNDS} games an"
+        f" hour; {TABLES} tables, {minutes:g} minutes, scaled (goal: at most {GOAL:g} in journal"
+        " and compressed recordings)"
+    )
+    with contextlib.ExitStack() as folders:
+        places = [
+            Path(folders.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))) for _ in KINDS
+        ]
+        with contextlib.ExitStack() as stack:
+            daemons = [
+                stack.enter_context(started(kind, place))
+                for kind, place in zip(KINDS, places, strict=True)
+            ]
+            time.sleep(SETTLING)
+            before, begun = [written(place) for place in places], time.monotonic()
+            time.sleep(minutes * 60)
+            after, spent = [written(place) for place in places], time.monotonic() - begun
+            memory = [usage(each.process.pid).rss for each in daemons]
+        print(
+            row(
+                "", "journal", "sealed day", "recordings", "compressed", "log",
+                "journal + compressed", width=22,
+            )
+        )  # fmt: skip
+        for kind, place, first, last in zip(KINDS, places, before, after, strict=True):
+            if kind.tables == 1:  # for the memory
+                continue
+            found = measured(place, first, last, kind.tables * spent / DAY)
+            print(row(kind.name, *found, found.journal + found.packed, width=22))
+    for kind, megabytes in zip(KINDS, memory, strict=True):
+        if kind.tables > 1:
+            beyond = (megabytes - memory[0]) / (kind.tables - 1)
+            print(f"  memory: {memory[0]:.0f} MB with one table, {beyond:.1f} for each {kind.name}")
