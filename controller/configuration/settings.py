@@ -295,7 +295,7 @@ Archived = Literal["event", "sealed", "alert", "reply", "checkpoint", "finding",
 """The kinds of records that may leave an archive."""
 ARCHIVE_DAYS = 3660
 """Days of recording for which a record is kept unless ``keep_days`` says otherwise: ten years, the
-longest for which Spanish law makes a casino keep documents of its business (Ley 10/2010, art. 25).
+term of Ley 10/2010, art. 25. The decrees' catalogues of games name none.
 """
 
 
