@@ -1,5 +1,5 @@
-"""What dpkg runs before an installation and at a purge, in a folder that stands for the root of a
-machine, with a stand-in for debconf.
+"""What dpkg runs before and after an installation and at a purge, in a folder that stands for the
+root of a machine, with stand-ins for debconf and systemd.
 """
 
 from __future__ import annotations
@@ -31,6 +31,18 @@ DATA = (
 )
 
 
+WORDS = {
+    "UNITS": "novamas.service novamas-web.service",
+}
+SYSTEMCTL = """#!/bin/sh
+case "$1" in
+    list-units) ls ROOT/units | sed 's/$/ loaded active running/' ;;
+    show) [ "$(cat ROOT/stage)" = later ] && cat "ROOT/later/$3" || cat "ROOT/soon/$3" ;;
+esac
+"""
+"""Says of a unit what ``soon`` has, and after the script has slept, what ``later`` has."""
+
+
 class Machine:
     """``before`` runs as root in a namespace of mounts of its own, before the script."""
 
@@ -48,8 +60,11 @@ class Machine:
 
     def run(self, script: str, *words: str, before: str = ":") -> tuple[int, str]:
         """The exit status of a script, and what it says."""
-        text = (PARTS / script).read_text().replace("@UNITS@", "novamas.service")
-        for top in ("/etc/", "/var/lib/", "/usr/share/debconf", "/run/systemd"):
+        text = (PARTS / script).read_text()
+        for name, value in WORDS.items():
+            text = text.replace(f"@{name}@", value)
+        tops = ("/etc/", "/var/lib/", "/usr/share/debconf", "/run/")
+        for top in tops:
             text = text.replace(top, f"{self.root}{top}")
         path = self.root / script
         path.write_text(text)
@@ -233,3 +248,66 @@ def test_an_installation_onto_a_link_or_a_file_is_refused(machine: Machine, fold
     place.unlink()
     place.write_text("")
     assert machine.run("preinst", "install")[0] == 1
+
+
+RUNS = "ActiveState=active\nNRestarts=0\n"
+RUNS_AGAIN = "ActiveState=active\nNRestarts=1\n"
+WAITS = "ActiveState=activating\nNRestarts=0\n"
+FAILED = "ActiveState=failed\nNRestarts=0\n"
+
+
+def systemd(machine: Machine, soon: str, later: str) -> None:
+    """Let ``novamas.service`` run before an upgrade, and be thus after it. ``novamas-web.service``
+    is always well.
+    """
+    root = machine.root
+    for folder in ("bin", "units", "soon", "later", "run/systemd/system"):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    for unit, states in {
+        "novamas.service": (soon, later),
+        "novamas-web.service": (RUNS, RUNS),
+    }.items():
+        (root / "units" / unit).touch()
+        for folder, state in zip(("soon", "later"), states, strict=True):
+            (root / folder / unit).write_text(state)
+    (root / "stage").write_text("soon")
+    record = f'echo "$(basename $0) $@" >>{root}/calls\n'
+    programs = {
+        "systemctl": SYSTEMCTL.replace("ROOT", str(root)),
+        "sleep": f"#!/bin/sh\necho later >{root}/stage\n",
+        "deb-systemd-invoke": f"#!/bin/sh\n{record}",
+        "journalctl": "#!/bin/sh\necho 'an open session cannot be read'\n",
+        "systemd-sysusers": "#!/bin/sh\n",
+        "systemd-tmpfiles": "#!/bin/sh\n",
+    }
+    for name, text in programs.items():
+        (root / "bin" / name).write_text(text)
+        (root / "bin" / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("soon", "later"),
+    [(FAILED, FAILED), (WAITS, WAITS), (RUNS, WAITS), (RUNS, RUNS_AGAIN), (WAITS, FAILED)],
+)
+def test_an_upgrade_fails_and_names_the_service_that_did_not_come_back(
+    machine: Machine, soon: str, later: str
+) -> None:
+    systemd(machine, soon, later)
+    code, said = machine.run("postinst", "configure", "1.0")
+    assert code == 1
+    assert "novamas.service RAN BEFORE THE UPGRADE AND DID NOT COME BACK" in said
+    assert "an open session cannot be read" in said
+    assert "systemctl restart novamas.service; dpkg --configure novamas" in said
+    assert "novamas-web" not in said
+
+
+def test_an_upgrade_says_nothing_where_all_came_back_or_nothing_ran(machine: Machine) -> None:
+    systemd(machine, RUNS, RUNS)
+    assert machine.run("postinst", "configure", "1.0") == (0, "")
+    calls = "deb-systemd-invoke try-restart novamas.service novamas-web.service\n"
+    assert (machine.root / "calls").read_text() == calls
+    systemd(machine, FAILED, FAILED)
+    (machine.root / "bin/systemctl").write_text("#!/bin/sh\n")
+    assert machine.run("postinst", "configure", "1.0") == (0, "")
+    assert machine.run("postinst", "configure", "''") == (0, "")
+    assert (machine.root / "calls").read_text() == calls
