@@ -26,8 +26,8 @@ help:
 	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make pictures the pictures of README.md anew"
-	@echo "make deb      the Debian package of this commit, in build/ (docs/install.md)"
-	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root"
+	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/install.md)"
+	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root (RELEASE=12 or 13), and upgrades Debian below it"
 	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/vm.md)"
 	@echo "make format   put the source in form"
 	@echo "make pins     take newer dependencies: versions and hashes of constraints.txt and constraints-dev.txt (needs uv)"
@@ -112,11 +112,11 @@ pictures: .venv/installed-dev
 	@$(BIN)/novamas demo --floor --history 20 --rounds 2 --screenshot docs/floor.svg </dev/null >/dev/null
 
 deb: .venv/installed-dev
-	@$(BIN)/python packaging/debian/build.py
+	@$(BIN)/python packaging/debian/build.py HEAD build $(RELEASE)
 
 deb-test: .venv/installed-dev
 	@packaging/debian/test-packages
-	@BASE=$(BASE) $(BIN)/pytest -x -p no:cacheprovider packaging/debian/test_package.py $(ARGS)
+	@BASE=$(BASE) RELEASE=$(RELEASE) $(BIN)/pytest -x -p no:cacheprovider packaging/debian/test_package.py $(if $(RELEASE),,packaging/debian/test_debian_upgrade.py) $(ARGS)
 
 vm: .venv/installed-dev
 	@packaging/vm/packages

@@ -1,7 +1,10 @@
-"""Build build/novamas_VERSION_ARCHITECTURE.deb from a commit: build.py [COMMIT] [FOLDER].
+"""Build build/novamas_VERSION+debNN_ARCHITECTURE.deb from a commit:
+build.py [COMMIT] [FOLDER] [RELEASE].
 
-Needs Debian's python3.11, whose environment it makes, and this project's own `.venv`. What is
-uncommitted is not in the package. Two builds of one commit are the same, byte for byte.
+RELEASE is the release of Debian that the package is for, a key of ``RELEASES``; without it, that of
+this machine. Needs the Python of that release, which compiles the environment, at `/usr/bin` or on
+PATH, and this project's own `.venv`. What is uncommitted is not in the package. Two builds of one
+commit by one Python are the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -19,13 +22,13 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import partial
 from pathlib import Path
+from platform import freedesktop_os_release
+from typing import NamedTuple
 
 from contents import contents
 
 CHECKOUT = Path(__file__).parents[2]
-PYTHON = "/usr/bin/python3.11"
 HOME = "usr/lib/novamas"
-SITE = f"{HOME}/lib/python3.11/site-packages"
 SHARE = "usr/share/doc/novamas"
 SYSTEM = "usr/lib/systemd/system"
 RECORDER = "novamas-surveillance"
@@ -45,13 +48,47 @@ made of them, each of which there is in Python too.
 """
 SCRIPTS = ("config", "preinst", "postinst", "prerm", "postrm")
 """What dpkg runs."""
+TRIGGERS = "interest-noawait /usr/lib/os-release\n"
+"""postinst also runs when Debian itself is upgraded, to name the package of the new release."""
 
 
-def main(named: str = "HEAD", folder: str = "build") -> int:
+class Release(NamedTuple):
+    """A release of Debian: its name, and the version of its Python."""
+
+    codename: str
+    python: str
+
+
+RELEASES = {"12": Release("bookworm", "3.11"), "13": Release("trixie", "3.13")}
+"""The releases that have a package, by number. A later release must sort as an upgrade."""
+
+
+class Python(NamedTuple):
+    """What compiles the environment: the program, and its version as in names of folders."""
+
+    path: str
+    version: str
+
+    @property
+    def site(self) -> str:
+        """The folder of the packages, from the root."""
+        return f"{HOME}/lib/python{self.version}/site-packages"
+
+
+def main(named: str = "HEAD", folder: str = "build", number: str = "") -> int:
     """Returns the exit status."""
-    if not Path(PYTHON).exists():
-        print(f"make deb needs {PYTHON}: run it on Debian 12", file=sys.stderr)
+    number = number or freedesktop_os_release().get("VERSION_ID", "")
+    if number not in RELEASES:
+        known = " or ".join(RELEASES)
+        print(f"make deb builds for Debian {known}: name one, RELEASE=...", file=sys.stderr)
         return 1
+    release = RELEASES[number]
+    program = f"python{release.python}"
+    path = shutil.which(program, path=f"/usr/bin:{os.environ['PATH']}")
+    if path is None:
+        print(f"make deb for Debian {number} needs {program}: it is not on PATH", file=sys.stderr)
+        return 1
+    python = Python(path, release.python)
     commit, seconds = run("git", "log", "-1", "--format=%H %ct", named).split()
     if named == "HEAD" and run("git", "status", "--porcelain"):
         print("what is not committed is not in the package", file=sys.stderr)
@@ -70,18 +107,18 @@ def main(named: str = "HEAD", folder: str = "build") -> int:
         return 1
     time = datetime.fromtimestamp(int(seconds), UTC)
     project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
-    version = debian_version(project["version"], time, commit)
+    version = for_release(debian_version(project["version"], time, commit), number)
     architecture = run("dpkg", "--print-architecture").strip()
     name = f"novamas_{version}_{architecture}"
 
     print(f"{name}: environment", flush=True)
-    wheels = environment(source, root, work)
+    wheels = environment(source, root, work, python)
     print(f"{name}: package", flush=True)
-    listed = contents(root / SITE, wheels, time)
-    lay(source, parts, root)
-    generate(parts, source, root, version, time)
+    listed = contents(root / python.site, wheels, time)
+    lay(source, parts, root, python)
+    generate(parts, source, root, version, release.codename, time)
     (root / SHARE / "contents.cdx.json").write_text(listed)
-    control(parts, root, version, architecture)
+    control(parts, root, version, architecture, number)
     settle(root, int(seconds))
     package = CHECKOUT / folder / f"{name}.deb"
     pack = ("dpkg-deb", "--root-owner-group", "-Zxz", "-z3", "--threads-max=1", "--build")
@@ -97,17 +134,24 @@ def debian_version(version: str, time: datetime, commit: str) -> str:
     return f"{ordered}+{time:%Y%m%d.%H%M%S}.{commit[:8]}" if ".dev" in version else ordered
 
 
-def environment(source: Path, root: Path, work: Path) -> dict[str, str]:
-    """Lay every dependency at its pinned hash, and ourselves, for Debian's Python. Returns the
-    SHA-256 of what each was installed from, by name.
+def for_release(version: str, number: str) -> str:
+    """The version of the package for a release of Debian: what a newer release has is newer. With
+    ``~`` 0.2.0 would sort before its own candidates, 0.2.0~rc1.
+    """
+    return f"{version}+deb{number}"
+
+
+def environment(source: Path, root: Path, work: Path, python: Python) -> dict[str, str]:
+    """Lay every dependency at its pinned hash, and ourselves, for the release's Python. Returns
+    the SHA-256 of what each was installed from, by name.
     """
     pinned = re.split(r"^(?=\S)", (source / "constraints.txt").read_text(), flags=re.MULTILINE)
     needed = work / "requirements.txt"
     without = tuple(f"{name}==" for name in ("setuptools", *LEFT_OUT))
     needed.write_text("".join(each for each in pinned if not each.startswith(without)))
-    report, target = work / "installed.json", root / SITE
+    report, target = work / "installed.json", root / python.site
     pip = (sys.executable, "-m", "pip", "-qq", "--disable-pip-version-check")
-    to = ("--python", PYTHON, "install", "--no-compile", "--no-deps", "--target", target)
+    to = ("--python", python.path, "install", "--no-compile", "--no-deps", "--target", target)
     only = ("--only-binary", ":all:", "--no-warn-conflicts")
     run(*pip, *to, *only, "--require-hashes", "--requirement", needed, "--report", report)
     run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", work, source)
@@ -126,15 +170,15 @@ def environment(source: Path, root: Path, work: Path) -> dict[str, str]:
     return {**hashes, "novamas": hashlib.sha256(wheel.read_bytes()).hexdigest()}
 
 
-def lay(source: Path, parts: Path, root: Path) -> None:
+def lay(source: Path, parts: Path, root: Path, python: Python) -> None:
     """Compile the program, and lay what the source has as it is."""
     put = partial(_put, root)
     put("usr/bin/novamas", (parts / "novamas").read_text())
     put(f"{HOME}/pyvenv.cfg", (parts / "pyvenv.cfg").read_text())
     (root / HOME / "bin").mkdir()
-    (root / HOME / "bin" / "python3").symlink_to("../../../bin/python3.11")
+    (root / HOME / "bin" / "python3").symlink_to(f"../../../bin/python{python.version}")
     compiled = ("-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash")
-    run(PYTHON, *compiled, "-s", root, "-p", "/", root / HOME)
+    run(python.path, *compiled, "-s", root, "-p", "/", root / HOME)
 
     lay_units(source, parts, root)
     put(f"{SHARE}/copyright", (parts / "copyright").read_text())
@@ -176,7 +220,9 @@ def _put(root: Path, path: str, text: str) -> None:
     file.write_text(text)
 
 
-def generate(parts: Path, source: Path, root: Path, version: str, time: datetime) -> None:
+def generate(
+    parts: Path, source: Path, root: Path, version: str, codename: str, time: datetime
+) -> None:
     """Write the pages of the manual, the completions and the list of changes."""
     python = (sys.executable, "-P")
     ours = {"PYTHONPATH": f"{source}:{parts}"}
@@ -186,7 +232,7 @@ def generate(parts: Path, source: Path, root: Path, version: str, time: datetime
     changes = root / SHARE / "changelog"
     (keeper,) = re.findall(r"^Maintainer: (.*)", (parts / "control").read_text(), re.MULTILINE)
     changes.write_text(
-        f"novamas ({version}) bookworm; urgency=medium\n\n  * What changed: CHANGELOG.md.\n\n"
+        f"novamas ({version}) {codename}; urgency=medium\n\n  * What changed: CHANGELOG.md.\n\n"
         f" -- {keeper}  {format_datetime(time)}\n"
     )
     for page in [*manual.iterdir(), changes]:
@@ -194,7 +240,7 @@ def generate(parts: Path, source: Path, root: Path, version: str, time: datetime
         page.unlink()
 
 
-def control(parts: Path, root: Path, version: str, architecture: str) -> None:
+def control(parts: Path, root: Path, version: str, architecture: str, number: str) -> None:
     """Write what dpkg reads."""
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     words = {
@@ -202,12 +248,15 @@ def control(parts: Path, root: Path, version: str, architecture: str) -> None:
         "ARCHITECTURE": architecture,
         "SIZE": str(sum(-(-path.stat().st_size // 1024) for path in files)),
         "UNITS": " ".join(UNITS),
+        "RELEASE": number,
+        "PYTHON": f"python{RELEASES[number].python}",
     }
     folder = root / "DEBIAN"
     folder.mkdir()
     for name in ("control", "templates", *SCRIPTS):
         text = re.sub(r"@([A-Z]+)@", lambda found: words[found[1]], (parts / name).read_text())
         (folder / name).write_text(text)
+    (folder / "triggers").write_text(TRIGGERS)
     (folder / "md5sums").write_text(
         "".join(
             f"{hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}"

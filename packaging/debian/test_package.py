@@ -1,5 +1,5 @@
-"""The package of this commit in a clean Debian 12: installed in the release before, upgraded, used,
-removed, purged. `make deb-test`; the tests follow each other in this order.
+"""The package of this commit in a clean Debian, 12 or RELEASE: installed in the release before,
+upgraded, used, removed, purged. `make deb-test`; the tests follow each other in this order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import textwrap
 import zipfile
@@ -18,15 +17,14 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import roots
 from referencing import Registry, Resource
 
 HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]
 ROOT = CHECKOUT / "build" / "deb-root"
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
-INCLUDED = "python3,systemd,zlib1g,libstdc++6,mosquitto,mosquitto-clients,prometheus,sudo"
-"""What the package depends on and recommends is there before: it is installed without a network."""
-SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
+RELEASE = os.environ.get("RELEASE") or "12"
 CONFIGURATION = """\
 [site]
 id = "casino-prueba"
@@ -106,65 +104,30 @@ def first_floor() -> list[str]:
     ]
 
 
-def run(*words: str | Path) -> str:
-    done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True)
-    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
-    return done.stdout
+run = roots.run
 
 
-def inside(script: str, **environment: str) -> str:
-    """What a script prints in the root, with processes and a loopback of its own and no other
-    network.
-    """
-    given = [f"{name}={value}" for name, value in environment.items()]
-    enter = (
-        'ip link set lo up && mount -t proc proc "$0/proc" && exec chroot "$0" env -i '
-        "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "
-        'DEBIAN_FRONTEND=noninteractive "$@"'
-    )
-    isolated = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--net")
-    return run(*isolated, "sh", "-c", enter, ROOT, *given, "sh", "-ec", script)
-
-
-def package(commit: str, folder: str) -> Path:
-    """The package of a commit; built unless it is there. The name of what is not released has the
-    commit.
-    """
-    short = run("git", "log", "-1", "--format=%H", commit)[:8]
-    there = sorted((CHECKOUT / folder).glob(f"novamas_*.{short}_*.deb"))
-    return there[0] if there else build(commit, folder)
-
-
-def build(commit: str, folder: str) -> Path:
-    (CHECKOUT / folder).mkdir(parents=True, exist_ok=True)
-    return Path(run(sys.executable, HERE / "build.py", commit, folder).splitlines()[-1])
+def inside(script: str) -> str:
+    return roots.inside(ROOT, script)
 
 
 @pytest.fixture(scope="session")
 def present() -> Path:
-    return package("HEAD", "build")
+    return roots.package("HEAD", "build", RELEASE)
 
 
 @pytest.fixture(scope="session")
 def older() -> Path:
     tags = run("git", "tag", "--sort=-creatordate", "--merged", "HEAD^").split()
-    return package(os.environ.get("BASE") or (tags[0] if tags else "HEAD^"), "build/deb-older")
+    commit = os.environ.get("BASE") or (tags[0] if tags else "HEAD^")
+    return roots.package(commit, "build/deb-older", RELEASE)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def clean_root() -> None:
     if os.geteuid() != 0:
         pytest.exit("make deb-test makes a root and changes into it: run it as root", 1)
-    clean = CHECKOUT / "build" / f"debian-12-with-{INCLUDED.count(',') + 1}.tar"
-    if not clean.exists():
-        clean.parent.mkdir(exist_ok=True)
-        made = clean.with_suffix(".part.tar")
-        source = [SOURCES] if SOURCES.exists() else []
-        run("mmdebstrap", "--variant=minbase", f"--include={INCLUDED}", "bookworm", made, *source)
-        made.rename(clean)
-    shutil.rmtree(ROOT, ignore_errors=True)
-    ROOT.mkdir(parents=True)
-    run("tar", "--extract", "--file", clean, "--directory", ROOT)
+    roots.lay(RELEASE, ROOT)
 
 
 def install(path: Path) -> str:
@@ -256,6 +219,23 @@ def test_the_list_of_contents_is_cyclonedx(present: Path, tmp_path: Path) -> Non
     assert told == installed
 
 
+def test_every_module_is_imported() -> None:
+    absent = "psycopg", "pyarrow"  # docs/install.md
+    script = f"""
+import importlib, pkgutil
+import controller, devices, simulators, subscribers
+for package in (controller, devices, simulators, subscribers):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if not module.name.endswith("__main__"):
+            try:
+                importlib.import_module(module.name)
+            except ModuleNotFoundError as error:
+                assert error.name in {absent}, module.name
+"""
+    (ROOT / "tmp/everything.py").write_text(script)
+    inside("/usr/lib/novamas/bin/python3 -I -W error::SyntaxWarning /tmp/everything.py")
+
+
 def test_lintian_finds_no_error(present: Path) -> None:
     run("lintian", "--fail-on", "error", "--allow-root", present)
 
@@ -321,5 +301,5 @@ def test_a_newcomer_has_a_floor_from_the_page_alone(present: Path) -> None:
 
 
 def test_two_builds_of_a_commit_are_the_same(present: Path) -> None:
-    again = build("HEAD", "build/deb-again")
+    again = roots.build("HEAD", "build/deb-again", RELEASE)
     assert again.read_bytes() == present.read_bytes()

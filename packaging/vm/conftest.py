@@ -36,11 +36,11 @@ def printed(*words: str | Path) -> str:
 def package(commit: str, folder: str) -> Path:
     """The package of a commit; built unless it is there."""
     short = printed("git", "log", "-1", "--format=%H", commit)[:8]
-    if there := sorted((CHECKOUT / folder).glob(f"novamas_*.{short}_*.deb")):
+    if there := sorted((CHECKOUT / folder).glob(f"novamas_*.{short}+deb12_*.deb")):
         return there[0]
     (CHECKOUT / folder).mkdir(parents=True, exist_ok=True)
     build = CHECKOUT / "packaging" / "debian" / "build.py"
-    return Path(printed(sys.executable, build, commit, folder).splitlines()[-1])
+    return Path(printed(sys.executable, build, commit, folder, "12").splitlines()[-1])
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,9 @@ DATA = (
 
 WORDS = {
     "UNITS": "novamas.service novamas-web.service",
+    "RELEASE": "12",
+    "PYTHON": "python3.11",
+    "ARCHITECTURE": "amd64",
 }
 SYSTEMCTL = """#!/bin/sh
 case "$1" in
@@ -63,7 +66,7 @@ class Machine:
         text = (PARTS / script).read_text()
         for name, value in WORDS.items():
             text = text.replace(f"@{name}@", value)
-        tops = ("/etc/", "/var/lib/", "/usr/share/debconf", "/run/")
+        tops = ("/etc/", "/var/lib/", "/usr/share/debconf", "/usr/lib/os-release", "/run/")
         for top in tops:
             text = text.replace(top, f"{self.root}{top}")
         path = self.root / script
@@ -261,7 +264,7 @@ def systemd(machine: Machine, soon: str, later: str) -> None:
     is always well.
     """
     root = machine.root
-    for folder in ("bin", "units", "soon", "later", "run/systemd/system"):
+    for folder in ("bin", "units", "soon", "later", "run/systemd/system", "usr/lib"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     for unit, states in {
         "novamas.service": (soon, later),
@@ -271,6 +274,7 @@ def systemd(machine: Machine, soon: str, later: str) -> None:
         for folder, state in zip(("soon", "later"), states, strict=True):
             (root / folder / unit).write_text(state)
     (root / "stage").write_text("soon")
+    (root / "usr/lib/os-release").write_text('ID=debian\nVERSION_ID="12"\n')
     record = f'echo "$(basename $0) $@" >>{root}/calls\n'
     programs = {
         "systemctl": SYSTEMCTL.replace("ROOT", str(root)),
@@ -311,3 +315,26 @@ def test_an_upgrade_says_nothing_where_all_came_back_or_nothing_ran(machine: Mac
     assert machine.run("postinst", "configure", "1.0") == (0, "")
     assert machine.run("postinst", "configure", "''") == (0, "")
     assert (machine.root / "calls").read_text() == calls
+
+
+@pytest.mark.parametrize(
+    ("system", "told"),
+    [
+        ('ID=debian\nVERSION_ID="12"', False),
+        ('ID=debian\nVERSION_ID="13"', True),
+        ("ID=debian", False),
+        ('ID=ubuntu\nVERSION_ID="26.04"', False),
+    ],
+)
+def test_debian_upgraded_below_the_package_is_told(
+    machine: Machine, system: str, told: bool
+) -> None:
+    """And by the next upgrade of the package for the release before."""
+    systemd(machine, RUNS, RUNS)
+    (machine.root / "usr/lib/os-release").write_text(f"{system}\n")
+    for words in (("triggered", "/usr/lib/os-release"), ("configure", "1.0")):
+        code, said = machine.run("postinst", *words)
+        assert code == 0
+        assert ("THIS PACKAGE IS FOR DEBIAN 12, and this is now Debian 13." in said) == told
+        assert ("novamas_VERSION+deb13_amd64.deb" in said) == told
+        assert told or said == ""

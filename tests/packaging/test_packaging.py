@@ -136,6 +136,25 @@ def test_debian_sorts_versions_as_they_were_made() -> None:
 
 
 @pytest.mark.usefixtures("programs")
+def test_the_package_of_a_newer_debian_is_an_upgrade_and_any_later_version_too() -> None:
+    build = script("build")
+    day, later = datetime(2026, 11, 22, 9, tzinfo=UTC), datetime(2026, 11, 22, 10, tzinfo=UTC)
+    versions = [
+        build["debian_version"](*each, "f" * 40)
+        for each in [("0.2.0.dev0", day), ("0.2.0.dev0", later), ("0.2.0rc1", day), ("0.2.0", day)]
+    ]
+    made = [
+        each
+        for version in (*versions, "0.2.1")
+        for each in (version, *(build["for_release"](version, number) for number in ("12", "13")))
+    ]
+    assert [*build["RELEASES"]] == ["12", "13"]
+    for older, newer in pairwise(made):
+        compared = ["dpkg", "--compare-versions", older, "lt", newer]
+        assert subprocess.run(compared, check=False).returncode == 0, (older, newer)
+
+
+@pytest.mark.usefixtures("programs")
 def test_the_package_handles_every_unit_and_systemd_takes_them(tmp_path: Path) -> None:
     build = script("build")
     build["lay_units"](ROOT, PARTS, tmp_path)
