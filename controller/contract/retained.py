@@ -67,6 +67,10 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Fields that this game does not read, or refuses: leave them out of a form."""
     undone_by: Undo | None = None
     """What takes it back, as long as nothing has followed from it; absent where nothing does."""
+    reasons: dict[str, tuple[Role, ...]] = {}
+    """By value of its field ``reason``: the roles that the decree names for it, in place of
+    ``roles``.
+    """
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -189,6 +189,16 @@ class Machine(ABC, Generic[B, S, T, M]):
         """
         return given.reason if isinstance(given, RoundVoid) else ""
 
+    def roles_by_reason(self, command: str) -> dict[str, tuple[Role, ...]]:
+        """The roles that the decree names for values of the command's field ``reason``."""
+        if command != tag_of(RoundVoid):
+            return {}
+        return {
+            cell.of: cell.roles
+            for cell in self.deciders.values()
+            if cell.of and cell.command == command
+        }
+
     def _allow_kind(self, turn: M, given: AnyCommand) -> None:
         """Reject a role that the decree does not name for this kind of the command."""
         kind = self.kind_of(turn, given)

@@ -107,6 +107,10 @@ def allowed(
             choices=dict(choices.get(named.get(name, Command), {})),
             leaves_out=inputs.leaves_out.get(named.get(name, Command), ()),
             undone_by=_undone_by(inputs, name),
+            reasons={
+                reason: tuple(role for role in roles if role in right.roles)
+                for reason, roles in made.roles_by_reason(name).items()
+            },
         )
         for name, right in of.items()
         if name != RECALL

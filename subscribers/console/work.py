@@ -311,11 +311,16 @@ def allowed(seen: Seen, command: str) -> Allowed | None:
     return None if info is None else info.about.commands.get(command)
 
 
-def role_for(seen: Seen, command: str) -> str | None:
-    """The role in which this person gives it, or None."""
+def role_for(seen: Seen, command: str, reason: object = None) -> str | None:
+    """The role in which this person gives it, or None. ``reason``: what the command says of it,
+    since a decree may leave one reason to another role.
+    """
     told = allowed(seen, command)
-    may = () if told is None else told.roles
-    return next((role for role in seen.person.roles if role in may), None)
+    if told is None:
+        return None
+    named = told.reasons.get(str(reason), ())
+    held = [role for role in seen.person.roles if role in named or role in told.roles]
+    return next((role for role in held if role in named), next(iter(held), None))
 
 
 def offers(seen: Seen) -> Iterable[Offer]:

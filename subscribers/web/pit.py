@@ -194,7 +194,8 @@ class Pit:
         self.door.sessions.touch(session)
         if not readable(given.command, given.fields):
             raise HTTPException(400)
-        role = self._role(session, given.table, given.command)
+        reason = given.fields.get("reason")
+        role = self._role(session, given.table, given.command, reason)
         if role is None:
             raise HTTPException(403)
         if given.command in GRAVE:
@@ -228,11 +229,11 @@ class Pit:
             return jackpot_work.place(self.seen_jackpot(session, name))
         return place(self.seen(session, name))
 
-    def _role(self, session: Session, name: str, command: str) -> str | None:
+    def _role(self, session: Session, name: str, command: str, reason: object) -> str | None:
         """The role in which this person gives a command there, or None."""
         if name in self._floor.meters:
             return jackpot_work.role_for(session.person, command)
-        return role_for(self.seen(session, name), command)
+        return role_for(self.seen(session, name), command, reason)
 
     def _done(self, session: Session, touch: Touch) -> Done:
         if touch.table in self._floor.meters:

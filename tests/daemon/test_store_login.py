@@ -179,7 +179,7 @@ def test_why_there_is_no_tls_is_told_once_until_it_is_mended(place: Place, what:
     else:
         assert reasons == [said]
     assert [line for line in made.log().splitlines() if '"library"' in line] == []
-    assert [each.level for each in look_at(made)] == ["ok"]
+    assert [each.level for each in look_at(made)] == ["ok", "note"]
     assert made.stop() == 0
 
 
@@ -241,7 +241,7 @@ def test_a_user_of_nats_is_let_in(place: Place) -> None:
     assert said in look_at(made)[0].what
     operator.user(creds)
     place.told.until(IN)
-    assert [each.level for each in look_at(made)] == ["ok"]
+    assert [each.level for each in look_at(made)] == ["ok", "note"]
     text = creds.read_text()
     begin, seed, end = text.partition("SEED-----\nSU")
     creds.write_text(f"{begin}{seed}{end[0]}{'AB'[end[1] == 'A']}{end[2:]}")  # by another hand

@@ -66,3 +66,9 @@ def test_what_the_site_narrows_and_marks() -> None:
 )
 def test_what_takes_a_command_back(game: str, command: str, undo: Undo | None) -> None:
     assert allowed(game, "EUS96", {}, rights(game, "EUS96"))[command].undone_by == undo
+
+
+def test_who_is_named_for_a_reason_is_told_with_it() -> None:
+    found = allowed("roulette-french", "ARA02", {}, rights("roulette-french", "ARA02"))
+    assert found["round.void"].reasons == {"inspector": ("inspector",)}
+    assert found["round.confirm"].reasons == {}

@@ -15,7 +15,7 @@ from subscribers.console.evidence import KEPT, Evidence, heard
 from subscribers.console.forms import GRAVE, GROUPS, ORDERS, OTHER, forms, readable
 from subscribers.console.sending import Touch, Waits
 from subscribers.console.words import words
-from subscribers.console.work import REASON_OF, REASONS, Seen, done, place, who_text
+from subscribers.console.work import REASON_OF, REASONS, Seen, done, place, role_for, who_text
 from subscribers.known import Known, Outdated, fold
 from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, VIDAL
@@ -283,3 +283,19 @@ def test_each_word_is_in_five_languages_with_the_same_fields(key: str) -> None:
     assert texts.keys() == set(LANGUAGES)
     assert len({frozenset(re.findall(r"\{(\w+)\}", text)) for text in texts.values()}) == 1
     assert all(text.strip() for text in texts.values())
+
+
+def test_of_two_roles_the_one_that_the_decree_names_for_the_reason_is_taken() -> None:
+    may = {"roles": IN_CHARGE, "reasons": {"inspector": ["inspector"]}}
+    table = known(roulette())
+    table = fold(
+        table,
+        "info",
+        msgspec.json.encode({**LEAF, "about": {"commands": {"round.void": may}}}),
+        AT,
+    )
+    assert LASA.roles == ("table_head", "inspector")
+    assert role_for(seen(table), "round.void", "inspector") == "inspector"
+    assert role_for(seen(table), "round.void", "warning") == "table_head"
+    assert role_for(seen(table), "round.void") == "table_head"
+    assert role_for(seen(table), "round.confirm", "inspector") is None
