@@ -196,7 +196,7 @@ def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     south.signal(signal.SIGHUP)
     until("0", lambda: b"novamas_reload_refused 0.0" in _page(floor.metrics), south.log)
     assert setups(south) == []
-    [said] = look(load(south.file))
+    said, *_ = look(load(south.file))
     assert (said.level, "north has the tables" in said.what) == ("ok", True)
     assert opened(heard) == 1
     spin(wheel, heard, "17", 2)
