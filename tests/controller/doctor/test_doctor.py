@@ -163,6 +163,7 @@ def test_certificates_that_end(tmp_path: Path) -> None:
     soon, _ = authority.sign("soon", ends=2)
     over, _ = authority.sign("over", expired=3)
     now = soon.stat().st_mtime
+    assert keys.certificate("web.cert_file", soon, now).level == "warning"
     assert keys.certificate("web.cert_file", soon, now).what.startswith("it ends in 1 day, on 2")
     assert "has expired" in keys.certificate("web.cert_file", over, now).what
     over.write_bytes(b"none")
