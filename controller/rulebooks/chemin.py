@@ -24,6 +24,7 @@ Error = Literal[
     # cards that fall into the basket unseen are void for their cloth, the bank's for both
     "basket_void",
     "basket_zero",  # cards thrown into the basket unshown count as zero
+    "basket_gathered",  # where the croupier threw them, they are gathered and count as they were
     "words_contradict",  # a cloth says both yes and no: with five the first holds
     # a cloth's wrong word is put right: the third cards go, in their order, to whom they belong
     "restored",

@@ -20,6 +20,7 @@ from controller.games.dealt.cards import Card
 from controller.games.dealt.state import Held
 from controller.games.session import confirmer, sent
 from controller.games.talla import read_card
+from controller.rulebooks.law import Law
 
 IN_BASKET = "card_in_basket"
 
@@ -334,15 +335,15 @@ def _basket(turn: CheminTurn, given: CardDecide) -> None:
     who, meant = _whose(turn, given)
     fault = _fault(given)
     last = meant[-1]
-    fate = _fate(turn, who, fault, last)
-    if (
-        fate is None
-        and (coup.cards[last].up or fault == "croupier")
-        and "basket_void" in turn.book.errors
-    ):
-        turn.irregular(IN_BASKET, detail=f"{who}, recovered")
+    seen = all(coup.cards[at].up for at in meant)
+    fate = _fate(turn, who, fault, last, seen=seen)
+    law = _recovered(turn, fault, seen and last in coup.third)
+    if fate is None and law is not None:
+        turn.irregular(IN_BASKET, law, detail=f"{who}, recovered")
     elif fate is None:
-        turn.ask(IN_BASKET, detail=who)
+        two_cloths = "basket_void" in turn.book.errors
+        unforeseen = two_cloths or fault != "croupier"
+        turn.ask(IN_BASKET, turn.book.void["inspector"] if unforeseen else None, detail=who)
     else:
         turn.irregular(IN_BASKET, law=turn.book.laws[_BASKET[fate]], detail=who)
         for at in meant if fate != "nine" else (last,):
@@ -360,20 +361,33 @@ _BASKET: dict[Fate, str] = {
 """Which cards of the hand decide its fate."""
 
 
-def _fate(turn: CheminTurn, who: str, fault: str, at: int) -> Fate | None:
-    """The fate that the decree gives the hand; None: none by itself."""
+def _recovered(turn: CheminTurn, fault: str, seen_third: bool) -> Law | None:
+    """The law by which the croupier takes the cards out of the basket and the play continues; None:
+    no law does.
+    """
+    if "basket_void" not in turn.book.errors:
+        return None
+    if seen_third:
+        return turn.book.laws[IN_BASKET]
+    return turn.book.laws.get("basket_gathered") if fault == "croupier" else None
+
+
+def _fate(turn: CheminTurn, who: str, fault: str, at: int, *, seen: bool) -> Fate | None:
+    """The fate that the decree gives the hand; None: none by itself. ``seen``: all its cards that
+    went into the basket were face up.
+    """
     errors, bank, coup = turn.book.errors, turn.book.bank, turn.current
-    up, third = coup.cards[at].up, at in coup.third
+    third = at in coup.third
     if "basket_nine" in errors:
         if who == bank:
-            return "loses" if fault == "banker" else None
+            return "loses" if fault == "banker" and not seen else None
         if fault == "player":
-            return None if up else "loses"
+            return None if seen else "loses"
         dealt = not third and not any_third(coup) and who not in coup.words
         return (
             None if fault == "croupier" else "nine" if third else "natural_nine" if dealt else None
         )
-    if up:
+    if seen:
         return None
     if next_dealt(turn.book, coup) is not None:
         return "void"

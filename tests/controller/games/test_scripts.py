@@ -8,8 +8,10 @@ from tests.support.games.scripts import expected, played, read, scripts
 
 RULES: dict[str, tuple[str, ...]] = {
     "baccarat-two-cloths/back-to-the-first-cloth": ("ARA02-119",),
+    "baccarat-two-cloths/basket-by-the-croupier": ("GAL07-116",),
     "baccarat-two-cloths/basket-in-the-deal": ("ARA02-117",),
     "baccarat-two-cloths/both-words": ("GAL07-124",),
+    "baccarat-two-cloths/first-cards-in-basket-later": ("ARA02-117",),
     "baccarat-two-cloths/irregular-deal": ("GAL07-127",),
     "baccarat-two-cloths/on-to-the-second-cloth": ("GAL07-123",),
     "baccarat-two-cloths/one-cloth-lies-down": ("ARA02-118",),
@@ -64,6 +66,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "chemin-de-fer/false-card": ("ARA02-105",),
     "chemin-de-fer/fifth-card": ("BAL05-119",),
     "chemin-de-fer/natural-forgotten": ("EUS96-138",),
+    "chemin-de-fer/open-third-card-in-basket": ("ARA02-106",),
     "chemin-de-fer/rounds": ("ARA02-093", "ARA02-094", "ARA02-096", "ARA02-098"),
     "chemin-de-fer/shown-by-the-banker": ("ARA02-104",),
     "chemin-de-fer/shown-by-the-croupier": ("GAL07-109",),
