@@ -12,7 +12,7 @@ import msgspec
 
 from controller.configuration.file import FILES
 from controller.configuration.profiles import is_described
-from controller.configuration.settings import Configuration, Video
+from controller.configuration.settings import Configuration, VideoConfig
 
 OPEN = frozenset({"ca_file", "cert_file", "broker_cert_file", "file", "theme"})
 """Keys that name a file which is no secret; all others are sealed."""
@@ -66,7 +66,7 @@ def _walk(value: Any) -> Iterator[tuple[Path, bool]]:
     if isinstance(value, tuple):
         for each in value:
             yield from _walk(each)
-    if not isinstance(value, msgspec.Struct) or isinstance(value, Video):
+    if not isinstance(value, msgspec.Struct) or isinstance(value, VideoConfig):
         return
     for name in FILES.get(type(value), ()):
         if given := getattr(value, name):

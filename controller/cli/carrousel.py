@@ -15,7 +15,12 @@ from controller.cli.configured import config_argument, configuration_at, no_acti
 from controller.cli.web import address, broker_login
 
 if TYPE_CHECKING:
-    from controller.configuration.settings import Archive, Carrousel, Configuration, Jackpot
+    from controller.configuration.settings import (
+        ArchiveConfig,
+        CarrouselConfig,
+        Configuration,
+        JackpotConfig,
+    )
 
 PROGRAM = "subscribers.carrousel"
 READS = "subscribers.carrousel.bookkeeping"
@@ -91,7 +96,7 @@ def settings_of(configuration: Configuration) -> dict[str, Any]:
     }
 
 
-def jackpot_settings(jackpot: Jackpot) -> dict[str, Any]:
+def jackpot_settings(jackpot: JackpotConfig) -> dict[str, Any]:
     """What it is told of one jackpot."""
     import msgspec
 
@@ -100,7 +105,9 @@ def jackpot_settings(jackpot: Jackpot) -> dict[str, Any]:
     return {**own, "terms": {"jackpot": told.pop("id"), **told}}
 
 
-def passphrase_path(section: Carrousel | Archive, name: str = "carrousel") -> str | None:
+def passphrase_path(
+    section: CarrouselConfig | ArchiveConfig, name: str = "carrousel"
+) -> str | None:
     """The file of the passphrase of the key that signs recalls."""
     credential = section.recall_passphrase_credential
     if credential is None:

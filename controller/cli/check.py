@@ -20,7 +20,7 @@ from controller.configuration.certificates import certificate_files, read_end
 from controller.configuration.file import inspected
 from controller.configuration.listening import address, is_loopback, told_at
 from controller.configuration.secrets import UNITS, credentials, secret_files
-from controller.configuration.settings import Clock, Configuration
+from controller.configuration.settings import ClockConfig, Configuration
 from controller.people.register import alike, read_unsigned, said_alike
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
@@ -239,7 +239,7 @@ def told_to_others(configuration: Configuration) -> list[str]:
     ]
 
 
-def unkept(clock: Clock) -> list[str]:
+def unkept(clock: ClockConfig) -> list[str]:
     """That nobody keeps the clock now, or not as well as the site asks."""
     if clock.bound is None:
         return []

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from controller.commissioning.listening import Listening
     from controller.commissioning.protocol import AnyNote, Expected, Protocol, Recorded
-    from controller.configuration.settings import Configuration, Device, Table
+    from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
     from devices.codec import Codec, Driver
 
 
@@ -115,8 +115,8 @@ class _Acceptance:
         self,
         given: argparse.Namespace,
         configuration: Configuration,
-        table: Table,
-        device: Device,
+        table: TableConfig,
+        device: DeviceConfig,
         folder: Path,
     ) -> None:
         from controller.cli.people import passphrase
@@ -482,7 +482,9 @@ def _tell(protocol: Protocol) -> None:
     print(protocol.verdict.upper())
 
 
-def _chosen(configuration: Configuration, table: str, device: str | None) -> tuple[Table, Device]:
+def _chosen(
+    configuration: Configuration, table: str, device: str | None
+) -> tuple[TableConfig, DeviceConfig]:
     from devices.suggestions import unknown
 
     found = next((each for each in configuration.table if each.id == table), None)
@@ -497,7 +499,7 @@ def _chosen(configuration: Configuration, table: str, device: str | None) -> tup
     return found, next(each for each in found.device if each.id == wanted)
 
 
-def _driver(device: Device) -> tuple[Driver, msgspec.Struct, Codec]:
+def _driver(device: DeviceConfig) -> tuple[Driver, msgspec.Struct, Codec]:
     """The driver of a device, its options, and a new codec."""
     import msgspec
 

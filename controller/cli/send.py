@@ -16,7 +16,7 @@ from controller.cli.configured import DEFAULT, configuration_at
 from controller.cli.numbers import seconds
 
 if TYPE_CHECKING:
-    from controller.configuration.settings import Broker, Configuration
+    from controller.configuration.settings import BrokerConfig, Configuration
     from controller.contract.topics import Topics
 
 
@@ -160,7 +160,10 @@ class _Amounts(NamedTuple):
 
 
 def _fields(
-    arguments: argparse.Namespace, configuration: Configuration, broker: Broker, topics: Topics
+    arguments: argparse.Namespace,
+    configuration: Configuration,
+    broker: BrokerConfig,
+    topics: Topics,
 ) -> tuple[dict[str, Any], _Amounts | None]:
     """The fields as they are sent, amounts in minor units; None: the command can have none."""
     from controller.contract.forms import form
@@ -198,7 +201,10 @@ def _command(name: str) -> str:
 
 
 def _currency(
-    arguments: argparse.Namespace, configuration: Configuration, broker: Broker, topics: Topics
+    arguments: argparse.Namespace,
+    configuration: Configuration,
+    broker: BrokerConfig,
+    topics: Topics,
 ) -> str:
     """Of a jackpot, or of the session at a table."""
     import asyncio

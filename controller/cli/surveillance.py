@@ -17,7 +17,12 @@ from controller.cli.configured import DEFAULT, config_argument, configuration_at
 from controller.cli.web import address, broker_login, pit_settings, video_settings
 
 if TYPE_CHECKING:
-    from controller.configuration.settings import Archive, ArchiveSite, Bookmark, Configuration
+    from controller.configuration.settings import (
+        ArchiveConfig,
+        ArchiveSite,
+        BookmarkConfig,
+        Configuration,
+    )
 
 PROGRAM = "subscribers.surveillance"
 PICTURES = "subscribers.video"
@@ -88,7 +93,7 @@ def settings_of(configuration: Configuration) -> dict[str, Any]:
     }
 
 
-def _bookmark(bookmark: Bookmark, configuration: Configuration) -> dict[str, Any]:
+def _bookmark(bookmark: BookmarkConfig, configuration: Configuration) -> dict[str, Any]:
     """What is told of a video system."""
     import msgspec
 
@@ -188,7 +193,7 @@ def _sites(configuration: Configuration) -> list[dict[str, Any]]:
     """The site of the file, and the others."""
     import msgspec
 
-    from controller.configuration.settings import Broker
+    from controller.configuration.settings import BrokerConfig
 
     own = broker_login(configuration.broker, configuration.archive, "archive")
     keys = _believed(configuration.archive)
@@ -196,12 +201,14 @@ def _sites(configuration: Configuration) -> list[dict[str, Any]]:
     for each in configuration.archive.site:
         others = ("id", "keys", "standby_keys")
         given = {k: v for k, v in msgspec.structs.asdict(each).items() if k not in others}
-        login = broker_login(Broker(**given), configuration.archive, f"archive.site {each.id}")
+        login = broker_login(
+            BrokerConfig(**given), configuration.archive, f"archive.site {each.id}"
+        )
         sites.append({"id": each.id, "broker": login, "keys": _believed(each)})
     return sites
 
 
-def _believed(named: Archive | ArchiveSite) -> dict[str, tuple[str, ...]]:
+def _believed(named: ArchiveConfig | ArchiveSite) -> dict[str, tuple[str, ...]]:
     """By node the keys of its daemons: one, or those of a pair."""
     of = (named.keys, named.standby_keys)
     return {

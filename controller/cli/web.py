@@ -14,7 +14,13 @@ from controller.cli.configured import config_argument, configuration_at
 from devices.new_file import put_file
 
 if TYPE_CHECKING:
-    from controller.configuration.settings import Archive, Broker, Carrousel, Configuration, Web
+    from controller.configuration.settings import (
+        ArchiveConfig,
+        BrokerConfig,
+        CarrouselConfig,
+        Configuration,
+        WebConfig,
+    )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -118,7 +124,7 @@ def pit_settings(configuration: Configuration) -> dict[str, Any] | None:
     }
 
 
-def pepper_path(web: Web) -> Path:
+def pepper_path(web: WebConfig) -> Path:
     """The file of the console's pepper."""
     if web.pepper_file is not None:
         return Path(web.pepper_file)
@@ -158,7 +164,9 @@ def address(text: str, key: str = "listen") -> tuple[str, int]:
         raise CommandLineError(f"{key}: {text!r}: {error}", 2) from None
 
 
-def broker_login(broker: Broker, own: Web | Carrousel | Archive, section: str) -> dict[str, Any]:
+def broker_login(
+    broker: BrokerConfig, own: WebConfig | CarrouselConfig | ArchiveConfig, section: str
+) -> dict[str, Any]:
     """How a program beside the daemon gets into the broker: as the daemon, or with the user that
     its ``section`` of the configuration gives it.
     """

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from controller.configuration.settings import Jackpot
+from controller.configuration.settings import JackpotConfig
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
 from devices.money import AMOUNT, EURO, minor_units
@@ -64,7 +64,9 @@ def _amounts(given: dict[str, Any], currency: str) -> Iterator[tuple[Path, str]]
     """Where there are amounts, and the currency of each."""
     for at, jackpot in _sections(given, "jackpot"):
         own = jackpot.get("currency")
-        yield from _in_section(Jackpot, jackpot, at, own if isinstance(own, str) else currency)
+        yield from _in_section(
+            JackpotConfig, jackpot, at, own if isinstance(own, str) else currency
+        )
     for at, table in _sections(given, "table"):
         game = _near(table.get("game"), GAMES)
         if game is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from controller.broker.address import addresses
-from controller.configuration.settings import Archive, ArchiveSite, Configuration
+from controller.configuration.settings import ArchiveConfig, ArchiveSite, Configuration
 from devices.places import Path
 
 Flaws = Iterator[tuple[Path, str]]
@@ -35,7 +35,7 @@ def archives(configuration: Configuration) -> Flaws:
         yield from _site(site, at)
 
 
-def _database(archive: Archive) -> Flaws:
+def _database(archive: ArchiveConfig) -> Flaws:
     if archive.database is None:
         return
     place: Path = ("archive", "database")
@@ -52,7 +52,7 @@ def _database(archive: Archive) -> Flaws:
         yield place, what
 
 
-def _recalls(archive: Archive) -> Flaws:
+def _recalls(archive: ArchiveConfig) -> Flaws:
     file, credential = archive.recall_passphrase_file, archive.recall_passphrase_credential
     if file and credential:
         what = "`recall_passphrase_file` is set too; remove one of them"
@@ -65,7 +65,7 @@ def _recalls(archive: Archive) -> Flaws:
         yield ("archive", "recall_key"), what
 
 
-def _one_password(given: Archive | ArchiveSite, at: Path) -> Flaws:
+def _one_password(given: ArchiveConfig | ArchiveSite, at: Path) -> Flaws:
     if given.password_file and given.password_credential:
         yield (*at, "password_credential"), "`password_file` is set too; remove one of them"
 

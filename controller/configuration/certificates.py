@@ -11,25 +11,25 @@ from controller.broker.certificates import presented_end, read_validity
 from controller.broker.login import BrokerUnusableError, tls, tls_context
 from controller.configuration.secrets import sections
 from controller.configuration.settings import (
-    Archive,
+    ArchiveConfig,
     ArchiveSite,
-    Bookmark,
-    Broker,
-    Carrousel,
+    BookmarkConfig,
+    BrokerConfig,
+    CarrouselConfig,
     Configuration,
-    Standby,
-    Web,
+    StandbyConfig,
+    WebConfig,
 )
 from devices import places
 
 FILES: Mapping[type, tuple[str, ...]] = {
-    Broker: ("cert_file", "ca_file"),
-    Web: ("cert_file", "broker_cert_file"),
-    Carrousel: ("broker_cert_file",),
-    Archive: ("broker_cert_file",),
+    BrokerConfig: ("cert_file", "ca_file"),
+    WebConfig: ("cert_file", "broker_cert_file"),
+    CarrouselConfig: ("broker_cert_file",),
+    ArchiveConfig: ("broker_cert_file",),
     ArchiveSite: ("cert_file", "ca_file"),
-    Bookmark: ("ca_file",),
-    Standby: ("cert_file", "ca_file"),
+    BookmarkConfig: ("ca_file",),
+    StandbyConfig: ("cert_file", "ca_file"),
 }
 """Keys of each section that name a file with certificates."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from controller.configuration.settings import Configuration, Device, Site, Table
+from controller.configuration.settings import Configuration, DeviceConfig, SiteConfig, TableConfig
 
 TABLES = "table"
 
@@ -94,17 +94,17 @@ def taken_over(
     )
 
 
-def _taught(before: Configuration, after: Configuration) -> Site:
+def _taught(before: Configuration, after: Configuration) -> SiteConfig:
     """The site, with what ``after`` says there for its tables alone."""
     return replace(before.site, decree=after.site.decree, languages=after.site.languages)
 
 
-def _of_table(before: Table, after: Table) -> Iterator[str]:
+def _of_table(before: TableConfig, after: TableConfig) -> Iterator[str]:
     """The keys in which two tables differ; those of a device after its name."""
     if not _differ(before, after):  # as most do, of many
         return
     had, has = _by_id(before.device), _by_id(after.device)
-    for field in Table.__struct_fields__:
+    for field in TableConfig.__struct_fields__:
         if field != "device":
             yield from _keys(getattr(before, field), getattr(after, field), field)
     for device in dict.fromkeys((*had, *has)):
@@ -113,7 +113,7 @@ def _of_table(before: Table, after: Table) -> Iterator[str]:
         elif device not in had:
             yield f"device {device}: added"
         else:
-            for field in Device.__struct_fields__:
+            for field in DeviceConfig.__struct_fields__:
                 one, other = (getattr(each[device], field) for each in (had, has))
                 yield from (f"device {device}: {key}" for key in _keys(one, other, field))
 

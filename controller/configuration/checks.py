@@ -26,12 +26,12 @@ from controller.configuration.pairs import standby
 from controller.configuration.pictures import pictures
 from controller.configuration.settings import (
     BROKER_FILES,
-    Broker,
-    Clock,
+    BrokerConfig,
+    ClockConfig,
     Configuration,
-    Device,
-    Site,
-    Table,
+    DeviceConfig,
+    SiteConfig,
+    TableConfig,
 )
 from controller.contract.commands import COMMANDS
 from controller.contract.orders import RECALL
@@ -137,7 +137,7 @@ def flaws(
     ]
 
 
-def _site(site: Site) -> Flaws:
+def _site(site: SiteConfig) -> Flaws:
     if site.decree is not None:
         try:
             games_of(site.decree)
@@ -145,7 +145,7 @@ def _site(site: Site) -> Flaws:
             yield ("site", "decree"), _words(error)
 
 
-def _broker(broker: Broker) -> Flaws:
+def _broker(broker: BrokerConfig) -> Flaws:
     for url in addresses(broker.url):
         yield from _address(url, alone=url == broker.url)
     scheme = broker.url.partition("://")[0]
@@ -212,7 +212,7 @@ def _address(url: str, *, alone: bool) -> Flaws:
             yield ("broker", "url"), _words(error)
 
 
-def _clock(clock: Clock) -> Flaws:
+def _clock(clock: ClockConfig) -> Flaws:
     """Where chrony answers is an address: looking a name up would keep the tables waiting."""
     if not clock.chrony:
         return
@@ -332,7 +332,7 @@ def _harmless(configuration: Configuration) -> bool:
     )
 
 
-def _narrowed(may: Mapping[str, tuple[str, ...]], tables: tuple[Table, ...]) -> Flaws:
+def _narrowed(may: Mapping[str, tuple[str, ...]], tables: tuple[TableConfig, ...]) -> Flaws:
     """Whether each command is one of some table, and each role may have it there. Where a table is
     mistaken, any command that there is may be one of its.
     """
@@ -365,13 +365,13 @@ def _narrowed(may: Mapping[str, tuple[str, ...]], tables: tuple[Table, ...]) -> 
                 )
 
 
-def deals_face_down(table: Table) -> bool:
+def deals_face_down(table: TableConfig) -> bool:
     """Whether cards are ever face down at this table; False if its game cannot be made."""
     game = _made(table)
     return game is not None and game.face_down
 
 
-def _made(table: Table) -> Game | None:
+def _made(table: TableConfig) -> Game | None:
     """The game of a table, or None if it cannot be made, which is reported elsewhere."""
     try:
         return make_game(table.game, table.decree, table.settings)
@@ -379,7 +379,7 @@ def _made(table: Table) -> Game | None:
         return None
 
 
-def _table(at: Path, table: Table) -> Flaws:
+def _table(at: Path, table: TableConfig) -> Flaws:
     if table.id in RESERVED:
         yield (
             (*at, "id"),
@@ -397,7 +397,7 @@ def _table(at: Path, table: Table) -> Flaws:
     yield from _jackpot(at, table)
 
 
-def _jackpot(at: Path, table: Table) -> Flaws:
+def _jackpot(at: Path, table: TableConfig) -> Flaws:
     """Whether a table that is linked with a jackpot has a bet on it."""
     if table.jackpot in OF_TABLES:
         yield (
@@ -421,7 +421,7 @@ def _jackpot(at: Path, table: Table) -> Flaws:
         )
 
 
-def _game(at: Path, table: Table) -> Flaws:
+def _game(at: Path, table: TableConfig) -> Flaws:
     """Whether the game exists, the decree has it, and its settings are valid."""
     notes: Notes = []
     if table.decree:
@@ -456,7 +456,7 @@ def _options(kind: type[msgspec.Struct], given: Mapping[str, Any], at: Path) -> 
     yield from notes
 
 
-def _device(at: Path, device: Device) -> Flaws:
+def _device(at: Path, device: DeviceConfig) -> Flaws:
     if device.link:
         yield from (((*at, "link"), wrong) for wrong in link_mistakes(device.link))
     if not device.driver:
@@ -488,7 +488,7 @@ def _device(at: Path, device: Device) -> Flaws:
         yield (*at, "commands"), f"the driver {known.name} can send no commands; remove the key"
 
 
-def _served(at: Path, table: Table) -> Flaws:
+def _served(at: Path, table: TableConfig) -> Flaws:
     """Whether each device fits the table's game. A table can use one wheel only."""
     if table.game not in GAMES:
         return
@@ -519,7 +519,7 @@ def unsuited(known: Driver, name: str, game: str) -> str | None:
     return None
 
 
-def _pockets(at: Path, device: Device, known: Driver, table: Table) -> Flaws:
+def _pockets(at: Path, device: DeviceConfig, known: Driver, table: TableConfig) -> Flaws:
     """Whether a roulette wheel has as many pockets as the decree requires."""
     allowed = getattr(getattr(_made(table), "book", None), "pockets", None)
     notes: Notes = []
@@ -531,7 +531,7 @@ def _pockets(at: Path, device: Device, known: Driver, table: Table) -> Flaws:
         )
 
 
-def _described(device: Device) -> Driver | None:
+def _described(device: DeviceConfig) -> Driver | None:
     """The driver of a device, from its profile if it has one; None if it is unknown, which is
     reported elsewhere.
     """

@@ -16,20 +16,20 @@ from controller.configuration.amounts import in_minor_units
 from controller.configuration.checks import flaws
 from controller.configuration.profiles import taken
 from controller.configuration.settings import (
-    Archive,
+    ArchiveConfig,
     ArchiveSite,
-    Bookmark,
-    Broker,
-    Carrousel,
+    BookmarkConfig,
+    BrokerConfig,
+    CarrouselConfig,
     Configuration,
     ConfigurationError,
-    Journal,
+    JournalConfig,
     Mistake,
-    People,
-    Recordings,
-    Standby,
-    Video,
-    Web,
+    PeopleConfig,
+    RecordingsConfig,
+    StandbyConfig,
+    VideoConfig,
+    WebConfig,
 )
 from controller.configuration.sources import UnreadableError, read_sources, with_defaults
 from devices import places
@@ -41,19 +41,19 @@ RENAMED: Mapping[places.Path, str] = {("carrousel", "metrics"): "is called `list
 _LOGIN = "password_file", "broker_cert_file", "broker_key_file"
 _RECALLS = "recall_key", "recall_passphrase_file"
 FILES: Mapping[type, tuple[str, ...]] = {
-    Broker: ("password_file", "ca_file", "cert_file", "key_file"),
-    People: ("file",),
-    Web: (*_LOGIN, "theme", "cert_file", "key_file", "pin_keys", "pepper_file"),
-    Carrousel: (*_LOGIN, *_RECALLS, "key"),
-    Archive: (*_LOGIN, *_RECALLS, "cards_key"),
+    BrokerConfig: ("password_file", "ca_file", "cert_file", "key_file"),
+    PeopleConfig: ("file",),
+    WebConfig: (*_LOGIN, "theme", "cert_file", "key_file", "pin_keys", "pepper_file"),
+    CarrouselConfig: (*_LOGIN, *_RECALLS, "key"),
+    ArchiveConfig: (*_LOGIN, *_RECALLS, "cards_key"),
     ArchiveSite: ("password_file", "ca_file", "cert_file", "key_file"),
-    Bookmark: ("ca_file", "secret_file"),
-    Standby: ("creds_file", "ca_file", "cert_file", "key_file"),
-    Video: ("folder",),
+    BookmarkConfig: ("ca_file", "secret_file"),
+    StandbyConfig: ("creds_file", "ca_file", "cert_file", "key_file"),
+    VideoConfig: ("folder",),
 }
 """Keys of each section that name a file of the person who configures."""
 KEPT: Mapping[type, tuple[str, ...]] = dict.fromkeys(
-    (Journal, Recordings, Web, Carrousel, Archive), ("path",)
+    (JournalConfig, RecordingsConfig, WebConfig, CarrouselConfig, ArchiveConfig), ("path",)
 )
 """Keys of each section that name a file of the program."""
 

@@ -6,7 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from controller.configuration.settings import Carrousel, Configuration, Jackpot, Table
+from controller.configuration.settings import (
+    CarrouselConfig,
+    Configuration,
+    JackpotConfig,
+    TableConfig,
+)
 from devices.places import Path
 from devices.suggestions import unknown
 
@@ -67,7 +72,7 @@ def signs(configuration: Configuration) -> Flaws:
 
 
 def _carrousel(configuration: Configuration) -> Flaws:
-    carrousel: Carrousel = configuration.carrousel
+    carrousel: CarrouselConfig = configuration.carrousel
     file, credential = carrousel.recall_passphrase_file, carrousel.recall_passphrase_credential
     if file and credential:
         what = "`recall_passphrase_file` is set too; remove one of them"
@@ -92,7 +97,7 @@ def _unknown(name: str, configuration: Configuration) -> str:
     return f"{unknown('table', name, known)}; those of other daemons stand in carrousel.elsewhere"
 
 
-def _linked(table: Table, jackpot: Jackpot, at: Path) -> Flaws:
+def _linked(table: TableConfig, jackpot: JackpotConfig, at: Path) -> Flaws:
     """Whether a table of this file fits the jackpot that it is linked with."""
     if table.jackpot != jackpot.id:
         yield at, f'{table.id} does not know it; set jackpot = "{jackpot.id}" at that table'

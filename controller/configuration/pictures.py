@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from controller.configuration.settings import Bookmark, Configuration, Video
+from controller.configuration.settings import BookmarkConfig, Configuration, VideoConfig
 from devices.places import Path
 
 Flaws = Iterator[tuple[Path, str]]
@@ -52,10 +52,10 @@ def pictures(configuration: Configuration) -> Flaws:
         yield ("video", key), what
 
 
-def _bookmark(each: Bookmark) -> Iterator[tuple[str, str]]:
+def _bookmark(each: BookmarkConfig) -> Iterator[tuple[str, str]]:
     if each.address and (wrong := _address(each)) is not None:
         yield "address", wrong
-    usual = Bookmark(id=each.id, kind=each.kind, address=each.address)
+    usual = BookmarkConfig(id=each.id, kind=each.kind, address=each.address)
     for key, kinds in OF.items():
         if each.kind not in kinds and getattr(each, key) != getattr(usual, key):
             yield key, f"is of {' and '.join(kinds)} alone; remove it from this {each.kind}"
@@ -75,7 +75,7 @@ def _bookmark(each: Bookmark) -> Iterator[tuple[str, str]]:
             yield "cameras", f"{table} is not among `tables`; add it there, or remove it here"
 
 
-def _address(each: Bookmark) -> str | None:
+def _address(each: BookmarkConfig) -> str | None:
     schemes = SCHEMES[each.kind]
     try:
         at = urlsplit(each.address)
@@ -91,7 +91,7 @@ def _address(each: Bookmark) -> str | None:
     return None
 
 
-def _video(video: Video) -> Iterator[tuple[str, str]]:
+def _video(video: VideoConfig) -> Iterator[tuple[str, str]]:
     names = re.findall(r"%(.?)", video.pattern)
     if unknown := sorted({name for name in names if name not in (*FIELDS, "%")}):
         known = ", ".join(f"%{each}" for each in FIELDS)

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from controller.configuration.settings import Configuration, Device, Table
+from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
 from devices.drivers import DRIVERS, driver
 from devices.profiles.mistakes import LONGEST
 from devices.sections import Notes
@@ -40,7 +40,7 @@ def taken(
     of the table with an index starts at its ``folder``.
     """
 
-    def table(index: int, one: Table) -> Table:
+    def table(index: int, one: TableConfig) -> TableConfig:
         return replace(
             one,
             device=tuple(
@@ -49,7 +49,7 @@ def taken(
             ),
         )
 
-    def device(index: int, at: tuple[str | int, ...], one: Device) -> Device:
+    def device(index: int, at: tuple[str | int, ...], one: DeviceConfig) -> DeviceConfig:
         return (
             replace(one, options=_options(at, one.options, folder(index), notes))
             if is_described(one.driver)

@@ -9,28 +9,30 @@ from typing import Any
 import msgspec
 
 from controller.configuration.settings import (
-    Archive,
+    ArchiveConfig,
     ArchiveSite,
-    Bookmark,
-    Broker,
-    Carrousel,
+    BookmarkConfig,
+    BrokerConfig,
+    CarrouselConfig,
     Configuration,
-    Standby,
-    Web,
+    StandbyConfig,
+    WebConfig,
 )
 from devices import places
 from devices.links.link import parse
 
 FILES: Mapping[type, tuple[str, ...]] = {
-    Broker: ("password_file", "key_file"),
-    Web: ("password_file", "broker_key_file", "key_file", "pin_keys", "pepper_file"),
-    Carrousel: ("password_file", "broker_key_file", "key", "recall_key", "recall_passphrase_file"),
-    Archive: (
+    BrokerConfig: ("password_file", "key_file"),
+    WebConfig: ("password_file", "broker_key_file", "key_file", "pin_keys", "pepper_file"),
+    CarrouselConfig: (
+        "password_file", "broker_key_file", "key", "recall_key", "recall_passphrase_file",
+    ),
+    ArchiveConfig: (
         "password_file", "broker_key_file", "recall_key", "recall_passphrase_file", "cards_key",
     ),
     ArchiveSite: ("password_file", "key_file"),
-    Bookmark: ("secret_file",),
-    Standby: ("creds_file", "key_file"),
+    BookmarkConfig: ("secret_file",),
+    StandbyConfig: ("creds_file", "key_file"),
 }  # fmt: skip
 """Keys of each section that name a file, or a folder, of what nobody else may read."""
 

@@ -58,7 +58,7 @@ class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     pass
 
 
-class Site(_Section, frozen=True):
+class SiteConfig(_Section, frozen=True):
     """``[site]``: the casino and this daemon. ``id`` and ``node`` become parts of topics: ``a-z 0-9
     -``.
 
@@ -73,7 +73,7 @@ class Site(_Section, frozen=True):
     languages: Languages = ()
 
 
-class Journal(_Section, frozen=True):
+class JournalConfig(_Section, frozen=True):
     """``[journal]``: one SQLite file per daemon. Default: ``$STATE_DIRECTORY/journal.sqlite3``.
 
     Its days are sealed and kept for ``keep_days``. Checkpoints are signed with the key in the
@@ -87,7 +87,7 @@ class Journal(_Section, frozen=True):
     read_back_every: Seconds = 21_600.0
 
 
-class Clock(_Section, frozen=True):
+class ClockConfig(_Section, frozen=True):
     """``[clock]``: the machine's clock. ``bound``: seconds by which the site lets it be wrong; what
     may be wrong by more says so. Without it nothing is asked of the clock.
 
@@ -100,7 +100,7 @@ class Clock(_Section, frozen=True):
     chrony: str = "127.0.0.1:323"
 
 
-class Surveillance(_Section, frozen=True):
+class SurveillanceConfig(_Section, frozen=True):
     """``[surveillance]``: who alone may read face-down cards. ``public_key``: an X25519 key,
     hexadecimal or base64.
 
@@ -112,7 +112,7 @@ class Surveillance(_Section, frozen=True):
     secret_credential: Name | None = None
 
 
-class Recordings(_Section, frozen=True):
+class RecordingsConfig(_Section, frozen=True):
     """``[recordings]``: the raw bytes of each device. On by default and bounded: a new file begins
     each day, and when one is full.
     """
@@ -124,7 +124,7 @@ class Recordings(_Section, frozen=True):
     max_days: Days = 30
 
 
-class Broker(_Section, frozen=True):
+class BrokerConfig(_Section, frozen=True):
     """``[broker]``: where results are published. ``url``: ``mqtt://host:port``,
     ``mqtts://host:port`` or ``embedded://127.0.0.1:port``; ``mqtt://host:port,host:port`` of a
     cluster. ``wildcards_retained``: whether a subscription with a wildcard gets what the broker
@@ -152,7 +152,7 @@ class Broker(_Section, frozen=True):
     ] = ()
 
 
-class People(_Section, frozen=True):
+class PeopleConfig(_Section, frozen=True):
     """``[people]``: who may act. ``file``: the people file, which the site's key signed; ``key``:
     the public part of that key, as ``novamas people key`` prints it.
 
@@ -167,7 +167,7 @@ class People(_Section, frozen=True):
     may: dict[str, tuple[Name, ...]] = {}
 
 
-class Web(_Section, frozen=True):
+class WebConfig(_Section, frozen=True):
     """``[web]``: the displays in the browser. ``listen``: ``host:port``; ``names``: under which
     browsers reach the server besides; ``displays``: who may look, everybody or who has signed in.
 
@@ -232,7 +232,7 @@ Money = Annotated[
 ]
 
 
-class Carrousel(_Section, frozen=True):
+class CarrouselConfig(_Section, frozen=True):
     """``[carrousel]``: the controller of the jackpots. ``path``: the file of its ledger; ``node``:
     its own node; ``elsewhere``: linked tables of other daemons.
 
@@ -263,7 +263,7 @@ class Carrousel(_Section, frozen=True):
     listen: Name | None = None
 
 
-class Jackpot(_Section, frozen=True):
+class JackpotConfig(_Section, frozen=True):
     """``[[jackpot]]``: a jackpot over linked tables: those of its authorisation. ``title``: its
     name, by language; all else are its terms, which wait until it is won if it holds money.
     """
@@ -326,7 +326,7 @@ class ArchiveSite(_Section, frozen=True):
     standby_keys: dict[Slug, CheckpointKey] = {}
 
 
-class Archive(_Section, frozen=True):
+class ArchiveConfig(_Section, frozen=True):
     """``[archive]``: the archive of surveillance. ``path``: its file; ``database``: in place of a
     file, the address of a database of PostgreSQL. ``node``: the recorder's own node, and its
     session at each broker.
@@ -363,7 +363,7 @@ class Archive(_Section, frozen=True):
     site: tuple[ArchiveSite, ...] = ()
 
 
-class Standby(_Section, frozen=True):
+class StandbyConfig(_Section, frozen=True):
     """``[standby]``: two daemons with the same tables, of which one serves them. ``servers``: the
     NATS cluster that keeps their lease; ``instance``: the name of this one (default: the name of
     the machine); ``lease``: seconds after which the other takes over; ``bucket`` and ``replicas``:
@@ -390,7 +390,7 @@ class Standby(_Section, frozen=True):
     key_file: Name | None = None
 
 
-class Metrics(_Section, frozen=True):
+class MetricsConfig(_Section, frozen=True):
     """``[metrics]``: what the daemon counts. ``listen``: ``host:port`` where it can be asked
     (default: nowhere).
     """
@@ -398,7 +398,7 @@ class Metrics(_Section, frozen=True):
     listen: Name | None = None
 
 
-class Log(_Section, frozen=True):
+class LogConfig(_Section, frozen=True):
     """``[log]``: the log on standard error. ``json`` for machines, ``console`` for people."""
 
     format: Literal["json", "console"] = "json"
@@ -416,7 +416,7 @@ Plate = Annotated[
 ]
 
 
-class Device(_Section, frozen=True):
+class DeviceConfig(_Section, frozen=True):
     """``[[table.device]]``: one device of a table. ``link`` is an address:
     ``serial:///dev/serial/by-id/...?baud=9600``.
 
@@ -437,7 +437,7 @@ class Device(_Section, frozen=True):
     options: dict[str, Any] = {}
 
 
-class Table(_Section, frozen=True):
+class TableConfig(_Section, frozen=True):
     """``[[table]]``: one gaming table. ``speed`` makes the clock of a simulated table run faster; a
     real table has 1. ``jackpot``: the one that it is linked with. ``languages``: those that people
     read there (default: those of the site, else of the decree).
@@ -451,10 +451,10 @@ class Table(_Section, frozen=True):
     speed: Speed = 1.0
     settings: dict[str, Any] = {}
     jackpot: Slug | None = None
-    device: tuple[Device, ...] = ()
+    device: tuple[DeviceConfig, ...] = ()
 
 
-class Sign(_Section, frozen=True):
+class SignConfig(_Section, frozen=True):
     """``[[sign]]``: an LED sign of the Alpha protocol at the serial port ``port``, which shows the
     meter of ``jackpot``. ``format``: data bits, parity and stop bits. ``simulated``: the jackpot is
     one of simulated tables.
@@ -474,7 +474,7 @@ BookmarkedEvent = Literal[
 ]  # fmt: skip
 
 
-class Bookmark(_Section, frozen=True):
+class BookmarkConfig(_Section, frozen=True):
     """``[[bookmark]]``: a video system that is told of events. ``address``: ``tcp://host:port`` or
     ``udp://host:port`` of Milestone, ``tcp://host:port`` of a recorder that takes text of points of
     sale, ``http://`` or ``https://`` of Frigate and webhooks.
@@ -516,7 +516,7 @@ class Bookmark(_Section, frozen=True):
     secret_credential: Name | None = None
 
 
-class Video(_Section, frozen=True):
+class VideoConfig(_Section, frozen=True):
     """``[video]``: where recordings of cameras lie. ``pattern``: how each is named below
     ``folder``: ``{camera}`` and when it begins, as ``strftime`` has it, by the clock ``clock``.
 
@@ -535,24 +535,24 @@ class Video(_Section, frozen=True):
 class Configuration(_Section, frozen=True):
     """The whole file."""
 
-    site: Site
-    table: tuple[Table, ...] = ()
-    journal: Journal = Journal()
-    clock: Clock = Clock()
-    surveillance: Surveillance = Surveillance()
-    recordings: Recordings = Recordings()
-    broker: Broker = Broker()
-    people: People | None = None
-    web: Web = Web()
-    carrousel: Carrousel = Carrousel()
-    jackpot: tuple[Jackpot, ...] = ()
-    sign: tuple[Sign, ...] = ()
-    bookmark: tuple[Bookmark, ...] = ()
-    video: Video = Video()
-    archive: Archive = Archive()
-    standby: Standby | None = None
-    metrics: Metrics = Metrics()
-    log: Log = Log()
+    site: SiteConfig
+    table: tuple[TableConfig, ...] = ()
+    journal: JournalConfig = JournalConfig()
+    clock: ClockConfig = ClockConfig()
+    surveillance: SurveillanceConfig = SurveillanceConfig()
+    recordings: RecordingsConfig = RecordingsConfig()
+    broker: BrokerConfig = BrokerConfig()
+    people: PeopleConfig | None = None
+    web: WebConfig = WebConfig()
+    carrousel: CarrouselConfig = CarrouselConfig()
+    jackpot: tuple[JackpotConfig, ...] = ()
+    sign: tuple[SignConfig, ...] = ()
+    bookmark: tuple[BookmarkConfig, ...] = ()
+    video: VideoConfig = VideoConfig()
+    archive: ArchiveConfig = ArchiveConfig()
+    standby: StandbyConfig | None = None
+    metrics: MetricsConfig = MetricsConfig()
+    log: LogConfig = LogConfig()
 
 
 BROKER_FILES = ("password_file", "ca_file", "cert_file", "key_file")

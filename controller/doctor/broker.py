@@ -20,7 +20,7 @@ from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.failures import told
 from controller.broker.login import BrokerUnusableError
-from controller.configuration.settings import Broker, Configuration, Site
+from controller.configuration.settings import BrokerConfig, Configuration, SiteConfig
 from controller.contract.node import Health, NodeStatus
 from controller.contract.topics import Topics
 from controller.doctor.finding import Finding
@@ -62,7 +62,7 @@ def look(configuration: Configuration) -> Iterator[Finding]:
         yield from asyncio.run(_asked(broker, configuration.site))
 
 
-async def _asked(broker: Broker, site: Site) -> list[Finding]:
+async def _asked(broker: BrokerConfig, site: SiteConfig) -> list[Finding]:
     about = f"broker {broker.url}"
     five = broker.protocol == "5"
     topics = [

@@ -16,7 +16,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from controller.configuration.secrets import FILES
-from controller.configuration.settings import Configuration, Device, Table
+from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
 
@@ -79,9 +79,9 @@ def _section(kind: type[msgspec.Struct], given: Mapping[str, Any]) -> dict[str, 
             shown[key] = UNKNOWN
         elif key in secret or key.endswith("_credential"):
             shown[key] = SET
-        elif kind is Device and key == "options":
+        elif kind is DeviceConfig and key == "options":
             shown[key] = _known(_options_of(given.get("driver")), value)
-        elif kind is Table and key == "settings":
+        elif kind is TableConfig and key == "settings":
             shown[key] = _known(_settings_of(given.get("game")), value)
         else:
             shown[key] = _value(fields[key], value, key)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from controller.configuration.settings import Configuration, Standby
+from controller.configuration.settings import Configuration, StandbyConfig
 from controller.doctor.finding import Finding
 from controller.standby.errors import StoreUnreachableError, StoreUnusableError
 from controller.standby.record import Record, read_record
@@ -29,7 +29,7 @@ def look(configuration: Configuration) -> Iterator[Finding]:
         yield from asyncio.run(_asked(configuration.standby, site.id, site.node))
 
 
-async def _asked(settings: Standby, site: str, node: str) -> list[Finding]:
+async def _asked(settings: StandbyConfig, site: str, node: str) -> list[Finding]:
     seal = Seal(f"{site}/{node}", lambda: None, settings.keys)
     store, about = Store(settings, node, PATIENCE, partial(read_record, seal=seal)), "standby"
     found: list[Finding] = []
@@ -88,7 +88,7 @@ def _number(version: str) -> tuple[int, ...] | None:
     return None if found is None else tuple(map(int, found.groups()))
 
 
-async def _kept(settings: Standby, store: Store[Record], about: str) -> list[Finding]:
+async def _kept(settings: StandbyConfig, store: Store[Record], about: str) -> list[Finding]:
     try:
         kept, current = await store.replicas()
     except StoreUnreachableError:  # there is no bucket yet

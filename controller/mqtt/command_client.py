@@ -16,7 +16,7 @@ from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.failures import Disconnected, told
 from controller.broker.login import BrokerUnusableError
-from controller.configuration.settings import Broker
+from controller.configuration.settings import BrokerConfig
 from devices.errors import NovamasError
 
 
@@ -27,7 +27,7 @@ class NoAnswerError(NovamasError):
 
 
 async def ask(
-    broker: Broker, topic: str, answers: str, body: bytes, number: str, patience: float
+    broker: BrokerConfig, topic: str, answers: str, body: bytes, number: str, patience: float
 ) -> dict[str, Any]:
     """Publish a command and return the reply on the topic ``answers`` whose ``id`` is ``number``.
     Raises :class:`NoAnswerError`, after ``patience`` seconds at the latest.
@@ -48,7 +48,7 @@ async def ask(
     raise NoAnswerError(f"{broker.url}: the connection ended before an answer came")
 
 
-async def retained(broker: Broker, topic: str, patience: float) -> dict[str, Any]:
+async def retained(broker: BrokerConfig, topic: str, patience: float) -> dict[str, Any]:
     """What the broker retains on a topic. Raises :class:`NoAnswerError`, after ``patience``
     seconds at the latest.
     """
@@ -65,7 +65,9 @@ async def retained(broker: Broker, topic: str, patience: float) -> dict[str, Any
 
 
 @asynccontextmanager
-async def _subscribed(broker: Broker, topic: str, patience: float) -> AsyncIterator[BrokerClient]:
+async def _subscribed(
+    broker: BrokerConfig, topic: str, patience: float
+) -> AsyncIterator[BrokerClient]:
     """A client that receives a topic. Raises :class:`NoAnswerError`."""
     v5 = broker.protocol == "5" and urlsplit(broker.url).scheme != "embedded"
     protocol = aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311
@@ -87,12 +89,12 @@ async def _subscribed(broker: Broker, topic: str, patience: float) -> AsyncItera
         raise NoAnswerError(f"{broker.url}: {told(error, broker)}") from None
 
 
-def _user(broker: Broker) -> str:
+def _user(broker: BrokerConfig) -> str:
     return f"user {broker.username!r}" if broker.username else "a client without a user name"
 
 
 async def _connected(
-    stack: AsyncExitStack, broker: Broker, protocol: aiomqtt.ProtocolVersion, patience: float
+    stack: AsyncExitStack, broker: BrokerConfig, protocol: aiomqtt.ProtocolVersion, patience: float
 ) -> BrokerClient:
     """A connection to the first of the broker's nodes that takes us."""
     nodes = addresses(broker.url)

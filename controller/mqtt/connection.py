@@ -30,7 +30,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from controller.broker.client import BrokerClient
 from controller.broker.failures import Disconnected, SilentError
-from controller.configuration.settings import Broker
+from controller.configuration.settings import BrokerConfig
 from controller.mqtt.outgoing import Acknowledged, Message, Outgoing
 from controller.mqtt.publishing_client import PublishingClient
 from devices.links.bounded_client import LARGEST_PACKET
@@ -73,7 +73,7 @@ class Connection(BrokerClient):
 
     def __init__(
         self,
-        broker: Broker,
+        broker: BrokerConfig,
         *,
         client_id: str,
         will: Message,

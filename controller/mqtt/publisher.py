@@ -23,7 +23,7 @@ from paho.mqtt.client import MQTTMessage
 from controller.broker.address import addresses
 from controller.broker.failures import Disconnected, SilentError, refuses_us, taken_over, told
 from controller.broker.login import BrokerUnusableError
-from controller.configuration.settings import Broker
+from controller.configuration.settings import BrokerConfig
 from controller.contract.node import BrokerConnection
 from controller.contract.notation import historical as marked
 from controller.contract.orders import RECALL
@@ -113,7 +113,7 @@ class Publisher:
 
     def __init__(
         self,
-        broker: Broker,
+        broker: BrokerConfig,
         client_id: str,
         outbox: Journal,
         api: TablesApi,

@@ -12,7 +12,7 @@ from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
 from controller.broker.failures import Disconnected, told
 from controller.broker.login import BrokerUnusableError
-from controller.configuration.settings import Broker
+from controller.configuration.settings import BrokerConfig
 
 PAUSE = 1.0
 """Seconds between two attempts to connect."""
@@ -25,7 +25,7 @@ class Reachable:
     None: there is one.
     """
 
-    def __init__(self, broker: Broker, client_id: str, patience: float) -> None:
+    def __init__(self, broker: BrokerConfig, client_id: str, patience: float) -> None:
         self._broker, self._client_id = broker, client_id
         self._patience = patience
         self._addresses = cycle(addresses(broker.url))

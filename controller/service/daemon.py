@@ -20,9 +20,9 @@ import msgspec
 
 from controller.configuration.checks import deals_face_down
 from controller.configuration.listening import address
-from controller.configuration.settings import Broker, Configuration
-from controller.configuration.settings import Device as DeviceSettings
-from controller.configuration.settings import Table as TableSettings
+from controller.configuration.settings import BrokerConfig, Configuration
+from controller.configuration.settings import DeviceConfig as DeviceSettings
+from controller.configuration.settings import TableConfig as TableSettings
 from controller.contract.node import PeopleHealth, ReloadHealth
 from controller.contract.retained import About, Alert
 from controller.contract.times import utc
@@ -262,7 +262,7 @@ class Daemon:
         finally:
             await asyncio.to_thread(self._journal.close)
 
-    async def _serve(self, broker: Broker, stop: asyncio.Event) -> None:
+    async def _serve(self, broker: BrokerConfig, stop: asyncio.Event) -> None:
         site = self._configuration.site
         publisher = Publisher(
             broker,
@@ -845,7 +845,7 @@ class Daemon:
 
 
 @contextlib.asynccontextmanager
-async def _broker(broker: Broker) -> AsyncIterator[Broker]:
+async def _broker(broker: BrokerConfig) -> AsyncIterator[BrokerConfig]:
     """The broker to publish to. An embedded one runs until the context ends."""
     address = urlsplit(broker.url)
     if address.scheme != "embedded":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controller.configuration.settings import Device
+from controller.configuration.settings import DeviceConfig
 from controller.contract.retained import Identity
 from devices.readings import DeviceIdentity
 
@@ -12,13 +12,13 @@ LONGEST = 64
 """Characters that are kept of what a device says."""
 
 
-def plate(device: Device) -> Identity | None:
+def plate(device: DeviceConfig) -> Identity | None:
     """What is configured of the device's plate; None: nothing."""
     found = Identity(maker=device.maker, model=device.model, serial=device.serial)
     return None if found == Identity() else found
 
 
-def configured_identity(device: Device, at: float) -> DeviceIdentity:
+def configured_identity(device: DeviceConfig, at: float) -> DeviceIdentity:
     """What the configuration says of it. Behind a serial port USB tells the adapter's number, which
     is not compared with that of the device.
     """

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.configuration.listening import address
-from controller.configuration.settings import Configuration, Standby
+from controller.configuration.settings import Configuration, StandbyConfig
 from controller.contract.node import ReloadHealth, StandbyHealth
 from controller.contract.times import utc
 from controller.contract.version import VERSION
@@ -84,7 +84,7 @@ BOARD, PEOPLE = ".daemons", ".people"
 """Behind the key of the lease: the keys of the statements, and of the people file."""
 
 
-def instance(settings: Standby) -> str:
+def instance(settings: StandbyConfig) -> str:
     """The name of this machine in the pair."""
     return settings.instance or socket.gethostname().partition(".")[0].lower()
 

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from controller.configuration.settings import Broker
+from controller.configuration.settings import BrokerConfig
 
 _PR_SET_DUMPABLE = 4  # prctl(2)
 
@@ -40,7 +40,7 @@ def exposed(journal: Path, recordings: Path) -> list[Path]:
     return [path for path in (*beside, recordings) if _open_to_others(path)]
 
 
-def exposed_secrets(broker: Broker) -> list[Path]:
+def exposed_secrets(broker: BrokerConfig) -> list[Path]:
     """The password and the private key for the broker, if any user of this machine can read
     them.
     """

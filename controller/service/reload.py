@@ -23,7 +23,7 @@ from controller.configuration.changes import Changes, changes, taken_over
 from controller.configuration.checks import deals_face_down, flaws
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError
-from controller.configuration.settings import Table as TableSettings
+from controller.configuration.settings import TableConfig as TableSettings
 from controller.contract.node import ReloadHealth
 from controller.contract.times import utc
 from controller.contract.topics import Topics

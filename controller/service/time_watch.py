@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from controller.configuration.settings import Clock
+from controller.configuration.settings import ClockConfig
 from controller.contract.node import ClockHealth
 from controller.contract.retained import Alert
 from controller.contract.times import utc
@@ -49,7 +49,7 @@ class TimeWatch:
 
     def __init__(
         self,
-        settings: Clock,
+        settings: ClockConfig,
         journal: Journal,
         runners: Sequence[TableRunner],
         alerts: dict[str, Alert],

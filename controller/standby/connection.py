@@ -14,7 +14,7 @@ from nats.aio.client import Client
 
 from controller.broker.failures import ended, of_certificate
 from controller.broker.login import out_of_date
-from controller.configuration.settings import Standby
+from controller.configuration.settings import StandbyConfig
 from controller.standby.credentials import login
 from controller.standby.errors import StoreUnreachableError
 
@@ -31,7 +31,7 @@ SERVER = "the server"
 class Connection(Client):
     """To the server at ``url``, once."""
 
-    def __init__(self, url: str, settings: Standby) -> None:
+    def __init__(self, url: str, settings: StandbyConfig) -> None:
         super().__init__()
         self._url, self._standby = url, settings
         self._let_in = False

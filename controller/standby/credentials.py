@@ -16,7 +16,7 @@ from typing import NamedTuple
 from nacl.signing import SigningKey
 
 from controller.broker.login import BrokerUnusableError, tls_context
-from controller.configuration.settings import Standby
+from controller.configuration.settings import StandbyConfig
 from controller.standby.errors import StoreUnusableError
 
 USER = 18 << 3, 20 << 3
@@ -36,7 +36,7 @@ class Login(NamedTuple):
     signs: Callable[[str], bytes] | None = None
 
 
-def login(settings: Standby) -> Login:
+def login(settings: StandbyConfig) -> Login:
     """Read anew for each connection, so that it can change while the daemon runs. Raises
     :class:`StoreUnusableError`.
     """
@@ -52,7 +52,7 @@ def login(settings: Standby) -> Login:
     return Login(context) if file is None else Login(context, *_user(*file))
 
 
-def _credentials(settings: Standby) -> tuple[str, Path] | None:
+def _credentials(settings: StandbyConfig) -> tuple[str, Path] | None:
     """The key that names the credentials file, and where that is."""
     if settings.creds_file is not None:
         return "creds_file", Path(settings.creds_file)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
-from controller.configuration.settings import Standby
+from controller.configuration.settings import StandbyConfig
 from controller.standby.errors import (
     OvertakenError,
     StoreUnreachableError,
@@ -42,7 +42,7 @@ class Store(Generic[_Body]):
 
     def __init__(
         self,
-        settings: Standby,
+        settings: StandbyConfig,
         key: str,
         patience: float,
         decode: Callable[[bytes], _Body | None],

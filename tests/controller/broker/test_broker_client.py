@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.broker.client import BrokerClient
-from controller.configuration.settings import Broker
+from controller.configuration.settings import BrokerConfig
 from controller.mqtt.embedded_broker import embedded_broker
 
 
@@ -21,7 +21,7 @@ async def test_a_connection_that_is_lost_while_it_has_to_write_is_lost_in_silenc
     faults: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
     async with embedded_broker("127.0.0.1", 0) as (host, port):
-        connection = BrokerClient(Broker(url=f"mqtt://{host}:{port}"))
+        connection = BrokerClient(BrokerConfig(url=f"mqtt://{host}:{port}"))
         await connection.__aenter__()
         library = connection._client
 

@@ -14,7 +14,7 @@ import pytest
 
 from controller.cli import main
 from controller.configuration.amounts import in_minor_units
-from controller.configuration.settings import Jackpot
+from controller.configuration.settings import JackpotConfig
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
 from devices.money import AMOUNT
@@ -50,7 +50,7 @@ def shape_of(kind: Any) -> str | None:
 
 def settings() -> Iterator[tuple[str, str]]:
     """Every amount: its name, and TOML with ``%s`` in its place."""
-    for key, shape in shapes(Jackpot):
+    for key, shape in shapes(JackpotConfig):
         yield f"jackpot.{key}", f'[[jackpot]]\ncurrency = "EUR"\n{key} = {shape}\n'
     for game in GAMES:
         for key, shape in shapes(settings_of(game)):

@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.configuration.changes import OTHERS, Changes, changes, taken_over
-from controller.configuration.settings import Configuration, Device, Site, Table
+from controller.configuration.settings import Configuration, DeviceConfig, SiteConfig, TableConfig
 
-WHEEL = Device(id="wheel", driver="cammegh-ss2", link="tcp://a:1", options={"pockets": 37})
-BOARD = Device(id="board", driver="alpha-sign", link="tcp://b:1")
+WHEEL = DeviceConfig(id="wheel", driver="cammegh-ss2", link="tcp://a:1", options={"pockets": 37})
+BOARD = DeviceConfig(id="board", driver="alpha-sign", link="tcp://b:1")
 
 
-def table(name: str) -> Table:
-    return Table(
+def table(name: str) -> TableConfig:
+    return TableConfig(
         id=name, game="roulette-french", decree="ARA02", device=(WHEEL, BOARD), settings={"a": 1}
     )
 
 
-BEFORE = Configuration(site=Site(id="palma"), table=(table("r1"), table("r2"), table("r3")))
+BEFORE = Configuration(site=SiteConfig(id="palma"), table=(table("r1"), table("r2"), table("r3")))
 
 
 def leaves(value: Any, at: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

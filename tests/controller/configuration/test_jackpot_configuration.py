@@ -153,7 +153,7 @@ def test_a_wrong_value_is_told_with_its_place(tmp_path: Path, line: str, place: 
 def test_what_is_configured_is_the_terms() -> None:
     own = {
         field.name: (field.default, str(field.required))
-        for field in msgspec.structs.fields(settings.Jackpot)
+        for field in msgspec.structs.fields(settings.JackpotConfig)
         if field.name not in ("id", "title", "simulated")
     }
     assert own == {

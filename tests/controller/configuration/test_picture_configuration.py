@@ -101,14 +101,16 @@ def test_each_mistake_is_told(tmp_path: Path, was: str, given: str, said: str) -
 
 def test_what_is_configured_is_what_the_sender_of_bookmarks_knows() -> None:
     assert typing.get_args(settings.BookmarkedEvent) == bookmarks.EVENTS
-    usual = settings.Bookmark(id="b", kind="pos", address="tcp://h:1")
+    usual = settings.BookmarkConfig(id="b", kind="pos", address="tcp://h:1")
     sent = BookmarkSettings(id="b", kind="pos", address="tcp://h:1", site="casino")
-    shared = set(settings.Bookmark.__struct_fields__) & set(BookmarkSettings.__struct_fields__)
+    shared = set(settings.BookmarkConfig.__struct_fields__) & set(
+        BookmarkSettings.__struct_fields__
+    )
     assert shared == set(BookmarkSettings.__struct_fields__)
     for name in shared - {"site", "language"}:
         assert getattr(usual, name) == getattr(sent, name), name
     shown = VideoSettings(folder="x")
     for name in set(VideoSettings.__struct_fields__) - {"folder"}:
-        assert getattr(settings.Video(), name) == getattr(shown, name), name
+        assert getattr(settings.VideoConfig(), name) == getattr(shown, name), name
     assert set(pictures.FIELDS) == set(names.FIELDS)
     assert tuple(pictures.NEEDED) == names.NEEDED

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import cast
 
-from controller.configuration.settings import Broker
+from controller.configuration.settings import BrokerConfig
 from controller.contract.topics import Topics
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
@@ -109,7 +109,7 @@ async def test_a_display_does_not_wait_for_the_backlog(tmp_path: Path) -> None:
             stored = journal.append(record(number))
         await stored
         api = TablesApi("pit-1", "b1", Topics("palma"), {})
-        publisher = Publisher(Broker(), "novamas", journal, api)
+        publisher = Publisher(BrokerConfig(), "novamas", journal, api)
 
         def meanwhile() -> None:
             if not api.node:
@@ -128,7 +128,7 @@ async def test_a_display_does_not_wait_for_the_backlog(tmp_path: Path) -> None:
 async def test_what_is_committed_is_sent_before_anybody_else_hears_of_it(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         api = TablesApi("pit-1", "b1", Topics("palma"), {})
-        publisher = Publisher(Broker(), "novamas", journal, api)
+        publisher = Publisher(BrokerConfig(), "novamas", journal, api)
         slow = Slow(lambda: None)
         publishing = asyncio.create_task(publisher._publish(cast("Connection", slow), 0))
         await asyncio.sleep(0)
@@ -146,7 +146,9 @@ async def test_the_cursor_waits_for_the_oldest_event_without_acknowledgement(
 ) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         await journal.append(record(1), record(2))
-        publisher = Publisher(Broker(), "b", journal, TablesApi("n", "b1", Topics("palma"), {}))
+        publisher = Publisher(
+            BrokerConfig(), "b", journal, TablesApi("n", "b1", Topics("palma"), {})
+        )
         slow = Silent(lambda: None)
         publishing = asyncio.create_task(publisher._publish(cast("Connection", slow), 0))
         await until_async(lambda: slow.pending == 4)
@@ -163,7 +165,7 @@ async def test_the_cursor_waits_for_the_oldest_event_without_acknowledgement(
 async def test_an_abandoned_connection_that_still_had_to_write_is_collected_in_silence() -> None:
     """The library asks the event loop to watch its socket no more when it is collected."""
     async with embedded_broker("127.0.0.1", 0) as (host, port):
-        broker = Broker(url=f"mqtt://{host}:{port}", protocol="3.1.1")
+        broker = BrokerConfig(url=f"mqtt://{host}:{port}", protocol="3.1.1")
         connection = Connection(broker, client_id="pit-1", will=Message("offline", b""))
         await connection.__aenter__()
         library = connection._client

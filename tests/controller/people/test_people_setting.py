@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from controller.configuration.file import load
-from controller.configuration.settings import ConfigurationError, People
+from controller.configuration.settings import ConfigurationError, PeopleConfig
 from controller.people.register import spelled, write_people
 from controller.people.two_persons import MARKED, Mark
 from tests.support.for_each import for_each
@@ -112,4 +112,4 @@ def test_a_site_narrows(tmp_path: Path) -> None:
 
 
 def test_what_takes_two_unless_the_site_says() -> None:
-    assert People().two_persons == MARKED == get_args(Mark)
+    assert PeopleConfig().two_persons == MARKED == get_args(Mark)

@@ -14,7 +14,7 @@ from nacl.public import PrivateKey
 
 from controller.cli import check
 from controller.confidential.boxes import CardCipher
-from controller.configuration.settings import Clock
+from controller.configuration.settings import ClockConfig
 from controller.contract.retained import Alert
 from controller.contract.times import moment
 from controller.games.games import make_game
@@ -62,7 +62,7 @@ class Floor:
         ]
 
     def watch(self, runners: list[TableRunner], bound: float | None = 0.1) -> TimeWatch:
-        settings = Clock(bound=bound, chrony="")
+        settings = ClockConfig(bound=bound, chrony="")
         return TimeWatch(settings, self.journal, runners, self.alerts, lambda: None)
 
     def passes(self, watch: TimeWatch, seconds: float = 1.0, step: float = 0.0) -> None:
@@ -233,6 +233,6 @@ def test_check_says_who_keeps_the_clock(
     with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as nobody:
         nobody.bind(("127.0.0.1", 0))
         port = nobody.getsockname()[1]
-    found = check.unkept(Clock(bound=bound, chrony=f"127.0.0.1:{port}"))
+    found = check.unkept(ClockConfig(bound=bound, chrony=f"127.0.0.1:{port}"))
     assert len(found) == (told is not None)
     assert all(str(told) in each for each in found)

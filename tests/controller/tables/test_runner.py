@@ -13,7 +13,7 @@ import pytest
 from nacl.public import PrivateKey
 
 from controller.confidential.boxes import CardCipher
-from controller.configuration.settings import Broker, Clock
+from controller.configuration.settings import BrokerConfig, ClockConfig
 from controller.contract.commands import SessionOpen
 from controller.contract.notation import read_event
 from controller.contract.orders import Recall
@@ -144,11 +144,11 @@ async def test_a_journal_that_stores_nothing_is_found_out(
         made = make_runner(journal)
         places = {"r1": ServedTable(made, Topics("palma"), {}, 1.0)}
         api = TablesApi("pit-1", "b1", Topics("palma"), places)
-        clock = TimeWatch(Clock(chrony=""), journal, [], {}, lambda: None)
+        clock = TimeWatch(ClockConfig(chrony=""), journal, [], {}, lambda: None)
         reporter = HealthReporter(
             "b1",
             journal,
-            Publisher(Broker(), "novamas", journal, api),
+            Publisher(BrokerConfig(), "novamas", journal, api),
             api,
             places,
             clock,
@@ -183,11 +183,11 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
         device = Device(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
         places = {"r1": ServedTable(make_runner(journal), Topics("palma"), {"wheel": device}, 1.0)}
         api = TablesApi("pit-1", "b1", Topics("palma"), places)
-        clock = TimeWatch(Clock(chrony=""), journal, [], {}, lambda: None)
+        clock = TimeWatch(ClockConfig(chrony=""), journal, [], {}, lambda: None)
         reporter = HealthReporter(
             "b1",
             journal,
-            Publisher(Broker(), "novamas", journal, api),
+            Publisher(BrokerConfig(), "novamas", journal, api),
             api,
             places,
             clock,

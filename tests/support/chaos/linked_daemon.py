@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from controller.cli import main
-from controller.configuration.settings import Broker
+from controller.configuration.settings import BrokerConfig
 from controller.contract.refusals import RejectedError
 from controller.service import daemon
 from controller.tables.runner import TableRunner
@@ -219,7 +219,7 @@ class Croupier:
 class PlayedDaemon(daemon.Daemon):
     """The daemon, with people at its tables."""
 
-    async def _serve(self, broker: Broker, stop: asyncio.Event) -> None:
+    async def _serve(self, broker: BrokerConfig, stop: asyncio.Event) -> None:
         clock = CLOCK[0]
         croupiers = [
             Croupier(place.runner, clock, self._journal) for place in self._places.values()

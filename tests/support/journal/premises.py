@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from controller.confidential.boxes import CardCipher
-from controller.configuration.settings import Configuration, Device, Site, Table
-from controller.configuration.settings import Journal as JournalSettings
+from controller.configuration.settings import Configuration, DeviceConfig, SiteConfig, TableConfig
+from controller.configuration.settings import JournalConfig as JournalSettings
 from controller.contract.commands import SessionOpen
 from controller.contract.node import Checkpoint
 from controller.contract.retained import About, Alert
@@ -44,15 +44,15 @@ class Premises:
     ) -> None:
         self.now = at
         self.game, self.driver, self.cipher = game, driver, cipher
-        device = Device(id="wheel", driver=driver, link="tcp://127.0.0.1:1")
-        table = Table(id="r1", game=game, decree="ARA02", device=(device,))
+        device = DeviceConfig(id="wheel", driver=driver, link="tcp://127.0.0.1:1")
+        table = TableConfig(id="r1", game=game, decree="ARA02", device=(device,))
         self.alerts: dict[str, Alert] = {}
         self.boot = new_boot()
         self.journal = Journal(path)
         journal = JournalSettings(
             path=str(path), read_back_every=read_back_every, keep_days=keep_days
         )
-        settings = Configuration(site=Site(id="palma"), table=(table,), journal=journal)
+        settings = Configuration(site=SiteConfig(id="palma"), table=(table,), journal=journal)
         self.upkeep = JournalUpkeep(settings, self.boot, self.journal, self.alerts, lambda: None)
         self.runner = TableRunner(self._table, self.journal, lambda: self.now, lambda: None, cipher)
         found = find_driver(driver)
