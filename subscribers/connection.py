@@ -16,9 +16,9 @@ from paho.mqtt.client import MQTTMessage
 from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
-from controller.broker.certificates import notice
+from controller.broker.certificates import file_expiry_warning
 from controller.broker.client import BrokerClient
-from controller.broker.failures import told
+from controller.broker.failures import describe_error
 from controller.broker.login import BrokerUnusableError
 from devices.log import structlog
 from subscribers.feed import AGAIN, BrokerLogin
@@ -200,7 +200,7 @@ class Connection:
                         group.create_task(self._watch(client))
                         group.create_task(self._look_at_certificate())
             except* (aiomqtt.MqttError, BrokerUnusableError) as errors:
-                reason = told(errors.exceptions[0], self._login)
+                reason = describe_error(errors.exceptions[0], self._login)
                 if reason != said:
                     said = reason
                     self._log.warning("no connection to the broker", reason=reason)
@@ -211,7 +211,7 @@ class Connection:
 
     async def _look_at_certificate(self) -> None:
         file = self._login.cert_file
-        if what := await asyncio.to_thread(notice, file, time.time()):
+        if what := await asyncio.to_thread(file_expiry_warning, file, time.time()):
             self._log.warning("the certificate ends; renew it", file=file, reason=what)
 
     async def _subscribe(self, client: BrokerClient) -> None:
@@ -235,8 +235,8 @@ class Connection:
         codes = await client.subscribe(wanted, timeout=LATE)
         if self._session is None:  # as TWICE says; what a session keeps may fill a broker's queue
             await client.subscribe(wanted, timeout=LATE)
-        told = [code.value if isinstance(code, ReasonCode) else code for code in codes]
-        refused = [each for each, code in zip(topics, told, strict=False) if code >= 0x80]
+        results = [code.value if isinstance(code, ReasonCode) else code for code in codes]
+        refused = [each for each, code in zip(topics, results, strict=False) if code >= 0x80]
         if refused and not self._told.issuperset(refused):
             self._told.update(refused)
             self._log.warning("the broker refuses subscriptions", topics=refused)

@@ -14,7 +14,7 @@ import msgspec
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.failures import told
+from controller.broker.failures import describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.contract.topics import Topics
 from subscribers.overtaken import Overtaken
@@ -120,5 +120,5 @@ async def table_feed(
                     table, _, leaf = what.partition("/")
                     yield Said(leaf, body, table) if table in known else Said(what, body)
         except (aiomqtt.MqttError, BrokerUnusableError) as error:
-            yield Linked(up=False, reason=f"{login.url}: {told(error, login)}")
+            yield Linked(up=False, reason=f"{login.url}: {describe_error(error, login)}")
         await asyncio.sleep(AGAIN)

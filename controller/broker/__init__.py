@@ -1,1 +1,1 @@
-"""How any client gets into the broker: the daemon, ``novamas send`` and the displays."""
+"""Connecting to the MQTT broker, for the daemon, ``novamas send`` and the displays."""

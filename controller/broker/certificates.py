@@ -1,4 +1,4 @@
-"""Until when certificates are valid: those in files, and those that servers present."""
+"""Validity of certificates, of those in files and those that servers present."""
 
 from __future__ import annotations
 
@@ -10,48 +10,53 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 WARNING_DAYS = 30
-"""Days before its end from which a certificate is reported."""
+"""A certificate is reported when fewer days of validity remain."""
 TIMEOUT_SECONDS = 5.0
-"""For a server to present its certificate."""
+"""Maximum time for a server to present its certificate."""
 
 
 class Validity(NamedTuple):
-    """Seconds since 1970."""
+    """A period of validity, in seconds since 1970."""
 
     begins: float
     ends: float
 
 
 def read_validity(path: Path, *, authorities: bool = False) -> Validity:
-    """Of the certificates in a file: a chain holds as long as all of them; ``authorities``, of
-    which one suffices, as long as any. Raises ``OSError`` and ``ValueError``.
-    """
-    from cryptography import x509  # costs a tenth of the daemon's start, and few have a certificate
+    """Return the validity of the certificates in a file. A chain is valid while all of them are; a
+    file of trusted ``authorities`` while any of them is.
 
-    found = x509.load_pem_x509_certificates(path.read_bytes())
-    begins = [each.not_valid_before_utc.timestamp() for each in found]
-    ends = [each.not_valid_after_utc.timestamp() for each in found]
+    Raises ``OSError`` and ``ValueError``.
+    """
+    # imported here because it takes a tenth of the daemon's start, and few sites need it
+    from cryptography import x509
+
+    certificates = x509.load_pem_x509_certificates(path.read_bytes())
+    begins = [certificate.not_valid_before_utc.timestamp() for certificate in certificates]
+    ends = [certificate.not_valid_after_utc.timestamp() for certificate in certificates]
     return Validity(min(begins), max(ends)) if authorities else Validity(max(begins), min(ends))
 
 
-def presented_end(url: str, context: ssl.SSLContext) -> float:
-    """The end of the certificate that a server presents, in seconds since 1970; of a server of
-    NATS, which begins in clear, where the scheme is not ``mqtts``. Raises ``OSError``, also where
-    it is not trusted, and ``ValueError``.
+def presented_expiry(url: str, context: ssl.SSLContext) -> float:
+    """Return when the certificate that a server presents expires, in seconds since 1970.
+
+    A URL whose scheme is not ``mqtts`` is that of a NATS server, which sends a greeting in clear
+    before the handshake. Raises ``OSError``, also if the certificate is not trusted, and
+    ``ValueError``.
     """
     address = urlsplit(url)
-    host, port = address.hostname or "", address.port or (8883 if _is_mqtt(url) else 4222)
+    host, port = address.hostname or "", address.port or (8883 if _is_mqtts(url) else 4222)
     with socket.create_connection((host, port), timeout=TIMEOUT_SECONDS) as plain:
-        if not _is_mqtt(url):
+        if not _is_mqtts(url):
             _read_greeting(plain)
         with context.wrap_socket(plain, server_hostname=host) as secured:
-            presented = secured.getpeercert() or {}
-    if not isinstance(end := presented.get("notAfter"), str):
+            certificate = secured.getpeercert() or {}
+    if not isinstance(end := certificate.get("notAfter"), str):
         raise ValueError(f"{url} presents no certificate")
     return float(ssl.cert_time_to_seconds(end))
 
 
-def _is_mqtt(url: str) -> bool:
+def _is_mqtts(url: str) -> bool:
     return url.startswith("mqtts://")
 
 
@@ -61,12 +66,12 @@ def _read_greeting(plain: socket.socket) -> None:
         part = plain.recv(1)
         greeting += part
         if not part or len(greeting) > 65_536:
-            raise ValueError("it does not greet as a server of NATS")
+            raise ValueError("not a NATS server: it sends no NATS greeting")
 
 
-def left(ends: float, now: float) -> str | None:
-    """What to report of a certificate that ends soon or has ended, or None. ``now``: seconds since
-    1970.
+def expiry_warning(ends: float, now: float) -> str | None:
+    """Return a warning if a certificate has expired or will soon, else None. Both times are seconds
+    since 1970.
     """
     day = f"{datetime.fromtimestamp(ends, UTC):%Y-%m-%d}"
     if now > ends:
@@ -78,11 +83,13 @@ def left(ends: float, now: float) -> str | None:
     return f"it ends {when}, on {day}"
 
 
-def notice(file: str | None, now: float) -> str | None:
-    """What to report of a certificate in a file, if there is one and it can be read."""
+def file_expiry_warning(file: str | None, now: float) -> str | None:
+    """Return the :func:`expiry_warning` of a certificate file. None if there is no file, or it
+    cannot be read.
+    """
     if file is None:
         return None
     try:
-        return left(read_validity(Path(file)).ends, now)
-    except (OSError, ValueError):  # who uses it says so
+        return expiry_warning(read_validity(Path(file)).ends, now)
+    except (OSError, ValueError):  # reported where the file is used
         return None

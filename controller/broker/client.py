@@ -1,6 +1,4 @@
-"""A connection to a broker, made as a :class:`Login` says: of the daemon, of ``novamas send`` and
-of each display.
-"""
+"""The MQTT client that connects with a :class:`Login`: aiomqtt, with some of paho replaced."""
 
 from __future__ import annotations
 
@@ -23,8 +21,10 @@ from devices.links.bounded_client import BufferedClient
 
 
 class BrokerClient(aiomqtt.Client):
-    """To be used with ``async with``. ``options``: those of the library. Raises ``Disconnected``,
-    or ``BrokerUnusableError`` if a file cannot be read.
+    """An ``aiomqtt.Client`` for the first node of ``login.url``, used with ``async with``.
+
+    ``options`` are those of aiomqtt. Raises ``Disconnected``, or ``BrokerUnusableError`` if a file
+    cannot be read.
     """
 
     def __init__(self, login: Login, **options: Any) -> None:
@@ -32,7 +32,7 @@ class BrokerClient(aiomqtt.Client):
         context: ssl.SSLContext | None = tls(login)
         self._thread = threading.get_ident()
         self._causes = _Causes()
-        # not one that prints: what is wrong is told once, in our words
+        # prints nothing: errors are reported once, by failures.describe_error
         logger = logging.Logger("mqtt", logging.ERROR)
         logger.addHandler(self._causes)
         super().__init__(
@@ -44,7 +44,7 @@ class BrokerClient(aiomqtt.Client):
             logger=logger,
             **options,
         )
-        # the library creates its own client and offers no way to pass one
+        # aiomqtt creates its own paho client and offers no way to pass one
         self._client.__class__ = BufferedClient
 
     def _on_disconnect(
@@ -55,15 +55,14 @@ class BrokerClient(aiomqtt.Client):
         reason_code: ReasonCode,
         properties: Properties | None = None,
     ) -> None:
-        if not self._connected.done():  # the library would wait until its time is over
+        if not self._connected.done():  # aiomqtt would wait for its timeout
             self._connected.set_exception(EndedEarlyError(self._causes.last))
             return
         super()._on_disconnect(client, userdata, flags, reason_code, properties)
 
     def _on_socket_register_write(self, client: PahoClient, userdata: Any, sock: Any) -> None:  # noqa: ARG002 - the library's own signature
-        # The library always uses call_soon_threadsafe, which runs too late if the socket was
-        # written or closed meanwhile: it would watch a closed descriptor, or one that is always
-        # ready.
+        # aiomqtt always uses call_soon_threadsafe, which runs too late if the socket was written or
+        # closed meanwhile: it would watch a closed descriptor, or one that is always ready.
         if threading.get_ident() == self._thread:
             self._wait_to_write(sock)
         else:
@@ -76,19 +75,19 @@ class BrokerClient(aiomqtt.Client):
     def _write(self) -> None:
         try:
             self._client.loop_write()
-        except Exception as error:  # as in the library: after any error the connection is unusable
+        except Exception as error:  # as in aiomqtt: after any error the connection is unusable
             if not self._disconnected.done():
                 self._disconnected.set_exception(error)
 
 
 class _Causes(logging.Handler):
-    """Keeps the error that the library only logs."""
+    """Stores the last exception that paho only logs."""
 
     def __init__(self) -> None:
         super().__init__()
         self.last: Exception | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        for each in record.args if isinstance(record.args, tuple) else ():
-            if isinstance(each, Exception):
-                self.last = each
+        for argument in record.args if isinstance(record.args, tuple) else ():
+            if isinstance(argument, Exception):
+                self.last = argument

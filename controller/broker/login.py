@@ -1,5 +1,6 @@
-"""What a client needs to connect to a broker: its password and its certificates. It loads no MQTT
-client, so that a program that only reads a configuration does not either.
+"""Address, password and certificates for a broker.
+
+Imports no MQTT client, so that a program that only reads a configuration does not load one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 from controller.broker.certificates import read_validity
 from devices.errors import NovamasError
 
-LONGEST_PASSWORD = 65_535  # bytes (MQTT 5, 3.1.3.6)
+MAX_PASSWORD_BYTES = 65_535  # bytes (MQTT 5, 3.1.3.6)
 
 
 class BrokerUnusableError(NovamasError):
@@ -22,12 +23,12 @@ class BrokerUnusableError(NovamasError):
 
 
 class Login(Protocol):
-    """How to connect, as ``[broker]`` of the configuration has it."""
+    """How to connect: the keys of ``[broker]`` in a configuration."""
 
     @property
     def url(self) -> str:
-        """``mqtt://host:port`` or ``mqtts://host:port``; of several nodes the first one is
-        meant (:func:`controller.broker.address.addresses`).
+        """``mqtt://host:port`` or ``mqtts://host:port``. With several nodes, a client connects to
+        the first (:func:`controller.broker.address.addresses`).
         """
 
     @property
@@ -40,15 +41,15 @@ class Login(Protocol):
 
     @property
     def password_credential(self) -> str | None:
-        """The credential of systemd with the password."""
+        """The systemd credential with the password."""
 
     @property
     def ca_file(self) -> str | None:
-        """Whom to trust; None: those that the system trusts."""
+        """The trusted CAs; None for the system's."""
 
     @property
     def cert_file(self) -> str | None:
-        """Our own certificate."""
+        """The client certificate."""
 
     @property
     def key_file(self) -> str | None:
@@ -56,8 +57,9 @@ class Login(Protocol):
 
 
 def password_path(login: Login) -> Path | None:
-    """The file with the password; None if there is no password. Raises
-    :class:`BrokerUnusableError` if systemd does not pass the credential.
+    """Return the file with the password, or None if no password is set.
+
+    Raises :class:`BrokerUnusableError` if systemd does not pass the credential.
     """
     if login.password_file is not None:
         return Path(login.password_file)
@@ -73,7 +75,7 @@ def password_path(login: Login) -> Path | None:
 
 
 def password(login: Login) -> str | None:
-    """The password, read anew for each connection so that it can change while the daemon runs.
+    """Return the password. It is read for each connection, so it can change while the daemon runs.
 
     Raises :class:`BrokerUnusableError` if it cannot be read.
     """
@@ -85,7 +87,7 @@ def password(login: Login) -> str | None:
         raise BrokerUnusableError(
             f"the broker's password cannot be read from {path}: {_reason(error)}"
         ) from None
-    if len(text.encode()) > LONGEST_PASSWORD:
+    if len(text.encode()) > MAX_PASSWORD_BYTES:
         raise BrokerUnusableError(
             f"the broker's password in {path} is longer than MQTT allows: is it the right file?"
         )
@@ -93,7 +95,7 @@ def password(login: Login) -> str | None:
 
 
 def tls(login: Login) -> ssl.SSLContext | None:
-    """The TLS context for ``mqtts://``; None for ``mqtt://``.
+    """Return the TLS context for ``mqtts://``, or None for ``mqtt://``.
 
     Raises :class:`BrokerUnusableError` if a certificate or key cannot be read.
     """
@@ -105,8 +107,9 @@ def tls(login: Login) -> ssl.SSLContext | None:
 def tls_context(
     section: str, ca_file: str | None, cert_file: str | None, key_file: str | None
 ) -> ssl.SSLContext:
-    """With these files of a section of the configuration. Raises :class:`BrokerUnusableError` if
-    one cannot be read.
+    """Return the TLS context for the files that are set in ``[section]`` of the configuration.
+
+    Raises :class:`BrokerUnusableError` if one of them cannot be read.
     """
     try:
         context = ssl.create_default_context(cafile=ca_file)
@@ -114,7 +117,7 @@ def tls_context(
         raise BrokerUnusableError(f"{section}.ca_file {ca_file}: {_reason(error)}") from None
     if cert_file is not None:
         try:
-            # without a passphrase: the library would ask for one on the terminal, and wait
+            # an empty passphrase: OpenSSL would prompt for one on the terminal
             context.load_cert_chain(cert_file, key_file, password=lambda: b"")
         except (OSError, ValueError) as error:
             raise BrokerUnusableError(
@@ -127,17 +130,18 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def out_of_date(certificate: str, now: float) -> str | None:
-    """Why the certificate in this file cannot be used at the time ``now`` (seconds since 1970), or
-    None: it can, or it cannot be read, which the connection tells.
+def certificate_date_problem(certificate: str, now: float) -> str | None:
+    """Return why the certificate in this file is not valid at ``now`` (seconds since 1970).
+
+    None if it is valid, or if it cannot be read, which the connection reports.
     """
     try:
-        found = read_validity(Path(certificate))
+        validity = read_validity(Path(certificate))
     except (OSError, ValueError):
         return None
-    if now > found.ends:
-        return f"{certificate} has expired on {datetime.fromtimestamp(found.ends, UTC):%Y-%m-%d}"
-    if now < found.begins:
-        begins = datetime.fromtimestamp(found.begins, UTC)
+    if now > validity.ends:
+        return f"{certificate} has expired on {datetime.fromtimestamp(validity.ends, UTC):%Y-%m-%d}"
+    if now < validity.begins:
+        begins = datetime.fromtimestamp(validity.begins, UTC)
         return f"{certificate} is valid only from {begins:%Y-%m-%d}"
     return None

@@ -1,4 +1,4 @@
-"""Where the embedded broker may listen."""
+"""Restricts the embedded broker to loopback addresses."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from devices.errors import NovamasError
 
 
 class NotLoopbackError(NovamasError, ValueError):
-    """The address is not a loopback address. The embedded broker has no passwords, so it serves
-    this machine only.
+    """Not a loopback address. The embedded broker has no passwords, so it serves this machine
+    only.
     """
 
 
 def loopback(host: str) -> str:
-    """The numeric loopback address of ``host``. Raises :class:`NotLoopbackError` if it has none."""
+    """Return the loopback address of ``host`` in numbers. Raises :class:`NotLoopbackError`."""
     if host == "localhost":
         return "127.0.0.1"
     try:
@@ -23,6 +23,6 @@ def loopback(host: str) -> str:
     except ValueError:
         pass
     raise NotLoopbackError(
-        f"the embedded broker listens on 127.0.0.1 only, not on {host!r}: use a broker of your "
-        "own for a network"
+        f"the embedded broker listens on 127.0.0.1 only, not on {host!r}: on a network, use a "
+        "broker of your own"
     )

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from controller.broker.certificates import left
-from controller.broker.login import BrokerUnusableError, out_of_date, password, tls
+from controller.broker.certificates import expiry_warning
+from controller.broker.login import BrokerUnusableError, certificate_date_problem, password, tls
 from controller.cli.carrousel import PROGRAM, jackpot_settings
 from controller.cli.configured import config_argument
 from controller.configuration.blind import blind
@@ -110,7 +110,9 @@ def unusable(configuration: Configuration) -> list[str]:
     except StoreUnusableError as error:
         found.append(str(error))
     for place, path in certificate_files(configuration).items():
-        if not place.endswith("ca_file") and (dated := out_of_date(str(path), time.time())):
+        if not place.endswith("ca_file") and (
+            dated := certificate_date_problem(str(path), time.time())
+        ):
             found.append(f"{place}: {dated}")
     return found
 
@@ -169,7 +171,7 @@ def ending(configuration: Configuration) -> list[str]:
     found, now = [], time.time()
     for place, path in certificate_files(configuration).items():
         try:
-            what = left(read_end(place, path), now)
+            what = expiry_warning(read_end(place, path), now)
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             what = f"it cannot be read: {reason}"

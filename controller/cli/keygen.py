@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the private key, and print what each daemon's configuration needs."""
     from nacl.public import PrivateKey
 
-    from controller.confidential.boxes import spelled
+    from controller.confidential.boxes import format_public_key
     from controller.confidential.key_file import KeyFileError, write_key_file
 
     key = PrivateKey.generate()
@@ -30,5 +30,5 @@ def run(arguments: argparse.Namespace) -> int:
         write_key_file(arguments.file, key.encode())
     except KeyFileError as error:
         raise CommandLineError(str(error)) from None
-    print(f'[surveillance]\npublic_key = "{spelled(key.public_key)}"')
+    print(f'[surveillance]\npublic_key = "{format_public_key(key.public_key)}"')
     return 0

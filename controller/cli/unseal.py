@@ -96,10 +96,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _made_by(body: bytes, known: str | None) -> tuple[str, str | None]:
     """Who made a box: one of :data:`WORDS`, and the key that signed it."""
-    from controller.confidential.boxes import BadSignatureError, signer_of
+    from controller.confidential.boxes import BadSignatureError, verified_signer
 
     try:
-        signer = signer_of(body)
+        signer = verified_signer(body)
     except BadSignatureError:
         return "bad_signature", None
     if signer is None:

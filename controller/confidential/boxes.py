@@ -1,12 +1,12 @@
-"""Encrypts face-down cards: sealed for surveillance, and locked where the daemon itself must
-remember them.
+"""Encrypts face-down cards: sealed for surveillance, locked for the daemon's own use.
 
-What leaves the daemon is sealed: a libsodium sealed box to the X25519 public key of surveillance,
-which the daemon cannot open again. It is stored in the journal in place of the body, and published
-as stored. Since anybody can seal for a public key, the daemon signs each box with the key of its
-checkpoints: Ed25519 over three lines, each ended by a newline: ``novamas sealed 1``, the public
-key, and the box as they are written. What a table needs after a restart is locked: a libsodium
-secret box, under a key that the daemon keeps beside the journal.
+A sealed body is a libsodium sealed box for the X25519 public key of surveillance; the daemon cannot
+open it again. It is stored in the journal in place of the body and published as stored. Anyone can
+seal for a public key, so the daemon signs each box with its checkpoint key: Ed25519 over three
+lines, each ended by a newline: ``novamas sealed 1``, the public key, and the box, as written.
+
+A locked body is a libsodium secret box under a key that the daemon stores beside the journal. It
+holds what a table needs after a restart.
 """
 
 from __future__ import annotations
@@ -24,13 +24,11 @@ from nacl.signing import SigningKey, VerifyKey
 from controller.contract.sealed import Opened, Sealed
 from devices.errors import NovamasError
 
-PADDING = 512
-"""The content of a box is padded to a multiple of this many bytes, so that its length reveals no
-card.
-"""
+PADDING_BYTES = 512
+"""Content is padded to a multiple of this, so that the length of a box reveals no card."""
 
-_SEALED = b'{"sealed":'
-_LOCKED = b'{"locked":'
+_SEALED_PREFIX = b'{"sealed":'
+_LOCKED_PREFIX = b'{"locked":'
 
 
 class _Locked(msgspec.Struct, frozen=True):
@@ -38,18 +36,18 @@ class _Locked(msgspec.Struct, frozen=True):
 
 
 class UnopenedBoxError(NovamasError, ValueError):
-    """A box cannot be opened. The message says why, and never what is in it."""
+    """A box cannot be opened. The message gives the reason and never the content."""
 
 
 class BadSignatureError(NovamasError, ValueError):
-    """A signed box was changed, or names a key that did not sign it."""
+    """A signed box was altered, or names a key that did not sign it."""
 
 
 class CardCipher:
-    """Seals for surveillance, and locks what the daemon must read again. ``where``: where the
-    secret is kept, for messages.
+    """Seals bodies for surveillance, and locks those that the daemon must read again.
 
-    ``signer``: returns the key that signs boxes, if there is one at present.
+    ``secret`` locks; ``where`` is where it is stored, for messages. ``signer`` returns the key that
+    signs sealed boxes, or None if there is none at present.
     """
 
     def __init__(
@@ -65,23 +63,24 @@ class CardCipher:
         self._where = where
 
     def seal(self, entry: Opened, reading: int | None = None) -> bytes:
-        """The body to store in place of the entry's own. ``reading``: the number of the reading
-        in it.
+        """Return the body to store in place of the entry's own. ``reading`` is the number of the
+        reading in it.
         """
-        box, key = _text(self._box.encrypt(_padded(msgspec.json.encode(entry)))), self._signer()
+        box, key = _base64(self._box.encrypt(_padded(msgspec.json.encode(entry)))), self._signer()
         if key is None:
             return msgspec.json.encode(Sealed(box, reading=reading))
         name = key.verify_key.encode().hex()
-        signature = key.sign(_signed(box, name)).signature.hex()
+        signature = key.sign(_signed_content(box, name)).signature.hex()
         return msgspec.json.encode(Sealed(box, name, signature, reading))
 
     def lock(self, body: bytes) -> bytes:
-        """What to store in place of ``body``."""
-        return msgspec.json.encode(_Locked(_text(self._lock.encrypt(_padded(body)))))
+        """Return the locked form of ``body``."""
+        return msgspec.json.encode(_Locked(_base64(self._lock.encrypt(_padded(body)))))
 
     def unlock(self, body: bytes) -> bytes:
-        """The inverse of :meth:`lock`; a body that was never locked is returned unchanged. Raises
-        :class:`UnopenedBoxError`.
+        """Reverse :meth:`lock`; a body that is not locked is returned unchanged.
+
+        Raises :class:`UnopenedBoxError`.
         """
         if not is_locked(body):
             return body
@@ -97,19 +96,19 @@ class CardCipher:
 
 
 def is_sealed(body: bytes) -> bool:
-    """Whether only surveillance can read this body."""
-    return body.startswith(_SEALED)
+    """Return True if only surveillance can read this body."""
+    return body.startswith(_SEALED_PREFIX)
 
 
 def is_locked(body: bytes) -> bool:
-    """Whether only the daemon that wrote this body can read it."""
-    return body.startswith(_LOCKED)
+    """Return True if only the daemon that wrote this body can read it."""
+    return body.startswith(_LOCKED_PREFIX)
 
 
 def open_sealed(body: bytes, key: PrivateKey) -> Opened:
-    """The entry that was given to :meth:`CardCipher.seal`. Raises :class:`UnopenedBoxError`."""
+    """Return the entry that :meth:`CardCipher.seal` sealed. Raises :class:`UnopenedBoxError`."""
     try:
-        box = base64.b64decode(_sealed(body).sealed, validate=True)
+        box = base64.b64decode(_parse_sealed(body).sealed, validate=True)
     except ValueError:
         raise UnopenedBoxError("not a sealed entry: it has no base64 box under `sealed`") from None
     try:
@@ -120,16 +119,17 @@ def open_sealed(body: bytes, key: PrivateKey) -> Opened:
         raise UnopenedBoxError("the box contains no journal entry: no daemon sealed it") from None
 
 
-def signer_of(body: bytes) -> str | None:
-    """The public key that signed a sealed body; None if it is not signed. Raises
-    :class:`BadSignatureError`.
+def verified_signer(body: bytes) -> str | None:
+    """Verify the signature of a sealed body and return the public key that made it.
+
+    None if the body is not signed. Raises :class:`BadSignatureError`.
     """
-    sealed = _sealed(body)
+    sealed = _parse_sealed(body)
     if sealed.key is None or sealed.signature is None:
         return None
     try:
         VerifyKey(bytes.fromhex(sealed.key)).verify(
-            _signed(sealed.sealed, sealed.key), bytes.fromhex(sealed.signature)
+            _signed_content(sealed.sealed, sealed.key), bytes.fromhex(sealed.signature)
         )
     except (CryptoError, ValueError, TypeError):
         raise BadSignatureError(
@@ -138,19 +138,19 @@ def signer_of(body: bytes) -> str | None:
     return sealed.key.lower()
 
 
-def _sealed(body: bytes) -> Sealed:
+def _parse_sealed(body: bytes) -> Sealed:
     try:
         return msgspec.json.decode(body, type=Sealed)
     except (ValueError, RecursionError):
         raise UnopenedBoxError("not a sealed entry: it has no base64 box under `sealed`") from None
 
 
-def _signed(box: str, key: str) -> bytes:
+def _signed_content(box: str, key: str) -> bytes:
     return f"novamas sealed 1\n{key}\n{box}\n".encode()
 
 
-def public_key(text: str) -> PublicKey:
-    """Read an X25519 public key: 64 hexadecimal digits, or base64. Raises ``ValueError``."""
+def parse_public_key(text: str) -> PublicKey:
+    """Parse an X25519 public key: 64 hexadecimal digits, or base64. Raises ``ValueError``."""
     try:
         raw = bytes.fromhex(text) if len(text) == 64 else base64.b64decode(text, validate=True)
     except (ValueError, binascii.Error):
@@ -162,15 +162,14 @@ def public_key(text: str) -> PublicKey:
     return PublicKey(raw)
 
 
-def spelled(key: PublicKey) -> str:
-    """A public key as the configuration spells it."""
+def format_public_key(key: PublicKey) -> str:
+    """Write a public key as in the configuration."""
     return key.encode().hex()
 
 
 def _padded(body: bytes) -> bytes:
-    """The body, padded with spaces, which JSON ignores."""
-    return body.ljust(-(-len(body) // PADDING) * PADDING)
+    return body.ljust(-(-len(body) // PADDING_BYTES) * PADDING_BYTES)  # JSON ignores spaces
 
 
-def _text(box: bytes) -> str:
+def _base64(box: bytes) -> str:
     return base64.b64encode(box).decode("ascii")

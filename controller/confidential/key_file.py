@@ -7,8 +7,7 @@ from pathlib import Path
 from devices.errors import NovamasError
 from devices.new_file import create_private
 
-SIZE = 32
-"""Bytes of a key."""
+KEY_BYTES = 32
 
 
 class KeyFileError(NovamasError):
@@ -18,20 +17,20 @@ class KeyFileError(NovamasError):
 
 
 def read_key_file(path: Path) -> bytes:
-    """The key in a file. Raises :class:`KeyFileError`."""
+    """Read the key in a file. Raises :class:`KeyFileError`."""
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except OSError as error:
         raise KeyFileError(f"{path}: {error.strerror}") from None
     except ValueError:
         raise KeyFileError(f"{path} holds no key; expected 64 hexadecimal digits") from None
-    if len(key) != SIZE:
+    if len(key) != KEY_BYTES:
         raise KeyFileError(f"{path} holds no key; expected 64 hexadecimal digits")
     return key
 
 
 def write_key_file(path: Path, key: bytes) -> None:
-    """Write a key into a new file. Raises :class:`KeyFileError`."""
+    """Write a key to a new file. Raises :class:`KeyFileError`."""
     try:
         create_private(path, key.hex().encode() + b"\n")
     except FileExistsError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from controller.broker.address import addresses
-from controller.broker.certificates import presented_end, read_validity
+from controller.broker.certificates import presented_expiry, read_validity
 from controller.broker.login import BrokerUnusableError, tls, tls_context
 from controller.configuration.secrets import sections
 from controller.configuration.settings import (
@@ -84,7 +84,7 @@ def certificate_ends(configuration: Configuration) -> dict[str, float]:
             continue
     for place, url, context in servers(configuration):
         try:
-            found[f"{place} {url}"] = presented_end(url, context)
+            found[f"{place} {url}"] = presented_expiry(url, context)
         except (OSError, ValueError):
             continue
     return found

@@ -17,7 +17,7 @@ import msgspec
 
 from controller.broker.address import addresses
 from controller.broker.loopback import NotLoopbackError, loopback
-from controller.confidential.boxes import public_key
+from controller.confidential.boxes import parse_public_key
 from controller.configuration.archives import archives
 from controller.configuration.jackpots import RESERVED as OF_TABLES
 from controller.configuration.jackpots import jackpots, signs
@@ -234,7 +234,7 @@ def _surveillance(configuration: Configuration) -> Flaws:
     key = configuration.surveillance.public_key
     if key is not None:
         try:
-            public_key(key)
+            parse_public_key(key)
         except ValueError as error:
             yield ("surveillance", "public_key"), _words(error)
         return

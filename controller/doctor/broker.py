@@ -18,7 +18,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.failures import told
+from controller.broker.failures import describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import BrokerConfig, Configuration, SiteConfig
 from controller.contract.node import Health, NodeStatus
@@ -89,7 +89,7 @@ async def _asked(broker: BrokerConfig, site: SiteConfig) -> list[Finding]:
         do = "run this as the unit does, or correct [broker]"
         return [Finding("fault", about, str(error), do)]
     except aiomqtt.MqttError as error:
-        why = told(error, broker)
+        why = describe_error(error, broker)
         do = "start it, or correct [broker]; docs/security.md has how a broker is set up"
         if "expired" in why:
             do = "renew the certificate of the broker"

@@ -25,7 +25,7 @@ import msgspec
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.failures import told
+from controller.broker.failures import describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.amounts import as_float
 from controller.configuration.checks import deals_face_down
@@ -185,7 +185,7 @@ async def health(configuration: Configuration) -> dict[str, Any]:
     except (BrokerUnusableError, OSError) as error:
         return {"unknown": plain(str(error))}
     except aiomqtt.MqttError as error:
-        return {"unknown": plain(told(error, broker))}
+        return {"unknown": plain(describe_error(error, broker))}
     return heard or {"unknown": "nobody has said anything at the broker"}
 
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controller.broker.certificates import left, presented_end
-from controller.broker.login import out_of_date
+from controller.broker.certificates import expiry_warning, presented_expiry
+from controller.broker.login import certificate_date_problem
 from controller.configuration.certificates import certificate_files, read_end, servers
 from controller.configuration.secrets import UNITS, credentials, secret_files
 from controller.configuration.settings import Configuration
@@ -36,7 +36,9 @@ def look(configuration: Configuration) -> Iterator[Finding]:
         yield certificate(place, certificates, time.time())
     for place, url, context in servers(configuration):
         with suppress(OSError, ValueError):  # whether it answers is told of the broker and the pair
-            yield _judged(f"certificate of {place} {url}", presented_end(url, context), time.time())
+            yield _judged(
+                f"certificate of {place} {url}", presented_expiry(url, context), time.time()
+            )
 
 
 def _signing(configuration: Configuration) -> Iterator[Finding]:
@@ -65,13 +67,16 @@ def certificate(place: str, path: Path, now: float) -> Finding:
         end = read_end(place, path)
     except (OSError, ValueError) as error:
         return Finding("fault", about, f"it cannot be read: {error}", "name a certificate in PEM")
-    if not place.endswith("ca_file") and (wrong := out_of_date(str(path), now)) is not None:
+    if (
+        not place.endswith("ca_file")
+        and (wrong := certificate_date_problem(str(path), now)) is not None
+    ):
         return Finding("fault", about, wrong, "renew it")
     return _judged(about, end, now)
 
 
 def _judged(about: str, end: float, now: float) -> Finding:
-    what = left(end, now)
+    what = expiry_warning(end, now)
     if what is None:
         day = datetime.fromtimestamp(end, UTC)
         return Finding("ok", about, f"it holds until {day:%Y-%m-%d}")

@@ -1,1 +1,1 @@
-"""What a service counts, as numbers with a name and a meaning, for Prometheus to ask."""
+"""Metrics of a service, served to Prometheus."""

@@ -1,4 +1,4 @@
-"""The numbers of a service in the text format of Prometheus, as its library writes it."""
+"""Writes metrics in the text format of Prometheus, with its own library."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from controller.metrics.family import Family, Histogram, Values
+from controller.metrics.family import Histogram, MetricFamily, Values
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-TEXT = "text/plain; version=0.0.4; charset=utf-8"
+TEXT_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class _Told:
-    """Metrics as the library collects them."""
-
+class _MetricsCollector:
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self._metrics = metrics
 
@@ -25,19 +23,21 @@ class _Told:
         return self._metrics
 
 
-async def exposition(families: Iterable[Family], values: Mapping[str, Values]) -> bytes:
-    """All families. Between two of them, of which each is a millisecond of work or so, the event
-    loop serves whoever waits.
+async def exposition(families: Iterable[MetricFamily], values: Mapping[str, Values]) -> bytes:
+    """Return all families as text. Yields to the event loop after each family, which takes about a
+    millisecond.
     """
     library: Any = await asyncio.to_thread(import_module, "prometheus_client")
-    told = []
+    parts = []
     for family in families:
-        told.append(library.generate_latest(_Told([_metric(family, values[family.name])])))
+        parts.append(
+            library.generate_latest(_MetricsCollector([_metric(family, values[family.name])]))
+        )
         await asyncio.sleep(0)
-    return b"".join(told)
+    return b"".join(parts)
 
 
-def _metric(family: Family, values: Values) -> Metric:
+def _metric(family: MetricFamily, values: Values) -> Metric:
     from prometheus_client.core import (
         CounterMetricFamily,
         GaugeMetricFamily,
@@ -48,10 +48,10 @@ def _metric(family: Family, values: Values) -> Metric:
         metric = HistogramMetricFamily(family.name, family.help, labels=family.labels)
         for labels, value in values.items():
             assert isinstance(value, Histogram)
-            metric.add_metric(labels, *value.told())
+            metric.add_metric(labels, *value.buckets())
         return metric
-    made = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
-    simple = made(family.name, family.help, labels=family.labels)
+    family_class = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
+    simple = family_class(family.name, family.help, labels=family.labels)
     for labels, value in values.items():
         assert not isinstance(value, Histogram)
         simple.add_metric(labels, value)

@@ -14,7 +14,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.failures import Disconnected, told
+from controller.broker.failures import Disconnected, describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import BrokerConfig
 from devices.errors import NovamasError
@@ -86,7 +86,7 @@ async def _subscribed(
     except BrokerUnusableError as error:
         raise NoAnswerError(f"{error}; nothing was sent") from None
     except Disconnected as error:
-        raise NoAnswerError(f"{broker.url}: {told(error, broker)}") from None
+        raise NoAnswerError(f"{broker.url}: {describe_error(error, broker)}") from None
 
 
 def _user(broker: BrokerConfig) -> str:

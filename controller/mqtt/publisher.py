@@ -21,7 +21,13 @@ import msgspec
 from paho.mqtt.client import MQTTMessage
 
 from controller.broker.address import addresses
-from controller.broker.failures import Disconnected, SilentError, refuses_us, taken_over, told
+from controller.broker.failures import (
+    Disconnected,
+    SilentError,
+    describe_error,
+    is_taken_over,
+    needs_operator,
+)
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import BrokerConfig
 from controller.contract.node import BrokerConnection
@@ -305,7 +311,7 @@ class Publisher:
             except* (Disconnected, BrokerUnusableError) as group:
                 error = _first(group)
                 self._say(error)
-                in_vain = refuses_us(error) or self._suspect(error)
+                in_vain = needs_operator(error) or self._suspect(error)
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 # Python 3.11 loses a cancellation when the task group fails at the same moment
                 raise asyncio.CancelledError
@@ -342,9 +348,9 @@ class Publisher:
 
     def _say(self, error: Exception) -> None:
         """Log when an outage begins and when its reason changes, but not each attempt."""
-        trouble = told(error, self._broker)
+        trouble = describe_error(error, self._broker)
         if self.standing.connected or trouble != self.standing.trouble:
-            level = self._log.error if refuses_us(error) else self._log.warning
+            level = self._log.error if needs_operator(error) else self._log.warning
             level(
                 "broker lost" if self.standing.connected else "broker not reached",
                 reason=trouble,
@@ -364,12 +370,12 @@ class Publisher:
             return False
         if self.standing.connected:
             self._short = self._short + 1 if self._lasted < LONGEST else 0
-        if not taken_over(error) and self._short < SUSPICIOUS:
+        if not is_taken_over(error) and self._short < SUSPICIOUS:
             return False
         if TWIN not in self._api.alerts:
             detail = (
                 "the broker ends our connections soon after it took them "
-                f"({told(error, self._broker)}): has another client "
+                f"({describe_error(error, self._broker)}): has another client "
             )
             detail += (
                 f"the client id {self._client_id!r} too? Give each its own "
@@ -787,13 +793,13 @@ class Publisher:
                 self._log.info("no other daemon serves our tables any more")
                 self._wake.set()
             return
-        told = [
+        conflicts = [
             f"table {table} is served by the daemon {node} too, and "
             f"{'that one' if table in elsewhere else 'this one'} has it"
             for table, node in sorted(shared.items())
         ]
         detail = (
-            f"{'; '.join(told)}. Remove the table from one of the two configurations, or stop "
+            f"{'; '.join(conflicts)}. Remove the table from one of the two configurations, or stop "
             "one daemon"
         )
         known = self._api.alerts.get(RIVAL)

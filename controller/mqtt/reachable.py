@@ -10,7 +10,7 @@ import msgspec
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.failures import Disconnected, told
+from controller.broker.failures import Disconnected, describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import BrokerConfig
 
@@ -37,7 +37,7 @@ class Reachable:
             try:
                 await self._connected()
             except (Disconnected, BrokerUnusableError) as error:
-                self.trouble = told(error, self._broker)
+                self.trouble = describe_error(error, self._broker)
             else:
                 self.trouble = "the broker ended the connection"
             await asyncio.sleep(PAUSE)

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, MutableMapping
 
-from controller.broker.certificates import left
+from controller.broker.certificates import expiry_warning
 from controller.configuration.certificates import certificate_ends
 from controller.configuration.settings import Configuration
 from controller.contract.retained import Alert
@@ -41,7 +41,9 @@ class CertificateWatch:
 
     def report(self, now: float) -> None:
         """Raise, reword or clear the alert."""
-        found = {name: what for name, end in self.ends.items() if (what := left(end, now))}
+        found = {
+            name: what for name, end in self.ends.items() if (what := expiry_warning(end, now))
+        }
         before = self._alerts.get(ALERT_ID)
         if not found:
             if self._alerts.pop(ALERT_ID, None) is not None:

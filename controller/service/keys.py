@@ -12,8 +12,8 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 from nacl.utils import random
 
-from controller.confidential.boxes import CardCipher, public_key, spelled
-from controller.confidential.key_file import SIZE, KeyFileError, read_key_file, write_key_file
+from controller.confidential.boxes import CardCipher, format_public_key, parse_public_key
+from controller.confidential.key_file import KEY_BYTES, KeyFileError, read_key_file, write_key_file
 from controller.configuration.settings import Configuration
 from devices.log import structlog
 
@@ -29,14 +29,14 @@ def card_cipher(
     journal, settings = Path(configuration.journal.path), configuration.surveillance
     secret = _credential(settings.secret_credential) or journal.with_name(f"{journal.name}.secret")
     if settings.public_key is not None:
-        surveillance = public_key(settings.public_key)
+        surveillance = parse_public_key(settings.public_key)
     else:
         pair = journal.with_name(f"{journal.name}.simulated-surveillance")
         surveillance = PrivateKey(_read_or_make(pair)).public_key
         structlog.get_logger().warning(
             "no surveillance key is configured; simulated tables use a key pair made here",
             private_key=str(pair),
-            public_key=spelled(surveillance),
+            public_key=format_public_key(surveillance),
         )
     locks = _read_or_make(secret) if settings.secret_credential is None else read_key_file(secret)
     return CardCipher(surveillance, locks, str(secret), signer)
@@ -57,5 +57,5 @@ def _credential(name: str | None) -> Path | None:
 def _read_or_make(path: Path) -> bytes:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_key_file(path, random(SIZE))
+        write_key_file(path, random(KEY_BYTES))
     return read_key_file(path)

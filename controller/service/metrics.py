@@ -23,9 +23,9 @@ from controller.contract.events import (
 from controller.contract.node import Health, PeopleHealth, ReloadHealth
 from controller.contract.retained import Alert, Status
 from controller.journal.journal import Journal
-from controller.metrics.endpoint import Answer
-from controller.metrics.family import Family, Values
-from controller.metrics.text import TEXT, exposition
+from controller.metrics.endpoint import HttpResponse
+from controller.metrics.family import MetricFamily, Values
+from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
 from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service.certificates import CertificateWatch
@@ -47,172 +47,192 @@ ROUNDS: Mapping[str, type[AnyEvent]] = {
 }
 
 FAMILIES = (
-    Family("novamas_info", "gauge", "1; the labels say who tells.", ("site", "node", "version")),
-    Family("novamas_uptime_seconds", "gauge", "Since the start of the daemon."),
-    Family(
+    MetricFamily(
+        "novamas_info", "gauge", "1; the labels say who tells.", ("site", "node", "version")
+    ),
+    MetricFamily("novamas_uptime_seconds", "gauge", "Since the start of the daemon."),
+    MetricFamily(
         "novamas_standby_waiting",
         "gauge",
         "1: the daemon of a pair waits for the lease of its tables. 0: it serves.",
     ),
-    Family(
+    MetricFamily(
         "novamas_standby_unable",
         "gauge",
         "1: the daemon of a pair waits, and could not serve; its log says why. 0: it could.",
     ),
-    Family(
+    MetricFamily(
         "novamas_standby_term",
         "gauge",
         "Of a pair: how many times the lease was taken, this time included.",
     ),
-    Family(
+    MetricFamily(
         "novamas_alerts",
         "gauge",
         "Alerts that stand and concern every table, by what is wrong: journal, clock, broker.",
         ("what",),
     ),
-    Family(
+    MetricFamily(
         "novamas_certificate_end_timestamp_seconds",
         "gauge",
         "When a certificate ends, of a file of the configuration or of the broker or the pair.",
         ("certificate",),
     ),
     # tables
-    Family(
+    MetricFamily(
         "novamas_table_online",
         "gauge",
         "1: the daemon has the table and is connected to the broker.",
         TABLE,
     ),
-    Family("novamas_table_elsewhere", "gauge", "1: another daemon has the table.", TABLE),
-    Family(
+    MetricFamily("novamas_table_elsewhere", "gauge", "1: another daemon has the table.", TABLE),
+    MetricFamily(
         "novamas_table_status",
         "gauge",
         "1 for the word that is the table's status now, 0 for the others.",
         (*TABLE, "status"),
     ),
-    Family("novamas_table_rounds_total", "counter", "Rounds that were opened.", TABLE),
-    Family("novamas_table_results_total", "counter", "Rounds that got a result.", TABLE),
-    Family("novamas_table_voids_total", "counter", "Rounds that were void.", TABLE),
-    Family("novamas_table_unresolved_total", "counter", "Rounds that ended without one.", TABLE),
-    Family("novamas_table_corrections_total", "counter", "Results that were corrected.", TABLE),
-    Family(
+    MetricFamily("novamas_table_rounds_total", "counter", "Rounds that were opened.", TABLE),
+    MetricFamily("novamas_table_results_total", "counter", "Rounds that got a result.", TABLE),
+    MetricFamily("novamas_table_voids_total", "counter", "Rounds that were void.", TABLE),
+    MetricFamily(
+        "novamas_table_unresolved_total", "counter", "Rounds that ended without one.", TABLE
+    ),
+    MetricFamily(
+        "novamas_table_corrections_total", "counter", "Results that were corrected.", TABLE
+    ),
+    MetricFamily(
         "novamas_table_unresolved_rounds",
         "gauge",
         "Rounds that have no result and wait for a person.",
         TABLE,
     ),
-    Family(
+    MetricFamily(
         "novamas_table_irregularities_total",
         "counter",
         "Irregularities by what happened.",
         (*TABLE, "what"),
     ),
-    Family(
+    MetricFamily(
         "novamas_table_alerts",
         "gauge",
         "Alerts of the table that stand, by what is wrong.",
         (*TABLE, "what"),
     ),
-    Family(
+    MetricFamily(
         "novamas_table_readings_lost_total",
         "counter",
         "Readings not taken, because too many waited for the disk.",
         TABLE,
     ),
     # devices
-    Family("novamas_device_up", "gauge", "1: valid frames come from the device.", DEVICE),
-    Family(
+    MetricFamily("novamas_device_up", "gauge", "1: valid frames come from the device.", DEVICE),
+    MetricFamily(
         "novamas_device_frame_age_seconds",
         "gauge",
         "Since the last valid frame, on the table's clock; none before the first.",
         DEVICE,
     ),
-    Family("novamas_device_frames_total", "counter", "Valid frames.", DEVICE),
-    Family(
+    MetricFamily("novamas_device_frames_total", "counter", "Valid frames.", DEVICE),
+    MetricFamily(
         "novamas_device_damaged_frames_total",
         "counter",
         "Frames or lines that were not whole.",
         DEVICE,
     ),
-    Family(
+    MetricFamily(
         "novamas_device_damaged_bytes_total",
         "counter",
         "Bytes that belong to no frame. Not told where cards lie face down.",
         DEVICE,
     ),
-    Family("novamas_device_unknown_frames_total", "counter", "Whole, of no known kind.", DEVICE),
-    Family("novamas_device_late_frames_total", "counter", "Came after a silence.", DEVICE),
-    Family("novamas_device_reconnects_total", "counter", "The link was opened again.", DEVICE),
-    Family("novamas_device_defects_total", "counter", "Exceptions in the codec.", DEVICE),
+    MetricFamily(
+        "novamas_device_unknown_frames_total", "counter", "Whole, of no known kind.", DEVICE
+    ),
+    MetricFamily("novamas_device_late_frames_total", "counter", "Came after a silence.", DEVICE),
+    MetricFamily(
+        "novamas_device_reconnects_total", "counter", "The link was opened again.", DEVICE
+    ),
+    MetricFamily("novamas_device_defects_total", "counter", "Exceptions in the codec.", DEVICE),
     # journal
-    Family("novamas_journal_entries", "gauge", "Entries in the journal's chain."),
-    Family("novamas_journal_writable", "gauge", "0: it cannot be written."),
-    Family("novamas_journal_waiting_records", "gauge", "Records that are not on the disk yet."),
-    Family("novamas_journal_commit_seconds", "histogram", "How long a commit took."),
-    Family("novamas_journal_disk_free_bytes", "gauge", "Free on the journal's disk."),
-    Family("novamas_journal_disk_size_bytes", "gauge", "The size of that disk."),
-    Family(
+    MetricFamily("novamas_journal_entries", "gauge", "Entries in the journal's chain."),
+    MetricFamily("novamas_journal_writable", "gauge", "0: it cannot be written."),
+    MetricFamily(
+        "novamas_journal_waiting_records", "gauge", "Records that are not on the disk yet."
+    ),
+    MetricFamily("novamas_journal_commit_seconds", "histogram", "How long a commit took."),
+    MetricFamily("novamas_journal_disk_free_bytes", "gauge", "Free on the journal's disk."),
+    MetricFamily("novamas_journal_disk_size_bytes", "gauge", "The size of that disk."),
+    MetricFamily(
         "novamas_journal_sealed_timestamp_seconds",
         "gauge",
         "When all days that were over were last found sealed; until then, the start.",
     ),
-    Family(
+    MetricFamily(
         "novamas_journal_verified_timestamp_seconds",
         "gauge",
         "When the whole journal was last read back and found sound; none before.",
     ),
     # broker
-    Family("novamas_broker_connected", "gauge", "Whether the broker is connected."),
-    Family("novamas_broker_connects_total", "counter", "Connections that were made."),
-    Family("novamas_broker_published_total", "counter", "Events that it acknowledged."),
-    Family("novamas_broker_refused_total", "counter", "Messages that it refused."),
-    Family("novamas_broker_thrown_away_total", "counter", "Messages that could not be taken."),
-    Family("novamas_broker_foreign_total", "counter", "Messages of others on our topics."),
-    Family(
+    MetricFamily("novamas_broker_connected", "gauge", "Whether the broker is connected."),
+    MetricFamily("novamas_broker_connects_total", "counter", "Connections that were made."),
+    MetricFamily("novamas_broker_published_total", "counter", "Events that it acknowledged."),
+    MetricFamily("novamas_broker_refused_total", "counter", "Messages that it refused."),
+    MetricFamily(
+        "novamas_broker_thrown_away_total", "counter", "Messages that could not be taken."
+    ),
+    MetricFamily("novamas_broker_foreign_total", "counter", "Messages of others on our topics."),
+    MetricFamily(
         "novamas_broker_forbidden_topics",
         "gauge",
         "Topics whose messages the broker does not pass on: its rules forbid it.",
     ),
-    Family("novamas_outbox_events", "gauge", "Events it has not acknowledged; 1000 at most."),
-    Family("novamas_outbox_oldest_seconds", "gauge", "Since the oldest of them; 0: none waits."),
+    MetricFamily("novamas_outbox_events", "gauge", "Events it has not acknowledged; 1000 at most."),
+    MetricFamily(
+        "novamas_outbox_oldest_seconds", "gauge", "Since the oldest of them; 0: none waits."
+    ),
     # clock
-    Family("novamas_clock_synchronised", "gauge", "Whether a source keeps it; none: unknown."),
-    Family("novamas_clock_offset_seconds", "gauge", "Ahead of its source; none: unknown."),
-    Family("novamas_clock_error_seconds", "gauge", "Wrong by at most; none: nobody knows."),
-    Family("novamas_clock_bound_seconds", "gauge", "What the site allows; none: anything."),
-    Family("novamas_clock_steps_total", "counter", "How often it was set."),
-    Family("novamas_clock_believed", "gauge", "0: no day is sealed until it is believed."),
+    MetricFamily(
+        "novamas_clock_synchronised", "gauge", "Whether a source keeps it; none: unknown."
+    ),
+    MetricFamily("novamas_clock_offset_seconds", "gauge", "Ahead of its source; none: unknown."),
+    MetricFamily("novamas_clock_error_seconds", "gauge", "Wrong by at most; none: nobody knows."),
+    MetricFamily("novamas_clock_bound_seconds", "gauge", "What the site allows; none: anything."),
+    MetricFamily("novamas_clock_steps_total", "counter", "How often it was set."),
+    MetricFamily("novamas_clock_believed", "gauge", "0: no day is sealed until it is believed."),
     # commands and people
-    Family("novamas_commands_followed_total", "counter", "Commands that were followed."),
-    Family(
+    MetricFamily("novamas_commands_followed_total", "counter", "Commands that were followed."),
+    MetricFamily(
         "novamas_commands_refused_total",
         "counter",
         "Commands that were refused, by the key of the refusal, `unreadable` or `failed`.",
         ("reason",),
     ),
-    Family("novamas_commands_discarded_total", "counter", "Unanswered: too many waited."),
-    Family("novamas_answers_withheld_total", "counter", "To topics that are not allowed."),
-    Family("novamas_people_file_number", "gauge", "The number of the people file in force."),
-    Family("novamas_people_enrolled", "gauge", "How many are in it and not revoked."),
-    Family(
+    MetricFamily("novamas_commands_discarded_total", "counter", "Unanswered: too many waited."),
+    MetricFamily("novamas_answers_withheld_total", "counter", "To topics that are not allowed."),
+    MetricFamily("novamas_people_file_number", "gauge", "The number of the people file in force."),
+    MetricFamily("novamas_people_enrolled", "gauge", "How many are in it and not revoked."),
+    MetricFamily(
         "novamas_people_file_refused",
         "gauge",
         "1: a later file was refused, or names in the one in force look the same.",
     ),
-    Family("novamas_people_file_timestamp_seconds", "gauge", "When it was taken over."),
+    MetricFamily("novamas_people_file_timestamp_seconds", "gauge", "When it was taken over."),
     # configuration
-    Family("novamas_reload_refused", "gauge", "1: nothing was taken over; none before the first."),
-    Family("novamas_reload_waiting_tables", "gauge", "Tables that it left as they were."),
-    Family("novamas_reload_timestamp_seconds", "gauge", "When the file was read again."),
+    MetricFamily(
+        "novamas_reload_refused", "gauge", "1: nothing was taken over; none before the first."
+    ),
+    MetricFamily("novamas_reload_waiting_tables", "gauge", "Tables that it left as they were."),
+    MetricFamily("novamas_reload_timestamp_seconds", "gauge", "When the file was read again."),
     # speed and log
-    Family(
+    MetricFamily(
         "novamas_stage_seconds",
         "histogram",
         "From the read of the bytes to the end of a stage: `decided`, `committed` to the disk, "
         "`acknowledged` by the broker.",
         ("stage",),
     ),
-    Family("novamas_log_lines_lost_total", "counter", "Lines of the log that were lost."),
+    MetricFamily("novamas_log_lines_lost_total", "counter", "Lines of the log that were lost."),
 )
 
 
@@ -230,11 +250,11 @@ def waiting_page(
     version: str,
     reloaded: Callable[[], ReloadHealth | None],
     unable: Callable[[], bool],
-) -> Callable[[], Awaitable[Answer]]:
+) -> Callable[[], Awaitable[HttpResponse]]:
     """The page of a daemon of a pair while the other one serves."""
     families = [family for family in FAMILIES if family.name in WAITING]
 
-    async def page() -> Answer:
+    async def page() -> HttpResponse:
         values: dict[str, Values] = {name: {} for name in WAITING}
         values["novamas_info"] = {(site, node, version): 1}
         for name, value in (
@@ -243,7 +263,7 @@ def waiting_page(
             *_of_reload(reloaded()),
         ):
             values[name] = {(): value}
-        return Answer(await exposition(families, values), TEXT)
+        return HttpResponse(await exposition(families, values), TEXT_CONTENT_TYPE)
 
     return page
 
@@ -273,9 +293,9 @@ class DaemonMetrics:
         self._stages = stages
         self._certificates = certificates
 
-    async def page(self) -> Answer:
+    async def page(self) -> HttpResponse:
         """The answer to ``/metrics``."""
-        return Answer(await exposition(FAMILIES, self.values()), TEXT)
+        return HttpResponse(await exposition(FAMILIES, self.values()), TEXT_CONTENT_TYPE)
 
     def values(self) -> dict[str, Values]:
         """All numbers as they are now."""

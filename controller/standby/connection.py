@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from nats.aio.client import Client
 
-from controller.broker.failures import ended, of_certificate
-from controller.broker.login import out_of_date
+from controller.broker.failures import certificate_problem, describe_tls_end
+from controller.broker.login import certificate_date_problem
 from controller.configuration.settings import StandbyConfig
 from controller.standby.credentials import login
 from controller.standby.errors import StoreUnreachableError
@@ -74,13 +74,13 @@ class Connection(Client):
         """What a person is told of an error of this connection."""
         cause = self._told if isinstance(error, TimeoutError) and self._told else error
         host, settings = urlsplit(self._url).hostname, self._standby
-        if words := of_certificate(cause, host, settings.ca_file, SERVER, "servers"):
+        if words := certificate_problem(cause, host, settings.ca_file, SERVER, "servers"):
             return words
         by_tls = not self._let_in and self._server_info.get("tls_required")
         if by_tls and isinstance(cause, ssl.SSLError | ConnectionResetError | BrokenPipeError):
-            dated = settings.cert_file and out_of_date(settings.cert_file, time.time())
+            dated = settings.cert_file and certificate_date_problem(settings.cert_file, time.time())
             also = f"; our own certificate {dated}" if dated else ""
-            return f"{ended(cause, SERVER)}{also}"
+            return f"{describe_tls_end(cause, SERVER)}{also}"
         if "Authorization Violation" in str(cause):
             if named := settings.creds_file or settings.creds_credential:
                 return f"it does not take the user of {named}"

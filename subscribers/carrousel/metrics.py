@@ -8,32 +8,32 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from controller.contract.jackpot import JackpotState
-from controller.metrics.family import Family, Values
+from controller.metrics.family import MetricFamily, Values
 from subscribers.carrousel.facts import Fact, Staked, Won
 
 JACKPOT = ("jackpot",)
 FAMILIES = (
-    Family("novamas_carrousel_ledger_entries", "gauge", "Entries of the ledger."),
-    Family("novamas_carrousel_broker_connected", "gauge", "Whether the broker is connected."),
-    Family(
+    MetricFamily("novamas_carrousel_ledger_entries", "gauge", "Entries of the ledger."),
+    MetricFamily("novamas_carrousel_broker_connected", "gauge", "Whether the broker is connected."),
+    MetricFamily(
         "novamas_carrousel_lag_seconds",
         "gauge",
         "From the last stake or hit at its table until it was in the ledger.",
     ),
-    Family("novamas_carrousel_in_play", "gauge", "1: the jackpot is in play.", JACKPOT),
-    Family("novamas_carrousel_meter_minor_units", "gauge", "Its value, in cents.", JACKPOT),
-    Family("novamas_carrousel_tables", "gauge", "Linked tables.", JACKPOT),
-    Family("novamas_carrousel_tables_in_play", "gauge", "Those that are in play.", JACKPOT),
-    Family("novamas_carrousel_alerts_open", "gauge", "Alerts that are open.", JACKPOT),
-    Family("novamas_carrousel_coins_total", "counter", "Stakes in the ledger.", JACKPOT),
-    Family("novamas_carrousel_hits_total", "counter", "Hands that qualified.", JACKPOT),
-    Family(
+    MetricFamily("novamas_carrousel_in_play", "gauge", "1: the jackpot is in play.", JACKPOT),
+    MetricFamily("novamas_carrousel_meter_minor_units", "gauge", "Its value, in cents.", JACKPOT),
+    MetricFamily("novamas_carrousel_tables", "gauge", "Linked tables.", JACKPOT),
+    MetricFamily("novamas_carrousel_tables_in_play", "gauge", "Those that are in play.", JACKPOT),
+    MetricFamily("novamas_carrousel_alerts_open", "gauge", "Alerts that are open.", JACKPOT),
+    MetricFamily("novamas_carrousel_coins_total", "counter", "Stakes in the ledger.", JACKPOT),
+    MetricFamily("novamas_carrousel_hits_total", "counter", "Hands that qualified.", JACKPOT),
+    MetricFamily(
         "novamas_carrousel_orders_refused_total",
         "counter",
         "Orders of persons that were refused, by the key of the refusal.",
         ("jackpot", "reason"),
     ),
-    Family(
+    MetricFamily(
         "novamas_carrousel_alerts_total",
         "counter",
         "Alerts by kind, each time that one was told; `refused`: what tables told and the rules "

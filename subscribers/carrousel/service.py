@@ -35,8 +35,8 @@ from controller.contract.refusals import RejectedError
 from controller.contract.times import moment, utc
 from controller.contract.topics import Topics
 from controller.contract.version import SOFTWARE
-from controller.metrics.endpoint import Answer, serve
-from controller.metrics.text import TEXT, exposition
+from controller.metrics.endpoint import HttpResponse, serve
+from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
 from controller.people.seen import Seen
 from controller.people.signed_command import Signed, claims_of, taken_before
 from devices.log import structlog
@@ -253,7 +253,7 @@ class Carrousel:
         if self.books is not None:
             self.books.store.close()
 
-    async def _metrics(self) -> Answer:
+    async def _metrics(self) -> HttpResponse:
         """The answer to ``/metrics``."""
         connection = self._connection
         told = values(
@@ -267,7 +267,7 @@ class Carrousel:
             entries=0 if self.books is None else self.books.store.committed.position,
             connected=connection is not None and connection.up,
         )
-        return Answer(await exposition(FAMILIES, told), TEXT)
+        return HttpResponse(await exposition(FAMILIES, told), TEXT_CONTENT_TYPE)
 
     async def _start(self) -> None:
         """Check the program and the ledger, which may take long; then begin. Meanwhile and where

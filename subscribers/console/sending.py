@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from controller.broker.address import addresses
 from controller.broker.client import BrokerClient
-from controller.broker.failures import told
+from controller.broker.failures import describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.contract.orders import RECALL
 from controller.contract.refusals import Refusal
@@ -163,7 +163,7 @@ class Sending:
                         body = message.payload if isinstance(message.payload, bytes) else b""
                         self._take(str(message.topic), body)
             except (aiomqtt.MqttError, BrokerUnusableError) as error:
-                reason = told(error, self._login)
+                reason = describe_error(error, self._login)
                 if reason != said:
                     said = reason
                     self._log.warning("no connection for commands", reason=reason)

@@ -8,28 +8,30 @@ from typing import Any
 
 import msgspec
 
-from controller.metrics.endpoint import Answer, Pages
-from controller.metrics.family import Family, Values
-from controller.metrics.text import TEXT, exposition
+from controller.metrics.endpoint import HttpResponse, Pages
+from controller.metrics.family import MetricFamily, Values
+from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
 from subscribers.surveillance.site import Site
 
 SITE = ("site",)
 FAMILIES = (
-    Family("novamas_surveillance_kept_total", "counter", "Records kept since the start."),
-    Family("novamas_surveillance_archive_failed_total", "counter", "Attempts it refused."),
-    Family("novamas_surveillance_archive_up", "gauge", "1: the archive takes records."),
-    Family("novamas_surveillance_broker_connected", "gauge", "Of each site.", SITE),
-    Family("novamas_surveillance_waiting_messages", "gauge", "Not kept yet.", SITE),
-    Family("novamas_surveillance_wanted_recalls", "gauge", "Not answered yet.", SITE),
-    Family(
+    MetricFamily("novamas_surveillance_kept_total", "counter", "Records kept since the start."),
+    MetricFamily("novamas_surveillance_archive_failed_total", "counter", "Attempts it refused."),
+    MetricFamily("novamas_surveillance_archive_up", "gauge", "1: the archive takes records."),
+    MetricFamily("novamas_surveillance_broker_connected", "gauge", "Of each site.", SITE),
+    MetricFamily("novamas_surveillance_waiting_messages", "gauge", "Not kept yet.", SITE),
+    MetricFamily("novamas_surveillance_wanted_recalls", "gauge", "Not answered yet.", SITE),
+    MetricFamily(
         "novamas_surveillance_first_sight_keys",
         "gauge",
         "Nodes whose key is believed because it was the first one.",
         SITE,
     ),
-    Family("novamas_surveillance_bad_messages_total", "counter", "Could not be read.", SITE),
-    Family("novamas_surveillance_findings_total", "counter", "Findings since the start.", SITE),
-    Family(
+    MetricFamily("novamas_surveillance_bad_messages_total", "counter", "Could not be read.", SITE),
+    MetricFamily(
+        "novamas_surveillance_findings_total", "counter", "Findings since the start.", SITE
+    ),
+    MetricFamily(
         "novamas_surveillance_findings_open",
         "gauge",
         "Findings that nobody has settled, as far as they are shown as alerts.",
@@ -93,12 +95,12 @@ def values(health: Health) -> dict[str, Values]:
 def pages(told: Callable[[], Health]) -> Pages:
     """What is answered; ``told``: how the recorder is now."""
 
-    async def metrics() -> Answer:
-        return Answer(await exposition(FAMILIES, values(told())), TEXT)
+    async def metrics() -> HttpResponse:
+        return HttpResponse(await exposition(FAMILIES, values(told())), TEXT_CONTENT_TYPE)
 
-    async def health() -> Answer:
+    async def health() -> HttpResponse:
         now = told()
         up = HTTPStatus.OK if now.trouble is None else HTTPStatus.SERVICE_UNAVAILABLE
-        return Answer(msgspec.json.encode(now), "application/json", up)
+        return HttpResponse(msgspec.json.encode(now), "application/json", up)
 
     return {b"/metrics": metrics, b"/health": health}

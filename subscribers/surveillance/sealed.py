@@ -19,7 +19,7 @@ from controller.confidential.boxes import (
     BadSignatureError,
     UnopenedBoxError,
     open_sealed,
-    signer_of,
+    verified_signer,
 )
 from controller.confidential.key_file import read_key_file
 from controller.contract.node import Checkpoint
@@ -304,7 +304,7 @@ def _number(body: bytes) -> int | None:
 
 def _made_by(body: bytes, keys: frozenset[str]) -> Signed:
     try:
-        signer = signer_of(body)
+        signer = verified_signer(body)
     except (BadSignatureError, UnopenedBoxError):
         return "bad_signature"
     if signer is None:

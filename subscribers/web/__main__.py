@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 import uvicorn
 
-from controller.broker.certificates import notice
+from controller.broker.certificates import file_expiry_warning
 from controller.contract.topics import Topics
 from devices.command_line import end_process
 from devices.log import structlog
@@ -193,7 +193,7 @@ async def _serving(web: Web, listening: socket.socket) -> AsyncIterator[None]:
     scheme = "https" if web.settings.cert_file else "http"
     address = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{web.settings.base}"
     structlog.get_logger().info("web server answers", address=address)
-    if what := notice(web.settings.cert_file, time.time()):
+    if what := file_expiry_warning(web.settings.cert_file, time.time()):
         structlog.get_logger().warning(
             "the certificate ends; renew it", file=web.settings.cert_file, reason=what
         )

@@ -22,7 +22,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES, first_of, text
-from controller.metrics.text import TEXT, exposition
+from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
 from subscribers.days import bounds, day_of, on_wire
 from subscribers.display import pages
 from subscribers.display.permanency import (
@@ -138,7 +138,7 @@ class Web:
     async def metrics(self, _: Request) -> Response:
         """``/metrics``: what the server counts, for Prometheus."""
         told = await exposition(FAMILIES, values(self.counts, self.floor))
-        return Response(told, headers=FRESH, media_type=TEXT)
+        return Response(told, headers=FRESH, media_type=TEXT_CONTENT_TYPE)
 
     async def days_page(self, request: Request) -> Response:
         """``/table/<id>/days``: of which days there is a permanency."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.metrics.family import Family, Values
+from controller.metrics.family import MetricFamily, Values
 from subscribers.web.floor import Floor
 
 FAMILIES = (
-    Family("novamas_web_streams", "gauge", "Browsers that are served pictures now."),
-    Family("novamas_web_streams_refused_total", "counter", "Refused: there were too many."),
-    Family("novamas_web_streams_behind_total", "counter", "Left: they took nothing for long."),
-    Family("novamas_web_pictures_sent_total", "counter", "Pictures that were sent."),
-    Family("novamas_web_tables", "gauge", "Tables that are shown."),
-    Family("novamas_web_tables_deaf", "gauge", "Tables of which nothing is current."),
-    Family("novamas_web_changes_total", "counter", "Changes of tables."),
-    Family(
+    MetricFamily("novamas_web_streams", "gauge", "Browsers that are served pictures now."),
+    MetricFamily("novamas_web_streams_refused_total", "counter", "Refused: there were too many."),
+    MetricFamily(
+        "novamas_web_streams_behind_total", "counter", "Left: they took nothing for long."
+    ),
+    MetricFamily("novamas_web_pictures_sent_total", "counter", "Pictures that were sent."),
+    MetricFamily("novamas_web_tables", "gauge", "Tables that are shown."),
+    MetricFamily("novamas_web_tables_deaf", "gauge", "Tables of which nothing is current."),
+    MetricFamily("novamas_web_changes_total", "counter", "Changes of tables."),
+    MetricFamily(
         "novamas_web_broker_connected",
         "gauge",
         "Whether the broker is connected, for real and for simulated tables.",

@@ -187,7 +187,7 @@ def test_a_server_that_asks_for_a_certificate_is_told_of_to_one_who_has_none(pla
     guarded = Guarded(place)
     server = place.server(*guarded.tls, scheme="tls")
     made = place.starts(server.url, ca_file=guarded.authority.file)
-    words = "it asks for a certificate; set cert_file and key_file"
+    words = "it requires a certificate; set cert_file and key_file"
     assert made.until_logged(SILENT)["reason"] == f"{server.url}: {words}"
     assert words in look_at(made)[0].what
     server.kill()

@@ -9,26 +9,26 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from controller.metrics.family import Family
+from controller.metrics.family import MetricFamily
 from controller.service import metrics as daemon
 from subscribers.carrousel import metrics as carrousel
 from subscribers.surveillance import health as surveillance
 from subscribers.web import metrics as web
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
-SECTIONS: Mapping[str, tuple[Family, ...]] = {
+SECTIONS: Mapping[str, tuple[MetricFamily, ...]] = {
     "The daemon": daemon.FAMILIES,
     "The jackpots": carrousel.FAMILIES,
     "Surveillance": surveillance.FAMILIES,
     "The web server": web.FAMILIES,
 }
 """By heading, what a service tells."""
-EVERY: Mapping[str, Family] = {
+EVERY: Mapping[str, MetricFamily] = {
     family.name: family for families in SECTIONS.values() for family in families
 }
 
 
-def table(families: Iterable[Family]) -> str:
+def table(families: Iterable[MetricFamily]) -> str:
     """The table of a service, as it stands in the page."""
     rows = (
         f"| `{each.name}` | {each.kind} | {', '.join(each.labels)} | {each.help} |"

@@ -12,7 +12,7 @@ from typing import Any
 from nacl.public import PrivateKey
 
 from controller.cli.web import write_laws
-from controller.confidential.boxes import spelled
+from controller.confidential.boxes import format_public_key
 from controller.confidential.key_file import write_key_file
 from controller.contract.topics import level
 from controller.people.signed_command import sign
@@ -53,7 +53,7 @@ class Room:
         given = configuration(
             self.broker.port, table("r1", self.wheel), _poker(self.reader.url), people=SIGNED
         )
-        given += f'\n[surveillance]\npublic_key = "{spelled(made.public_key)}"\n'
+        given += f'\n[surveillance]\npublic_key = "{format_public_key(made.public_key)}"\n'
         self.daemon = Daemon(folder, given)
         ending.callback(self.daemon.kill)
         self.people = enrol(folder)

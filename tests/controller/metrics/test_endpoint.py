@@ -11,19 +11,19 @@ import pytest
 from structlog.testing import capture_logs
 
 from controller.metrics import endpoint
-from controller.metrics.endpoint import LARGEST, Answer, response, serve
+from controller.metrics.endpoint import MAX_REQUEST_BYTES, HttpResponse, response, serve
 from tests.support.waiting import PATIENCE, until_async
 
 
-async def page() -> Answer:
-    return Answer(b"x\n")
+async def page() -> HttpResponse:
+    return HttpResponse(b"x\n")
 
 
-async def ill() -> Answer:
-    return Answer(b"ill", status=HTTPStatus.SERVICE_UNAVAILABLE)
+async def ill() -> HttpResponse:
+    return HttpResponse(b"ill", status=HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-async def defect() -> Answer:
+async def defect() -> HttpResponse:
     raise ValueError("the ace of spades")
 
 
@@ -58,7 +58,7 @@ async def test_a_defect_is_logged_without_its_text() -> None:
 
 
 async def test_a_port_that_is_taken_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "AGAIN", 0.01)
+    monkeypatch.setattr(endpoint, "LISTEN_RETRY_SECONDS", 0.01)
     with capture_logs() as logs, closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         serving = asyncio.create_task(serve(("127.0.0.1", port), PAGES))
@@ -68,7 +68,7 @@ async def test_a_port_that_is_taken_is_tried_again(monkeypatch: pytest.MonkeyPat
         await until_async(lambda: logs[-1]["event"] == "metrics")
     assert len(logs) == 2, "each is said once"
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"x" * 2 * LARGEST)  # no request
+    writer.write(b"x" * 2 * MAX_REQUEST_BYTES)  # no request
     other, asks = await asyncio.open_connection("127.0.0.1", port)
     asks.write(b"GET /metrics HTTP/1.1\r\n\r\n")
     async with asyncio.timeout(PATIENCE):

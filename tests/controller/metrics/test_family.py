@@ -8,7 +8,7 @@ from operator import add
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.metrics.family import SECONDS, Family, Histogram
+from controller.metrics.family import DURATION_BUCKETS_SECONDS, Histogram, MetricFamily
 from controller.metrics.text import exposition
 
 
@@ -17,10 +17,12 @@ def test_each_bound_counts_all_that_were_no_longer(durations: list[float]) -> No
     histogram = Histogram()
     for each in durations:
         histogram.add(each)
-    buckets, total = histogram.told()
+    buckets, total = histogram.buckets()
     # sum() of Python 3.12 corrects the rounding of each addition
     assert total == reduce(add, durations, 0.0)
-    for (bound, count), most in zip(buckets, (*SECONDS, float("inf")), strict=True):
+    for (bound, count), most in zip(
+        buckets, (*DURATION_BUCKETS_SECONDS, float("inf")), strict=True
+    ):
         assert float(bound) == most
         assert count == sum(each <= most for each in durations)
 
@@ -30,10 +32,10 @@ async def test_a_name_is_told_as_what_it_is() -> None:
     histogram.add(0.3)
     told = await exposition(
         (
-            Family("a_total", "counter", "Of a.", ("table",)),
-            Family("b", "gauge", "Of b."),
-            Family("c_seconds", "histogram", "Of c."),
-            Family("d", "gauge", "Unknown."),
+            MetricFamily("a_total", "counter", "Of a.", ("table",)),
+            MetricFamily("b", "gauge", "Of b."),
+            MetricFamily("c_seconds", "histogram", "Of c."),
+            MetricFamily("d", "gauge", "Unknown."),
         ),
         {"a_total": {("t1",): 2}, "b": {(): True}, "c_seconds": {(): histogram}, "d": {}},
     )

@@ -18,10 +18,10 @@ from controller.confidential.boxes import (
     BadSignatureError,
     CardCipher,
     UnopenedBoxError,
+    format_public_key,
     open_sealed,
-    public_key,
-    signer_of,
-    spelled,
+    parse_public_key,
+    verified_signer,
 )
 from controller.confidential.key_file import KeyFileError, read_key_file
 from controller.configuration.file import load
@@ -76,13 +76,17 @@ def test_a_key_that_is_none_is_a_mistake(key: str, tmp_path: Path) -> None:
 
 def test_a_key_in_hexadecimal_or_base64() -> None:
     text = "ERERERERERERERERERERERERERERERERERERERERERE="
-    assert spelled(public_key(text)) == "11" * 32 == spelled(public_key("11" * 32))
+    assert (
+        format_public_key(parse_public_key(text))
+        == "11" * 32
+        == format_public_key(parse_public_key("11" * 32))
+    )
 
 
 def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_daemon(
     tmp_path: Path,
 ) -> None:
-    cipher = card_cipher(configured(tmp_path, section(spelled(PAIR.public_key))))
+    cipher = card_cipher(configured(tmp_path, section(format_public_key(PAIR.public_key))))
     entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b'{"card":"7h"}'))
     sealed, locked = cipher.seal(entry), cipher.lock(b'{"card":"7h"}')
     assert bytes(open_sealed(sealed, PAIR).body) == b'{"card":"7h"}'
@@ -90,13 +94,15 @@ def test_what_is_sealed_only_surveillance_opens_and_what_is_locked_only_this_dae
         open_sealed(sealed, PrivateKey.generate())
     with pytest.raises(UnopenedBoxError, match="not a sealed entry"):
         open_sealed(locked, PAIR)
-    again = card_cipher(configured(tmp_path, section(spelled(PAIR.public_key))))
+    again = card_cipher(configured(tmp_path, section(format_public_key(PAIR.public_key))))
     assert again.unlock(locked) == b'{"card":"7h"}'
     secret = tmp_path / "journal.sqlite3.secret"
     assert secret.stat().st_mode & 0o777 == 0o600
     secret.unlink()
     with pytest.raises(UnopenedBoxError, match=r"journal\.sqlite3\.secret"):
-        card_cipher(configured(tmp_path, section(spelled(PAIR.public_key)))).unlock(locked)
+        card_cipher(configured(tmp_path, section(format_public_key(PAIR.public_key)))).unlock(
+            locked
+        )
 
 
 @pytest.mark.parametrize("signer", [None, SigningKey.generate()])
@@ -120,7 +126,11 @@ def test_a_box_says_which_daemon_made_it() -> None:
     cipher = CardCipher(PAIR.public_key, b"s" * 32, signer=lambda: signers.pop(0))
     entry = Opened("bacara-1", "b1", 7, "now", "input", msgspec.Raw(b"1"))
     mine, theirs, old = (cipher.seal(entry) for _ in range(3))
-    assert [signer_of(box) for box in (mine, theirs, old)] == [public(key), public(other), None]
+    assert [verified_signer(box) for box in (mine, theirs, old)] == [
+        public(key),
+        public(other),
+        None,
+    ]
     assert msgspec.json.decode(old).keys() == {"sealed"}
     fields = msgspec.json.decode(mine)
     for forged in (
@@ -131,7 +141,7 @@ def test_a_box_says_which_daemon_made_it() -> None:
         {**fields, "signature": "zz"},
     ):
         with pytest.raises(BadSignatureError, match="was not signed with the key"):
-            signer_of(msgspec.json.encode(forged))
+            verified_signer(msgspec.json.encode(forged))
 
 
 def test_unseal_tells_the_boxes_of_the_daemon_from_those_of_others(
@@ -194,7 +204,8 @@ def test_simulated_tables_make_a_pair_of_their_own(tmp_path: Path) -> None:
 
 def test_the_secret_as_a_credential(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = configured(
-        tmp_path, section(spelled(PAIR.public_key)) + '\nsecret_credential = "novamas.secret"'
+        tmp_path,
+        section(format_public_key(PAIR.public_key)) + '\nsecret_credential = "novamas.secret"',
     )
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
     with pytest.raises(KeyFileError, match=r"'novamas.secret': systemd passes no credentials"):

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from controller.metrics.endpoint import LARGEST
-from controller.metrics.text import TEXT, exposition
+from controller.metrics.endpoint import MAX_REQUEST_BYTES
+from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
 from subscribers.carrousel.metrics import FAMILIES, Counts, values
 from tests.subscribers.carrousel.conftest import Make
 from tests.support.brokers.mosquitto import free_port, until
@@ -62,12 +62,12 @@ def test_a_running_controller_tells_what_it_counts(make: Make, port: int) -> Non
 
     def told() -> dict[str, float]:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE) as answer:
-            assert answer.headers["Content-Type"] == TEXT
+            assert answer.headers["Content-Type"] == TEXT_CONTENT_TYPE
             return lines(answer.read().decode())
 
     floor.in_play("poker-1", "poker-2")
     with closing(socket.create_connection(("127.0.0.1", port))) as rude:
-        rude.sendall(b"x" * (LARGEST + 1))  # holds nobody
+        rude.sendall(b"x" * (MAX_REQUEST_BYTES + 1))  # holds nobody
         floor.dealer.coin("poker-1")
         floor.dealer.coin("poker-2", box=3)
         floor.until("the meter", lambda state: state["value"] == SEED + 2 * RISE)

@@ -20,7 +20,7 @@ import paho.mqtt.client as paho
 from nacl.public import PrivateKey
 from paho.mqtt.enums import CallbackAPIVersion
 
-from controller.confidential.boxes import spelled
+from controller.confidential.boxes import format_public_key
 from controller.contract.times import moment
 from tests.support.brokers.gate import Gate
 from tests.support.brokers.mosquitto import Mosquitto, until
@@ -180,7 +180,7 @@ class ImpairedPair:
             table("r1", self.wheel, period=Wheel.PERIOD, stale_after=3.0).replace(
                 self.wheel.url, f"tcp://127.0.0.1:{gates[1].port}"
             )
-            + FACE_DOWN.format(key=spelled(PrivateKey.generate().public_key)),
+            + FACE_DOWN.format(key=format_public_key(PrivateKey.generate().public_key)),
             lease=self.lease,
             replicas=1,
         )
