@@ -1,1 +1,1 @@
-"""Reference subscribers. They use the MQTT contract and nothing else of this project."""
+"""Reference subscribers. They use only the public MQTT contract."""

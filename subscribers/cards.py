@@ -1,4 +1,4 @@
-"""Cards as people write them, and what the cards of a baccarat hand count."""
+"""Card notation for people, and the points of a baccarat hand."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ JOKER = "X"
 
 
 def short(card: str) -> str:
-    """A card in the usual notation: ``10♥``; the joker is a star."""
+    """Return a card in the usual notation: ``10♥``; a star for the joker."""
     if card == JOKER:
         return "★"
     return card[:-1].replace("T", "10") + SUITS.get(card[-1:], "?")
 
 
 def points(hand: Iterable[str | None]) -> int:
-    """The last digit of the sum; tens, pictures and unknown cards count 0."""
+    """Return the last digit of the sum; tens, court cards and unknown cards count 0."""
     return (
         sum(
             "0A23456789".find(card[0])

@@ -1,4 +1,4 @@
-"""A service's connection to the broker, across any number of reconnects."""
+"""MQTT connection of a service. Reconnects for as long as the service runs."""
 
 from __future__ import annotations
 
@@ -21,41 +21,44 @@ from controller.broker.client import BrokerClient
 from controller.broker.failures import describe_error
 from controller.broker.login import BrokerUnusableError
 from devices.log import structlog
-from subscribers.feed import AGAIN, BrokerLogin
+from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
 from subscribers.overtaken import Overtaken
 
-FIRST = 30.0
-"""Seconds for the broker to take us."""
-LATE = 600.0
-"""Seconds for any other answer of it. It stands behind all that it sends us: after an outage that
-is much, and whoever gave up early would hear it again, and again too late. That a broker is gone
-the keep-alive tells.
+CONNECT_TIMEOUT_SECONDS = 30.0
+"""Maximum time for CONNACK."""
+REPLY_TIMEOUT_SECONDS = 600.0
+"""Maximum time for any other reply. A reply is queued behind the broker's backlog, which is long
+after an outage: giving up earlier would make the broker resend all of it. The keep-alive detects a
+dead broker.
 """
 
-REFUSED = 5.0
-"""Seconds after which topics that the broker refused are asked for again."""
-RENEWED = 10.0
-"""Seconds after which what stands is said again, as daemons do, where a subscription with a
-wildcard gets nothing of what is retained.
+RESUBSCRIBE_DELAY_SECONDS = 5.0
+"""Delay before subscribing again to refused topics."""
+REPUBLISH_INTERVAL_SECONDS = 10.0
+"""Interval at which retained messages are republished, as daemons do, if the broker does not
+deliver them to wildcard subscriptions.
 """
 
-Hear = Callable[[str, bytes, bool], None]
-"""Takes a message: its topic, its body, and whether it was retained."""
+MessageHandler = Callable[[str, bytes, bool], None]
+"""Called with a message's topic, its body, and whether it was retained."""
 
 
-class _Client(BrokerClient):
-    """Hands each message on as it comes, without a queue, but for retained ones that were
-    overtaken. ``failed``: what went wrong with one.
+class _ServiceClient(BrokerClient):
+    """Passes each message to ``on_message`` at once, without a queue. Drops retained messages that
+    a later message has already replaced.
 
-    ``by_hand``: the broker is told that a message came by :meth:`acknowledge` alone.
+    ``manual_ack``: messages are acknowledged only by :meth:`acknowledge`. ``failed``: set if
+    ``on_message`` raised; this is a bug, and the service must end.
     """
 
-    def __init__(self, login: BrokerLogin, hear: Hear, *, by_hand: bool, **options: Any) -> None:
+    def __init__(
+        self, login: BrokerLogin, on_message: MessageHandler, *, manual_ack: bool, **options: Any
+    ) -> None:
         super().__init__(login, **options)
-        self._client.manual_ack_set(by_hand)
-        self._by_hand = by_hand
+        self._client.manual_ack_set(manual_ack)
+        self._manual_ack = manual_ack
         self._unacknowledged: deque[tuple[int, int]] = deque()
-        self._hear = hear
+        self._handle = on_message
         self._overtaken = Overtaken()
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -66,31 +69,33 @@ class _Client(BrokerClient):
         message: MQTTMessage,
     ) -> None:
         if self._overtaken(message.topic, message.retain):
-            if self._by_hand:
+            if self._manual_ack:
                 self._client.ack(message.mid, message.qos)
             return
-        if self._by_hand:
+        if self._manual_ack:
             self._unacknowledged.append((message.mid, message.qos))
         try:
-            self._hear(message.topic, bytes(message.payload), message.retain)
-        except Exception as error:  # a defect of ours: the program ends, and starts again
+            self._handle(message.topic, bytes(message.payload), message.retain)
+        except Exception as error:  # a bug: the service ends, and its unit restarts it
             if not self.failed.done():
                 self.failed.set_exception(error)
 
     def acknowledge(self, count: int) -> None:
-        """Tell the broker of the first ``count`` messages that it was not told of."""
+        """Acknowledge the oldest ``count`` messages that are still unacknowledged."""
         for _ in range(min(count, len(self._unacknowledged))):
             self._client.ack(*self._unacknowledged.popleft())
 
 
-class Connection:
-    """``topics``: what is listened to at first; ``will``: topic and body of what the broker says
-    when we are gone. ``hear`` is called for each message, and ``linked`` when the connection was
-    made or lost.
+class ServiceConnection:
+    """One logical connection of a service.
 
-    ``session``: the client id under which the broker keeps what comes while we are gone, and
-    repeats every message that :meth:`acknowledge` was not called for. None: there is no session,
-    and each message is acknowledged as it comes.
+    ``topics`` are subscribed to after each connect. ``will`` is the topic and body of the last
+    will. ``on_message`` is called for each message, ``on_link`` with True after each connect and
+    with False after each loss.
+
+    ``session`` is the client id of a persistent session: the broker stores messages while the
+    service is away and redelivers each one that :meth:`acknowledge` did not cover. With None there
+    is no session, and every message is acknowledged on arrival.
     """
 
     def __init__(
@@ -98,181 +103,187 @@ class Connection:
         login: BrokerLogin,
         topics: Sequence[str],
         will: tuple[str, bytes],
-        hear: Hear,
-        linked: Callable[[bool], None],
+        on_message: MessageHandler,
+        on_link: Callable[[bool], None],
         session: str | None = None,
     ) -> None:
         self._login, self._topics, self._will = login, list(topics), will
         self._session = session
-        self._hear, self._linked = hear, linked
-        self._retained: dict[str, bytes] = {}
-        """What waits to be published and retained."""
-        self._standing: dict[str, bytes] = {}
-        """What was, and is said again."""
-        self._once: list[tuple[str, bytes]] = []
-        self._more: list[str] = []
-        self._told: set[str] = set()
-        """Topics of which is told that they were refused."""
-        self._work = asyncio.Event()
-        self._client: _Client | None = None
+        self._handle, self._on_link = on_message, on_link
+        self._pending_retained: dict[str, bytes] = {}
+        """Retained messages to publish, by topic."""
+        self._republished: dict[str, bytes] = {}
+        """Retained messages to republish periodically, by topic."""
+        self._outgoing: list[tuple[str, bytes]] = []
+        self._new_topics: list[str] = []
+        self._logged_refusals: set[str] = set()
+        """Refused topics that were already logged."""
+        self._has_work = asyncio.Event()
+        self._client: _ServiceClient | None = None
         self._ended = False
         self._log = structlog.get_logger()
 
     @property
     def up(self) -> bool:
-        """Whether there is a connection."""
+        """True while connected."""
         return self._client is not None
 
     def acknowledge(self, count: int) -> None:
-        """The first ``count`` messages of this connection that were not acknowledged are kept."""
+        """Acknowledge the oldest ``count`` messages of this connection: they are stored."""
         if self._client is not None:
             self._client.acknowledge(count)
 
-    def retain(self, topic: str, body: bytes, *, renewed: bool = True) -> None:
-        """Publish what stands on a topic from now on; a later body replaces one that waits.
+    def retain(self, topic: str, body: bytes, *, republished: bool = True) -> None:
+        """Publish a retained message; it replaces a pending one on the same topic.
 
-        Where the broker keeps retained messages from wildcards it is said again and again, unless
-        it is not to be ``renewed``: then the caller says it anew itself.
+        If the broker does not deliver retained messages to wildcard subscriptions, the message is
+        republished periodically, unless the caller does that itself (``republished=False``).
         """
-        self._retained[topic] = body
-        if renewed and body:
-            self._standing[topic] = body
+        self._pending_retained[topic] = body
+        if republished and body:
+            self._republished[topic] = body
         else:
-            self._standing.pop(topic, None)
-        self._work.set()
+            self._republished.pop(topic, None)
+        self._has_work.set()
 
     def send(self, topic: str, body: bytes) -> None:
-        """Publish once, if there is a connection."""
+        """Publish a message that is not retained; drop it if not connected."""
         if self.up:
-            self._once.append((topic, body))
-            self._work.set()
+            self._outgoing.append((topic, body))
+            self._has_work.set()
 
     def listen(self, topic: str) -> None:
-        """Listen to this topic too."""
+        """Subscribe to one more topic."""
         if topic not in self._topics:
             self._topics.append(topic)
-            self._more.append(topic)
-            self._work.set()
+            self._new_topics.append(topic)
+            self._has_work.set()
 
     async def flush(self, last: Mapping[str, bytes]) -> None:
-        """Publish this last, and wait until the broker has it."""
+        """Publish these retained messages last; return when the broker has acknowledged them."""
         client = self._client
-        self._standing = {}
+        self._republished = {}
         if client is not None:
-            for topic, body in {**self._retained, **last}.items():
+            for topic, body in {**self._pending_retained, **last}.items():
                 await client.publish(topic, body, qos=1, retain=True)
 
     def end(self) -> None:
-        """Connect no more. A task that is cancelled in the moment in which the connection is lost
-        may not hear of it.
+        """Stop reconnecting. Cancelling the task is not enough: a cancellation that coincides with
+        the loss of the connection can be swallowed.
         """
         self._ended = True
 
     async def run(self) -> None:
-        """Stay connected."""
-        said = ""
+        """Connect, serve and reconnect until :meth:`end`."""
+        logged_reason = ""
         for url in cycle(addresses(self._login.url)):
             if self._ended:
                 return
             try:
                 topic, body = self._will
-                client = _Client(
+                client = _ServiceClient(
                     msgspec.structs.replace(self._login, url=url),
-                    self._hear,
-                    by_hand=self._session is not None,
+                    self._handle,
+                    manual_ack=self._session is not None,
                     identifier=self._session,
                     clean_session=self._session is None,
                     protocol=aiomqtt.ProtocolVersion.V311,
                     keepalive=10,
-                    timeout=FIRST,
+                    timeout=CONNECT_TIMEOUT_SECONDS,
                     will=aiomqtt.Will(topic, body, qos=1, retain=True),
                     max_queued_outgoing_messages=0,
                 )
                 async with client:
-                    self._once = []
-                    self._client, said = client, ""
-                    self._linked(True)  # before anything is heard
+                    self._outgoing = []
+                    self._client, logged_reason = client, ""
+                    self._on_link(True)  # before the first message
                     async with asyncio.TaskGroup() as group:
                         group.create_task(self._subscribe(client))
                         group.create_task(self._publish(client))
                         group.create_task(self._wait(client))
-                        group.create_task(self._renew())
-                        group.create_task(self._watch(client))
-                        group.create_task(self._look_at_certificate())
+                        group.create_task(self._republish())
+                        group.create_task(self._raise_failure(client))
+                        group.create_task(self._check_certificate())
             except* (aiomqtt.MqttError, BrokerUnusableError) as errors:
                 reason = describe_error(errors.exceptions[0], self._login)
-                if reason != said:
-                    said = reason
+                if reason != logged_reason:
+                    logged_reason = reason
                     self._log.warning("no connection to the broker", reason=reason)
             if self._client is not None:
                 self._client = None
-                self._linked(False)
-            await asyncio.sleep(AGAIN)
+                self._on_link(False)
+            await asyncio.sleep(RECONNECT_DELAY_SECONDS)
 
-    async def _look_at_certificate(self) -> None:
+    async def _check_certificate(self) -> None:
         file = self._login.cert_file
-        if what := await asyncio.to_thread(file_expiry_warning, file, time.time()):
-            self._log.warning("the certificate ends; renew it", file=file, reason=what)
+        if reason := await asyncio.to_thread(file_expiry_warning, file, time.time()):
+            self._log.warning("the certificate ends; renew it", file=file, reason=reason)
 
     async def _subscribe(self, client: BrokerClient) -> None:
-        """A cluster of NATS that has just started refuses what it grants a moment later."""
-        refused = await self._ask_for(client, self._topics)
+        """Subscribe, and retry refused topics: a NATS cluster refuses some while it starts."""
+        refused = await self._request_subscriptions(client, self._topics)
         while refused and not self._ended:
-            await asyncio.sleep(REFUSED)
-            refused = await self._ask_for(client, refused)
+            await asyncio.sleep(RESUBSCRIBE_DELAY_SECONDS)
+            refused = await self._request_subscriptions(client, refused)
 
-    async def _ask_for(self, client: BrokerClient, topics: Sequence[str]) -> list[str]:
-        """Subscribe. Returns what the broker refuses.
+    async def _request_subscriptions(
+        self, client: BrokerClient, topics: Sequence[str]
+    ) -> list[str]:
+        """Subscribe and return the refused topics.
 
-        Without a session, QoS 1 would bring nothing more: what the broker has not delivered is
-        forgotten when the connection ends. NATS makes a replicated consumer for each topic with QoS
-        1, and after a power cut keeps those that nobody will ask for.
+        Without a session QoS 0 is enough: undelivered messages are lost with the connection at any
+        QoS. At QoS 1 NATS would also create a replicated consumer per topic, and keep it after a
+        power cut although no client will use it.
         """
         if not topics:
             return []
         qos = 0 if self._session is None else 1
-        wanted = [(each, qos) for each in topics]
-        codes = await client.subscribe(wanted, timeout=LATE)
-        if self._session is None:  # as TWICE says; what a session keeps may fill a broker's queue
-            await client.subscribe(wanted, timeout=LATE)
+        wanted = [(topic, qos) for topic in topics]
+        codes = await client.subscribe(wanted, timeout=REPLY_TIMEOUT_SECONDS)
+        if self._session is None:
+            # see SUBSCRIBE_PASSES; not with a session, whose backlog could fill the broker's queue
+            await client.subscribe(wanted, timeout=REPLY_TIMEOUT_SECONDS)
         results = [code.value if isinstance(code, ReasonCode) else code for code in codes]
-        refused = [each for each, code in zip(topics, results, strict=False) if code >= 0x80]
-        if refused and not self._told.issuperset(refused):
-            self._told.update(refused)
+        refused = [topic for topic, code in zip(topics, results, strict=False) if code >= 0x80]
+        if refused and not self._logged_refusals.issuperset(refused):
+            self._logged_refusals.update(refused)
             self._log.warning("the broker refuses subscriptions", topics=refused)
         return refused
 
     async def _wait(self, client: BrokerClient) -> None:
-        async for _ in client.messages:  # none comes: it ends when the connection does
+        async for _ in client.messages:  # yields nothing; ends with the connection
             pass
 
-    async def _renew(self) -> None:
-        """Say again what stands, for those who have subscribed with a wildcard since."""
+    async def _republish(self) -> None:
+        """Republish retained messages for clients that subscribed with a wildcard since."""
         while not self._login.wildcards_retained:
-            await asyncio.sleep(RENEWED)
-            self._retained = {**self._standing, **self._retained}
-            self._work.set()
+            await asyncio.sleep(REPUBLISH_INTERVAL_SECONDS)
+            self._pending_retained = {**self._republished, **self._pending_retained}
+            self._has_work.set()
 
-    async def _watch(self, client: _Client) -> None:
+    async def _raise_failure(self, client: _ServiceClient) -> None:
         await client.failed
 
     async def _publish(self, client: BrokerClient) -> None:
         while True:
-            await self._work.wait()
-            self._work.clear()
-            once, self._once = self._once, []
-            retained, self._retained = self._retained, {}
-            more, self._more = self._more, []
+            await self._has_work.wait()
+            self._has_work.clear()
+            outgoing, self._outgoing = self._outgoing, []
+            retained, self._pending_retained = self._pending_retained, {}
+            topics, self._new_topics = self._new_topics, []
             try:
-                if more:
-                    await self._ask_for(client, more)
+                if topics:
+                    await self._request_subscriptions(client, topics)
                 await asyncio.gather(
-                    *(client.publish(topic, body, 1, timeout=LATE) for topic, body in once),
                     *(
-                        client.publish(topic, body, 1, retain=True, timeout=LATE)
+                        client.publish(topic, body, 1, timeout=REPLY_TIMEOUT_SECONDS)
+                        for topic, body in outgoing
+                    ),
+                    *(
+                        client.publish(topic, body, 1, retain=True, timeout=REPLY_TIMEOUT_SECONDS)
                         for topic, body in retained.items()
                     ),
                 )
             except aiomqtt.MqttError:
-                self._retained = {**retained, **self._retained}
+                self._pending_retained = {**retained, **self._pending_retained}
                 raise

@@ -1,5 +1,5 @@
-"""How a service ends: in limited time at a signal, whatever hangs, and with each task without which
-it would run and be wrong. Its unit restarts it then.
+"""How a service ends: within limited time at a signal, even if something hangs; and when a task
+ends that it cannot work correctly without, so that its unit restarts it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from devices.log import structlog
 
 END_TIMEOUT_SECONDS = 10.0
 """Time allowed for the rest of a process to end once an essential task has."""
-
-
 STOP_TIMEOUT_SECONDS = 9.0
 """Time allowed for a process to end at a signal: less than ``TimeoutStopSec=`` of every unit."""
 
@@ -30,9 +28,9 @@ class TaskEndedError(Exception):
 async def essential(
     name: str, work: Coroutine[Any, Any, object], stop: asyncio.Event | None = None
 ) -> None:
-    """Run a task that its service cannot do without. If it ends before ``stop`` is set, the log
-    says so, and what ended it is raised: its exception, or :class:`TaskEndedError` if it returned
-    or was cancelled by no one.
+    """Run a task that its service cannot work without. If it ends before ``stop`` is set, log this
+    and raise the cause: its exception, or :class:`TaskEndedError` if it returned or if something
+    other than this task's cancellation cancelled it.
     """
     task = asyncio.current_task()
     ended: Exception
@@ -56,8 +54,8 @@ async def essential(
 
 @contextlib.contextmanager
 def ending_process() -> Iterator[None]:
-    """End the process with status 1 within :data:`END_TIMEOUT_SECONDS` of an exception in the
-    block, even while a thread (of a slow disk or database) does not return.
+    """On an exception in the block, end the process with status 1 within
+    :data:`END_TIMEOUT_SECONDS`, even if a thread (on a slow disk or database) does not return.
     """
     try:
         yield
@@ -69,9 +67,9 @@ def ending_process() -> Iterator[None]:
 
 
 def end_at_signal(end: Callable[[], None]) -> None:
-    """Call ``end`` in the running loop at a signal that ends a program. Where the process runs on
-    :data:`STOP_TIMEOUT_SECONDS` later, because a thread of a slow disk or database does not return,
-    it is ended with status 1.
+    """Call ``end`` in the running loop at SIGTERM or SIGINT. If the process still runs
+    :data:`STOP_TIMEOUT_SECONDS` later, because a thread on a slow disk or database does not return,
+    end it with status 1.
     """
     loop = asyncio.get_running_loop()
 
@@ -79,7 +77,7 @@ def end_at_signal(end: Callable[[], None]) -> None:
         timer = threading.Timer(STOP_TIMEOUT_SECONDS, _end_now)
         timer.daemon = True
         timer.start()
-        with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
+        with contextlib.suppress(RuntimeError):  # the loop is closed already
             loop.call_soon_threadsafe(end)
 
     for number in stop_signals():

@@ -1,6 +1,4 @@
-"""The messages of some tables from a broker, over one connection, across any number of
-reconnects.
-"""
+"""Messages of a set of tables from a broker. Reconnects for as long as the consumer reads."""
 
 from __future__ import annotations
 
@@ -19,21 +17,21 @@ from controller.broker.login import BrokerUnusableError
 from controller.contract.topics import Topics
 from subscribers.overtaken import Overtaken
 
-AGAIN = 0.5
-"""Seconds between two attempts to connect."""
-AT_ONCE = 100
-"""Topics that are subscribed to at once. What the broker retains of them comes before its answer;
-of a thousand tables it is more than Mosquitto keeps for one client, which drops the rest.
+RECONNECT_DELAY_SECONDS = 0.5
+"""Delay between two attempts to connect."""
+MAX_TOPICS_PER_SUBSCRIBE = 100
+"""Maximum number of topics in one SUBSCRIBE. Mosquitto queues the retained messages of all of them
+before its reply; with a thousand tables they exceed its queue per client, and it drops the rest.
 """
-TWICE = (1, 2)
-"""NATS looks up what it retains before it makes a subscription: what is said in between would come
-neither way. When it is asked again, the subscription is there.
+SUBSCRIBE_PASSES = (1, 2)
+"""Subscribe twice. NATS reads the retained messages before it creates a subscription, so a message
+published in between is in neither. At the second SUBSCRIBE the subscription exists already.
 """
 
 
 class BrokerLogin(msgspec.Struct, frozen=True, kw_only=True):
-    """How to connect: as ``[broker]`` of the daemon's configuration, with the files as paths.
-    ``wildcards_retained``: whether a subscription with a wildcard gets what the broker retains.
+    """Connection settings: the keys of ``[broker]`` in the daemon's configuration, files as paths.
+    ``wildcards_retained``: whether wildcard subscriptions receive retained messages.
     """
 
     url: str
@@ -46,25 +44,25 @@ class BrokerLogin(msgspec.Struct, frozen=True, kw_only=True):
     wildcards_retained: bool = True
 
 
-class Said(msgspec.Struct, frozen=True):
-    """A message from the broker. ``what``: the last level of the ``table``'s topic, or
-    ``node/<node>/<leaf>`` and ``jackpot/<jackpot>/<leaf>`` for all tables.
+class FeedMessage(msgspec.Struct, frozen=True):
+    """A message from the broker. ``path``: the last level of the ``table``'s topic, or
+    ``node/<node>/<leaf>`` or ``jackpot/<jackpot>/<leaf>`` if it belongs to no table.
     """
 
-    what: str
+    path: str
     body: bytes
     table: str | None = None
 
 
-class Linked(msgspec.Struct, frozen=True):
-    """The connection to the broker was made or lost; ``reason`` says why."""
+class ConnectionChange(msgspec.Struct, frozen=True):
+    """The connection to the broker was established or lost. ``reason``: why it was lost."""
 
     up: bool
     reason: str = ""
 
 
 def check_broker(url: str) -> str | None:
-    """What is wrong with the address of a broker, or None."""
+    """Return what is wrong with a broker address, or None."""
     return next(filter(None, map(_check_node, addresses(url))), None)
 
 
@@ -88,12 +86,12 @@ def _check_node(url: str) -> str | None:
 
 async def table_feed(
     login: BrokerLogin, topics: Topics, tables: Sequence[str], jackpots: Sequence[str] = ()
-) -> AsyncGenerator[Said | Linked, None]:
-    """Yields messages forever. After each :class:`Linked`, retained topics come first. Files are
-    read anew for each connection.
+) -> AsyncGenerator[FeedMessage | ConnectionChange, None]:
+    """Yield messages forever. After each :class:`ConnectionChange`, retained messages come first.
+    Credential files are read again for each connection.
 
-    With QoS 0: the session ends with the connection, so QoS 1 would bring nothing more, and NATS
-    takes it for some dozens of topics only.
+    Subscribe with QoS 0: the session ends with the connection, so QoS 1 would gain nothing, and
+    NATS supports it for a few dozen topics only.
     """
     leaves = ("info", "state", "result", "history", "shoe", "alert/+", "event")
     wanted = [(topics.table(table, leaf), 0) for table in tables for leaf in leaves]
@@ -107,18 +105,22 @@ async def table_feed(
             node = msgspec.structs.replace(login, url=url)
             client = BrokerClient(node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10)
             async with client:
-                for first in range(0, len(wanted), AT_ONCE):
-                    for _ in TWICE:
-                        await client.subscribe(wanted[first : first + AT_ONCE])
-                yield Linked(up=True)
+                for first in range(0, len(wanted), MAX_TOPICS_PER_SUBSCRIBE):
+                    for _ in SUBSCRIBE_PASSES:
+                        await client.subscribe(wanted[first : first + MAX_TOPICS_PER_SUBSCRIBE])
+                yield ConnectionChange(up=True)
                 overtaken = Overtaken()
                 async for message in client.messages:
                     if overtaken(str(message.topic), message.retain):
                         continue
                     body = message.payload if isinstance(message.payload, bytes) else b""
-                    what = str(message.topic).removeprefix(root)
-                    table, _, leaf = what.partition("/")
-                    yield Said(leaf, body, table) if table in known else Said(what, body)
+                    path = str(message.topic).removeprefix(root)
+                    table, _, leaf = path.partition("/")
+                    yield (
+                        FeedMessage(leaf, body, table)
+                        if table in known
+                        else FeedMessage(path, body)
+                    )
         except (aiomqtt.MqttError, BrokerUnusableError) as error:
-            yield Linked(up=False, reason=f"{login.url}: {describe_error(error, login)}")
-        await asyncio.sleep(AGAIN)
+            yield ConnectionChange(up=False, reason=f"{login.url}: {describe_error(error, login)}")
+        await asyncio.sleep(RECONNECT_DELAY_SECONDS)

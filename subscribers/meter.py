@@ -1,5 +1,5 @@
-"""What is known of one jackpot from MQTT alone: the last statement of its controller, and whether
-it still holds. Without clock or I/O.
+"""State of one jackpot as received over MQTT: the last statement of its controller, and whether it
+is still valid. Without clock or I/O.
 """
 
 from __future__ import annotations
@@ -14,94 +14,92 @@ from controller.contract.messages.messages import text, word
 from controller.contract.retained import Alert
 from controller.contract.times import moment
 
-Silence = Literal["no_broker", "unreadable", "unsaid", "expired"]
+SilenceReason = Literal["no_broker", "unreadable", "unsaid", "expired"]
 
 
-class Silent(msgspec.Struct, frozen=True):
-    """Why nothing of a jackpot may be shown as current. ``since``: UTC, ISO 8601; None where it is
-    not known.
+class MeterSilence(msgspec.Struct, frozen=True):
+    """Why a jackpot's meter must not be shown as current. ``since``: UTC, ISO 8601; None if
+    unknown.
     """
 
-    why: Silence
+    why: SilenceReason
     since: str | None
 
 
 class Meter(msgspec.Struct, frozen=True, kw_only=True):
-    """One jackpot. What was not heard of yet is None."""
+    """One jackpot. What has not been received yet is None."""
 
     jackpot: str
     simulated: bool = False
     state: JackpotState | None = None
-    heard: str = ""
-    """When that was heard: UTC, ISO 8601."""
-    unread: str | None = None
-    """Since when its last message cannot be read; None: it can."""
+    received_at: str = ""
+    """When ``state`` was received: UTC, ISO 8601."""
+    unreadable_since: str | None = None
+    """Since when its last message cannot be decoded; None if it can."""
     alerts: Mapping[str, Alert] = {}
-    """Those that are open, by id."""
+    """Open alerts, by id."""
 
 
-def hear(meter: Meter, body: bytes, at: str) -> Meter:
-    """What is known after a message on its topic ``state``, which came at ``at``."""
+def on_state(meter: Meter, body: bytes, at: str) -> Meter:
+    """Apply a message on its topic ``state``, received at ``at``, and return the result."""
     change = msgspec.structs.replace
     try:
         state = msgspec.json.decode(body, type=JackpotState) if body else None
         if state is not None:
             moment(state.time), moment(state.until)
     except (ValueError, RecursionError):
-        return change(meter, unread=meter.unread or at)
-    return change(meter, state=state, heard=at, unread=None)
+        return change(meter, unreadable_since=meter.unreadable_since or at)
+    return change(meter, state=state, received_at=at, unreadable_since=None)
 
 
-def hear_alert(meter: Meter, name: str, body: bytes) -> Meter:
-    """What is known after a message on its topic ``alert/<name>``. One that cannot be read is as if
-    it were not there.
-    """
+def on_alert(meter: Meter, name: str, body: bytes) -> Meter:
+    """Apply a message on its topic ``alert/<name>``. An unreadable one counts as cleared."""
     others = {known: alert for known, alert in meter.alerts.items() if known != name}
     try:
-        told = {name: msgspec.json.decode(body, type=Alert)} if body else {}
+        alert = {name: msgspec.json.decode(body, type=Alert)} if body else {}
     except (ValueError, RecursionError):
-        told = {}
-    return msgspec.structs.replace(meter, alerts={**others, **told})
+        alert = {}
+    return msgspec.structs.replace(meter, alerts={**others, **alert})
 
 
-def holds(meter: Meter, now: str) -> float:
-    """Seconds for which its last statement still holds; 0 or less: it does not.
+def remaining_seconds(meter: Meter, now: str) -> float:
+    """Return the seconds for which its last statement is still valid; 0 or less: expired.
 
-    It ends when it says so. A controller whose clock is ahead of ours would have it end too late,
-    so it ends as well when as long has passed since it was heard as it was said for.
+    A statement expires at its own ``until``, or when its lifetime has passed since it was received,
+    whichever is sooner: the controller's clock may be ahead of this machine's.
     """
     if meter.state is None:
         return 0.0
     until = moment(meter.state.until)
-    known = moment(meter.heard) + until - moment(meter.state.time)
-    return min(until, known) - moment(now)
+    expiry = moment(meter.received_at) + until - moment(meter.state.time)
+    return min(until, expiry) - moment(now)
 
 
-def silence(meter: Meter, no_broker: str | None, now: str) -> Silent | None:
-    """Why nothing of it is current; None: it is. ``no_broker``: since when the broker is not
-    heard; None: it is.
+def silence(meter: Meter, no_broker: str | None, now: str) -> MeterSilence | None:
+    """Return why the meter is not current, or None if it is. ``no_broker``: since when the broker
+    is unreachable, or None.
     """
     if no_broker is not None:
-        return Silent("no_broker", no_broker)
-    if meter.unread is not None:
-        return Silent("unreadable", meter.unread)
+        return MeterSilence("no_broker", no_broker)
+    if meter.unreadable_since is not None:
+        return MeterSilence("unreadable", meter.unreadable_since)
     if meter.state is None:
-        return Silent("unsaid", meter.heard or None)
-    return None if holds(meter, now) > 0 else Silent("expired", meter.state.until)
+        return MeterSilence("unsaid", meter.received_at or None)
+    return None if remaining_seconds(meter, now) > 0 else MeterSilence("expired", meter.state.until)
 
 
-def silent_text(silent: Silent, language: str) -> str:
-    """The same for a person."""
+def silence_text(silent: MeterSilence, language: str) -> str:
+    """Return the reason of a silence as text for a person."""
     group = "trouble" if silent.why in ("no_broker", "unreadable") else "jackpot"
     return text(f"{group}.{silent.why}", language)
 
 
-def reason(why: OutOfPlay | str | None, language: str) -> str:
-    """Why bets are not in play, for a person; empty where nobody said it."""
+def out_of_play_text(why: OutOfPlay | str | None, language: str) -> str:
+    """Return why bets are not in play, as text for a person; empty if no reason is known."""
     return "" if why is None else word("jackpot", f"out_of_play.{why}", language)
 
 
 def title(meter: Meter, language: str) -> str:
-    """What it is called: in this language, else in the first that its site gave, else its id."""
-    told = {} if meter.state is None else meter.state.title
-    return told.get(language) or next(iter(told.values()), "") or meter.jackpot
+    """Return its title in this language, else in the site's first language, else its id."""
+    titles = {} if meter.state is None else meter.state.title
+    return titles.get(language) or next(iter(titles.values()), "") or meter.jackpot

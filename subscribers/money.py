@@ -1,4 +1,4 @@
-"""Amounts as people write them in each language."""
+"""Amounts and dates in each language's notation."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ SPACE = "\u00a0"
 
 
 def money(amount: int, currency: str, language: str, symbols: Mapping[str, str] = SYMBOLS) -> str:
-    """An amount in minor units, always with its cents: ``12.345,67 €``; in English ``€12,345.67``.
-    The currency's code stands where it has none of these symbols.
+    """Format an amount in minor units, always with its cents: ``12.345,67 €``; in English
+    ``€12,345.67``. A currency without a symbol is written as its code.
     """
     sign = "-" if amount < 0 else ""
     whole, point, cents = plain(abs(amount), currency).partition(".")
     english = language == ENGLISH
     decimal, group = (".", ",") if english else (",", ".")
-    said = f"{int(whole):,}".replace(",", group) + (f"{decimal}{cents}" if point else "")
+    digits = f"{int(whole):,}".replace(",", group) + (f"{decimal}{cents}" if point else "")
     symbol = symbols.get(currency)
     if symbol is None:
-        return f"{sign}{said}{SPACE}{currency}"
-    return f"{sign}{symbol}{said}" if english else f"{sign}{said}{SPACE}{symbol}"
+        return f"{sign}{digits}{SPACE}{currency}"
+    return f"{sign}{symbol}{digits}" if english else f"{sign}{digits}{SPACE}{symbol}"
 
 
 def day(date: str, language: str) -> str:
-    """A day in ISO 8601 as it is written: ``31/12/2026``, in Basque ``2026/12/31``. What is no such
-    day is shown as it is, which is also how English has it.
+    """Format an ISO 8601 date: ``31/12/2026``, in Basque ``2026/12/31``. English text and anything
+    that is not such a date is returned unchanged.
     """
     parts = date.split("-")
-    if language == ENGLISH or [len(each) for each in parts] != [4, 2, 2]:
+    if language == ENGLISH or [len(part) for part in parts] != [4, 2, 2]:
         return date
     return "/".join(parts if language == "eu" else reversed(parts))

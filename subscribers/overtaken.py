@@ -1,22 +1,22 @@
-"""Retained messages that were overtaken by a later one.
+"""Retained messages that a live message has overtaken.
 
-NATS looks up what it retains before it makes a subscription, and sends that after the subscription
-is made. What is said in between comes first: the retained message then is the older one.
+NATS reads the retained messages before it creates a subscription and sends them afterwards. A
+message published in between arrives first, and the retained one that follows is older.
 """
 
 from __future__ import annotations
 
 
 class Overtaken:
-    """What was heard on one connection, as it was said."""
+    """Topics on which one connection has received a live message."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._live_topics: set[str] = set()
 
     def __call__(self, topic: str, retained: bool) -> bool:
-        """Whether this message is older than one of its topic that came before. ``retained``: it is
-        what the broker held, as MQTT marks it for who has just subscribed.
+        """Return whether this message is older than one received before on its topic. ``retained``:
+        the retain flag, which brokers set only on messages sent because of a new subscription.
         """
         if not retained:
-            self._said.add(topic)
-        return retained and topic in self._said
+            self._live_topics.add(topic)
+        return retained and topic in self._live_topics

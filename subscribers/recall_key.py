@@ -1,4 +1,4 @@
-"""Recalls: how a program asks a table for events that it missed, signed where commands must be."""
+"""Recalls, the requests for missed events: signed if the tables require signed commands."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from controller.people.private_key import open_private_key
 from controller.people.register import spelled, thumbprint
 from controller.people.signed_command import Claims, prepare, sign
 
-LIFE = 60
-"""Seconds for which a signed recall may be followed."""
+RECALL_LIFETIME_SECONDS = 60
+"""Lifetime of a signed recall."""
 
 
 class RecallKey:
-    """The key of a reader among the people. Raises ``PrivateKeyError`` and ``OSError``."""
+    """The signing key of a person with the role reader. Raises ``PrivateKeyError``, ``OSError``."""
 
     def __init__(self, path: Path, passphrase: Path) -> None:
         self._key = open_private_key(path, passphrase.read_bytes().rstrip(b"\r\n"))
         self.kid = thumbprint(spelled(self._key.verify_key.encode()))
         prepare()
 
-    def signed(
+    def sign(
         self, person: str, topic: str, fields: dict[str, Any], client: str, number: str, now: int
     ) -> bytes:
-        """A recall that ``person`` signed. ``topic``: the root of the table's topics; ``number``:
-        the reply has it as ``id``; ``now``: seconds since 1970.
+        """Return a recall signed as ``person``. ``topic``: root of the table's topics; ``number``:
+        the ``id`` that the reply will carry; ``now``: seconds since 1970.
         """
         claims = Claims(
             iss=person,
             aud=topic,
             iat=now,
-            exp=now + LIFE,
+            exp=now + RECALL_LIFETIME_SECONDS,
             jti=number,
             command=RECALL,
             role="reader",
@@ -44,6 +44,6 @@ class RecallKey:
         return sign(self._key.encode(), claims).encode()
 
 
-def unsigned(fields: dict[str, Any], client: str, number: str) -> bytes:
-    """The same where nobody need sign."""
+def unsigned_recall(fields: dict[str, Any], client: str, number: str) -> bytes:
+    """Return a recall for tables that do not require signatures."""
     return msgspec.json.encode({**fields, "client": client, "id": number})

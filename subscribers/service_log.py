@@ -1,4 +1,4 @@
-"""The log of a service beside the daemon."""
+"""Logging set-up of the services beside the daemon."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from devices.log import structlog
 
 
 def log_lines(form: Literal["json", "console"]) -> None:
-    """One line per event on standard error, as the daemon's."""
+    """Log one line per event to standard error, as the daemon does."""
     render: structlog.typing.Processor = (
         structlog.processors.JSONRenderer()
         if form == "json"
@@ -23,12 +23,12 @@ def log_lines(form: Literal["json", "console"]) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="timestamp"),
             render,
         ],
-        logger_factory=structlog.WriteLoggerFactory(_Lines(sys.stderr.buffer)),
+        logger_factory=structlog.WriteLoggerFactory(_LossyStream(sys.stderr.buffer)),
     )
 
 
-class _Lines(io.TextIOWrapper):
-    """A log that loses lines where the disk is full, so that the service goes on."""
+class _LossyStream(io.TextIOWrapper):
+    """A stream that drops lines instead of failing when the disk is full."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__(stream, encoding="utf-8", write_through=True)

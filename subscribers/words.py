@@ -1,4 +1,4 @@
-"""The wire's words for hands, marks and decisions, as text for people."""
+"""Text for people, from the wire's words for hands, marks and decisions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from controller.contract.messages.messages import catalogue, text, word
 
 
 def who(name: str, language: str) -> str:
-    """A hand, box, seat or bank: ``player``, ``box:3.2``."""
+    """Name a hand, box, seat or bank: ``player``, ``box:3.2``."""
     kind, _, number = name.partition(":")
     if not number:
         return word("who", kind, language)
@@ -15,8 +15,8 @@ def who(name: str, language: str) -> str:
 
 
 def mark(name: str, language: str) -> str:
-    """What else wins or loses in a round; at black jack with the number of the play, or with the
-    box: ``box:3 pair_mixed``.
+    """Name a side result of a round; at black jack with the number of the play, or with the box:
+    ``box:3 pair_mixed``.
     """
     first, _, second = name.partition(" ")
     if not second:
@@ -29,6 +29,6 @@ def mark(name: str, language: str) -> str:
 
 
 def decision(name: str, count: int | None, language: str) -> str:
-    """What a hand decides, and with how many cards."""
-    found = word("decision", name, language)
-    return found if count is None else f"{found} {count}"
+    """Name a hand's decision; ``count``: number of cards it concerns."""
+    verb = word("decision", name, language)
+    return verb if count is None else f"{verb} {count}"

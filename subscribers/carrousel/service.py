@@ -75,9 +75,9 @@ from subscribers.carrousel.store import NotStoredError, Store
 from subscribers.carrousel.tables import Linked, Nodes
 from subscribers.carrousel.terms import Terms
 from subscribers.carrousel.unlinked import linked_with, stake_or_award
-from subscribers.connection import Connection
+from subscribers.connection import ServiceConnection
 from subscribers.essential import essential
-from subscribers.recall_key import RecallKey, unsigned
+from subscribers.recall_key import RecallKey, unsigned_recall
 
 PACE = 0.02
 """Seconds between two statements of a jackpot, at least."""
@@ -190,7 +190,7 @@ class Carrousel:
         self._work = asyncio.Event()
         self._signed = self._kept = self._looked = self._judged = self._said = self._marked = 0.0
         self._routes: dict[str, Callable[[bytes], None]] = {}
-        self._connection: Connection | None = None
+        self._connection: ServiceConnection | None = None
         self._ending = False
         self._counts = Counts()
         self._taken: list[tuple[str, Fact]] = []
@@ -211,7 +211,7 @@ class Carrousel:
                 for leaf in ("state", "command/+", "alert/+")
             ),
         ]
-        self._connection = connection = Connection(
+        self._connection = connection = ServiceConnection(
             self.settings.broker,
             listened,
             (self._status_topic, self._status("offline")),
@@ -590,16 +590,14 @@ class Carrousel:
             return
         number, ask = question
         body = {"boot": ask.at.boot, "from": ask.first, "onward": True}
-        sent = unsigned(body, self._client, number)
+        sent = unsigned_recall(body, self._client, number)
         if self._reader is not None:
             people = self._people.people
             owner = None if people is None else people.owners.get(self._reader.kid)
             if owner is None:
                 table.trouble = "the people file does not name the owner of `recall_key`"
                 return
-            sent = self._reader.signed(
-                owner[0].id, table.topic, body, self._client, number, int(now)
-            )
+            sent = self._reader.sign(owner[0].id, table.topic, body, self._client, number, int(now))
         connection.send(f"{table.topic}/command/{RECALL}", sent)
 
     # Orders
@@ -984,7 +982,7 @@ class Carrousel:
                 jackpot.said.publish(statement)
                 jackpot.last = statement
                 # a statement is said anew by the keep-alive, and has come back but once
-                connection.retain(self._state_topic(jackpot), statement, renewed=False)
+                connection.retain(self._state_topic(jackpot), statement, republished=False)
             changed, jackpot.alerts.changed = jackpot.alerts.changed, set()
             for name in changed:
                 topic = jackpot.topics.jackpot(jackpot.id, f"alert/{name}")

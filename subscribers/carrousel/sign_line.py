@@ -33,8 +33,8 @@ from subscribers.carrousel.sign import (
     valued,
 )
 from subscribers.essential import end_at_signal, ending_process, essential
-from subscribers.feed import BrokerLogin, Linked, table_feed
-from subscribers.meter import Meter, hear
+from subscribers.feed import BrokerLogin, ConnectionChange, table_feed
+from subscribers.meter import Meter, on_state
 from subscribers.service_log import log_lines
 
 LOOK = 1.0
@@ -86,10 +86,10 @@ class Line:
         feed = table_feed(broker, topics, (), (self._settings.jackpot,))
         async with contextlib.aclosing(feed) as messages:
             async for message in messages:
-                if isinstance(message, Linked):
+                if isinstance(message, ConnectionChange):
                     self._no_broker = None if message.up else self._no_broker or _now()
-                elif message.what == f"jackpot/{self._settings.jackpot}/state":
-                    self._meter = hear(self._meter, message.body, _now())
+                elif message.path == f"jackpot/{self._settings.jackpot}/state":
+                    self._meter = on_state(self._meter, message.body, _now())
 
     async def show(self, stop: asyncio.Event) -> None:
         """Write the sign until told to stop; then take its value away."""

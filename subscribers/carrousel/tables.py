@@ -11,8 +11,8 @@ import msgspec
 
 from controller.contract.jackpot import OutOfPlay
 from controller.contract.times import moment
-from subscribers.asked import Asked, ask
 from subscribers.carrousel.intake import Ask, Intake, Memory, Rules
+from subscribers.pending_recall import PendingRecall, record_attempt
 
 SILENT = 10.0
 """Seconds without an answer after which a table counts as not heard."""
@@ -65,7 +65,7 @@ class Linked:
         self.intake = Intake(table, rules)
         self.state: TableState | None = None
         self.info: _Info | None = None
-        self.asked: Asked[Ask] | None = None
+        self.asked: PendingRecall[Ask] | None = None
         """What it was asked and has not answered."""
         self.again = False
         """Whether it is to be asked once more after its answer."""
@@ -110,15 +110,15 @@ class Linked:
         """What to ask it now, and under which number, unless an answer is still awaited; then it is
         asked after that.
         """
-        if self.asked is not None and self.asked.waits(now):
+        if self.asked is not None and self.asked.is_waiting(now):
             self.again = True
             return None
         question = self.intake.question(time)
         if question is None or self.state is None:
             return None
         self.again = False
-        self.asked = ask(self.asked, secrets.token_hex(12), question, now)
-        return self.asked.askings[-1]
+        self.asked = record_attempt(self.asked, secrets.token_hex(12), question, now)
+        return self.asked.attempts[-1]
 
     def hear_answer(self, body: bytes) -> tuple[Ask, list[bytes]] | None:
         """The events that it answers; None: it is no answer to what it was asked."""
@@ -126,7 +126,7 @@ class Linked:
             answer = _answer.decode(body)
         except (ValueError, RecursionError):
             return None
-        question = None if self.asked is None else self.asked.find(answer.id)
+        question = None if self.asked is None else self.asked.subject_of(answer.id)
         if question is None:
             return None
         self.asked = None
@@ -144,7 +144,7 @@ class Linked:
         node = None if state is None else nodes.of(state.boot)
         if state is None or node is None or not self.up_to_date:
             return "unheard"
-        if self.asked is not None and now - self.asked.first > SILENT:
+        if self.asked is not None and now - self.asked.first_sent > SILENT:
             return "unheard"
         if self.foreign(currency) is not None:
             return "foreign"

@@ -33,7 +33,7 @@ from subscribers.console.work import (
     seconds,
 )
 from subscribers.display.picture import Trouble, Word
-from subscribers.meter import Meter, Silent, reason, silent_text, title
+from subscribers.meter import Meter, MeterSilence, out_of_play_text, silence_text, title
 from subscribers.money import money
 from subscribers.words import who
 
@@ -57,7 +57,7 @@ class SeenJackpot(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """``jackpot/<id>``."""
     meter: Meter
-    silent: Silent | None
+    silent: MeterSilence | None
     """Why nothing of it is current; None: it is."""
     here: bool
     """The person is enrolled for one of its tables."""
@@ -75,7 +75,7 @@ def place(seen: SeenJackpot) -> Place:
     state, language = (seen.meter.state if seen.here else None), seen.language
     now = state if seen.silent is None else None
     status = "" if state is None else "in_play" if state.in_play else "not_in_play"
-    why = "" if state is None else reason(state.why, language)
+    why = "" if state is None else out_of_play_text(state.why, language)
     said_of = " · ".join(filter(None, (text(f"jackpot.{status}", language) if status else "", why)))
     return Place(
         table=seen.name,
@@ -92,7 +92,7 @@ def place(seen: SeenJackpot) -> Place:
         trouble=None
         if seen.silent is None
         else Trouble(
-            why=seen.silent.why, text=silent_text(seen.silent, language), since=seen.silent.since
+            why=seen.silent.why, text=silence_text(seen.silent, language), since=seen.silent.since
         ),
         boot="" if state is None else state.boot,
         seq=0 if state is None else state.seq,

@@ -31,7 +31,7 @@ from controller.people.register import Person
 from controller.people.signed_command import Claims, prepare, sign
 from devices.log import structlog
 from subscribers.console.sessions import Session
-from subscribers.feed import AGAIN, BrokerLogin
+from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
 
 LIFE = 30
 """Seconds for which a signed command is valid."""
@@ -170,7 +170,7 @@ class Sending:
             finally:
                 self._broker = None
             self._changed_all()
-            await asyncio.sleep(AGAIN)
+            await asyncio.sleep(RECONNECT_DELAY_SECONDS)
 
     @property
     def up(self) -> bool:

@@ -24,8 +24,8 @@ from subscribers.console.sending import Touch, Waits
 from subscribers.console.words import said
 from subscribers.display.hands import bet_name
 from subscribers.display.picture import Trouble, Word, called, trouble_of
-from subscribers.known import Known, Outdated
 from subscribers.money import money
+from subscribers.table_snapshot import Outdated, TableSnapshot
 
 What = Literal["second", "fault", "ask", "unresolved", "warning"]
 GRAVEST: tuple[What, ...] = ("second", "fault", "ask", "unresolved", "warning")
@@ -169,7 +169,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is known of one table, and who looks."""
 
-    known: Known
+    known: TableSnapshot
     outdated: Outdated | None
     evidence: Evidence
     person: Person

@@ -224,11 +224,11 @@ def shoe_lines(shoe: ShoeCounts | None, language: str) -> tuple[str, ...]:
 
 
 def _burned(seen: Seen) -> tuple[str, ...]:
-    course, language = seen.known.course, seen.language
+    progress, language = seen.known.progress, seen.language
     shown = (
-        [text("display.burn_card", language, card=short(course.burn_card))]
-        if course.burn_card
+        [text("display.burn_card", language, card=short(progress.burn_card))]
+        if progress.burn_card
         else []
     )
-    count = [text("display.burned", language, count=course.burned)] if course.burned else []
+    count = [text("display.burned", language, count=progress.burned)] if progress.burned else []
     return (*shown, *count)

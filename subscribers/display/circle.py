@@ -121,7 +121,7 @@ def _seat(
     else:
         up = shown.hands.get(who, ()) if playing else ()
         down = max(0, shown.counts.get(who, 0) - len(up)) if playing else 0
-        first = seen.known.course.first if not seen.known.course.spoken else None
+        first = seen.known.progress.first if not seen.known.progress.spoken else None
         hand = shown_hand(
             who,
             (*((None,) * down), *up),

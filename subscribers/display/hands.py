@@ -279,10 +279,10 @@ def stakes(bets: Iterable[Stake], who: str, language: str) -> tuple[str, ...]:
 
 def said_by(seen: Seen, shown: Shown, who: str) -> str | None:
     """What a hand did last in the round in progress, as far as it was heard."""
-    course = seen.known.course
-    if (course.session, course.round) != (shown.session, shown.round):
+    progress = seen.known.progress
+    if (progress.session, progress.round) != (shown.session, shown.round):
         return None
-    said = course.said.get(who)
+    said = progress.actions.get(who)
     return None if said is None else words.decision(said.decision, said.count, seen.language)
 
 

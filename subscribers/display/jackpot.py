@@ -12,7 +12,14 @@ from controller.contract.jackpot import Authorisation, JackpotAward, JackpotStat
 from controller.contract.messages.messages import first_of, text, word
 from controller.contract.retained import Alert
 from subscribers.display.cards import Card, card
-from subscribers.meter import Meter, holds, reason, silence, silent_text, title
+from subscribers.meter import (
+    Meter,
+    out_of_play_text,
+    remaining_seconds,
+    silence,
+    silence_text,
+    title,
+)
 from subscribers.money import day, money
 from subscribers.words import who
 
@@ -121,8 +128,8 @@ def picture(meter: Meter, no_broker: str | None, now: str, language: str | None)
         current=current,
         trouble=None
         if silent is None
-        else Trouble(silent.why, silent_text(silent, chosen), silent.since),
-        holds=round(max(0.0, holds(meter, now)), 3) if current else 0.0,
+        else Trouble(silent.why, silence_text(silent, chosen), silent.since),
+        holds=round(max(0.0, remaining_seconds(meter, now)), 3) if current else 0.0,
         amount=None if state is None else money(state.value, state.currency, chosen),
         in_play=current and state is not None and state.in_play,
         out=_out(state, chosen) if current else None,
@@ -155,7 +162,7 @@ def _out(state: JackpotState | None, language: str) -> OutOfPlayNow | None:
     if state is None or state.in_play:
         return None
     same = [each.since for each in state.tables.values() if each.why and each.why == state.why]
-    return OutOfPlayNow(state.why, reason(state.why, language), min(same, default=None))
+    return OutOfPlayNow(state.why, out_of_play_text(state.why, language), min(same, default=None))
 
 
 def _award(award: JackpotAward, state: JackpotState, language: str) -> Award:
@@ -195,7 +202,7 @@ def _table(name: str, state: JackpotState, current: bool, language: str) -> Jack
     if told.in_play:
         here = current and state.in_play
         return JackpotTable(table=name, in_play=here, why=None, since=told.since)
-    said = reason(told.why, language)
+    said = out_of_play_text(told.why, language)
     return JackpotTable(table=name, in_play=False, why=said, since=told.since)
 
 

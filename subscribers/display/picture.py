@@ -45,8 +45,8 @@ from subscribers.display import (
 )
 from subscribers.display.rounds import Round
 from subscribers.display.seen import Seen
-from subscribers.known import STALE, Known, Outdated
-from subscribers.meter import reason
+from subscribers.meter import out_of_play_text
+from subscribers.table_snapshot import STALE_LINK_STATES, Outdated, TableSnapshot
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,7 +156,7 @@ RECENT = 3
 
 
 def picture(
-    known: Known, rounds: tuple[Round, ...], outdated: Outdated | None, language: str | None
+    known: TableSnapshot, rounds: tuple[Round, ...], outdated: Outdated | None, language: str | None
 ) -> Picture:
     """The picture of a table. ``language``: None for that of its decree."""
     about = None if known.info is None else known.info.about
@@ -178,8 +178,8 @@ def picture(
         trouble=trouble,
         status=Word(status, word("status", status, chosen)),
         phase=Word(phase, word("phase", phase, chosen)),
-        call=called(known.calls, chosen) if trouble is None else None,
-        closed=trouble is None and known.called == "bets.closed",
+        call=called(known.announcement, chosen) if trouble is None else None,
+        closed=trouble is None and known.announced_by == "bets.closed",
         session=None if shown is None else shown.session,
         round=None if shown is None else shown.round,
         minimum=None if shown is None else shown.minimum,
@@ -199,7 +199,7 @@ def picture(
     )
 
 
-def _body(known: Known, rounds: tuple[Round, ...], language: str) -> Any:
+def _body(known: TableSnapshot, rounds: tuple[Round, ...], language: str) -> Any:
     if known.state is None:
         return None
     shown = known.state.shown
@@ -225,7 +225,7 @@ def _linked(shown: Shown | None, language: str) -> Linked | None:
     told: LinkedJackpot | None = getattr(shown, "jackpot_standing", None)
     if told is None:
         return None
-    return Linked(told.jackpot, told.in_play, reason(told.why, language) or None)
+    return Linked(told.jackpot, told.in_play, out_of_play_text(told.why, language) or None)
 
 
 def _notes(rounds: tuple[Round, ...], shown: Shown | None, language: str) -> tuple[Note, ...]:
@@ -259,7 +259,7 @@ def _note(of: Round, language: str) -> Note | None:
 
 
 def trouble_of(
-    known: Known, rounds: tuple[Round, ...], outdated: Outdated | None, language: str
+    known: TableSnapshot, rounds: tuple[Round, ...], outdated: Outdated | None, language: str
 ) -> Trouble | None:
     """What makes the picture one of before. The gravest comes first: nobody is heard; a fault; a
     silent device; the latest round has no result yet; a person must decide about the round in
@@ -278,14 +278,18 @@ def trouble_of(
     if state.status == "fault":
         return Trouble(why="fault", text=words, since=state.time, detail=state.fault)
     if state.status == "stale":
-        silent = [(link.since, name) for name, link in state.devices.items() if link.state in STALE]
+        silent = [
+            (link.since, name)
+            for name, link in state.devices.items()
+            if link.state in STALE_LINK_STATES
+        ]
         since, device = min(silent, default=(state.time, None))
         return Trouble(why="stale", text=words, since=since, detail=device)
     return _undecided(known, state, rounds, language)
 
 
 def _undecided(
-    known: Known, state: State, rounds: tuple[Round, ...], language: str
+    known: TableSnapshot, state: State, rounds: tuple[Round, ...], language: str
 ) -> Trouble | None:
     shown = state.shown
     waiting = max(getattr(shown, "unresolved", ()), default=0)
@@ -304,7 +308,7 @@ def _undecided(
     return None
 
 
-def _decided(known: Known, rounds: tuple[Round, ...], session: int) -> int:
+def _decided(known: TableSnapshot, rounds: tuple[Round, ...], session: int) -> int:
     """The latest round of the session that has a result; 0: none."""
     last = known.result
     found = [each.round for each in rounds if each.session == session and each.kind == "result"]

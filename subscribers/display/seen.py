@@ -6,13 +6,13 @@ import msgspec
 
 from controller.contract.retained import State
 from subscribers.display.rounds import Round
-from subscribers.known import Known
+from subscribers.table_snapshot import TableSnapshot
 
 
 class Seen(msgspec.Struct, frozen=True):
     """One table whose state is known, for one language."""
 
-    known: Known
+    known: TableSnapshot
     state: State
     rounds: tuple[Round, ...]
     """The latest rounds, oldest first."""

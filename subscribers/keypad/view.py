@@ -9,7 +9,7 @@ import msgspec
 from controller.contract.messages.messages import text, word
 from subscribers.keypad.keys import Meaning, Slot
 from subscribers.keypad.pad import Pad
-from subscribers.known import Known, Outdated
+from subscribers.table_snapshot import Outdated, TableSnapshot
 
 
 class KeypadView(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class KeypadView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view(
-    known: Known,
+    known: TableSnapshot,
     outdated: Outdated | None,
     pad: Pad,
     means: Mapping[Slot, Meaning],

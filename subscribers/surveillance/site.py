@@ -19,9 +19,9 @@ from controller.contract.times import moment, utc
 from controller.contract.topics import Topics
 from controller.proof.checkpoint import read_checkpoint
 from devices.log import structlog
-from subscribers.asked import RECALL_TIMEOUT_SECONDS, Asked, ask
-from subscribers.connection import Connection
-from subscribers.recall_key import RecallKey, unsigned
+from subscribers.connection import ServiceConnection
+from subscribers.pending_recall import RECALL_TIMEOUT_SECONDS, PendingRecall, record_attempt
+from subscribers.recall_key import RecallKey, unsigned_recall
 from subscribers.surveillance import proofs, recalls
 from subscribers.surveillance.archive import Archive, Query, Record
 from subscribers.surveillance.findings import (
@@ -100,7 +100,7 @@ class HeardTable:
         self.id, self.topic = table, topic
         self.state: recalls.TableState | None = None
         self.wants: deque[recalls.Want] = deque()
-        self.question: Asked[recalls.Question] | None = None
+        self.question: PendingRecall[recalls.Question] | None = None
         """What it was asked and has not answered."""
         self.reached: dict[str, int] = {}
         """The last event of each run, as far as it was heard since the start."""
@@ -145,7 +145,7 @@ class Site:
         self._key, self._person = key, person
         self._client = f"{node}-{secrets.token_urlsafe(6)}"[:64]
         self.roots = tuple(Topics(settings.id, simulated).root for simulated in (False, True))
-        self.connection = Connection(
+        self.connection = ServiceConnection(
             settings.broker,
             [f"{root}/{leaf}" for root in self.roots for leaf in LEAVES],
             (self._topic("status"), self.status("offline")),
@@ -153,7 +153,7 @@ class Site:
             self.linked,
             session=node,
         )
-        self.herald = Connection(
+        self.herald = ServiceConnection(
             settings.broker,
             [],
             (self._topic("status"), self.status("offline")),
@@ -292,7 +292,7 @@ class Site:
         """
         table.checks.clear()
         table.wants = deque(want for want in table.wants if not want.swept)
-        if table.question is not None and table.question.latest.want not in table.wants:
+        if table.question is not None and table.question.latest_subject.want not in table.wants:
             table.question = None
         try:
             if not recalls.handed_over(said):
@@ -344,12 +344,12 @@ class Site:
                 self.connection.retain(topic, b"")
         for table in self.tables.values():
             before = table.question
-            if before is not None and before.waits(now):
+            if before is not None and before.is_waiting(now):
                 continue
             table.question = None
             if table.wants:
                 question = recalls.Question(want=table.wants[0])
-                same = before if before is not None and before.latest == question else None
+                same = before if before is not None and before.latest_subject == question else None
                 self._send(table, table.wants[0].fields(), now, question, same)
         while self._vouched:
             node, key = self._vouched.pop(0)
@@ -377,16 +377,16 @@ class Site:
         fields: dict[str, object],
         now: float,
         question: recalls.Question,
-        before: Asked[recalls.Question] | None = None,
+        before: PendingRecall[recalls.Question] | None = None,
     ) -> None:
         """Ask a table. ``before``: the recall that this repeats."""
         number = secrets.token_hex(12)
-        table.question = ask(before, number, question, now)
+        table.question = record_attempt(before, number, question, now)
         if self._key is None or self._person is None:
-            body = unsigned(fields, self._client, number)
+            body = unsigned_recall(fields, self._client, number)
         else:
             at = int(time.time())
-            body = self._key.signed(self._person, table.topic, fields, self._client, number, at)
+            body = self._key.sign(self._person, table.topic, fields, self._client, number, at)
         self.connection.send(f"{table.topic}/command/{RECALL}", body)
 
     def look(self, archive: Archive, now: float) -> None:
@@ -442,7 +442,7 @@ class Site:
         except (ValueError, RecursionError) as error:
             raise BadMessageError(str(error)) from None
         taken.records = events
-        asked = None if table.question is None else table.question.find(answer.id)
+        asked = None if table.question is None else table.question.subject_of(answer.id)
         if asked is None:
             return
         table.question = None

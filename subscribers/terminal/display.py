@@ -30,8 +30,8 @@ from controller.contract.messages.messages import LANGUAGES
 from controller.contract.topics import Topics
 from devices.command_line import CommandLine, bear_any_locale, end_process
 from devices.new_file import put_file
-from subscribers.feed import BrokerLogin, Linked, Said, check_broker, table_feed
-from subscribers.meter import Meter, hear, silence
+from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage, check_broker, table_feed
+from subscribers.meter import Meter, on_state, silence
 from subscribers.terminal.floor import ROOM, TURN, TableOnFloor, floor
 from subscribers.terminal.meter_line import line
 from subscribers.terminal.screen import Trouble
@@ -62,7 +62,7 @@ class Display:
     def __init__(self, table: str, rounds: int | None = None, language: str | None = None) -> None:
         self.view = TableView(table, language)
         self._rounds = rounds
-        self._linked = Linked(up=False)
+        self._linked = ConnectionChange(up=False)
         self.tried = False
         """Whether a connection to the broker was made, or failed."""
         self._nodes: dict[str, bool] = {}
@@ -76,24 +76,24 @@ class Display:
         """Whether all requested rounds have been seen."""
         return self._rounds is not None and self.view.results >= self._rounds
 
-    def take(self, message: Said | Linked) -> bytes | None:
+    def take(self, message: FeedMessage | ConnectionChange) -> bytes | None:
         """Apply one message. Returns the event, as received, if it is new. A message that is not a
         JSON object is skipped with a warning.
         """
-        if isinstance(message, Linked):
+        if isinstance(message, ConnectionChange):
             self._linked, self.tried = message, True
             self._nodes.clear()
             return None
         try:
             fields = _fields(message.body)
         except (ValueError, RecursionError) as error:
-            print(f"display: {message.what}: not a JSON object: {error}", file=sys.stderr)  # noqa: T201
+            print(f"display: {message.path}: not a JSON object: {error}", file=sys.stderr)  # noqa: T201
             return None
         self.heard = time.monotonic()
-        if message.what == "event":
+        if message.path == "event":
             return message.body if fields and self.view.event(fields) else None
-        if message.what.startswith("node/"):
-            _, node, leaf = message.what.split("/", 2)
+        if message.path.startswith("node/"):
+            _, node, leaf = message.path.split("/", 2)
             if leaf == "status":
                 self._nodes[node] = fields is not None and fields.get("status") == "online"
             elif fields:
@@ -102,7 +102,7 @@ class Display:
                 if table is not None and not table.get("elsewhere"):
                     self._node = node
         else:
-            self.view.retained(message.what, fields)
+            self.view.retained(message.path, fields)
         return None
 
     def trouble(self) -> Trouble:
@@ -139,17 +139,17 @@ class Meters:
         self._language = language
         self._no_broker: str | None = _now()
 
-    def take(self, message: Said | Linked) -> bool:
+    def take(self, message: FeedMessage | ConnectionChange) -> bool:
         """Apply one message. True if it is of a jackpot."""
-        if isinstance(message, Linked):
+        if isinstance(message, ConnectionChange):
             self._no_broker = None if message.up else self._no_broker or _now()
             return False
-        prefix, _, leaf = message.what.partition("/")
+        prefix, _, leaf = message.path.partition("/")
         if message.table is not None or prefix != "jackpot":
             return False
         jackpot, _, leaf = leaf.partition("/")
         if leaf == "state" and jackpot in self._known:
-            self._known[jackpot] = hear(self._known[jackpot], message.body, _now())
+            self._known[jackpot] = on_state(self._known[jackpot], message.body, _now())
         return True
 
     def seen(self) -> tuple[tuple[Meter, bool], ...]:
@@ -201,15 +201,15 @@ async def _read(
         of.setdefault(display.view.table, []).append(display)
     async with contextlib.aclosing(wire) as feed:
         async for message in feed:
-            if isinstance(message, Linked) and message.up and arguments.ready:
+            if isinstance(message, ConnectionChange) and message.up and arguments.ready:
                 _touch(arguments.ready)
-            if isinstance(message, Linked) and message.reason != told:
+            if isinstance(message, ConnectionChange) and message.reason != told:
                 told = message.reason
                 if printing and told:
                     print(f"display: no connection to {told}", file=sys.stderr, flush=True)  # noqa: T201
             if meters.take(message):
                 continue
-            table = message.table if isinstance(message, Said) else None
+            table = message.table if isinstance(message, FeedMessage) else None
             for display in displays if table is None else of[table]:
                 event = display.take(message)
                 if event is not None and printing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from controller.contract.messages.messages import first_of, text, word
-from subscribers.meter import Meter, reason, silence, silent_text, title
+from subscribers.meter import Meter, out_of_play_text, silence, silence_text, title
 from subscribers.money import money
 from subscribers.terminal.current import since
 
@@ -23,12 +23,12 @@ def line(meter: Meter, no_broker: str | None, now: str, language: str | None) ->
         said.append(amount, style="bright_black" if silent else "bold black on #e0c060")
     if silent is not None:
         began = since("", silent.since or "", chosen)
-        said.append(f"  {silent_text(silent, chosen)}{began}", style="bold red")
+        said.append(f"  {silence_text(silent, chosen)}{began}", style="bold red")
         return said
     assert state is not None
     if not state.in_play:
         why = ": ".join(
-            filter(None, (text("jackpot.not_in_play", chosen), reason(state.why, chosen)))
+            filter(None, (text("jackpot.not_in_play", chosen), out_of_play_text(state.why, chosen)))
         )
         return said.append(f"  {why}", style="bold yellow")
     award = state.won or next(iter(state.awards), None)

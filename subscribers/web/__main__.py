@@ -27,7 +27,7 @@ from devices.log import structlog
 from subscribers.console.admission import NobodyError
 from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential
-from subscribers.feed import Linked, table_feed
+from subscribers.feed import ConnectionChange, table_feed
 from subscribers.service_log import log_lines
 from subscribers.web.app import Web, app
 from subscribers.web.connections import BrowserConnection, BrowserLoop
@@ -226,7 +226,7 @@ async def _listen(web: Web, simulated: bool) -> None:
     told_of = table_feed(web.settings.broker, topics, tables, jackpots)
     async with contextlib.aclosing(told_of) as feed:
         async for message in feed:
-            if isinstance(message, Linked) and message.reason != told:
+            if isinstance(message, ConnectionChange) and message.reason != told:
                 told = message.reason
                 if told:
                     log.warning("no connection to the broker", reason=told)

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from controller.contract.node import Checkpoint
-from subscribers.feed import Linked, Said
-from subscribers.known import Known, Outdated, daemon_of, fold
-from subscribers.meter import Meter, hear, hear_alert, silence
+from subscribers.feed import ConnectionChange, FeedMessage
+from subscribers.meter import Meter, on_alert, on_state, silence
+from subscribers.table_snapshot import Outdated, TableSnapshot, daemon_of, fold
 
 Listener = Callable[[str, str, bytes], None]
 """Is told of each message: table, leaf, body."""
@@ -46,7 +46,8 @@ class Floor:
         """What was counted of each last, and whether it was silent."""
         self.run = secrets.token_hex(4)
         self.known = {
-            table: Known(table=table, simulated=simulated) for table, simulated in tables.items()
+            table: TableSnapshot(table=table, simulated=simulated)
+            for table, simulated in tables.items()
         }
         start = now()
         self._links = {simulated: Outdated("no_broker", start) for simulated in (False, True)}
@@ -62,9 +63,9 @@ class Floor:
         self._next = asyncio.Event()
         self.listeners: list[Listener] = []
 
-    def hear(self, simulated: bool, message: Said | Linked) -> None:
+    def hear(self, simulated: bool, message: FeedMessage | ConnectionChange) -> None:
         """Take a message, or that the connection was made or lost."""
-        if isinstance(message, Linked):
+        if isinstance(message, ConnectionChange):
             self._nodes = {at: body for at, body in self._nodes.items() if at[0] != simulated}
             self._links[simulated] = Outdated(
                 "no_daemon" if message.up else "no_broker", self.now()
@@ -78,7 +79,7 @@ class Floor:
             self._judge()
             return
         if message.table is None:
-            prefix, node, leaf = (*message.what.split("/"), "", "")[:3]
+            prefix, node, leaf = (*message.path.split("/"), "", "")[:3]
             if prefix == "node" and leaf == "status":
                 self._nodes[simulated, node] = message.body
                 self._judge()
@@ -87,15 +88,15 @@ class Floor:
             elif leaf == "state" and prefix + "/" == JACKPOT:
                 self._hear_meter(JACKPOT + node, simulated, message.body)
             elif leaf == "alert" and prefix + "/" == JACKPOT:
-                alert = message.what.removeprefix(f"{JACKPOT}{node}/alert/")
+                alert = message.path.removeprefix(f"{JACKPOT}{node}/alert/")
                 self._hear_alert(JACKPOT + node, simulated, alert, message.body)
             return
         known = self.known.get(message.table)
         if known is None or known.simulated != simulated:
             return
         for listener in self.listeners:
-            listener(message.table, message.what, message.body)
-        after = fold(known, message.what, message.body, self.now())
+            listener(message.table, message.path, message.body)
+        after = fold(known, message.path, message.body, self.now())
         if after != known:
             self.known[message.table] = after
             self._judge_table(message.table)
@@ -104,12 +105,12 @@ class Floor:
     def _hear_meter(self, name: str, simulated: bool, body: bytes) -> None:
         meter = self.meters.get(name)
         if meter is not None and meter.simulated == simulated:
-            self.meters[name] = hear(meter, body, self.now())
+            self.meters[name] = on_state(meter, body, self.now())
 
     def _hear_alert(self, name: str, simulated: bool, alert: str, body: bytes) -> None:
         meter = self.meters.get(name)
         if meter is not None and meter.simulated == simulated:
-            self.meters[name] = hear_alert(meter, alert, body)
+            self.meters[name] = on_alert(meter, alert, body)
 
     def no_broker(self, simulated: bool) -> str | None:
         """Since when the broker is not heard; None: it is."""
@@ -189,12 +190,12 @@ class Floor:
         self.outdated[table] = why
         return True
 
-    def _why(self, known: Known) -> Outdated | None:
+    def _why(self, known: TableSnapshot) -> Outdated | None:
         link = self._links[known.simulated]
         if link.why == "no_broker" or not self._nodes:
             return link
-        if known.unread:
-            return Outdated("unreadable", min(known.unread.values()))
+        if known.unreadable:
+            return Outdated("unreadable", min(known.unreadable.values()))
         if known.state is None:
             return Outdated("no_table", link.since)
         if daemon_of(known, self._nodes) is None:

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from controller.contract.topics import Topics
-from subscribers.feed import BrokerLogin, Linked, table_feed
-from subscribers.known import Known, daemon_of, fold
+from subscribers.feed import BrokerLogin, ConnectionChange, table_feed
+from subscribers.table_snapshot import TableSnapshot, daemon_of, fold
 from tests.support.brokers.engines import FOR_OUR_OWN, Engine
 from tests.support.brokers.mosquitto import PATIENCE, Subscriber, until
 from tests.support.carrousel.floor import SITE, TOPICS, Controller, Dealer, terms
@@ -32,31 +32,31 @@ KINDS = FOR_OUR_OWN
 
 async def test_a_display_that_comes_later(floor: Floor, engine: Engine) -> None:
     """It knows each table, its last rounds and its daemon; where the broker keeps retained
-    messages from wildcards, when the daemon has said them again.
+    messages from wildcards, when the daemon has message them again.
     """
     floor.until_results(1)
-    known = {table: Known(table=table, simulated=True) for table in floor.tables}
+    known = {table: TableSnapshot(table=table, simulated=True) for table in floor.tables}
     nodes: dict[tuple[bool, str], bytes] = {}
     login = BrokerLogin(url=engine.url)
     async with (
         asyncio.timeout(PATIENCE),
         contextlib.aclosing(table_feed(login, Topics("palma", True), floor.tables)) as feed,
     ):
-        async for said in feed:
-            if isinstance(said, Linked):
-                assert said.up, said
-            elif said.table is not None:
-                known[said.table] = fold(known[said.table], said.what, said.body, "now")
-            elif said.what.endswith("/status"):
-                nodes[True, said.what.split("/")[1]] = said.body
+        async for message in feed:
+            if isinstance(message, ConnectionChange):
+                assert message.up, message
+            elif message.table is not None:
+                known[message.table] = fold(known[message.table], message.path, message.body, "now")
+            elif message.path.endswith("/status"):
+                nodes[True, message.path.split("/")[1]] = message.body
             if all(map(_is_known, known.values())) and nodes:
                 break
     for each in known.values():
-        assert each.unread == {}
+        assert each.unreadable == {}
         assert daemon_of(each, nodes) == "pit-1"
 
 
-def _is_known(known: Known) -> bool:
+def _is_known(known: TableSnapshot) -> bool:
     return None not in (known.info, known.state, known.result) and bool(known.history)
 
 

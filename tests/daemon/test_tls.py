@@ -16,7 +16,7 @@ import pytest
 import structlog
 
 from controller.cli import main
-from subscribers.connection import Connection
+from subscribers.connection import ServiceConnection
 from subscribers.feed import BrokerLogin
 from tests.support.brokers.mosquitto import Mosquitto, until
 from tests.support.daemon.certificates import Authority
@@ -160,7 +160,7 @@ async def test_other_services_log_that_their_certificate_ends(guarded: Guarded) 
         key_file=str(guarded.key),
     )
     with structlog.testing.capture_logs() as lines:
-        made = Connection(login, [], ("will", b""), lambda *_: None, lambda _: None)
+        made = ServiceConnection(login, [], ("will", b""), lambda *_: None, lambda _: None)
         running = asyncio.create_task(made.run())
         await until_async(lambda: any("ends" in line["event"] for line in lines))
         running.cancel()

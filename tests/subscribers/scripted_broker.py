@@ -1,4 +1,4 @@
-"""A broker that takes one client and says what it was told to say."""
+"""A broker for one client that sends a script of messages."""
 
 from __future__ import annotations
 
@@ -11,27 +11,31 @@ from subscribers.feed import BrokerLogin
 
 TOPIC = "novamas/v1/casino-mayor/ruleta-1/state"
 CONNECT, PUBLISH, PUBACK, SUBSCRIBE = 0x10, 0x30, 0x40, 0x80
-Said = tuple[bytes, bool]
-"""A message on the topic, and whether it was retained."""
+ScriptedMessage = tuple[bytes, bool]
+"""Body of a message on :data:`TOPIC`, and its retain flag."""
 
 
 class Broker:
-    """It answers the first subscription with these messages of QoS 1, all in one piece; before,
-    it refuses as many as ``refuses`` says, and tells nothing to as many as ``misses`` says.
-    ``has_all``: each message was acknowledged. ``heard``: what the client published, by topic.
+    """Reply to the first SUBSCRIBE with these messages at QoS 1, in one write. Before it, refuse
+    ``refuses`` subscriptions, and accept ``misses`` of them without sending any message.
+
+    ``has_all`` is set when the client has acknowledged every message. ``received``: bodies that the
+    client published, by topic.
     """
 
-    def __init__(self, said: Sequence[Said], refuses: int = 0, misses: int = 0) -> None:
-        self._said, self._refuses, self._misses = said, refuses, misses
-        self._count = len(said)
+    def __init__(
+        self, messages: Sequence[ScriptedMessage], refuses: int = 0, misses: int = 0
+    ) -> None:
+        self._messages, self._refuses, self._misses = messages, refuses, misses
+        self._count = len(messages)
         self.acknowledged: set[int] = set()
         self.has_all = asyncio.Event()
-        self.heard: dict[str, list[bytes]] = defaultdict(list)
+        self.received: dict[str, list[bytes]] = defaultdict(list)
         self._more = asyncio.Event()
 
-    async def until_heard(self, topic: str, count: int) -> None:
-        """Wait until the client has published so many messages on a topic."""
-        while len(self.heard[topic]) < count:
+    async def until_published(self, topic: str, count: int) -> None:
+        """Wait until the client has published ``count`` messages on a topic."""
+        while len(self.received[topic]) < count:
             self._more.clear()
             await self._more.wait()
 
@@ -48,19 +52,19 @@ class Broker:
                         self._refuses -= 1
                         writer.write(bytes((0x90, 2 + count)) + body[:2] + b"\x80" * count)
                         continue
-                    answer = bytes((0x90, 2 + count)) + body[:2] + bytes(count)
+                    reply = bytes((0x90, 2 + count)) + body[:2] + bytes(count)
                     if self._misses:
                         self._misses -= 1
-                        writer.write(answer)
+                        writer.write(reply)
                         continue
-                    for number, (payload, retained) in enumerate(self._said, 1):
-                        answer += _publish(number, payload, retained)
-                    self._said = ()
-                    writer.write(answer)
+                    for number, (payload, retained) in enumerate(self._messages, 1):
+                        reply += _publish(number, payload, retained)
+                    self._messages = ()
+                    writer.write(reply)
                 elif kind == PUBLISH:
                     topic = body[2 : 2 + int.from_bytes(body[:2], "big")]
                     mid = body[2 + len(topic) :][:2]
-                    self.heard[topic.decode()].append(body[4 + len(topic) :])
+                    self.received[topic.decode()].append(body[4 + len(topic) :])
                     self._more.set()
                     writer.write(bytes((PUBACK, 2)) + mid)
                 elif kind == PUBACK:
@@ -88,12 +92,12 @@ def _publish(number: int, payload: bytes, retained: bool) -> bytes:
 
 @asynccontextmanager
 async def broker(
-    said: Sequence[Said] = (), refuses: int = 0, misses: int = 0
+    messages: Sequence[ScriptedMessage] = (), refuses: int = 0, misses: int = 0
 ) -> AsyncIterator[tuple[Broker, BrokerLogin]]:
-    made = Broker(said, refuses, misses)
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
+    scripted = Broker(messages, refuses, misses)
+    server = await asyncio.start_server(scripted.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     try:
-        yield made, BrokerLogin(url=f"mqtt://127.0.0.1:{port}")
+        yield scripted, BrokerLogin(url=f"mqtt://127.0.0.1:{port}")
     finally:
         server.close()

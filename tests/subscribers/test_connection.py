@@ -1,4 +1,4 @@
-"""A service's connection to the broker."""
+"""The MQTT connection of a service."""
 
 from __future__ import annotations
 
@@ -10,114 +10,116 @@ import msgspec
 import pytest
 
 from subscribers import connection as module
-from subscribers.connection import Connection
+from subscribers.connection import ServiceConnection
 from subscribers.feed import BrokerLogin
 from tests.subscribers.scripted_broker import TOPIC, Broker, broker
 from tests.support.brokers.mosquitto import PATIENCE
 
-SAID = [(b"%d" % number, False) for number in range(30)]
+MESSAGES = [(b"%d" % number, False) for number in range(30)]
 
 
-async def test_what_came_in_one_piece_is_heard_in_one_turn_of_the_event_loop() -> None:
-    async with broker(SAID) as (_, login), asyncio.timeout(PATIENCE):
-        heard: list[bytes] = []
-        in_one_turn: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+async def test_messages_read_at_once_are_handled_in_one_iteration_of_the_event_loop() -> None:
+    async with broker(MESSAGES) as (_, login), asyncio.timeout(PATIENCE):
+        received: list[bytes] = []
+        in_one_iteration: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
-        def hear(topic: str, body: bytes, retained: bool) -> None:
-            if not heard:
+        def on_message(topic: str, body: bytes, retained: bool) -> None:
+            if not received:
                 loop = asyncio.get_running_loop()
-                loop.call_soon(lambda: in_one_turn.set_result(len(heard)))
-            heard.append(body)
+                loop.call_soon(lambda: in_one_iteration.set_result(len(received)))
+            received.append(body)
 
         will = (TOPIC.replace("state", "status"), b"offline")
-        connection = Connection(login, [TOPIC], will, hear, lambda _: None)
+        connection = ServiceConnection(login, [TOPIC], will, on_message, lambda _: None)
         running = asyncio.create_task(connection.run())
-        assert await in_one_turn == len(SAID)
-        assert heard == [body for body, _ in SAID]
+        assert await in_one_iteration == len(MESSAGES)
+        assert received == [body for body, _ in MESSAGES]
         connection.end()
         running.cancel()
         await asyncio.wait([running])
 
 
-async def hear(login: BrokerLogin) -> None:
-    """Be connected until something is heard."""
-    heard = asyncio.Event()
+async def receive_one(login: BrokerLogin) -> None:
+    """Stay connected until a message is received."""
+    received = asyncio.Event()
     will = (TOPIC.replace("state", "status"), b"offline")
-    connection = Connection(login, [TOPIC], will, lambda *_: heard.set(), lambda _: None)
+    connection = ServiceConnection(login, [TOPIC], will, lambda *_: received.set(), lambda _: None)
     running = asyncio.create_task(connection.run())
-    await heard.wait()
+    await received.wait()
     connection.end()
     running.cancel()
     await asyncio.wait([running])
 
 
-async def test_what_the_broker_refused_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REFUSED", 0.01)
-    async with broker(SAID[:1], refuses=2) as (_, login), asyncio.timeout(PATIENCE):
-        await hear(login)
+async def test_a_refused_subscription_is_requested_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RESUBSCRIBE_DELAY_SECONDS", 0.01)
+    async with broker(MESSAGES[:1], refuses=2) as (_, login), asyncio.timeout(PATIENCE):
+        await receive_one(login)
 
 
-async def test_what_is_said_while_the_broker_makes_the_subscription_is_heard() -> None:
-    async with broker([(b"said", True)], misses=1) as (_, login), asyncio.timeout(PATIENCE):
-        await hear(login)
+async def test_a_message_published_during_the_subscription_is_received() -> None:
+    async with broker([(b"live", True)], misses=1) as (_, login), asyncio.timeout(PATIENCE):
+        await receive_one(login)
 
 
-ALERT, ENDED, STATE, STATUS = (TOPIC.replace("state", f"{each}-1") for each in "abcd")
+ALERT, ENDED, STATE, STATUS = (TOPIC.replace("state", f"{letter}-1") for letter in "abcd")
 
 
 @asynccontextmanager
-async def told(
-    *, wildcards_retained: bool, up: Callable[[Connection], None]
-) -> AsyncIterator[tuple[Broker, Connection]]:
-    """A connection that says something as soon as it is made, and who hears it."""
-    async with broker() as (heard, login), asyncio.timeout(PATIENCE):
+async def connected(
+    *, wildcards_retained: bool, up: Callable[[ServiceConnection], None]
+) -> AsyncIterator[tuple[Broker, ServiceConnection]]:
+    """Yield a broker and a connection to it, on which ``up`` was called once it was made."""
+    async with broker() as (server, login), asyncio.timeout(PATIENCE):
         login = msgspec.structs.replace(login, wildcards_retained=wildcards_retained)
-        made = asyncio.Event()
+        linked = asyncio.Event()
         will = (STATUS, b"offline")
-        connection = Connection(login, [TOPIC], will, lambda *_: None, lambda _: made.set())
+        connection = ServiceConnection(
+            login, [TOPIC], will, lambda *_: None, lambda _: linked.set()
+        )
         running = asyncio.create_task(connection.run())
-        await made.wait()
+        await linked.wait()
         up(connection)
-        yield heard, connection
+        yield server, connection
         connection.end()
         running.cancel()
         await asyncio.wait([running])
 
 
-def says(connection: Connection) -> None:
+def publish_three(connection: ServiceConnection) -> None:
     connection.retain(ALERT, b"first")
     connection.retain(ENDED, b"raised")
-    connection.retain(STATE, b"state", renewed=False)
+    connection.retain(STATE, b"state", republished=False)
 
 
-async def test_what_stands_is_said_again_where_wildcards_get_nothing_retained(
+async def test_retained_messages_are_republished_if_wildcards_do_not_get_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "RENEWED", 0.01)
-    async with told(wildcards_retained=False, up=says) as (heard, connection):
-        await heard.until_heard(ALERT, 3)
-        await heard.until_heard(ENDED, 3)
+    monkeypatch.setattr(module, "REPUBLISH_INTERVAL_SECONDS", 0.01)
+    async with connected(wildcards_retained=False, up=publish_three) as (server, connection):
+        await server.until_published(ALERT, 3)
+        await server.until_published(ENDED, 3)
         connection.retain(ALERT, b"second")
         connection.retain(ENDED, b"")
-        known = len(heard.heard[ALERT])
-        await heard.until_heard(ALERT, known + 5)
-        assert set(heard.heard[ALERT][known + 2 :]) == {b"second"}
-        assert heard.heard[ENDED][-1] == b""
-        assert heard.heard[ENDED].count(b"") == 1
-        assert heard.heard[STATE] == [b"state"]
+        known = len(server.received[ALERT])
+        await server.until_published(ALERT, known + 5)
+        assert set(server.received[ALERT][known + 2 :]) == {b"second"}
+        assert server.received[ENDED][-1] == b""
+        assert server.received[ENDED].count(b"") == 1
+        assert server.received[STATE] == [b"state"]
         await connection.flush({STATUS: b"offline"})
         connection.send(STATE, b"last")
-        await heard.until_heard(STATE, 2)
-        assert heard.heard[STATUS] == [b"offline"]
+        await server.until_published(STATE, 2)
+        assert server.received[STATUS] == [b"offline"]
 
 
-async def test_where_wildcards_get_what_is_retained_it_is_said_once(
+async def test_retained_messages_are_published_once_if_wildcards_get_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "RENEWED", 0.0)
-    async with told(wildcards_retained=True, up=says) as (heard, connection):
-        await heard.until_heard(ALERT, 1)
+    monkeypatch.setattr(module, "REPUBLISH_INTERVAL_SECONDS", 0.0)
+    async with connected(wildcards_retained=True, up=publish_three) as (server, connection):
+        await server.until_published(ALERT, 1)
         for number in range(20):
             connection.send(STATE, b"%d" % number)
-            await heard.until_heard(STATE, number + 2)
-        assert heard.heard[ALERT] == [b"first"]
+            await server.until_published(STATE, number + 2)
+        assert server.received[ALERT] == [b"first"]

@@ -82,14 +82,14 @@ TASKS = [
         ("subscribers.web.keypads:Keypads", "_listen"),
     ),
     *carrousel(
-        ("subscribers.connection:Connection", "run"),
+        ("subscribers.connection:ServiceConnection", "run"),
         ("subscribers.carrousel.service:Carrousel", "_write"),
         ("subscribers.carrousel.service:Carrousel", "_tick"),
         ("subscribers.carrousel.service:Carrousel", "_follow"),
         ("subscribers.carrousel.service", "serve"),
     ),
     *surveillance(
-        ("subscribers.connection:Connection", "run"),
+        ("subscribers.connection:ServiceConnection", "run"),
         ("subscribers.surveillance.service:Recorder", "_write"),
         ("subscribers.surveillance.service:Recorder", "_tick"),
         ("subscribers.surveillance.service:Recorder", "_run_beside"),

@@ -1,5 +1,5 @@
-"""What a broker had retained before a subscription, and sends after what was said since, is not
-taken for the latest: NATS does that.
+"""A retained message that arrives after a newer live one is not taken for the latest. NATS sends
+them in this order.
 """
 
 from __future__ import annotations
@@ -9,44 +9,46 @@ import asyncio
 import pytest
 
 from controller.contract.topics import Topics
-from subscribers.connection import Connection
-from subscribers.feed import Said, table_feed
+from subscribers.connection import ServiceConnection
+from subscribers.feed import FeedMessage, table_feed
 from tests.subscribers.scripted_broker import TOPIC, broker
 from tests.support.brokers.mosquitto import PATIENCE
 
-SAID = ((b"new", False), (b"old", True), (b"newer", False))
+MESSAGES = ((b"new", False), (b"old", True), (b"newer", False))
 
 
-async def test_a_display_shows_the_latest() -> None:
-    async with broker(SAID) as (_, login), asyncio.timeout(PATIENCE):
-        heard = []
+async def test_a_display_shows_the_latest_message() -> None:
+    async with broker(MESSAGES) as (_, login), asyncio.timeout(PATIENCE):
+        received = []
         feed = table_feed(login, Topics("casino-mayor"), ["ruleta-1"])
-        async for each in feed:
-            heard += [each.body] if isinstance(each, Said) else []
-            if heard[-1:] == [b"newer"]:
+        async for message in feed:
+            received += [message.body] if isinstance(message, FeedMessage) else []
+            if received[-1:] == [b"newer"]:
                 break
         await feed.aclose()
-        assert heard == [b"new", b"newer"]
+        assert received == [b"new", b"newer"]
 
 
 @pytest.mark.parametrize("session", [None, "surveillance"])
-async def test_a_service_hears_the_latest_and_acknowledges_all(session: str | None) -> None:
-    async with broker(SAID) as (made, login), asyncio.timeout(PATIENCE):
-        heard: list[bytes] = []
-        all_heard = asyncio.Event()
+async def test_a_service_receives_the_latest_message_and_acknowledges_all(
+    session: str | None,
+) -> None:
+    async with broker(MESSAGES) as (server, login), asyncio.timeout(PATIENCE):
+        received: list[bytes] = []
+        received_all = asyncio.Event()
 
-        def hear(topic: str, body: bytes, retained: bool) -> None:
-            heard.append(body)
+        def on_message(topic: str, body: bytes, retained: bool) -> None:
+            received.append(body)
             if body == b"newer":
-                all_heard.set()
+                received_all.set()
 
         will = (TOPIC.replace("state", "status"), b"offline")
-        connection = Connection(login, [TOPIC], will, hear, lambda _: None, session)
+        connection = ServiceConnection(login, [TOPIC], will, on_message, lambda _: None, session)
         running = asyncio.create_task(connection.run())
-        await all_heard.wait()
-        assert heard == [b"new", b"newer"]
+        await received_all.wait()
+        assert received == [b"new", b"newer"]
         connection.acknowledge(2)
-        await made.has_all.wait()
+        await server.has_all.wait()
         connection.end()
         running.cancel()
         await asyncio.wait([running])

@@ -25,7 +25,7 @@ from controller.people.register import Person
 from subscribers.console.sessions import Session
 from subscribers.console.settings import PitSettings
 from subscribers.display.round_store import RoundStore
-from subscribers.feed import BrokerLogin, Linked, Said
+from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.records import BadMessageError, records
 from subscribers.web import sign_in
@@ -140,10 +140,10 @@ class InProcess:
 
     def hear(self) -> None:
         """The table is heard."""
-        self.floor.hear(False, Linked(True))
-        self.floor.hear(False, Said("node/node-1/status", NODE))
+        self.floor.hear(False, ConnectionChange(True))
+        self.floor.hear(False, FeedMessage("node/node-1/status", NODE))
         for leaf, body in self._table.table.retained().items():
-            self.floor.hear(False, Said(leaf, body or b"", TABLE))
+            self.floor.hear(False, FeedMessage(leaf, body or b"", TABLE))
 
     @staticmethod
     def _archive(path: Path, table: RealTable) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from controller.contract.jackpot import JackpotState
 from controller.contract.messages.messages import LANGUAGES, catalogue
 from controller.contract.times import moment
-from subscribers.feed import Linked, Said
+from subscribers.feed import ConnectionChange, FeedMessage
 from subscribers.money import money
 from subscribers.web.floor import Floor
 from tests.support.brokers.mosquitto import Mosquitto, until
@@ -362,12 +362,12 @@ def test_a_jackpot_that_nobody_knows_and_a_stream_of_one(serve: Serve, teller: T
 def test_a_meter_that_rises_with_each_coin_is_one_change_a_look() -> None:
     now = ["2026-03-20T02:00:00.000000Z"]
     floor = Floor({}, lambda: now[0], {"gran": False})
-    floor.hear(False, Linked(up=True))
+    floor.hear(False, ConnectionChange(up=True))
     floor.look()
     before = floor.change
     for coin in range(200):
         state = statement(coin * 100, 15.0, moment(now[0]))
-        floor.hear(False, Said("jackpot/gran/state", msgspec.json.encode(state)))
+        floor.hear(False, FeedMessage("jackpot/gran/state", msgspec.json.encode(state)))
     assert floor.change == before
     floor.look()
     floor.look()
@@ -375,6 +375,6 @@ def test_a_meter_that_rises_with_each_coin_is_one_change_a_look() -> None:
     now[0] = "2026-03-20T02:00:15.000000Z"
     floor.look()
     assert (floor.change, floor.silent("jackpot/gran")) == (before + 2, True)
-    floor.hear(True, Said("jackpot/gran/state", msgspec.json.encode(statement())))
+    floor.hear(True, FeedMessage("jackpot/gran/state", msgspec.json.encode(statement())))
     floor.look()
     assert floor.change == before + 2

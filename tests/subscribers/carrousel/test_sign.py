@@ -35,7 +35,7 @@ from subscribers.carrousel.sign import (
     titled,
     valued,
 )
-from subscribers.meter import Meter, hear
+from subscribers.meter import Meter, on_state
 from tests.subscribers.carrousel.signs import AlphaSign
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber
 from tests.support.daemon.process import table
@@ -60,7 +60,7 @@ def test_the_bytes_of_each_packet() -> None:
 
 def told(**fields: object) -> Meter:
     state = statement(now=SAID, **fields)  # type: ignore[arg-type]
-    return hear(Meter(jackpot="gran"), msgspec.json.encode(state), utc(SAID))
+    return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), utc(SAID))
 
 
 def test_what_a_sign_shows() -> None:
@@ -74,7 +74,7 @@ def test_what_a_sign_shows() -> None:
         (None, utc(SAID + 15), won),
         (None, now, told(in_play=False, why="suspended", won=award())),
         (None, now, Meter(jackpot="gran")),
-        (None, now, hear(won, b"[", now)),
+        (None, now, on_state(won, b"[", now)),
     ):
         got = shown(meter, no_broker, at, "es")
         assert (got.value, got.hit) == (NOTHING, None)

@@ -16,7 +16,7 @@ from subscribers.console.forms import GRAVE, STOPS, readable
 from subscribers.console.jackpot_work import SeenJackpot, done, place, role_for
 from subscribers.console.sending import Touch, Waits
 from subscribers.console.work import Item, Place
-from subscribers.meter import Meter, Silent
+from subscribers.meter import Meter, MeterSilence
 from tests.support.jackpot import award, statement, table
 from tests.support.people.staff import LASA, RIERA, VIDAL
 
@@ -34,7 +34,7 @@ def seen(
     language: str = "en",
     touches: tuple[Touch, ...] = (),
     waits: tuple[Waits, ...] = (),
-    silent: Silent | None = None,
+    silent: MeterSilence | None = None,
     here: bool = True,
     alerts: dict[str, Alert] | None = None,
     **told: Any,
@@ -165,7 +165,7 @@ def test_a_person_orders_in_the_role_that_weighs_most() -> None:
 
 def test_what_is_not_current_or_not_theirs_offers_nothing() -> None:
     told: dict[str, Any] = {"awards": (award(),), "unordered": ((1, 2),)}
-    silent = at(silent=Silent("expired", None), **told)
+    silent = at(silent=MeterSilence("expired", None), **told)
     assert (silent.items, silent.offers, silent.awards) == ((), (), ())
     assert silent.trouble is not None
     foreign = at(here=False, **told)

@@ -16,7 +16,7 @@ from subscribers.console.forms import GRAVE, GROUPS, ORDERS, OTHER, forms, reada
 from subscribers.console.sending import Touch, Waits
 from subscribers.console.words import words
 from subscribers.console.work import REASON_OF, REASONS, Seen, done, place, role_for, who_text
-from subscribers.known import Known, Outdated, fold
+from subscribers.table_snapshot import Outdated, TableSnapshot, fold
 from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, VIDAL
 from tests.support.subscribers.table import ENVELOPE
@@ -67,16 +67,18 @@ def roulette(**shown: Any) -> dict[str, Any]:
     return {**LEAF, **told, "devices": {}, "alerts": [], "shown": seen}
 
 
-def known(state: dict[str, Any], *more: tuple[str, Any]) -> Known:
+def known(state: dict[str, Any], *more: tuple[str, Any]) -> TableSnapshot:
     about = {"commands": {name: {"roles": IN_CHARGE} for name in TAKES}}
-    found = Known(table="ruleta-1")
+    found = TableSnapshot(table="ruleta-1")
     for leaf, body in (("info", {**LEAF, "about": about}), ("state", state), *more):
         found = fold(found, leaf, msgspec.json.encode(body), AT)
-    assert found.unread == {}
+    assert found.unreadable == {}
     return found
 
 
-def seen(table: Known, person: Person = LASA, events: tuple[Any, ...] = (), **more: Any) -> Seen:
+def seen(
+    table: TableSnapshot, person: Person = LASA, events: tuple[Any, ...] = (), **more: Any
+) -> Seen:
     evidence = Evidence()
     for event in events:
         evidence = heard(evidence, "event", msgspec.json.encode(event))
@@ -212,7 +214,7 @@ def test_nothing_can_be_done_at_a_table_that_is_not_heard() -> None:
     found = place(seen(table, outdated=Outdated("daemon_offline", AT)))
     assert (found.items, found.offers) == ((), ())
     assert found.trouble is not None
-    unknown = place(seen(Known(table="ruleta-1"), outdated=Outdated("no_table", AT)))
+    unknown = place(seen(TableSnapshot(table="ruleta-1"), outdated=Outdated("no_table", AT)))
     assert (unknown.items, unknown.offers) == ((), ())
 
 

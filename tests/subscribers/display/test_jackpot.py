@@ -15,7 +15,7 @@ from controller.contract.messages.messages import LANGUAGES, catalogue
 from controller.contract.retained import Alert
 from controller.contract.times import utc
 from subscribers.display.jackpot import JackpotPicture, picture
-from subscribers.meter import Meter, hear, hear_alert, holds
+from subscribers.meter import Meter, on_alert, on_state, remaining_seconds
 from subscribers.money import day, money
 from tests.support.jackpot import BEGAN, TITLE, award, statement, table
 
@@ -25,7 +25,7 @@ SAID = 1_774_000_000.0
 
 def told(state: JackpotState, at: float = SAID) -> Meter:
     """What is known of a jackpot that said this."""
-    return hear(Meter(jackpot="gran"), msgspec.json.encode(state), utc(at))
+    return on_state(Meter(jackpot="gran"), msgspec.json.encode(state), utc(at))
 
 
 def drawn(
@@ -108,7 +108,11 @@ def test_it_is_greyed_if_and_only_if_its_statement_has_ended_or_nobody_is_heard(
 
 def test_a_clock_ahead_of_ours_keeps_no_old_value() -> None:
     state = statement(seconds=15.0, now=SAID + 3600)
-    assert holds(told(state), utc(SAID + 14.9)) > 0 >= holds(told(state), utc(SAID + 15.1))
+    assert (
+        remaining_seconds(told(state), utc(SAID + 14.9))
+        > 0
+        >= remaining_seconds(told(state), utc(SAID + 15.1))
+    )
 
 
 def test_what_was_never_heard_or_cannot_be_read_has_no_value() -> None:
@@ -121,14 +125,14 @@ def test_what_was_never_heard_or_cannot_be_read_has_no_value() -> None:
         b"{}",
         msgspec.json.encode({**msgspec.to_builtins(statement()), "until": "x"}),
     ):
-        meter = hear(told(statement(now=SAID)), bad, utc(SAID + 1))
+        meter = on_state(told(statement(now=SAID)), bad, utc(SAID + 1))
         shown = picture(meter, None, utc(SAID + 2), "es")
         assert shown.trouble is not None
         assert shown.trouble.why == "unreadable"
         assert shown.trouble.since == utc(SAID + 1)
-    again = hear(meter, msgspec.json.encode(statement(now=SAID)), utc(SAID + 2))
+    again = on_state(meter, msgspec.json.encode(statement(now=SAID)), utc(SAID + 2))
     assert picture(again, None, utc(SAID + 2), "es").current
-    cleared = picture(hear(again, b"", utc(SAID + 3)), None, utc(SAID + 3), "es")
+    cleared = picture(on_state(again, b"", utc(SAID + 3)), None, utc(SAID + 3), "es")
     assert (cleared.amount, cleared.current) == (None, False)
 
 
@@ -199,15 +203,15 @@ def test_every_alert_is_said_in_each_language_with_its_table(language: str) -> N
     for what in get_args(JackpotAlert):
         for name in (kind := what.replace("_", "-"), f"poker-1-{kind}"):
             alert = Alert(alert=name, what=f"jackpot.{what}", severity="warning", raised=BEGAN)
-            one = hear_alert(meter, name, msgspec.json.encode(alert))
+            one = on_alert(meter, name, msgspec.json.encode(alert))
             [shown] = picture(one, None, utc(SAID), language).alerts
             said = own[f"alert.jackpot.{what}"]
             table = own["jackpot.table"].format(table="poker-1")
             assert shown.text == (said if name == kind else f"{table}: {said}")
             assert picture(one, utc(SAID), utc(SAID), language).alerts == ()
-            assert picture(hear_alert(one, name, b""), None, utc(SAID), language).alerts == ()
+            assert picture(on_alert(one, name, b""), None, utc(SAID), language).alerts == ()
 
 
 def test_an_alert_that_cannot_be_read_is_not_shown() -> None:
-    meter = hear_alert(told(statement(now=SAID)), "x", b"no alert")
+    meter = on_alert(told(statement(now=SAID)), "x", b"no alert")
     assert picture(meter, None, utc(SAID), "es").alerts == ()

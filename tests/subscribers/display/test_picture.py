@@ -16,8 +16,8 @@ from controller.contract.messages.messages import LANGUAGES, text
 from subscribers.display.picture import Picture
 from subscribers.display.round_store import RoundStore
 from subscribers.display.rounds import Round, put
-from subscribers.feed import Linked, Said
-from subscribers.known import Outdated
+from subscribers.feed import ConnectionChange, FeedMessage
+from subscribers.table_snapshot import Outdated
 from subscribers.web.floor import Floor
 from subscribers.web.tables import Pictures
 from tests.conftest import LONG
@@ -137,9 +137,9 @@ def test_a_correction_that_nobody_heard_is_in_the_history(store: RoundStore) -> 
     first = RealTable("roulette-french", "ARA02", {"phases": "person"}, name=table.table.id)
     for given_ in spins([1, 1, 1, 1]):
         for leaf, body in first.hear(given_):
-            floor.hear(False, Said(leaf, body or b"", table.table.id))
+            floor.hear(False, FeedMessage(leaf, body or b"", table.table.id))
     for leaf, body in table.table.retained().items():
-        floor.hear(False, Said(leaf, body or b"", table.table.id))
+        floor.hear(False, FeedMessage(leaf, body or b"", table.table.id))
     again = next(each for each in pictures.rounds(table.table.id) if each.round == corrected.round)
     assert (again.outcome, again.corrected) == (corrected.outcome, True)
 
@@ -180,23 +180,23 @@ def states(draw: st.DrawFn) -> bytes:
 
 
 BASE = spun([17, 4])
-LINKS = st.builds(Linked, st.booleans())
+LINKS = st.builds(ConnectionChange, st.booleans())
 NODES = st.builds(
-    lambda status, boot: Said(
+    lambda status, boot: FeedMessage(
         "node/n/status", json.dumps({"status": status, "boot": boot}).encode()
     ),
     st.sampled_from(["online", "offline"]),
     st.sampled_from(["b1", "b2"]),
 )
 OF_TABLE = st.one_of(
-    st.builds(lambda body: Said("state", body, "ruleta-1"), states()),
+    st.builds(lambda body: FeedMessage("state", body, "ruleta-1"), states()),
     st.builds(
-        lambda leaf, body: Said(leaf, body, "ruleta-1"),
+        lambda leaf, body: FeedMessage(leaf, body, "ruleta-1"),
         st.sampled_from(["state", "result", "history", "info", "event", "alert/a", "shoe"]),
         st.sampled_from([b"", b"null", b"{", b'{"a":1}', b"\xff"]),
     ),
     st.sampled_from(
-        [Said(leaf, body or b"", "ruleta-1") for leaf, body in BASE.table.retained().items()]
+        [FeedMessage(leaf, body or b"", "ruleta-1") for leaf, body in BASE.table.retained().items()]
     ),
 )
 
@@ -204,7 +204,7 @@ OF_TABLE = st.one_of(
 @settings(max_examples=300 if LONG in os.environ else 100)
 @given(st.lists(st.one_of(LINKS, NODES, OF_TABLE), max_size=25))
 def test_whatever_comes_nothing_is_current_that_is_not(
-    store: RoundStore, messages: list[Said | Linked]
+    store: RoundStore, messages: list[FeedMessage | ConnectionChange]
 ) -> None:
     floor = Floor({"ruleta-1": False}, lambda: NOW)
     pictures = Pictures(floor, store)
@@ -212,14 +212,14 @@ def test_whatever_comes_nothing_is_current_that_is_not(
     unread = set[str]()
     for message in messages:
         floor.hear(False, message)
-        if isinstance(message, Linked):
+        if isinstance(message, ConnectionChange):
             up, online = message.up, set()
         elif message.table is None:
             told = json.loads(message.body)
             online = {told["boot"]} if told["status"] == "online" else set()
         else:
             known = floor.known["ruleta-1"]
-            unread = {*known.unread}
+            unread = {*known.unreadable}
         drawn = msgspec.json.decode(pictures.json("ruleta-1", "es"))
         state = floor.known["ruleta-1"].state
         assert drawn["current"] == (drawn["trouble"] is None)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from controller.contract.times import utc
-from subscribers.connection import Connection
+from subscribers.connection import ServiceConnection
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance import site as site_module
 from subscribers.surveillance.archive import Query
@@ -57,7 +57,7 @@ class Floor:
         self.answered = 0.0
         clock = SimpleNamespace(monotonic=lambda: self.now, time=lambda: BEGUN + self.now)
         monkeypatch.setattr(site_module, "time", clock)
-        monkeypatch.setattr(Connection, "up", property(lambda _: True))
+        monkeypatch.setattr(ServiceConnection, "up", property(lambda _: True))
         settings = SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
         self.site = Site(settings, "surveillance", "b", lambda: None, None, None)
         monkeypatch.setattr(self.site.connection, "send", self._take)

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from rich.segment import Segment
 
-from subscribers.feed import Linked
+from subscribers.feed import ConnectionChange
 from subscribers.terminal.current import clock
 from subscribers.terminal.display import Display
 from subscribers.terminal.floor import TableOnFloor, floor
@@ -153,7 +153,7 @@ def test_the_display_remembers_since_when_it_is_in_trouble() -> None:
     display = Display("t1")
     first = display.trouble()
     assert (first.what, display.trouble().since) == ("no_broker", first.since)
-    display.take(Linked(up=True))
+    display.take(ConnectionChange(up=True))
     assert display.trouble().what == "no_daemon"
     assert display.trouble().since > first.since
 

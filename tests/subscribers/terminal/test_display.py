@@ -19,8 +19,8 @@ import pytest
 
 from controller.contract.messages.messages import LANGUAGES, catalogue
 from controller.contract.times import utc
-from subscribers.feed import Linked, Said, check_broker
-from subscribers.meter import Meter, hear
+from subscribers.feed import ConnectionChange, FeedMessage, check_broker
+from subscribers.meter import Meter, on_state
 from subscribers.money import money
 from subscribers.terminal.display import Display, main
 from subscribers.terminal.meter_line import line
@@ -173,24 +173,24 @@ def test_a_bad_address(url: str) -> None:
 
 def test_trouble_is_the_tables_own_daemon() -> None:
     display = Display("ruleta-1")
-    display.take(Linked(up=True))
-    display.take(Said("node/a/status", b'{"status": "offline"}'))
-    display.take(Said("node/b/status", b'{"status": "online"}'))
+    display.take(ConnectionChange(up=True))
+    display.take(FeedMessage("node/a/status", b'{"status": "offline"}'))
+    display.take(FeedMessage("node/b/status", b'{"status": "online"}'))
     assert not display.trouble().what
-    display.take(Said("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
+    display.take(FeedMessage("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
     assert display.trouble().what == "daemon_offline"
-    display.take(Said("node/a/status", b'{"status": "online"}'))
+    display.take(FeedMessage("node/a/status", b'{"status": "online"}'))
     assert not display.trouble().what
 
 
 def test_a_table_that_no_daemon_has_is_told() -> None:
     display = Display("ruleta-9")
-    display.take(Linked(up=True))
-    display.take(Said("node/a/status", b'{"status": "online"}'))
+    display.take(ConnectionChange(up=True))
+    display.take(FeedMessage("node/a/status", b'{"status": "online"}'))
     assert not display.trouble().what
-    display.take(Said("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
+    display.take(FeedMessage("node/a/health", b'{"tables": {"ruleta-1": {}}}'))
     assert display.trouble().what == "no_table"
-    display.take(Said("state", b'{"status": "open"}', "ruleta-9"))
+    display.take(FeedMessage("state", b'{"status": "open"}', "ruleta-9"))
     assert not display.trouble().what
 
 
@@ -248,7 +248,7 @@ def test_brackets_within_brackets_without_end_are_passed_over(
     what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = Display("ruleta-1")
-    assert display.take(Said(what, b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}")) is None
+    assert display.take(FeedMessage(what, b'{"shown":' + b"[" * 9999 + b"]" * 9999 + b"}")) is None
     assert f"display: {what}: not a JSON object" in capsys.readouterr().err
 
 
@@ -285,7 +285,7 @@ def test_a_meter_line_in_each_language() -> None:
             ({"awards": (award(status="pending", why="order", value=None),)}, ["hand.royal_flush"]),
         ):
             told = statement(now=said, **fields)
-            meter = hear(Meter(jackpot="gran"), msgspec.json.encode(told), utc(said))
+            meter = on_state(Meter(jackpot="gran"), msgspec.json.encode(told), utc(said))
             now = line(meter, None, utc(said + 14), language)
             amount = money(1_234_567, "EUR", language)
             assert amount in now.plain

@@ -19,7 +19,7 @@ from controller.tables.table import Table
 from devices.readings import WheelNumber
 from subscribers.display.picture import Picture, picture
 from subscribers.display.rounds import Ending, Round, put, round_of
-from subscribers.known import Known, Outdated, fold
+from subscribers.table_snapshot import Outdated, TableSnapshot, fold
 from tests.support.games import scripts
 
 Message = tuple[str, bytes | None]
@@ -49,7 +49,7 @@ class RealTable:
             boot=boot,
             about=About(title=page.title, languages=rulebook(decree).languages),
         )
-        self.known = Known(table=name)
+        self.known = TableSnapshot(table=name)
         self.rounds: tuple[Round, ...] = ()
         self._said: dict[str, bytes | None] = {}
 
