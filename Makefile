@@ -22,13 +22,13 @@ help:
 	@echo "make rules-proof  break every enforced rule, one at a time: a test that claims it must fail (ARGS=... for python -m tests.mutants)"
 	@echo "make chaos    kills, outages, full disks, clocks: forty minutes of it, and an hour for the console (ARGS=... for python -m tests.chaos)"
 	@echo "make brokers  what a subscriber may rely on, at Mosquitto, NATS and RabbitMQ; a hundred faults of a cluster (ARGS=... for python -m tests.brokers)"
-	@echo "make integrations  the examples at a real Home Assistant and a real Node-RED: half a gigabyte from PyPI and npm (docs/integrations.md)"
-	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/performance.md)"
+	@echo "make integrations  the examples at a real Home Assistant and a real Node-RED: half a gigabyte from PyPI and npm (docs/integrator/integrations.md)"
+	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/engineer/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make pictures the pictures of README.md anew"
-	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/install.md)"
+	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"
 	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root (RELEASE=12 or 13), and upgrades Debian below it"
-	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/vm.md)"
+	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/engineer/vm.md)"
 	@echo "make format   put the source in form"
 	@echo "make pins     take newer dependencies: versions and hashes of constraints.txt and constraints-dev.txt (needs uv)"
 	@echo "make clean    remove the environment and all caches"
@@ -108,8 +108,8 @@ steps: .venv/installed-dev
 pictures: .venv/installed-dev
 	@tests/debian-packages
 	@$(BIN)/python -m tests.web.pictures docs
-	@$(BIN)/novamas demo --history 20 --rounds 2 --screenshot docs/demo.svg </dev/null >/dev/null
-	@$(BIN)/novamas demo --floor --history 20 --rounds 2 --screenshot docs/floor.svg </dev/null >/dev/null
+	@$(BIN)/novamas demo --history 20 --rounds 2 --screenshot docs/images/demo.svg </dev/null >/dev/null
+	@$(BIN)/novamas demo --floor --history 20 --rounds 2 --screenshot docs/images/floor.svg </dev/null >/dev/null
 
 deb: .venv/installed-dev
 	@$(BIN)/python packaging/debian/build.py HEAD build $(RELEASE)

@@ -1,6 +1,6 @@
 """``python -m benchmarks``: decoding speed and latency; with a subcommand, one measurement alone.
 
-Prints measurements and ratios. docs/performance.md says how to read them.
+Prints measurements and ratios. docs/engineer/performance.md says how to read them.
 """
 
 from __future__ import annotations

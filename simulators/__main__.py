@@ -3,8 +3,8 @@ pseudo-terminal or a TCP port.
 
 ``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y
 banca. ``slot`` has ``cctalk-acceptor`` too. Self-built devices use the board format of
-``docs/board.md``: ``boule-board``, ``fortune-board``, ``dice-board``, ``shuffler-board`` and
-``slot-board``.
+``docs/engineer/board.md``: ``boule-board``, ``fortune-board``, ``dice-board``, ``shuffler-board``
+and ``slot-board``.
 """
 
 from __future__ import annotations

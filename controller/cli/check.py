@@ -219,13 +219,13 @@ def unnamed_keys(configuration: Configuration) -> list[str]:
         told.append(
             f"archive.keys: the recorder believes the first key with which {own.node} signs; write "
             f'keys = {{ {own.node} = "..." }} with `key` of the file <journal>.checkpoint on that '
-            "machine (docs/surveillance.md)"
+            "machine (docs/inspector/surveillance.md)"
         )
     of = {} if configuration.table else {"archive": archive.keys}
     of |= {f"archive.site {each.id}": each.keys for each in archive.site}
     return told + [
         f"{place}: keys: the recorder believes the first key with which each node signs; name them "
-        "(docs/surveillance.md)"
+        "(docs/inspector/surveillance.md)"
         for place, keys in of.items()
         if not keys
     ]
@@ -235,7 +235,7 @@ def told_to_others(configuration: Configuration) -> list[str]:
     """That metrics can be asked from other machines."""
     return [
         f"{'.'.join(map(str, at))}: whoever reaches {where} can read the metrics, without a "
-        "password; let a firewall keep all but Prometheus from it (docs/metrics.md)"
+        "password; let a firewall keep all but Prometheus from it (docs/technician/metrics.md)"
         for at, where in told_at(configuration).items()
         if not is_loopback(address(where)[0])
     ]
@@ -252,7 +252,7 @@ def unkept(clock: ClockConfig) -> list[str]:
         found = f"by the word of {said.by} the clock may be wrong by {said.greatest:.3g} s"
     else:
         return []
-    remedy = "let chrony or systemd-timesyncd keep it (docs/time.md)"
+    remedy = "let chrony or systemd-timesyncd keep it (docs/technician/time.md)"
     return [f"clock.bound: the site allows {clock.bound:g} s, and {found}: {remedy}"]
 
 

@@ -46,7 +46,7 @@ That was a simulated floor: devices, daemon, broker, people and displays on this
       the same with a recorder: what happened, the evidence beside the article, at /surveillance
   {novamas} rules --decree ARA02 --game roulette-french --list
       what the decree says of the game, rule by rule
-  {novamas} check docs/novamas.toml
+  {novamas} check docs/technician/novamas.toml
       whether the configuration of a site is sound; this one explains every key
 
 README.md goes on from here."""

@@ -30,7 +30,7 @@ PATIENCE = 0.5
 AT = "127.0.0.1:4001"
 """Where the simulated device is."""
 SITE = """\
-# Written by `novamas init`. Every key and its meaning: docs/configuration.md.
+# Written by `novamas init`. Every key and its meaning: docs/technician/configuration.md.
 # `novamas check` reports each mistake with its line; `novamas doctor` looks at the machine.
 
 [site]
@@ -51,13 +51,13 @@ url = {url}
 """
 ANYBODY_SIMULATED = """\
 [people]
-required = false         # anybody may command, at simulated tables alone: docs/security.md
+required = false # anybody may command, at simulated tables alone: docs/inspector/security.md
 
 """
 ANYBODY = """\
 [people]
 # Whoever may publish at the broker may command, in any name. Enrol your people before guests play,
-# and write true here: docs/security.md.
+# and write true here: docs/inspector/security.md.
 required = "accept-the-risk"
 
 """
@@ -67,12 +67,12 @@ public_key = {key}
 
 """
 STANDBY = """\
-[standby]                # a second daemon, with the same file, takes over: docs/standby.md
+[standby]             # a second daemon, with the same file, takes over: docs/technician/standby.md
 servers = [{servers}]    # the NATS cluster that keeps their lease
 # replicas = 1           # where the cluster is one node alone, for trials
 # instance = "sala-1"    # this machine in the pair; without it, its host name
 # lease = 10.0           # seconds after which the other takes over
-# creds_credential = "nats.creds" # our user of NATS, if it asks for one: docs/systemd.md
+# creds_credential = "nats.creds" # our user of NATS, if it asks for one: docs/technician/systemd.md
 
 """
 TABLE = """\
@@ -105,7 +105,8 @@ link = {link}
 
 """
 MORE = """\
-# More tables may stand here, or in files of their own beside this one: docs/configuration.md.
+# More tables may stand here, or in files of their own beside this one:
+# docs/technician/configuration.md.
 # `novamas devices` lists the drivers, and the address of each port for each of them.
 """
 SIMULATE = f"novamas simulate {{kind}} --protocol {{driver}} --tcp {AT}"
@@ -183,7 +184,7 @@ def run(given: argparse.Namespace) -> int:
     known = driver(given.driver)
     if known.described is not None:
         raise CommandLineError(
-            f"--driver {given.driver}: write its table by hand: docs/profiles.md", 2
+            f"--driver {given.driver}: write its table by hand: docs/technician/profiles.md", 2
         )
     if given.standby:
         reached_by_both(given.broker)
@@ -202,7 +203,8 @@ def run(given: argparse.Namespace) -> int:
         raise CommandLineError(
             f"--standby: {where} is plugged into one machine, and the other one of the pair cannot "
             "read it. Connect devices to a device server, and write their tables by hand into the "
-            "file that --simulated writes, with another --driver if need be: docs/standby.md",
+            "file that --simulated writes, with another --driver if need be: "
+            "docs/technician/standby.md",
             2,
         )
     text = page(plan, known, places, found, readers)
@@ -212,7 +214,7 @@ def run(given: argparse.Namespace) -> int:
     print(f"{given.file}: written, {told(known, places)}")
     print("\n".join(after(given.file, known, places)))
     if plan.standby:
-        print("and the same file on the other machine: docs/standby.md")
+        print("and the same file on the other machine: docs/technician/standby.md")
     return 0
 
 

@@ -1,1 +1,1 @@
-"""The acceptance of a wheel or a shoe on the floor: ``docs/commissioning.md``."""
+"""The acceptance of a wheel or a shoe on the floor: ``docs/technician/commissioning.md``."""

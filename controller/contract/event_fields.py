@@ -53,7 +53,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
     """
     time_bound: float | None = 0.0
     """Seconds by which ``time`` may be wrong, where that is more than the site allows; null: nobody
-    knows. Absent where it is not more, and where the site asks nothing: docs/time.md.
+    knows. Absent where it is not more, and where the site asks nothing: docs/technician/time.md.
     """
     simulated: bool = False
     """The table plays with simulated devices."""

@@ -257,7 +257,7 @@ class Irregularity(Event, frozen=True, tag="irregularity"):
     """Something happened that the decree does not allow or does not foresee."""
 
     what: str
-    """What happened: docs/vocabulary/irregularities.md lists the words."""
+    """What happened: docs/integrator/vocabulary/irregularities.md lists the words."""
     law: str
     """The id of the rule that it breaks, or that says what follows."""
     article: str
@@ -284,7 +284,7 @@ class AlertRaised(Event, frozen=True, tag="alert.raised"):
     alert: str
     """The alert's id, which is also the last level of its topic."""
     what: str
-    """What is wrong: docs/vocabulary/irregularities.md lists the words."""
+    """What is wrong: docs/integrator/vocabulary/irregularities.md lists the words."""
     severity: Literal["warning", "fault"] = "fault"
     """How serious it is."""
     device: str | None = None

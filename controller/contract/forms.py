@@ -107,7 +107,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     required: bool = False
     """Whether the command needs it. Any other may be left out."""
     default: bool | int | str | None = None
-    """What holds where it is left out; null: see docs/vocabulary/commands.md."""
+    """What holds where it is left out; null: see docs/integrator/vocabulary/commands.md."""
     least: int | None = None
     """Of numbers: the least."""
     most: int | None = None
@@ -124,7 +124,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """The key of its name in the messages."""
     fields: tuple[Field, ...]
-    """In the order of docs/vocabulary/commands.md; ``note`` comes last."""
+    """In the order of docs/integrator/vocabulary/commands.md; ``note`` comes last."""
 
 
 _KINDS: Mapping[str, type[msgspec.Struct]] = {tag_of(kind): kind for kind in COMMANDS} | {

@@ -68,7 +68,7 @@ class BrokerConnection(msgspec.Struct):
 
 
 class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine's clock, as who keeps it states it: see docs/time.md."""
+    """The machine's clock, as who keeps it states it: see docs/technician/time.md."""
 
     bound: float | None
     """Seconds by which the site lets times be wrong; null: it asks nothing."""

@@ -44,7 +44,7 @@ class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The body of ``command/device-command``: command a device of the table."""
 
     command: Word
-    """The device's command; docs/devices.md lists those of each driver."""
+    """The device's command; docs/technician/devices.md lists those of each driver."""
     device: Word
     """The device's id in the configuration."""
     by: Name
@@ -181,7 +181,7 @@ def read_order(
         close = get_close_matches(level(name)[:64], _NAMES, n=1, cutoff=0.75)
         raise UnreadableCommandError(
             f"no command {name[:64]!r}; "
-            f"{f'send {close[0]}' if close else 'docs/mqtt.md lists them'}",
+            f"{f'send {close[0]}' if close else 'docs/integrator/mqtt.md lists them'}",
             sender,
         )
     try:

@@ -129,7 +129,7 @@ class BlackjackOutcome(Outcome, frozen=True, tag="blackjack"):
     hands: tuple[Hand, ...]
     """The hands of the boxes in the order in which they are settled, then the dealer's."""
     marks: tuple[str, ...]
-    """What is special: docs/vocabulary/shown.md lists the marks of black jack."""
+    """What is special: docs/integrator/vocabulary/shown.md lists the marks of black jack."""
 
 
 class CirclePokerOutcome(Outcome, frozen=True, tag="circle-poker"):

@@ -153,9 +153,9 @@ class State(Leaf, frozen=True, kw_only=True):
     in which they came.
     """
     takes: tuple[str, ...]
-    """The commands that the table takes as it stands, in the order of docs/vocabulary/commands.md.
-    Any other is refused now, whatever it says; one of these may still be refused for what it says,
-    or for the role of who says it.
+    """The commands that the table takes as it stands, in the order of
+    docs/integrator/vocabulary/commands.md. Any other is refused now, whatever it says; one of
+    these may still be refused for what it says, or for the role of who says it.
     """
     unsigned: bool = False
     """At a real table, whoever may publish at the broker may give commands in any name: the site
@@ -185,7 +185,7 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     alert: str
     """The alert's id, which is also the last level of its topic."""
     what: str
-    """What is wrong: docs/vocabulary/irregularities.md lists the words."""
+    """What is wrong: docs/integrator/vocabulary/irregularities.md lists the words."""
     severity: Literal["warning", "fault"]
     """How serious it is."""
     raised: str

@@ -1,7 +1,8 @@
 """The contract for programs: JSON Schemas and an AsyncAPI document, generated from the types of the
 code.
 
-The same types always give the same bytes, so a test compares the files in ``docs/`` with them.
+The same types always give the same bytes, so a test compares the files in
+``docs/integrator/`` with them.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ FAMILIES: Mapping[str, tuple[str, tuple[Any, ...]]] = {
 
 
 def documents() -> dict[str, bytes]:
-    """The generated files for machines: path below ``docs/`` -> content."""
+    """The generated files for machines: path below ``docs/integrator/`` -> content."""
     files = {
         f"schemas/{name}.json": {"$id": f"urn:novamas:v{VERSION}:{name}", **schema}
         for name, schema in schemas().items()

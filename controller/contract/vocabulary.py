@@ -23,7 +23,7 @@ from controller.contract.schemas import FAMILIES, SENDER, Schema, markdown, sche
 from controller.contract.word_lists import introductions, irregularity_lists, word_lists
 from devices.readings import Reading
 
-MARK = "<!-- Written by `novamas schemas docs` from the types of the code: change those. -->"
+MARK = "<!-- Written by `novamas schemas docs/integrator` from the types: change those. -->"
 HEAD = "| Field | Type | Default | Meaning |\n|---|---|---|---|"
 
 BASES: Mapping[type[msgspec.Struct], str] = {
@@ -144,7 +144,7 @@ class Section(NamedTuple):
 
 
 def pages() -> dict[str, bytes]:
-    """The generated pages: path below ``docs/`` -> content."""
+    """The generated pages: path below ``docs/integrator/`` -> content."""
     sections = _sections()
     written = {name: _page(name, found) for name, found in sections.items()}
     written[WORDS] = _words()
@@ -298,8 +298,8 @@ def _link(name: str) -> str:
 
 def _linked(text: str) -> str:
     """Links in place of the names of pages, and no bar that would end a cell."""
-    text = re.sub(r"docs/vocabulary/([a-z-]+)\.md", r"[\1](\1.md)", text)
-    return re.sub(r"docs/([a-z-]+)\.md", r"[\1.md](../\1.md)", text).replace("|", "\\|")
+    text = re.sub(r"docs/integrator/vocabulary/([a-z-]+)\.md", r"[\1](\1.md)", text)
+    return re.sub(r"docs/([a-z-]+/)([a-z-]+\.md)", r"[\2](../../\1\2)", text).replace("|", "\\|")
 
 
 def anchor(heading: str) -> str:
@@ -354,7 +354,7 @@ integer, or a string where the wheel has more than one zero. A card is two chara
 4 5 6 7 8 9 T J Q K` and suit `c d h s`; the joker is `X`. A hand is named `player`, `banker`,
 `dealer`, `cloth:1`, `box:3`, `seat:2` or, after a split, `box:3.2`.
 
-All pages are written from the types by `novamas schemas docs`."""
+All pages are written from the types by `novamas schemas docs/integrator`."""
 
 
 def _index(written: Mapping[str, str]) -> str:

@@ -32,7 +32,7 @@ PATIENCE = 5.0
 LISTENS = 1.0
 """Seconds for what is retained."""
 PACKET = 65_536
-"""Bytes that the broker should take at once: as many as the daemon does (docs/mqtt.md)."""
+"""Bytes that the broker should accept at once: the daemon's own limit (docs/integrator/mqtt.md)."""
 
 
 class _Client(BrokerClient):
@@ -90,7 +90,7 @@ async def _asked(broker: BrokerConfig, site: SiteConfig) -> list[Finding]:
         return [Finding("fault", about, str(error), do)]
     except aiomqtt.MqttError as error:
         why = describe_error(error, broker)
-        do = "start it, or correct [broker]; docs/security.md has how a broker is set up"
+        do = "start it, or correct [broker]; docs/inspector/security.md has how a broker is set up"
         if "expired" in why:
             do = "renew the certificate of the broker"
         return [Finding("fault", about, why, do)]

@@ -77,7 +77,7 @@ def of_release(about: str, server: str, version: str) -> list[Finding]:
         return [Finding("warning", about, what, f"use {SAFE}")]
     if number < LEAST or (number[:2] == LEAST_2_12[:2] and number < LEAST_2_12):
         what = f"{server}: nats-server {version} is known to lose what it acknowledged"
-        return [Finding("warning", about, what, f"update it to {SAFE} (docs/scale.md)")]
+        return [Finding("warning", about, what, f"update it to {SAFE} (docs/integrator/scale.md)")]
     what = f"{server}: nats-server {version}; no client can ask its sync_interval"
     return [Finding("note", about, what, "see that it has `sync_interval: always`")]
 

@@ -51,7 +51,9 @@ def judged(unit: str, said: dict[str, str]) -> Finding:
     if not said:
         return Finding("note", about, "systemd does not answer", "look with `systemctl status`")
     if said.get("LoadState") == "not-found":
-        return Finding("warning", about, "it is not installed", "docs/systemd.md says how")
+        return Finding(
+            "warning", about, "it is not installed", "docs/technician/systemd.md says how"
+        )
     state = f"{said.get('ActiveState', '?')} ({said.get('SubState', '?')})"
     if said.get("ActiveState") == "failed":
         return Finding("fault", about, state, f"journalctl --unit {unit} says why")

@@ -26,7 +26,7 @@ def who_decides() -> str:
             f"says *{DEFAULT}*. A director's delegate is a person whom the site enrols in the "
             "people file with the role `director`, at the tables and for the time of the "
             "delegation. A site may narrow each cell "
-            "([`[people.may]`](../configuration.md)), and widen none.\n"
+            "([`[people.may]`](../../technician/configuration.md)), and widen none.\n"
         ),
     ]
     for decree in decrees():

@@ -1,7 +1,7 @@
 """Metric families: name, kind, meaning and labels.
 
-Names follow the conventions of Prometheus: base units, ``_total`` for counters. docs/metrics.md
-lists all of them.
+Names follow the conventions of Prometheus: base units, ``_total`` for counters.
+docs/technician/metrics.md lists all of them.
 """
 
 from __future__ import annotations

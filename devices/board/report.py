@@ -1,8 +1,8 @@
 """One report of a sensor board: the line ``$NB,<number>,<ms>,<kind>,<word>[,<field>...]*<check>``
 with CR LF.
 
-``docs/board.md`` defines the format. The check is CRC-16/XMODEM (polynomial 1021, initial value 0)
-over the characters between ``$`` and ``*``, as four upper-case hexadecimal digits.
+``docs/engineer/board.md`` defines the format. The check is CRC-16/XMODEM (polynomial 1021, initial
+value 0) over the characters between ``$`` and ``*``, as four upper-case hexadecimal digits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Driver of a self-built reader of dice: see ``docs/board.md``.
+"""Driver of a self-built reader of dice: see ``docs/engineer/board.md``.
 
 The board reports which faces it sees, where, and whether the dice move; it counts the throws. A
 throw is read when the same faces have been seen, not moving, for ``settle_time`` without a break.

@@ -87,8 +87,8 @@ def suspects() -> str:
     """What to say of a port that is not there: who may have taken it."""
     found = ", ".join(f"{taker.name} (pid {taker.pid})" for taker in running())
     if found:
-        return f"running, and known to take adapters: {found}; see docs/links.md"
-    return f"{', '.join(TAKERS)} can take an adapter away; see docs/links.md"
+        return f"running, and known to take adapters: {found}; see docs/technician/links.md"
+    return f"{', '.join(TAKERS)} can take an adapter away; see docs/technician/links.md"
 
 
 def _node(path: Path) -> str | None:

@@ -244,7 +244,7 @@ def find(wanted: Wanted) -> Any:
     if bus is None:
         raise LinkFailedError(
             f"{wanted}: libusb is missing or has no access to the bus; install "
-            "libusb-1.0-0 (docs/systemd.md)"
+            "libusb-1.0-0 (docs/technician/systemd.md)"
         )
     equal = list(
         usb.core.find(find_all=True, backend=bus, idVendor=wanted.vendor, idProduct=wanted.product)
@@ -399,7 +399,7 @@ def _why(error: Exception) -> str:
     if number == errno.EACCES:
         return (
             "no permission; add a udev rule that gives the device to the service's group "
-            "(docs/links.md)"
+            "(docs/technician/links.md)"
         )
     if number == errno.EBUSY:
         return "another program has the device open"

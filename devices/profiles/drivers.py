@@ -55,7 +55,7 @@ def _blind(profile: Profile) -> str | None:
     if profile.kind == "wheel" and NUMBER not in {each.reading for each in said}:
         return (
             f"no number can come: the profile {profile.name} says no {NUMBER}; write one from the "
-            "maker's document (docs/profiles.md)"
+            "maker's document (docs/technician/profiles.md)"
         )
     for at, what in unreached(profile):
         return (

@@ -1,5 +1,6 @@
-r"""What a profile may contain: the sections of its TOML file as structs. ``docs/profiles.md``
-explains all of it, with an example.
+r"""What a profile may contain: the sections of its TOML file as structs.
+
+``docs/technician/profiles.md`` explains all of it, with an example.
 
 Bytes are written as text: the character ``\u0002`` is the byte 02; characters above ``\u00ff`` are
 not allowed.
@@ -126,7 +127,7 @@ class Checksum(_Section, frozen=True):
 
 class Field(_Section, frozen=True):
     """``[fields.NAME]`` or ``[message.fields.NAME]``: a part of a frame, and how to decode it. See
-    ``docs/profiles.md``.
+    ``docs/technician/profiles.md``.
     """
 
     at: Offset | None = None

@@ -1,4 +1,4 @@
-"""Driver of a self-built shuffler with a sensor board: see ``docs/board.md``.
+"""Driver of a self-built shuffler with a sensor board: see ``docs/engineer/board.md``.
 
 It reports its state, its verdict on the cards in it, and that a packet came out. Whether the count
 is right and whether the set is right are two separate facts. **No report has a field that could

@@ -1,4 +1,6 @@
-"""Driver of ccTalk coin acceptors: those of all boxes of a table on one bus: ``docs/cctalk.md``.
+"""Driver of ccTalk coin acceptors: those of all boxes of a table on one bus.
+
+``docs/technician/cctalk.md`` has the wiring and the settings.
 
 All share one wire, and whoever asks hears its own requests. Each echo shows which request the next
 answer belongs to; so what was recorded is read as it was read live. An answer counts only after the

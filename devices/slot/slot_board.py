@@ -1,5 +1,5 @@
 """Driver of self-built coin slots at a table's boxes, which count coins and chips: see
-``docs/board.md``.
+``docs/engineer/board.md``.
 
 The board counts all coins since it was started, so a coin whose report was lost is known to be
 missing. Which box it was for is unknown: it is reported as ``coins_missed`` and never invented.

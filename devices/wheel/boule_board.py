@@ -1,4 +1,6 @@
-"""Driver of a self-built boule plate of 18 holes with a sensor in each: see ``docs/board.md``.
+"""Driver of a self-built boule plate of 18 holes with a sensor in each.
+
+``docs/engineer/board.md`` defines its line.
 
 The board reports only what its sensors see and decides nothing. The ball is immobilised when it has
 been seen in exactly one hole, not moving, for ``settle_time`` without a break. Each launch has one

@@ -1,4 +1,4 @@
-"""Driver of a self-built wheel of fortune with an encoder board: see ``docs/board.md``.
+"""Driver of a self-built wheel of fortune with an encoder board: see ``docs/engineer/board.md``.
 
 The board reports which cell is under the tongue, how many have passed since the launch, and the
 wheel's direction and speed. The wheel has stopped when it does not turn and one cell has been under

@@ -409,7 +409,7 @@ def _blind(options: msgspec.Struct) -> str | None:
     assert isinstance(options, Options)
     return (
         "no number can come: where it stands in an answer is not public; give `fields` from the "
-        "vendor's document (docs/devices.md#saturn)"
+        "vendor's document (docs/technician/devices.md#saturn)"
         if options.fields is None
         else None
     )

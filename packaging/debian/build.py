@@ -186,11 +186,14 @@ def lay(source: Path, parts: Path, root: Path, python: Python) -> None:
     for file in [
         source / "README.md",
         source / "CHANGELOG.md",
-        *sorted((source / "docs").glob("*.md")),
-        *sorted((source / "docs" / "monitoring").iterdir()),
+        *sorted((source / "docs").rglob("*.md")),
+        *sorted((source / "docs" / "technician" / "monitoring").iterdir()),
     ]:
         put(f"{SHARE}/{file.relative_to(source)}", file.read_text())
-    for file in [source / "docs" / "novamas.toml", *sorted((source / "examples").iterdir())]:
+    for file in [
+        source / "docs" / "technician" / "novamas.toml",
+        *sorted((source / "examples").iterdir()),
+    ]:
         put(f"{SHARE}/examples/{file.name}", file.read_text())
 
 

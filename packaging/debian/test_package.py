@@ -95,8 +95,8 @@ wait $daemon
 
 
 def first_floor() -> list[str]:
-    """The commands of the steps of docs/operations.md, as they are printed there."""
-    page = (CHECKOUT / "docs" / "operations.md").read_text()
+    """The commands of the steps of docs/technician/operations.md, as they are printed there."""
+    page = (CHECKOUT / "docs" / "technician" / "operations.md").read_text()
     section = page.partition("## A floor in ten minutes")[2].partition("\n## ")[0]
     return [
         textwrap.dedent(step)
@@ -220,7 +220,7 @@ def test_the_list_of_contents_is_cyclonedx(present: Path, tmp_path: Path) -> Non
 
 
 def test_every_module_is_imported() -> None:
-    absent = "psycopg", "pyarrow"  # docs/install.md
+    absent = "psycopg", "pyarrow"  # docs/technician/install.md
     script = f"""
 import importlib, pkgutil
 import controller, devices, simulators, subscribers

@@ -345,9 +345,9 @@ def offers(seen: Seen) -> Iterable[Offer]:
 
 
 def takes_two(seen: Seen, command: str, fields: Mapping[str, Any] | None) -> bool | None:
-    """Whether a command takes a second person here, by the rules of docs/security.md. ``fields``:
-    what it says; None: the person fills it in. Returns None where that decides, or the table knows
-    and this server does not.
+    """Whether a command takes a second person here, by the rules of docs/inspector/security.md.
+    ``fields``: what it says; None: the person fills it in. Returns None where that decides, or
+    the table knows and this server does not.
     """
     told, state = allowed(seen, command), seen.known.state
     if told is None or state is None or not told.two_persons:

@@ -25,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = CommandLine(
         prog="novamas wheel",
         description="How wheels and shoes behave, from the archive of surveillance. It is advice: "
-        "it changes no result. docs/statistics.md says what each figure means.",
+        "it changes no result. docs/inspector/statistics.md says what each figure means.",
     )
     parser.add_argument("table", nargs="*", metavar="TABLE", help="only these tables")
     parser.add_argument(

@@ -6,7 +6,7 @@ left evenly. The evidence is the likelihood of what came under the mixture, divi
 the fair wheel. At a fair wheel it is a martingale that begins at 1, so it ever reaches ``1 / a``
 with a probability of at most ``a``, however often somebody looks (Ville 1939). It is one-sided: a
 sector that comes too seldom shows as its complement, as far as that is made of sectors.
-docs/statistics.md derives it and has its power.
+docs/inspector/statistics.md derives it and has its power.
 """
 
 from __future__ import annotations

@@ -581,7 +581,7 @@ _ADVICE: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] =
     (psycopg.errors.LockNotAvailable, "another program holds it; end that program"),
     (
         (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction),
-        "let the user of this program do so: docs/surveillance.md says how",
+        "let the user of this program do so: docs/inspector/surveillance.md says how",
     ),
     (psycopg.OperationalError, "look after the server and the way there; it is tried again"),
 )

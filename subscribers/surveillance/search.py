@@ -33,7 +33,7 @@ Times: 1h or 30m (so long ago), 21:30 (the last time that it was), 2026-11-22,
 2026-11-22T21:30, 2026-11-22T20:30:00Z.
 What: `notable`; a kind of thing: result, void, unresolved, corrected,
 irregularity, alert, finding, access, sealed, checkpoint, reply, info; a type of
-event; or a word of docs/vocabulary/irregularities.md.
+event; or a word of docs/integrator/vocabulary/irregularities.md.
 --round shows a whole round, in order, with its evidence beside the article.
 
 exit status: 0 found, 1 nothing found or the archive cannot be read, 2 wrong usage"""

@@ -1,4 +1,4 @@
-"""What a subscriber may rely on, at each engine: docs/mqtt.md."""
+"""What a subscriber may rely on, at each engine: docs/integrator/mqtt.md."""
 
 from __future__ import annotations
 

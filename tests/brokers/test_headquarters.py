@@ -1,5 +1,5 @@
-"""The configurations of docs/scale.md that take a floor's messages to headquarters, also what was
-said while the line was away.
+"""The configurations of docs/integrator/scale.md that take a floor's messages to headquarters, also
+what was said while the line was away.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.support.brokers.nats import Cluster
 
 pytestmark = pytest.mark.usefixtures("programs")
 
-PAGE = (contract.DOCS / "scale.md").read_text()
+PAGE = (contract.INTEGRATOR / "scale.md").read_text()
 TABLE = "novamas/v1/casino-mayor/ruleta-1"
 SUBJECTS = ["novamas.v1.*.*.event", "novamas.v1.*.*.sealed", "novamas.v1.*.node.*.checkpoint"]
 

@@ -31,7 +31,7 @@ from tests.support.web.pit import PINS, Client
 
 BOUND = 25.0
 """Seconds after which a number is not shown as current any more when nothing is heard of the
-broker: docs/web.md says so.
+broker: docs/technician/web.md says so.
 """
 What = Literal["line", "away", "mute", "broker", "server", "silent"]
 """The line is cut around the touch, or before it, or swallows the answer; the broker is killed and

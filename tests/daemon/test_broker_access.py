@@ -174,7 +174,7 @@ TOPICS = sorted(
 
 @pytest.fixture
 def configuration(tmp_path: Path) -> Path:
-    sample = Path(__file__).parents[2] / "docs" / "novamas.toml"
+    sample = Path(__file__).parents[2] / "docs" / "technician" / "novamas.toml"
     file = tmp_path / "novamas.toml"
     text = sample.read_text()
     text = text.replace("[broker]", '[broker]\nresponse_topics = ["site-answers"]', 1)

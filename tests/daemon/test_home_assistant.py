@@ -77,7 +77,7 @@ def _state(entity: dict[str, Any], retained: dict[str, bytes]) -> str:
 def guarded(programs: None, tmp_path: Path, ending: ExitStack) -> Mosquitto:
     """A broker with the rules of the page."""
     rules = re.search(
-        r"```acl\n(.*?)```", (contract.DOCS / "integrations.md").read_text(), re.DOTALL
+        r"```acl\n(.*?)```", (contract.INTEGRATOR / "integrations.md").read_text(), re.DOTALL
     )
     assert rules is not None
     file = tmp_path / "acl"

@@ -159,7 +159,7 @@ def test_what_it_writes_is_sound_for_every_driver(
         (["--decree", "EUS69"], 2, "not written: site.decree: no decree 'EUS69'"),
         (["--site", "Casino Mayor"], 2, "not written: site.id: expected 1 to 48 characters"),
         (["--game", "boule"], 2, "the driver cammegh-ss2 is for"),
-        (["--driver", "profile"], 2, "write its table by hand: docs/profiles.md"),
+        (["--driver", "profile"], 2, "write its table by hand: docs/technician/profiles.md"),
         (["--driver", "barcode-hid"], 1, "no USB reader for barcode-hid is plugged in"),
         (["--standby", NATS], 2, "--standby: give --broker too, one that both machines reach"),
         (

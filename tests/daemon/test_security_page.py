@@ -1,4 +1,4 @@
-"""What a newcomer reads in docs/security.md, done line by line."""
+"""What a newcomer reads in docs/inspector/security.md, done line by line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
-PAGE = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "inspector" / "security.md").read_text(
+    encoding="utf-8"
+)
 ASK = ("people key", "people add", "people revoke", "people rotate", "people sign", "send")
 """What asks for a passphrase."""
 

@@ -22,11 +22,13 @@ from tests.support import contract
 from tests.support.for_each import for_each
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
-ROWS = {row[0]: row for row in contract.table(contract.sections("devices.md")["Devices"])}
+ROWS = {
+    row[0]: row for row in contract.table(contract.sections("technician/devices.md")["Devices"])
+}
 GUIDE = dict(
     re.findall(
         r"^## (\d)\..*?\n```\w*\n(.*?)^```",
-        (contract.DOCS / "new-device.md").read_text(),
+        (contract.DOCS / "engineer" / "new-device.md").read_text(),
         re.MULTILINE | re.DOTALL,
     )
 )
@@ -71,7 +73,7 @@ def test_the_options_are_described(name: str) -> None:
     options = driver(name).options
     told = [
         (option, default)
-        for option, default, _ in contract.table(contract.sections("devices.md")[name])
+        for option, default, _ in contract.table(contract.sections("technician/devices.md")[name])
     ]
     fields = msgspec.structs.fields(options)
     assert told == [(field.name, msgspec.json.encode(field.default).decode()) for field in fields]

@@ -1,4 +1,4 @@
-"""docs/architecture.md against the code: what it names exists, and rooms import what it says."""
+"""docs/engineer/architecture.md against the code: names exist, rooms import what it says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.support.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "architecture.md").read_text()
+PAGE = (ROOT / "docs" / "engineer" / "architecture.md").read_text()
 NAMED = sorted(set(re.findall(r"`([\w/]+\.py)::([\w.]+)`", PAGE)))
 ROOMS = {
     folder.rstrip("/"): set() if knows == "nothing else" else set(knows.split(", "))

@@ -13,7 +13,7 @@ TABLES = ("People", "The round", "Wheels and dice", "Cards", "Poker", "Hands of 
 
 
 def rows() -> list[list[str]]:
-    sections = contract.sections("glossary.md")
+    sections = contract.sections("engineer/glossary.md")
     return [row for heading in TABLES for row in contract.table(sections[heading])]
 
 

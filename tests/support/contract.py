@@ -11,6 +11,7 @@ from typing import Any
 from controller.contract.schemas import documents
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+INTEGRATOR = DOCS / "integrator"
 FAMILIES = (
     *("readings", "commands", "orders", "replies", "events", "retained", "jackpot"),
     *("node", "sealed"),

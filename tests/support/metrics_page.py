@@ -1,4 +1,4 @@
-"""docs/metrics.md: every metric as the code has it.
+"""docs/technician/metrics.md: every metric as the code has it.
 
 Write the tables anew after a change: ``python -m tests.support.metrics_page``.
 """
@@ -15,7 +15,7 @@ from subscribers.carrousel import metrics as carrousel
 from subscribers.surveillance import health as surveillance
 from subscribers.web import metrics as web
 
-PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "technician" / "metrics.md"
 SECTIONS: Mapping[str, tuple[MetricFamily, ...]] = {
     "The daemon": daemon.FAMILIES,
     "The jackpots": carrousel.FAMILIES,

@@ -1,4 +1,4 @@
-"""Debian's nginx before a web server, as docs/web.md configures it, with TLS."""
+"""Debian's nginx before a web server, as docs/technician/web.md configures it, with TLS."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.daemon.certificates import Authority
 from tests.support.programs import running
 
 DOCUMENTED = re.compile(r"```nginx\n(.*?)```", re.DOTALL)
-PAGE = Path(__file__).parents[2] / "docs/web.md"
+PAGE = Path(__file__).parents[2] / "docs/technician/web.md"
 CONFIGURATION = """\
 daemon off;
 master_process off;
@@ -44,7 +44,7 @@ http {{
 
 
 def documented(port: int) -> str:
-    """The lines of docs/web.md, for a server at this port."""
+    """The lines of docs/technician/web.md, for a server at this port."""
     [lines] = DOCUMENTED.findall(PAGE.read_text(encoding="utf-8"))
     assert lines.count("127.0.0.1:8080") == 1
     return str(lines).replace("127.0.0.1:8080", f"127.0.0.1:{port}")

@@ -1,5 +1,5 @@
 """What browsers of five years ago lack, by the data of MDN: features of JavaScript, of pages and of
-style sheets that came with a later version of any browser that docs/web.md names.
+style sheets that came with a later version of any browser that docs/technician/web.md names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DATA = NPM / "node_modules/@mdn/browser-compat-data/data.json"
 STATIC = Path(subscribers.__file__).parent
 SCRIPTS = sorted(STATIC.glob("*/static/**/*.js"))
 SHEETS = sorted(STATIC.glob("*/static/**/*.css"))
-PAGE = Path(__file__).parents[2] / "docs/web.md"
+PAGE = Path(__file__).parents[2] / "docs/technician/web.md"
 NAMED = re.compile(r"Chrome and Edge (\d+), Firefox (\d+) and Safari (\d+(?:\.\d+)?)")
 DISPLAYS = [each for each in SHEETS if each.parts[-4:-2] == ("display", "static")]
 DISPLAYS += [STATIC / "display/static/display.css", STATIC / "display/static/jackpot.css"]
@@ -29,7 +29,7 @@ Oldest = Mapping[str, float]
 
 @cache
 def oldest(displays: bool = False) -> Oldest:
-    """The oldest browsers that docs/web.md names: of all pages, and of the displays."""
+    """The oldest browsers that docs/technician/web.md names: of all pages, and of the displays."""
     every, drawing = NAMED.findall(" ".join(PAGE.read_text(encoding="utf-8").split()))
     chrome, firefox, safari = map(float, drawing if displays else every)
     return {

@@ -30,7 +30,7 @@ DOCUMENTED_503 = {
     "/wheels": "",
     "/wheels/{table}/{number}": "",
 }
-"""Routes that answer with 503 where docs/web.md and docs/console.md say so, and its text."""
+"""Routes that answer with 503, and its text (docs/technician/web.md, docs/pit/console.md)."""
 USUAL: Mapping[str, Any] = {
     "table": TABLE,
     "jackpot": JACKPOT,

@@ -1,4 +1,4 @@
-"""Behind a reverse proxy: Debian's nginx, configured by the lines of docs/web.md."""
+"""Behind a reverse proxy: Debian's nginx, configured by the lines of docs/technician/web.md."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from controller.configuration.file import load
 from controller.doctor import keys
 from tests.support.daemon.certificates import Authority
 
-SAMPLE = Path(__file__).parents[3] / "docs" / "novamas.toml"
+SAMPLE = Path(__file__).parents[3] / "docs" / "technician" / "novamas.toml"
 
 
 def test_the_sample_is_sound(capsys: pytest.CaptureFixture[str]) -> None:

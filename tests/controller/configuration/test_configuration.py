@@ -58,12 +58,14 @@ def test_a_sound_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_sample_is_sound() -> None:
-    assert len(load(DOCS / "novamas.toml").table) == 2
+    assert len(load(DOCS / "technician" / "novamas.toml").table) == 2
 
 
 def test_the_tables_of_the_document_on_boards_are_sound(tmp_path: Path) -> None:
     (text,) = re.findall(
-        r"```toml\n(.*?)```", (DOCS / "board.md").read_text(encoding="utf-8"), re.DOTALL
+        r"```toml\n(.*?)```",
+        (DOCS / "engineer" / "board.md").read_text(encoding="utf-8"),
+        re.DOTALL,
     )
     (tmp_path / "novamas.toml").write_text(text, encoding="utf-8")
     tables = load(tmp_path / "novamas.toml").table
@@ -419,8 +421,8 @@ link = "serial:///dev/x?bad=12&parity=X"
 options = { pocket = 37 }
 """
     people = (
-        "line 3: people: the key `file` is missing; docs/security.md says how to make it",
-        "line 3: people: the key `key` is missing; docs/security.md says how to make it",
+        "line 3: people: the key `file` is missing; docs/inspector/security.md says how to make it",
+        "line 3: people: the key `key` is missing; docs/inspector/security.md says how to make it",
     )
     assert mistakes(tmp_path, text) == [
         *people,
@@ -642,8 +644,8 @@ k = {z = 1}
 
 
 def _documented(section: str) -> dict[str, str]:
-    """Key and default of the table under a heading of docs/configuration.md."""
-    text = (DOCS / "configuration.md").read_text()
+    """Key and default of the table under a heading of docs/technician/configuration.md."""
+    text = (DOCS / "technician" / "configuration.md").read_text()
     body = re.split(r"\n#+ ", text.split(f"# {section}\n", 1)[1])[0]
     return dict(re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", body, re.MULTILINE))
 

@@ -48,7 +48,9 @@ def test_a_refusal_has_its_amounts_as_money() -> None:
 def test_the_schemas_call_every_amount_minor_units() -> None:
     orders = {str(kind.__struct_config__.tag): kind for kind in JACKPOT_ORDERS}
     kinds = {tag_of(kind): kind for kind in COMMANDS} | orders
-    pages = [json.loads((ROOT / f"docs/schemas/{page}.json").read_text()) for page in PAGES]
+    pages = [
+        json.loads((ROOT / f"docs/integrator/schemas/{page}.json").read_text()) for page in PAGES
+    ]
     shapes = pages[0]["$defs"] | pages[1]["$defs"]
     for name in NAMES:
         for field in form(name).fields:

@@ -33,7 +33,7 @@ EXAMPLES = [
     (label, json.loads(body))
     for label, body in re.findall(
         r"^```json (.+?)\n(.*?)^```",
-        (contract.DOCS / "mqtt.md").read_text(),
+        (contract.INTEGRATOR / "mqtt.md").read_text(),
         re.MULTILINE | re.DOTALL,
     )
     if label != "outcome"  # part of a result: tests/controller/mqtt/test_mqtt_page.py
@@ -72,8 +72,8 @@ def validator(family: str, component: str | None = None) -> Draft202012Validator
 
 @for_each("path", contract.files())
 def test_the_files_are_what_the_types_say(path: str) -> None:
-    assert (contract.DOCS / path).read_bytes() == contract.files()[path], (
-        "write them with `novamas schemas docs`"
+    assert (contract.INTEGRATOR / path).read_bytes() == contract.files()[path], (
+        "write them with `novamas schemas docs/integrator`"
     )
 
 
@@ -124,7 +124,7 @@ def test_no_type_reads_a_larger_integer() -> None:
 
 
 def test_no_other_schema_lies_there() -> None:
-    there = {f"schemas/{file.name}" for file in (contract.DOCS / "schemas").iterdir()}
+    there = {f"schemas/{file.name}" for file in (contract.INTEGRATOR / "schemas").iterdir()}
     assert there | {"asyncapi.json"} == set(contract.files())
 
 
@@ -216,14 +216,14 @@ def test_the_topics_of_the_documents_are_those_of_the_code() -> None:
     channels = json.loads(contract.files()["asyncapi.json"])["channels"]
     addresses = {re.sub(r"\{(\w+)\}", r"<\1>", channel["address"]) for channel in channels.values()}
     below = Topics("<site>").root + "/"
-    told = {row[0] for row in contract.table(contract.sections("mqtt.md")["Topics"])}
+    told = {row[0] for row in contract.table(contract.sections("integrator/mqtt.md")["Topics"])}
     assert {below + topic for topic in told} == addresses
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
     told = {
         name: set(re.findall(r"`(\w+)`", f"`{fields}`"))
-        for name, fields in contract.table(contract.sections("mqtt.md")["Commands"])
+        for name, fields in contract.table(contract.sections("integrator/mqtt.md")["Commands"])
     }
     own = {}
     for command in COMMANDS:

@@ -42,10 +42,10 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def parsed(programs: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What AsyncAPI's parser tells of our document, and of a wrong one, in one run of it."""
-    folder, document = tmp_path_factory.mktemp("asyncapi"), contract.DOCS / "asyncapi.json"
+    folder, document = tmp_path_factory.mktemp("asyncapi"), contract.INTEGRATOR / "asyncapi.json"
     wrong = document.read_text().replace('"action": "send"', '"action": "shout"', 1)
     (folder / "asyncapi.json").write_text(wrong)
-    (folder / "schemas").symlink_to(contract.DOCS / "schemas")
+    (folder / "schemas").symlink_to(contract.INTEGRATOR / "schemas")
     done = run("node", "asyncapi.js", document, folder / "asyncapi.json")
     assert done.returncode == 0, done.stderr
     ours, others = map(json.loads, done.stdout.splitlines())
@@ -63,7 +63,7 @@ def test_the_asyncapi_parser_finds_what_is_wrong(parsed: dict[str, dict[str, Any
 
 @pytest.mark.usefixtures("programs")
 def test_ajv_takes_every_schema_in_strict_mode() -> None:
-    found = run("node", "schemas.js", contract.DOCS / "schemas")
+    found = run("node", "schemas.js", contract.INTEGRATOR / "schemas")
     assert (found.stdout, found.returncode) == ("", 0), found.stderr
 
 
@@ -71,7 +71,7 @@ def test_ajv_takes_every_schema_in_strict_mode() -> None:
 def client(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the generated types."""
     folder = tmp_path_factory.mktemp("client")
-    made = run("node", "typescript.js", contract.DOCS / "schemas", folder)
+    made = run("node", "typescript.js", contract.INTEGRATOR / "schemas", folder)
     assert made.returncode == 0, made.stderr
     return folder
 

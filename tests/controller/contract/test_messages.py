@@ -225,7 +225,7 @@ def irregularities() -> set[str]:
     """
     documented = {
         name
-        for heading, section in contract.sections("vocabulary/irregularities.md").items()
+        for heading, section in contract.sections("integrator/vocabulary/irregularities.md").items()
         if heading.startswith("irregularity")
         for name, _ in contract.table(section)
     }
@@ -406,11 +406,11 @@ def test_the_enumerations_see_what_they_should() -> None:
 
 
 def test_the_contract_lists_every_alert_of_the_daemon_and_every_group() -> None:
-    listed = contract.sections("vocabulary/irregularities.md")["alert"]
+    listed = contract.sections("integrator/vocabulary/irregularities.md")["alert"]
     assert [
         alert for alert in sorted(sent("alert")) if "." in alert and f"`{alert}`" not in listed
     ] == []
-    page = contract.sections("mqtt.md")["The words that people read"]
+    page = contract.sections("integrator/mqtt.md")["The words that people read"]
     groups = {name.strip("` ") for row in contract.table(page) for name in row[0].split(",")}
     assert groups == {key.partition(".")[0] for key in catalogue(ENGLISH)}
     example = json.loads(next(line for line in page.splitlines() if line.startswith("{")))

@@ -1,4 +1,4 @@
-"""``docs/vocabulary`` has every name on the wire with its meaning, and nothing else."""
+"""``docs/integrator/vocabulary`` has every name on the wire with its meaning, and nothing else."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from tests.support.games.outcomes import shown
 
 SECTIONS = {
     heading: text
-    for page in sorted((contract.DOCS / "vocabulary").glob("*.md"))
+    for page in sorted((contract.INTEGRATOR / "vocabulary").glob("*.md"))
     if page.stem in ("shown", "irregularities")
-    for heading, text in contract.sections(f"vocabulary/{page.name}").items()
+    for heading, text in contract.sections(f"integrator/vocabulary/{page.name}").items()
 }
 PAGES = pages()
 WHEEL, SHOE, BANKED_GAME = "every wheel", "every game dealt from a shoe", "every banked game"
@@ -163,8 +163,8 @@ def test_a_field_has_its_own_meaning_or_that_of_its_base() -> None:
 
 @for_each("page", PAGES)
 def test_a_page_is_what_the_types_say(page: str) -> None:
-    written = (contract.DOCS / page).read_bytes()
-    assert written == PAGES[page], "write it with `novamas schemas docs`"
+    written = (contract.INTEGRATOR / page).read_bytes()
+    assert written == PAGES[page], "write it with `novamas schemas docs/integrator`"
     assert len(written.splitlines()) < 700
 
 
@@ -173,7 +173,7 @@ def test_every_type_is_on_one_page() -> None:
         heading.strip("`")
         for page in PAGES
         if page != "vocabulary/README.md"
-        for heading in contract.sections(page)
+        for heading in contract.sections(f"integrator/{page}")
         if heading.startswith("`")
     ]
     kinds = {kind for _, types in FAMILIES.values() for kind in structs(*types).values()}
@@ -187,7 +187,7 @@ def test_every_type_is_on_one_page() -> None:
 
 def test_every_link_of_the_pages_leads_to_a_heading() -> None:
     found = 0
-    for page in (contract.DOCS / "vocabulary").glob("*.md"):
+    for page in (contract.INTEGRATOR / "vocabulary").glob("*.md"):
         for address in re.findall(r"\]\(([^)]*)\)", page.read_text()):
             file, _, wanted = address.partition("#")
             target = page if not file else page.parent / file

@@ -1,5 +1,5 @@
 """The same situation is told in the same words at every dealt game. Where games differ,
-docs/rules.md says so: its table is held against what they tell.
+docs/inspector/rules.md says so: its table is held against what they tell.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ SITUATIONS = (
 PAGE = {
     (row[0], row[1]): row[2]
     for row in contract.table(
-        contract.sections("rules.md")["The same situation at every dealt game"]
+        contract.sections("inspector/rules.md")["The same situation at every dealt game"]
     )
 }
 WHEN = {"antes": "bets_open"}
@@ -143,7 +143,7 @@ PLAYED = [each for each in ROUNDS if each.game in DEALT]
 
 
 def inputs(played: Round) -> Iterator[Input]:
-    """The inputs of a round of docs/mqtt.md."""
+    """The inputs of a round of docs/integrator/mqtt.md."""
     for at, (name, body) in enumerate(played.lines, 1):
         if name == "device":
             told: dict[str, Any] = {"device": "device", **body}

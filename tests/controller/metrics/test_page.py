@@ -1,4 +1,4 @@
-"""docs/metrics.md says what is told, and nothing else."""
+"""docs/technician/metrics.md says what is told, and nothing else."""
 
 from __future__ import annotations
 

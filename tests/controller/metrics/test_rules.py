@@ -14,7 +14,7 @@ from tests.support.metrics_page import EVERY
 
 pytestmark = pytest.mark.usefixtures("programs")
 
-MONITORING = Path(__file__).parents[3] / "docs" / "monitoring"
+MONITORING = Path(__file__).parents[3] / "docs" / "technician" / "monitoring"
 RULES = MONITORING / "novamas.rules.yml"
 TABLE = '{table="r1",simulated="false"}'
 DEVICE = '{table="r1",simulated="false",device="wheel"}'

@@ -1,4 +1,4 @@
-"""What docs/mqtt.md says of games: which takes which command, and a round of each, played."""
+"""The games in docs/integrator/mqtt.md: which accepts which command, and a round of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from controller.tables.table import Table
 from devices.readings import Reading
 from tests.support import contract
 
-PAGE = (contract.DOCS / "mqtt.md").read_text()
+PAGE = (contract.INTEGRATOR / "mqtt.md").read_text()
 PERSON = {"by": "M. Lasa", "role": "table_head", "client": "page"}
 TABLE, SITE = "t1", "casino-mayor"
 
@@ -114,7 +114,7 @@ def names(text: str) -> set[str]:
 
 
 def test_the_commands_of_each_game() -> None:
-    section = contract.sections("mqtt.md")["Which game takes which command"]
+    section = contract.sections("integrator/mqtt.md")["Which game takes which command"]
     every = names(section.partition("and every table takes")[0])
     told = {
         game: every | names(f"`{commands}`")

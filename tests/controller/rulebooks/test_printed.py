@@ -63,8 +63,8 @@ def test_the_article_is_where_an_inspector_would_look(rule: str, article: str) -
 
 
 def test_the_pages_are_those_of_the_data() -> None:
-    """Else: ``novamas rules --pages docs/rules``."""
-    folder = ROOT / "docs" / "rules"
+    """Else: ``novamas rules --pages docs/inspector/rules``."""
+    folder = ROOT / "docs" / "inspector" / "rules"
     assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == (
         pages() | {WHO: who_decides()}
     )

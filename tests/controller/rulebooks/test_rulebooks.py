@@ -138,7 +138,9 @@ def test_every_doubt_is_in_the_document(game: str, decree: str) -> None:
 
 def documented(game: str) -> list[str]:
     """The lines of the document that speak of a game's doubts."""
-    document = (Path(__file__).parents[3] / "docs" / "rules.md").read_text(encoding="utf-8")
+    document = (Path(__file__).parents[3] / "docs" / "inspector" / "rules.md").read_text(
+        encoding="utf-8"
+    )
     headings = [heading for heading, games in SECTIONS.items() if game in games]
     section = "\n".join(
         document.split(f"\n## {heading}\n")[1].split("\n## ")[0] for heading in headings

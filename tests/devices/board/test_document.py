@@ -1,5 +1,5 @@
-"""``docs/board.md`` says what the codecs understand: its words, its fields, its examples and its
-program.
+"""``docs/engineer/board.md`` says what the codecs understand: its words, its fields, its examples
+and its program.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from tests.support import contract
 from tests.support.devices.board_pens import make
 from tests.support.for_each import for_each
 
-TEXT = (contract.DOCS / "board.md").read_text()
-SECTIONS = contract.sections("board.md")
+TEXT = (contract.DOCS / "engineer" / "board.md").read_text()
+SECTIONS = contract.sections("engineer/board.md")
 BOARDS: dict[str, type[Board]] = {
     board.kind: board for board in (BouleBoard, FortuneBoard, DiceBoard, ShufflerBoard, SlotBoard)
 }

@@ -1,4 +1,4 @@
-"""``docs/profiles.md`` tells every key with its default, and its example is the one that the tests
+"""``docs/technician/profiles.md`` tells every key with its default, and its example is the one that the tests
 use.
 """
 
@@ -14,7 +14,7 @@ from tests.support import contract
 from tests.support.devices.described import FOLDER
 from tests.support.for_each import for_each
 
-TEXT = (contract.DOCS / "profiles.md").read_text()
+TEXT = (contract.DOCS / "technician" / "profiles.md").read_text()
 SECTIONS = {
     "The file": language.Profile,
     "[framing]": language.Framing,

@@ -211,7 +211,9 @@ def test_a_user_who_may_only_read(postgres: Postgres) -> None:
     assert len(list(reader.find(Query()))) == 1
     reader.close()
     writer = PostgresArchive(looker)
-    with pytest.raises(ArchiveError, match=r"permission denied .*docs/surveillance\.md says how"):
+    with pytest.raises(
+        ArchiveError, match=r"permission denied .*docs/inspector/surveillance\.md says how"
+    ):
         writer.keep([event(2)])
     writer.close()
     archive.close()

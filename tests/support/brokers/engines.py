@@ -1,4 +1,4 @@
-"""The engines that the suite runs against, each as it is to be set up: docs/scale.md."""
+"""The engines that the suite runs against, each as it is to be set up: docs/integrator/scale.md."""
 
 from __future__ import annotations
 

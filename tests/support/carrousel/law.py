@@ -171,7 +171,8 @@ def reckon(law: Law, plays: list[Play], decided: dict[tuple[str, int, str], int]
     not say, by table, ``ends`` and box.
 
     The decrees are silent on a hand that was read wrong: what it took is back in the meter from
-    when that was said, and what is due instead is of the meter as of the play (docs/carrousel.md).
+    when that was said, and what is due instead is of the meter as of the play
+    (docs/integrator/carrousel.md).
     """
     sums = _Reckoning(law, decided, Reckoned(meter=law.seed, seeded=law.seed))
     happened: list[tuple[int, str, Coin | Play | _Correction]] = []
