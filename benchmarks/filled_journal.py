@@ -17,7 +17,7 @@ from controller.contract.commands import SessionOpen
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.schema import Record, new_boot
-from controller.tables.byte_trace import PERIOD as KEPT
+from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS as KEPT
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import Heard, Opened, readings
@@ -67,8 +67,8 @@ class PlayedTable:
             lambda: self._now,
             lambda: None,
         )
-        self._runner.note("wheel", Opened(0.0))
-        self._runner.take(readings(self._watch, Opened(0.0)))
+        self._runner.on_bytes("wheel", Opened(0.0))
+        self._runner.on_readings(readings(self._watch, Opened(0.0)))
 
     @property
     def seq(self) -> int:
@@ -81,17 +81,17 @@ class PlayedTable:
         for line in whole_round(self._rounds):
             self._now += PERIOD
             call = Heard(self._now, line)
-            self._runner.note("wheel", call)
-            self._runner.take(readings(self._watch, call))
+            self._runner.on_bytes("wheel", call)
+            self._runner.on_readings(readings(self._watch, call))
             if self._now - self._flushed > KEPT:
                 self._runner.flush()
                 self._flushed = self._now
         if self._rounds == 1:
-            await self._runner.follow(SessionOpen(at=self._now, by="benchmark", role="table_head"))
+            await self._runner.execute(SessionOpen(at=self._now, by="benchmark", role="table_head"))
 
     async def stored(self) -> None:
         """Wait until all is stored."""
-        await self._runner.idle()
+        await self._runner.drain()
 
 
 class CopiedJournal(Journal):

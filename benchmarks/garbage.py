@@ -14,7 +14,7 @@ from pathlib import Path
 
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.tables.byte_trace import PERIOD
+from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import Heard, Opened, readings
@@ -23,7 +23,7 @@ from devices.watch import Watch
 
 CHUNK = 0.02
 """Seconds: roughly how often a USB adapter delivers data."""
-A_SECOND, A_MINUTE = round(1 / CHUNK), round(PERIOD / CHUNK)
+A_SECOND, A_MINUTE = round(1 / CHUNK), round(FLUSH_INTERVAL_SECONDS / CHUNK)
 
 
 KINDS: dict[str, Callable[[int], bytes]] = {
@@ -46,17 +46,17 @@ async def measure(name: str, kind: str, bytes_a_second: int, seconds: float) -> 
                 lambda: None,
             )
             watch.opened(0.0)
-            runner.note("wheel", Opened(0.0))
+            runner.on_bytes("wheel", Opened(0.0))
             for chunk in range(round(seconds / CHUNK)):
                 call = Heard(chunk * CHUNK, KINDS[kind](round(bytes_a_second * CHUNK)))
-                runner.note("wheel", call)
-                runner.take(readings(watch, call))
+                runner.on_bytes("wheel", call)
+                runner.on_readings(readings(watch, call))
                 if not chunk % A_MINUTE:
                     runner.flush()
                 if not chunk % A_SECOND:
-                    await runner.idle()
+                    await runner.drain()
             runner.flush()
-            await runner.idle()
+            await runner.drain()
         return _entries(Path(folder)), _size(Path(folder))
 
 

@@ -30,7 +30,7 @@ from controller.journal.setup import Boot, Clock, DeviceSetup, TableSetup, table
 from controller.journal.store import Store
 from controller.proof.checkpoint import keep, key_path, make_key, public, sign
 from controller.proof.sealing import DAY, seal
-from controller.tables.byte_trace import PERIOD, ByteTrace
+from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS, ByteTrace
 from controller.tables.table import Table
 from devices.calls import Heard, Opened, readings
 from devices.drivers import driver
@@ -97,15 +97,15 @@ class MonthTable:
 
     def hear(self, call: Opened | Heard) -> None:
         """Take what the wheel sent, as the runner does."""
-        self.trace.note(call)
+        self.trace.add(call)
         for reading in readings(self.watch, call):
             self.take(reading, call.at)
 
     def take(self, given: Input, at: float) -> None:
         """Step the table, and keep the record."""
         now, mono_ns = utc(BEGINS + at), round(at * 1e9)
-        events = self.table.take(given, now, mono_ns).events
-        sent = self.trace.take()
+        events = self.table.handle(given, now, mono_ns).events
+        sent = self.trace.pop_entry()
         self._keep(
             at,
             given=write(given),
@@ -116,7 +116,7 @@ class MonthTable:
 
     def flush(self, at: float) -> None:
         """Store what led to nothing."""
-        if (sent := self.trace.take()) is not None:
+        if (sent := self.trace.pop_entry()) is not None:
             self.note("bytes", sent, at)
 
     def note(self, kind: Kind, body: bytes, at: float) -> None:
@@ -168,7 +168,7 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
     month.hear(Opened(at))
     month.take(SessionOpen(at=at, by="Ana", role="inspector"), at)
     for at, line in sent:
-        if at - flushed >= PERIOD:
+        if at - flushed >= FLUSH_INTERVAL_SECONDS:
             flushed = at
             month.flush(at)
             if at // DAY != day:

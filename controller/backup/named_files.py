@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from controller.configuration.file import FILES
+from controller.configuration.file import SITE_FILES
 from controller.configuration.profiles import is_described
 from controller.configuration.settings import Configuration, VideoConfig
 
@@ -68,7 +68,7 @@ def _walk(value: Any) -> Iterator[tuple[Path, bool]]:
             yield from _walk(each)
     if not isinstance(value, msgspec.Struct) or isinstance(value, VideoConfig):
         return
-    for name in FILES.get(type(value), ()):
+    for name in SITE_FILES.get(type(value), ()):
         if given := getattr(value, name):
             yield Path(given), name not in OPEN
     for name in value.__struct_fields__:

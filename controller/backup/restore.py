@@ -20,7 +20,7 @@ from controller.backup.manifest import JOURNAL, KEYS, Manifest, read_manifest
 from controller.backup.named_files import BESIDE
 from controller.backup.sealed_keys import unseal
 from controller.backup.take import Progress, copy_file
-from controller.configuration.file import inspected
+from controller.configuration.file import inspect_configuration
 from controller.configuration.settings import ConfigurationError
 from controller.contract.times import moment, utc
 from controller.contract.version import SOFTWARE
@@ -191,7 +191,7 @@ class _Restore:
         """Where the configuration has its journal, also while something else in it is wrong, as
         where a password was not restored.
         """
-        found = inspected(self._config)
+        found = inspect_configuration(self._config)
         if found.configuration is None or "journal" in found.mistaken:
             raise ConfigurationError(str(self._config), found.mistakes)
         for each in found.mistakes:

@@ -17,9 +17,9 @@ from controller.cli.carrousel import PROGRAM, jackpot_settings
 from controller.cli.configured import config_argument
 from controller.configuration.blind import blind
 from controller.configuration.certificates import certificate_files, read_end
-from controller.configuration.file import inspected
+from controller.configuration.file import inspect_configuration
 from controller.configuration.listening import address, is_loopback, told_at
-from controller.configuration.secrets import UNITS, credentials, secret_files
+from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secret_files
 from controller.configuration.settings import ClockConfig, Configuration
 from controller.people.register import alike, read_unsigned, said_alike
 from controller.proof.chrony import Chrony, Tracking
@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Return 0 with a summary on stdout, or 1 with the mistakes on stderr."""
-    found = inspected(arguments.config)
+    found = inspect_configuration(arguments.config)
     configuration = found.configuration
     wrong = [mistake.of(arguments.config) for mistake in found.mistakes]
     if configuration is not None and "broker" not in found.mistaken:
@@ -144,8 +144,8 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
     """What cannot work, or not for long: devices of which no result can come, people who may not
     act because their names look the same, secrets that others can read, credentials that nobody
     passes, a clock that is not kept as the site asks, keys that a recorder believes at first sight,
-    metrics that other machines can ask, and certificates that end soon. ``recorded``: a recorder
-    is set up here.
+    metrics that other machines can ask, and certificates that end soon. ``recorded``: a recorder is
+    set up here.
     """
     return [
         *(f"{spell(at)}: {what}" for at, what in blind(configuration)),
@@ -207,7 +207,7 @@ def missing_credentials(configuration: Configuration) -> list[str]:
     return [
         f"{spell(at)}: nobody provides the credential {name!r}: {why}"
         for at, name in credentials(configuration).items()
-        if (why := passed(UNITS[str(at[0])], name)) is not None
+        if (why := passed(CREDENTIAL_UNITS[str(at[0])], name)) is not None
     ]
 
 
@@ -284,5 +284,5 @@ def _of_daemon(configuration: Configuration) -> dict[str, str]:
     return {
         spell(at): name
         for at, name in credentials(configuration).items()
-        if UNITS[str(at[0])] == "novamas.service"
+        if CREDENTIAL_UNITS[str(at[0])] == "novamas.service"
     }

@@ -395,13 +395,13 @@ def sound(text: str, file: Path) -> None:
     """Raises :class:`CommandLineError` with what is wrong with a page, which is what was asked
     for.
     """
-    from controller.configuration.file import inspected
+    from controller.configuration.file import inspect_configuration
 
     with written_to(file), tempfile.TemporaryDirectory() as folder:
         tried = Path(folder, "novamas.toml")
         with written_to(tried):
             tried.write_text(text, encoding="utf-8")
-        wrong = inspected(tried).mistakes
+        wrong = inspect_configuration(tried).mistakes
     if wrong:
         told = "; ".join(f"{each.place.rpartition(': ')[2]}: {each.what}" for each in wrong)
         raise CommandLineError(f"{file}: not written: {told}", 2)

@@ -1,5 +1,5 @@
-"""``novamas play``: a table without devices. Readings and commands in, events out, as
-JSON lines.
+"""``novamas play``: a table without devices. Readings and commands in, events out, as JSON
+lines.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def play(table: Table, lines: Iterable[bytes], name: str) -> int:
             print(f"{name}:{number}: {error}", file=sys.stderr, flush=True)
             continue
         try:
-            events = table.take(given, time, round(given.at * 1e9)).events
+            events = table.handle(given, time, round(given.at * 1e9)).events
         except RejectedError as refusal:
             refused += 1
             print(f"{name}:{number}: refused: {refusal}", file=sys.stderr, flush=True)

@@ -158,7 +158,7 @@ class Recordings:
 def _take(table: Table, given: Input, recordings: Recordings, said: Counter[str]) -> None:
     try:
         time = utc(recordings.time_of(given.at))
-        events = table.take(given, time, round(given.at * 1e9)).events
+        events = table.handle(given, time, round(given.at * 1e9)).events
     except RejectedError as refusal:
         if isinstance(given, ShoeStart):
             raise CommandLineError(f"the shoe cannot be started: {refusal}") from refusal

@@ -1,5 +1,5 @@
-"""Reads and checks the configuration: every mistake in one pass, each with its file, line and
-key.
+"""Reads and checks the configuration. All errors are found in one pass, each with its file, line
+and key.
 """
 
 from __future__ import annotations
@@ -35,110 +35,113 @@ from controller.configuration.sources import UnreadableError, read_sources, with
 from devices import places
 from devices.sections import Notes, read
 
-RENAMED: Mapping[places.Path, str] = {("carrousel", "metrics"): "is called `listen` now"}
+RENAMED_KEYS: Mapping[places.Path, str] = {("carrousel", "metrics"): "is called `listen` now"}
 """Keys of earlier releases, and what to write instead."""
 
-_LOGIN = "password_file", "broker_cert_file", "broker_key_file"
-_RECALLS = "recall_key", "recall_passphrase_file"
-FILES: Mapping[type, tuple[str, ...]] = {
+_LOGIN_FILES = "password_file", "broker_cert_file", "broker_key_file"
+_RECALL_FILES = "recall_key", "recall_passphrase_file"
+SITE_FILES: Mapping[type, tuple[str, ...]] = {
     BrokerConfig: ("password_file", "ca_file", "cert_file", "key_file"),
     PeopleConfig: ("file",),
-    WebConfig: (*_LOGIN, "theme", "cert_file", "key_file", "pin_keys", "pepper_file"),
-    CarrouselConfig: (*_LOGIN, *_RECALLS, "key"),
-    ArchiveConfig: (*_LOGIN, *_RECALLS, "cards_key"),
+    WebConfig: (*_LOGIN_FILES, "theme", "cert_file", "key_file", "pin_keys", "pepper_file"),
+    CarrouselConfig: (*_LOGIN_FILES, *_RECALL_FILES, "key"),
+    ArchiveConfig: (*_LOGIN_FILES, *_RECALL_FILES, "cards_key"),
     ArchiveSite: ("password_file", "ca_file", "cert_file", "key_file"),
     BookmarkConfig: ("ca_file", "secret_file"),
     StandbyConfig: ("creds_file", "ca_file", "cert_file", "key_file"),
     VideoConfig: ("folder",),
 }
-"""Keys of each section that name a file of the person who configures."""
-KEPT: Mapping[type, tuple[str, ...]] = dict.fromkeys(
+"""Keys of each section that name a file provided by the administrator."""
+STATE_FILES: Mapping[type, tuple[str, ...]] = dict.fromkeys(
     (JournalConfig, RecordingsConfig, WebConfig, CarrouselConfig, ArchiveConfig), ("path",)
 )
-"""Keys of each section that name a file of the program."""
+"""Keys of each section that name a file written by the program."""
 
 
-class Inspected(NamedTuple):
-    """A configuration as far as it can be read, and what is wrong with it."""
+class Inspection(NamedTuple):
+    """A configuration as far as it can be read, and its errors."""
 
     configuration: Configuration | None
-    """None: a file is no TOML. What is mistaken has its default here, or is empty."""
+    """None if a file is not TOML. Invalid values are replaced by their default, or are empty."""
     mistakes: tuple[Mistake, ...]
     mistaken: frozenset[str]
-    """The sections that have mistakes."""
+    """Names of the sections with errors."""
     files: tuple[Path, ...]
     sections: frozenset[str] = frozenset()
-    """The sections that are there, if only with what goes without saying."""
+    """Names of the sections present in the files, even if empty."""
 
 
 def load(path: str | Path) -> Configuration:
-    """Read a configuration: its file, and those of the folder ``NAME.d`` beside it. Raises
-    :class:`ConfigurationError` with every mistake in it.
+    """Read a configuration: its file, and the files in the folder ``NAME.d`` beside it. Raises
+    :class:`ConfigurationError` with all its errors.
 
-    Relative paths of the journal, the recordings, the ledger and what the web server keeps start at
-    ``$STATE_DIRECTORY`` (systemd sets it), or else at the folder of the file; those of all other
-    files always start at the folder of the file in which they stand.
+    Relative paths of the journal, the recordings, the ledger and the web server's data are relative
+    to ``$STATE_DIRECTORY`` (set by systemd), or else to the folder of the file. All other relative
+    paths are relative to the folder of the file that contains them.
     """
-    found = inspected(path)
-    if found.mistakes or found.configuration is None:
-        raise ConfigurationError(str(path), found.mistakes)
-    return found.configuration
+    result = inspect_configuration(path)
+    if result.mistakes or result.configuration is None:
+        raise ConfigurationError(str(path), result.mistakes)
+    return result.configuration
 
 
-def inspected(path: str | Path) -> Inspected:
-    """The same, whatever is wrong."""
-    file = Path(path)
+def inspect_configuration(path: str | Path) -> Inspection:
+    """Read and check a configuration; report its errors instead of raising them."""
+    main = Path(path)
     try:
-        sources, misplaced = read_sources(file)
+        sources, misplaced = read_sources(main)
     except UnreadableError as error:
-        return Inspected(None, error.mistakes, frozenset(), ())
+        return Inspection(None, error.mistakes, frozenset(), ())
     notes: Notes = []
-    state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or file.resolve().parent)
+    state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or main.resolve().parent)
     given = in_minor_units(with_defaults(sources.given), notes)
-    read_as: Configuration = read(Configuration, given, (), notes)
-    configuration = _absolute(_with_languages(read_as), file.resolve().parent, state)
+    parsed: Configuration = read(Configuration, given, (), notes)
+    configuration = _absolute(_with_languages(parsed), main.resolve().parent, state)
 
     def folder(table: int) -> Path:
         return sources.place(("table", table))[0].path.resolve().parent
 
     configuration = taken(configuration, folder, notes)
-    notes = [(at, RENAMED.get(at, what)) for at, what in notes]
+    notes = [(at, RENAMED_KEYS.get(at, what)) for at, what in notes]
     if "decree" in (given["site"] if isinstance(given.get("site"), dict) else {}):
-        # a mistake in it is told there, once
+        # an error in it is reported there, once
         notes = [note for note in notes if note[1] != "the key `decree` is missing"]
     sections = frozenset(map(str, sources.given))
     notes += flaws(configuration, lambda at: str(sources.place(at)[0].path), sections)
-    told = {(*sources.place(at), what): None for at, what in [*notes]} | dict.fromkeys(misplaced)
+    errors = {(*sources.place(at), what): None for at, what in [*notes]} | dict.fromkeys(misplaced)
     order = {source: index for index, source in enumerate(sources.files)}
     ordered = sorted(
-        told, key=lambda note: (order[note[0]], places.line(note[0].lines, note[1]) or 0)
+        errors, key=lambda note: (order[note[0]], places.line(note[0].lines, note[1]) or 0)
     )
-    return Inspected(
+    return Inspection(
         configuration,
-        tuple(source.mistake(at, what, file) for source, at, what in ordered),
-        frozenset(str(at[0]) for _, at, _ in told if at),
+        tuple(source.mistake(at, what, main) for source, at, what in ordered),
+        frozenset(str(at[0]) for _, at, _ in errors if at),
         tuple(source.path for source in sources.files),
         sections,
     )
 
 
 def _with_languages(configuration: Configuration) -> Configuration:
-    """The same with the languages of the site at each table that names none."""
-    of_site = configuration.site.languages
-    table = tuple(
-        replace(each, languages=each.languages or of_site) for each in configuration.table
+    """Give the languages of the site to each table that names none."""
+    languages = configuration.site.languages
+    tables = tuple(
+        replace(table_config, languages=table_config.languages or languages)
+        for table_config in configuration.table
     )
-    return replace(configuration, table=table)
+    return replace(configuration, table=tables)
 
 
 def _absolute(value: Any, folder: Path, state: Path) -> Any:
-    """The same configuration, or part of it, with the paths of its files made absolute."""
+    """Make the paths of files absolute in a configuration, or in part of it."""
     if isinstance(value, tuple):
-        return tuple(_absolute(each, folder, state) for each in value)
+        return tuple(_absolute(part, folder, state) for part in value)
     if not isinstance(value, msgspec.Struct):
         return value
-    given = {name: getattr(value, name) for name in value.__struct_fields__}
-    made = {name: _absolute(each, folder, state) for name, each in given.items()}
-    made |= {name: str(state / given[name]) for name in KEPT.get(type(value), ())}
-    made |= {name: str(folder / given[name]) for name in FILES.get(type(value), ()) if given[name]}
-    return type(value)(**made)
+    fields = {name: getattr(value, name) for name in value.__struct_fields__}
+    changed = {name: _absolute(part, folder, state) for name, part in fields.items()}
+    changed |= {name: str(state / fields[name]) for name in STATE_FILES.get(type(value), ())}
+    changed |= {
+        name: str(folder / fields[name]) for name in SITE_FILES.get(type(value), ()) if fields[name]
+    }
+    return type(value)(**changed)

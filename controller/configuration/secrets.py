@@ -1,4 +1,4 @@
-"""Where the secrets of a configuration are: files, and credentials of systemd."""
+"""Locations of the secrets of a configuration: files, and systemd credentials."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from controller.configuration.settings import (
 from devices import places
 from devices.links.link import parse
 
-FILES: Mapping[type, tuple[str, ...]] = {
+SECRET_FILES: Mapping[type, tuple[str, ...]] = {
     BrokerConfig: ("password_file", "key_file"),
     WebConfig: ("password_file", "broker_key_file", "key_file", "pin_keys", "pepper_file"),
     CarrouselConfig: (
@@ -36,7 +36,7 @@ FILES: Mapping[type, tuple[str, ...]] = {
 }  # fmt: skip
 """Keys of each section that name a file, or a folder, of what nobody else may read."""
 
-UNITS: Mapping[str, str] = {
+CREDENTIAL_UNITS: Mapping[str, str] = {
     "broker": "novamas.service",
     "journal": "novamas.service",
     "standby": "novamas.service",
@@ -51,18 +51,18 @@ UNITS: Mapping[str, str] = {
 
 def secret_files(configuration: Configuration) -> dict[str, Path]:
     """The files with secrets, by the place that names each."""
-    found = {
+    files = {
         places.spell((*at, key)): Path(value)
         for at, section in sections(configuration)
-        for key in FILES.get(type(section), ())
+        for key in SECRET_FILES.get(type(section), ())
         if (value := getattr(section, key))
     }
     for t, table in enumerate(configuration.table):
         for d, device in enumerate(table.device):
             name = _password_file(device.link)
             if name:
-                found[places.spell(("table", t, "device", d, "link"))] = Path(name)
-    return found
+                files[places.spell(("table", t, "device", d, "link"))] = Path(name)
+    return files
 
 
 def _password_file(link: str) -> str | None:

@@ -1,7 +1,7 @@
-"""The types of the configuration file (TOML) and of its mistakes.
+"""Types of the configuration file (TOML), and its errors.
 
-Every mistake is found in one pass and reported with its place (line and key); an unknown key is a
-mistake.
+All errors are found in one pass and reported with their place (line and key). Unknown keys are
+errors.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class SiteConfig(_Section, frozen=True):
     """``[site]``: the casino and this daemon. ``id`` and ``node`` become parts of topics: ``a-z 0-9
     -``.
 
-    ``decree`` and ``languages``: of each table that has none of its own. ``currency``: of the
-    amounts in the settings of tables, and of a session in whose opening a person names none.
+    ``decree`` and ``languages``: defaults for the tables. ``currency``: currency of the amounts in
+    the settings of tables, and of sessions that are opened without one.
     """
 
     id: Slug
@@ -76,8 +76,8 @@ class SiteConfig(_Section, frozen=True):
 class JournalConfig(_Section, frozen=True):
     """``[journal]``: one SQLite file per daemon. Default: ``$STATE_DIRECTORY/journal.sqlite3``.
 
-    Its days are sealed and kept for ``keep_days``. Checkpoints are signed with the key in the
-    systemd credential ``key_credential``, or else with a key made beside the file.
+    Finished days are sealed and stored for ``keep_days``. Checkpoints are signed with the key in
+    the systemd credential ``key_credential``, or else with a key created beside the file.
     ``read_back_every``: seconds between two checks that read the whole file back from the disk.
     """
 
@@ -88,10 +88,10 @@ class JournalConfig(_Section, frozen=True):
 
 
 class ClockConfig(_Section, frozen=True):
-    """``[clock]``: the machine's clock. ``bound``: seconds by which the site lets it be wrong; what
-    may be wrong by more says so. Without it nothing is asked of the clock.
+    """``[clock]``: the machine's clock. ``bound``: seconds by which the site lets it be wrong;
+    events whose time may be wrong by more state the bound. Without it the clock is not checked.
 
-    ``chrony``: where chrony answers on this machine, ``""``: nobody is asked.
+    ``chrony``: address of chrony on this machine; ``""``: do not query it.
     """
 
     bound: (
@@ -101,11 +101,11 @@ class ClockConfig(_Section, frozen=True):
 
 
 class SurveillanceConfig(_Section, frozen=True):
-    """``[surveillance]``: who alone may read face-down cards. ``public_key``: an X25519 key,
+    """``[surveillance]``: the only reader of face-down cards. ``public_key``: an X25519 key,
     hexadecimal or base64.
 
-    ``secret_credential``: the systemd credential with the daemon's own key, which locks what such
-    tables remember; without it, the key is made beside the journal.
+    ``secret_credential``: the systemd credential with the daemon's own key, which encrypts the
+    saved state of such tables; without it, the key is created beside the journal.
     """
 
     public_key: Name | None = None
@@ -126,13 +126,13 @@ class RecordingsConfig(_Section, frozen=True):
 
 class BrokerConfig(_Section, frozen=True):
     """``[broker]``: where results are published. ``url``: ``mqtt://host:port``,
-    ``mqtts://host:port`` or ``embedded://127.0.0.1:port``; ``mqtt://host:port,host:port`` of a
-    cluster. ``wildcards_retained``: whether a subscription with a wildcard gets what the broker
-    retains; RabbitMQ gives it nothing.
+    ``mqtts://host:port`` or ``embedded://127.0.0.1:port``; for a cluster
+    ``mqtt://host:port,host:port``. ``wildcards_retained``: whether the broker delivers retained
+    messages to subscriptions with wildcards; RabbitMQ does not.
 
     The password is read from ``password_file`` or from the systemd credential
-    ``password_credential``. ``response_topics``: prefixes under which a response topic of MQTT 5 is
-    accepted, besides ``reply/``.
+    ``password_credential``. ``response_topics``: prefixes of the MQTT 5 response topics that are
+    accepted besides ``reply/``.
     """
 
     url: Name = "mqtt://127.0.0.1:1883"
@@ -153,11 +153,11 @@ class BrokerConfig(_Section, frozen=True):
 
 
 class PeopleConfig(_Section, frozen=True):
-    """``[people]``: who may act. ``file``: the people file, which the site's key signed; ``key``:
-    the public part of that key, as ``novamas people key`` prints it.
+    """``[people]``: who may give commands. ``file``: the people file, signed by the site's key;
+    ``key``: the public part of that key, as printed by ``novamas people key``.
 
-    ``required``: whether a command must be signed. ``two_persons``: what takes two. ``may``: for
-    each command named here, the roles that keep it.
+    ``required``: whether commands must be signed. ``two_persons``: commands that need two people.
+    ``may``: for each command named here, the roles that keep the right to give it.
     """
 
     file: Name | None = None
@@ -168,23 +168,24 @@ class PeopleConfig(_Section, frozen=True):
 
 
 class WebConfig(_Section, frozen=True):
-    """``[web]``: the displays in the browser. ``listen``: ``host:port``; ``names``: under which
-    browsers reach the server besides; ``displays``: who may look, everybody or who has signed in.
+    """``[web]``: the displays in the browser. ``listen``: ``host:port``; ``names``: other names by
+    which browsers reach the server; ``displays``: open to everybody, or only to people who have
+    signed in.
 
-    ``tls``: ``"proxy"`` where TLS ends at a reverse proxy. ``proxies``: the addresses and networks
-    of reverse proxies, which are believed for whom they ask. ``base``: the prefix below which a
-    proxy serves all addresses, as ``/novamas``.
+    ``tls``: ``"proxy"`` where TLS ends at a reverse proxy. ``proxies``: addresses and networks of
+    trusted reverse proxies, whose statements about the client are believed. ``base``: the path
+    prefix under which a proxy serves the pages, as ``/novamas``.
 
-    ``day_begins``: when a day of play begins, in local time: ``HH:MM``.
+    ``day_begins``: start of the gaming day, in local time: ``HH:MM``.
 
     ``username`` and the others: the server's own user at the broker (default: the daemon's).
-    ``streams``: the most browsers that are served pictures. ``theme``: a style sheet of the site.
-    ``path``: the folder of what the server keeps.
+    ``streams``: maximum number of browsers with live pictures. ``theme``: a style sheet of the
+    site. ``path``: the server's data directory.
 
-    ``pin_keys``: the folder of the keys that PINs open; with it there is a console. ``pepper_file``
-    or the systemd credential ``pepper_credential``: the secret without which no PIN opens a key.
+    ``pin_keys``: directory of the keys that PINs unlock; it enables the console. ``pepper_file`` or
+    the systemd credential ``pepper_credential``: the secret needed besides the PIN to unlock a key.
     ``keypads``: the USB keypad of a table: ``{ "ruleta-1" = "/dev/input/by-id/...-event-kbd" }``.
-    ``idle`` and ``longest``: seconds after which a session ends, untouched or at all.
+    ``idle`` and ``longest``: seconds after which a session ends, without input or in total.
     """
 
     listen: Name = "127.0.0.1:8080"
@@ -233,17 +234,16 @@ Money = Annotated[
 
 
 class CarrouselConfig(_Section, frozen=True):
-    """``[carrousel]``: the controller of the jackpots. ``path``: the file of its ledger; ``node``:
-    its own node; ``elsewhere``: linked tables of other daemons.
+    """``[carrousel]``: the jackpot controller. ``path``: its ledger file; ``node``: its own node;
+    ``elsewhere``: linked tables served by other daemons.
 
-    ``keepalive``: seconds between two statements; each holds for three times as long.
-    ``clock_bound``: seconds by which the clocks of two nodes differ at most.
+    ``keepalive``: seconds between two statements; each is valid for three times as long.
+    ``clock_bound``: maximum difference between the clocks of two nodes, in seconds.
 
-    ``username`` and the others: its own user at the broker (default: the daemon's). ``key``: the
-    file of the key that signs its checkpoints (default: made beside the ledger). ``recall_key``:
-    the key of a reader among the people, with which it asks tables what it missed, and the file or
-    systemd credential with its passphrase. ``listen``: ``host:port`` where its metrics can be
-    asked.
+    ``username`` and the others: its own user at the broker (default: the daemon's). ``key``: file
+    of the key that signs its checkpoints (default: created beside the ledger). ``recall_key``: key
+    of a reader among the people, used to request missed events from tables, and the file or systemd
+    credential with its passphrase. ``listen``: ``host:port`` of its metrics.
     """
 
     path: Name = "carrousel.sqlite3"
@@ -265,7 +265,8 @@ class CarrouselConfig(_Section, frozen=True):
 
 class JackpotConfig(_Section, frozen=True):
     """``[[jackpot]]``: a jackpot over linked tables: those of its authorisation. ``title``: its
-    name, by language; all else are its terms, which wait until it is won if it holds money.
+    name, by language. All other keys are its terms; a change waits until the jackpot is won while
+    it holds money.
     """
 
     id: Slug
@@ -292,10 +293,10 @@ class JackpotConfig(_Section, frozen=True):
 
 KeptDays = Annotated[int, Meta(ge=30, le=36500, description="whole days, 30 to 36500")]
 Archived = Literal["event", "sealed", "alert", "reply", "checkpoint", "finding", "access"]
-"""The kinds of records that may leave an archive."""
+"""Kinds of records that may be removed from an archive."""
 ARCHIVE_DAYS = 3660
-"""Days of recording for which a record is kept unless ``keep_days`` says otherwise: ten years, the
-term of Ley 10/2010, art. 25. The decrees' catalogues of games name none.
+"""Days after recording that a record is stored unless ``keep_days`` sets another term: ten years,
+the term of Ley 10/2010, art. 25. The decrees' catalogues of games set none.
 """
 
 
@@ -309,8 +310,8 @@ CheckpointKey = Annotated[
 
 
 class ArchiveSite(_Section, frozen=True):
-    """``[[archive.site]]``: another site whose messages are archived too, and its broker: as
-    ``[broker]``. ``keys`` and ``standby_keys``: by node, as in ``[archive]``.
+    """``[[archive.site]]``: another site to archive, and its broker, as in ``[broker]``. ``keys``
+    and ``standby_keys``: by node, as in ``[archive]``.
     """
 
     id: Slug
@@ -327,18 +328,18 @@ class ArchiveSite(_Section, frozen=True):
 
 
 class ArchiveConfig(_Section, frozen=True):
-    """``[archive]``: the archive of surveillance. ``path``: its file; ``database``: in place of a
-    file, the address of a database of PostgreSQL. ``node``: the recorder's own node, and its
+    """``[archive]``: the archive of surveillance. ``path``: its file; ``database``: a PostgreSQL
+    database, by address, instead of a file. ``node``: the recorder's own node, and the name of its
     session at each broker.
 
     ``username`` and the others: its own user at the broker of this file (default: the daemon's).
-    ``recall_key``: the key of a reader among the people, ``recall_person``, with which it asks
-    tables what it missed, and the file or systemd credential with its passphrase. ``listen``: where
-    its health can be asked. ``keep_days``: by kind, after how many days of recording a record is
-    removed (default: ``ARCHIVE_DAYS`` for each kind; a kind that is left out of it is kept for
-    good). ``keys``: by node, the public key that its checkpoints must be signed
-    with (default: the first one that comes is believed); ``standby_keys``: that of the other daemon
-    of a pair. ``cards_key``: the private key of surveillance, which opens sealed cards.
+    ``recall_key``: key of a reader among the people, ``recall_person``, used to request missed
+    events from tables, and the file or systemd credential with its passphrase. ``listen``:
+    ``host:port`` of its health. ``keep_days``: by kind, the number of days after recording when a
+    record is removed (default: ``ARCHIVE_DAYS`` for each kind; if set, kinds not in it are stored
+    for ever). ``keys``: by node, the public key that must have signed its checkpoints (default: the
+    first key seen is trusted); ``standby_keys``: that of the other daemon of a pair. ``cards_key``:
+    the private key of surveillance, which opens sealed cards.
     """
 
     path: Name = "archive.sqlite3"
@@ -364,15 +365,15 @@ class ArchiveConfig(_Section, frozen=True):
 
 
 class StandbyConfig(_Section, frozen=True):
-    """``[standby]``: two daemons with the same tables, of which one serves them. ``servers``: the
-    NATS cluster that keeps their lease; ``instance``: the name of this one (default: the name of
-    the machine); ``lease``: seconds after which the other takes over; ``bucket`` and ``replicas``:
-    where the lease is kept, and how many times.
+    """``[standby]``: two daemons with the same tables, one of which serves them. ``servers``: the
+    NATS cluster that stores their lease; ``instance``: name of this daemon (default: the host
+    name); ``lease``: seconds after which the other takes over; ``bucket`` and ``replicas``: where
+    the lease is stored, and in how many copies.
 
-    ``keys``: the public keys of both daemons, whose signatures in the store are believed (default:
-    any is).
+    ``keys``: public keys of both daemons, whose signatures in the store are trusted (default: any
+    key).
 
-    ``creds_file`` or the systemd credential ``creds_credential``: the user of NATS.
+    ``creds_file`` or the systemd credential ``creds_credential``: the NATS user.
     """
 
     servers: Annotated[
@@ -391,9 +392,7 @@ class StandbyConfig(_Section, frozen=True):
 
 
 class MetricsConfig(_Section, frozen=True):
-    """``[metrics]``: what the daemon counts. ``listen``: ``host:port`` where it can be asked
-    (default: nowhere).
-    """
+    """``[metrics]``: the daemon's metrics. ``listen``: ``host:port`` (default: not served)."""
 
     listen: Name | None = None
 
@@ -420,9 +419,9 @@ class DeviceConfig(_Section, frozen=True):
     """``[[table.device]]``: one device of a table. ``link`` is an address:
     ``serial:///dev/serial/by-id/...?baud=9600``.
 
-    ``maker``, ``model`` and ``serial``: what its plate says. ``usb_serial``: the serial number that
-    USB must tell, of the device or of its adapter, where it is not ``serial`` (default: of a
-    ``usb://`` device ``serial``, otherwise what it told first).
+    ``maker``, ``model`` and ``serial``: as on its type plate. ``usb_serial``: the serial number
+    that the device or its adapter must report over USB, if it differs from ``serial`` (default:
+    ``serial`` for a ``usb://`` device, otherwise the number reported first).
     """
 
     id: Slug
@@ -439,8 +438,8 @@ class DeviceConfig(_Section, frozen=True):
 
 class TableConfig(_Section, frozen=True):
     """``[[table]]``: one gaming table. ``speed`` makes the clock of a simulated table run faster; a
-    real table has 1. ``jackpot``: the one that it is linked with. ``languages``: those that people
-    read there (default: those of the site, else of the decree).
+    real table has 1. ``jackpot``: id of the linked jackpot. ``languages``: languages of the people
+    there (default: those of the site, else of the decree).
     """
 
     id: Slug
@@ -455,9 +454,9 @@ class TableConfig(_Section, frozen=True):
 
 
 class SignConfig(_Section, frozen=True):
-    """``[[sign]]``: an LED sign of the Alpha protocol at the serial port ``port``, which shows the
-    meter of ``jackpot``. ``format``: data bits, parity and stop bits. ``simulated``: the jackpot is
-    one of simulated tables.
+    """``[[sign]]``: an LED sign of the Alpha protocol at the serial port ``port`` that shows the
+    meter of ``jackpot``. ``format``: data bits, parity and stop bits. ``simulated``: whether the
+    tables of the jackpot are simulated.
     """
 
     port: Name
@@ -475,18 +474,18 @@ BookmarkedEvent = Literal[
 
 
 class BookmarkConfig(_Section, frozen=True):
-    """``[[bookmark]]``: a video system that is told of events. ``address``: ``tcp://host:port`` or
-    ``udp://host:port`` of Milestone, ``tcp://host:port`` of a recorder that takes text of points of
-    sale, ``http://`` or ``https://`` of Frigate and webhooks.
+    """``[[bookmark]]``: a video system that receives events. ``address``: ``tcp://host:port`` or
+    ``udp://host:port`` of Milestone, ``tcp://host:port`` of a recorder with point-of-sale text
+    input, ``http://`` or ``https://`` of Frigate and webhooks.
 
-    ``tables``: of which, default all of ``site``, which is by default that of the file;
-    ``cameras``: the name that each table's camera has there; ``events``: which. ``late_after``:
-    seconds after which a bookmark is late; ``pace``: the most that are sent in a second.
+    ``tables``: default all tables of ``site``, whose default is the site of the file; ``cameras``:
+    the camera name of each table in that system; ``events``: the types to send. ``late_after``:
+    seconds after which a bookmark is late; ``pace``: maximum number sent per second.
 
-    ``echo``: what a data source of Milestone answers. ``encoding``, ``newline``: of text;
-    ``begin``, ``end``: the lines about a text of points of sale. ``before``, ``after``: seconds of
-    picture about an event at Frigate. ``secret_file`` or the systemd credential
-    ``secret_credential``: the key that signs what a webhook is sent, or Frigate's token.
+    ``echo``: what a Milestone data source replies. ``encoding``, ``newline``: of text; ``begin``,
+    ``end``: lines before and after a point-of-sale text. ``before``, ``after``: seconds of video
+    around an event at Frigate. ``secret_file`` or the systemd credential ``secret_credential``: the
+    key that signs requests to a webhook, or Frigate's token.
     """
 
     id: Slug
@@ -517,11 +516,12 @@ class BookmarkConfig(_Section, frozen=True):
 
 
 class VideoConfig(_Section, frozen=True):
-    """``[video]``: where recordings of cameras lie. ``pattern``: how each is named below
-    ``folder``: ``{camera}`` and when it begins, as ``strftime`` has it, by the clock ``clock``.
+    """``[video]``: where camera recordings are. ``pattern``: the path of a recording below
+    ``folder``: ``{camera}``, and its start in the notation of ``strftime``, by the clock ``clock``.
 
-    ``cameras``: table -> its camera; of a table that is not there, its id. ``margin``: seconds that
-    a clip begins before its round and ends after it. ``longest``: seconds of the longest recording.
+    ``cameras``: table -> its camera (default: the table's id). ``margin``: seconds by which a clip
+    starts before its round and ends after it. ``longest``: maximum length of a recording in
+    seconds.
     """
 
     folder: Name | None = None
@@ -533,7 +533,7 @@ class VideoConfig(_Section, frozen=True):
 
 
 class Configuration(_Section, frozen=True):
-    """The whole file."""
+    """The whole configuration."""
 
     site: SiteConfig
     table: tuple[TableConfig, ...] = ()
@@ -556,12 +556,12 @@ class Configuration(_Section, frozen=True):
 
 
 BROKER_FILES = ("password_file", "ca_file", "cert_file", "key_file")
-"""The keys of ``[broker]`` that name a file."""
+"""Keys of ``[broker]`` that name a file."""
 
 
 class Mistake(msgspec.Struct, frozen=True):
-    """One mistake: its ``place``, such as ``line 12: table[0].device[0].link``, and what is wrong;
-    the ``file``, where it is not the main one.
+    """One error: its ``place``, such as ``line 12: table[0].device[0].link``, and ``what`` is
+    wrong. ``file``: set if it is not in the main file.
     """
 
     place: str
@@ -569,12 +569,12 @@ class Mistake(msgspec.Struct, frozen=True):
     file: str = ""
 
     def of(self, path: object) -> str:
-        """As a line; ``path``: the main file."""
+        """Format it as one line. ``path``: the main file."""
         return f"{self.file or path}: {self.place}: {self.what}"
 
 
 class ConfigurationError(NovamasError, ValueError):
-    """The configuration cannot be used; ``mistakes`` holds every mistake."""
+    """The configuration is invalid. ``mistakes``: all its errors."""
 
     def __init__(self, path: str, mistakes: tuple[Mistake, ...]) -> None:
         super().__init__("\n".join(mistake.of(path) for mistake in mistakes))

@@ -29,7 +29,7 @@ from controller.broker.failures import describe_error
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.amounts import as_float
 from controller.configuration.checks import deals_face_down
-from controller.configuration.file import Inspected, inspected
+from controller.configuration.file import Inspection, inspect_configuration
 from controller.configuration.secrets import secret_files
 from controller.configuration.settings import Configuration
 from controller.configuration.sources import UnreadableError, read_sources
@@ -89,7 +89,7 @@ versions.json       Novamás, its dependencies, the machine
 
 def bundle(path: Path, log: Path | None, looks: Iterable[Look]) -> dict[str, str]:
     """The files of the bundle, by name. ``log``: a file with the daemon's log, if there is one."""
-    found = inspected(path)
+    found = inspect_configuration(path)
     configuration = found.configuration if not found.mistakes else None
     made = {
         "ABOUT.txt": ABOUT,
@@ -214,7 +214,7 @@ def journal(path: Path) -> dict[str, Any]:
     return {"files": files, "columns": COLUMNS, "newest": rows}
 
 
-def _log(file: Path | None, found: Inspected) -> str:
+def _log(file: Path | None, found: Inspection) -> str:
     """The last lines of the log, of the file or as systemd keeps it."""
     hidden = None  # which tables have face-down cards is not sure
     if found.configuration is not None and not found.mistakes:

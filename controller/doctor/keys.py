@@ -11,7 +11,7 @@ from pathlib import Path
 from controller.broker.certificates import expiry_warning, presented_expiry
 from controller.broker.login import certificate_date_problem
 from controller.configuration.certificates import certificate_files, read_end, servers
-from controller.configuration.secrets import UNITS, credentials, secret_files
+from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secret_files
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
 from controller.proof.checkpoint import SigningKeyError, key_path, load_key
@@ -23,7 +23,7 @@ def look(configuration: Configuration) -> Iterator[Finding]:
     """All keys that the configuration names, and those beside the journal."""
     yield from _signing(configuration)
     for at, name in credentials(configuration).items():
-        if (why := passed(UNITS[str(at[0])], name)) is not None:
+        if (why := passed(CREDENTIAL_UNITS[str(at[0])], name)) is not None:
             yield Finding("warning", f"credential {name}", f"nobody provides it: {why}")
     journal, recordings = Path(configuration.journal.path), Path(configuration.recordings.path)
     secrets = secret_files(configuration).values()

@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
-from controller.configuration.secrets import FILES
+from controller.configuration.secrets import SECRET_FILES
 from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
@@ -72,7 +72,7 @@ def redacted(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _section(kind: type[msgspec.Struct], given: Mapping[str, Any]) -> dict[str, Any]:
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
-    secret = FILES.get(kind, ())
+    secret = SECRET_FILES.get(kind, ())
     shown: dict[str, Any] = {}
     for key, value in given.items():
         if key not in fields:

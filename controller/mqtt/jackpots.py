@@ -89,7 +89,7 @@ class LinkedTable:
         self._timer: asyncio.TimerHandle | None = None
         self._told: tuple[object, OutOfPlay | None] = (runner.table, "unheard")
         """What was last told, and to which table: one that had to be rebuilt has heard nothing."""
-        runner.before = self.end
+        runner.before_input = self.end
         self._log = structlog.get_logger().bind(table=link.table, jackpot=link.jackpot)
 
     def hear(self, body: bytes, heard: float, heard_utc: float, *, held: bool) -> None:
@@ -118,7 +118,7 @@ class LinkedTable:
             return
         self._told = (runner.table, why)
         self._log.info("jackpot in play" if why is None else "jackpot not in play", why=why)
-        runner.take(
+        runner.on_readings(
             [
                 JackpotStanding(
                     at=runner.clock(), jackpot=self._link.jackpot, in_play=why is None, why=why
@@ -131,7 +131,7 @@ class LinkedTable:
         """Tell the table nothing more."""
         if self._timer is not None:
             self._timer.cancel()
-        self._runner.before = lambda: None
+        self._runner.before_input = lambda: None
 
     @property
     def table(self) -> str:

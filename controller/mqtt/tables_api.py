@@ -395,7 +395,7 @@ class TablesApi:
                 by = place.gate.signer(message.payload, now)
                 log = log.bind(by=by.person.name, role=by.claims.role)
                 proof = signature(by, message.payload)
-                standing = place.runner.table.standing
+                standing = place.runner.table.preview
                 passed = place.gate.permit(by, message.payload, name, now, at, standing)
                 given, signed = passed.command, passed.signed
             if isinstance(given, Recall):
@@ -408,7 +408,7 @@ class TablesApi:
                 if isinstance(given, DeviceOrder):
                     await command_device(place.runner, place.devices, given, signed)
                 else:
-                    await place.runner.follow(replace(given, signed=signed))
+                    await place.runner.execute(replace(given, signed=signed))
                 reply = Reply(id=sender.id, ok=True)
         except UnreadableCommandError as bad:
             sender = sender if proof else bad.sender
@@ -473,7 +473,7 @@ class TablesApi:
         messages = []
         for table in self._places if tables is None else tables:
             place = self._places[table]
-            gate, standing = place.gate, place.runner.table.standing
+            gate, standing = place.gate, place.runner.table.preview
             for each in gate.expired(now, standing) if gate is not None else ():
                 token = each.first.token.encode()
                 claims, refusal = claims_of(token), RejectedError(each.over).refusal
@@ -511,7 +511,7 @@ async def _recalled(place: ServedTable, given: Recall, room: int) -> tuple[msgsp
     """
     found = place.runner.recall(given, room)
     if not found:
-        if not await place.runner.settled():
+        if not await place.runner.wait_stored():
             raise RejectedError("not_stored_yet")
         found = place.runner.recall(given, room)
     return found
@@ -527,4 +527,4 @@ def _keep(place: ServedTable, proof: Signature, why: str) -> None:
         refusal=why,
         signed=(proof,),
     )
-    place.runner.keep(refused)
+    place.runner.store_refusal(refused)

@@ -45,8 +45,8 @@ from controller.proof.signatures import Signatures
 from controller.proof.verdict import Verdict
 from controller.proof.verify import Hearer, verify
 from controller.tables.table import (
-    OUTAGE,
-    RESTART,
+    OUTAGE_REASON,
+    RESTART_REASON,
     Snapshot,
     Table,
     UnrestorableStateError,
@@ -135,7 +135,7 @@ def _is_own(room: _Room, given: LinkLost) -> bool:
     """Whether a table whose state is sealed made this reading itself: how many devices it had then
     is unreadable.
     """
-    return room.why in (SEALED, OTHER_KEY) and given.reason in (RESTART, OUTAGE)
+    return room.why in (SEALED, OTHER_KEY) and given.reason in (RESTART_REASON, OUTAGE_REASON)
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -480,7 +480,7 @@ class Auditor(Hearer):
             return
         try:
             room.due = deque(
-                write(event) for event in room.table.take(given, entry.time, entry.mono_ns).events
+                write(event) for event in room.table.handle(given, entry.time, entry.mono_ns).events
             )
         except RejectedError as refusal:
             self._differs(entry, f"the rules refuse this command: {refusal}", None)

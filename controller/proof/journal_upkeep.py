@@ -32,7 +32,7 @@ from controller.proof.pace import EndedError, Pace
 from controller.proof.sealing import counted_until_now, remove, seal
 from controller.proof.segment import BrokenSegmentError
 from controller.proof.timekeeper import Timekeeper
-from controller.tables.byte_trace import PERIOD
+from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS
 from controller.tables.runner import TableRunner
 from devices.log import structlog
 
@@ -155,7 +155,7 @@ class JournalUpkeep:
                 while True:
                     if sealing is None or sealing.done():  # a long day takes hours
                         sealing = group.create_task(self._seal(acknowledged()), name="sealing")
-                    await asyncio.sleep(PERIOD)
+                    await asyncio.sleep(FLUSH_INTERVAL_SECONDS)
                     self.look(runners)
         finally:
             self._pace.end()
@@ -200,12 +200,12 @@ class JournalUpkeep:
         sent = {
             f"device {device} of table {runner.table.id}": each
             for runner in runners
-            for device, each in runner.sent().items()
+            for device, each in runner.byte_counts().items()
         }
         rates = {
-            name: f"{name}: {each.all} bytes in the last minute" for name, each in sent.items()
+            name: f"{name}: {each.received} bytes in the last minute" for name, each in sent.items()
         }
-        most = max(sent, key=lambda name: sent[name].all, default=None)
+        most = max(sent, key=lambda name: sent[name].received, default=None)
         failed, self._failed = self._failed, self._journal.failed is not None
         if not failed and not self._failed:  # otherwise the disk may be the cause
             self._tell_floods({name: rates[name] for name, each in sent.items() if each.dropped})
@@ -217,7 +217,9 @@ class JournalUpkeep:
             f"less than {ROOM >> 20} MiB are free on the journal's disk, and when it is full "
             "nothing is published: free some space"
         )
-        room += f". Most comes from {rates[most]}" if most is not None and sent[most].all else ""
+        room += (
+            f". Most comes from {rates[most]}" if most is not None and sent[most].received else ""
+        )
         self._room = (self._room or room) if tight else None  # told once, with what it was then
         self._say()
 
@@ -332,7 +334,7 @@ class JournalUpkeep:
                 self._journal.cut(done.cut)
             if done.due:
                 told = self._append_boot(continues=True, removed=done.due)
-                async with asyncio.timeout(PERIOD):
+                async with asyncio.timeout(FLUSH_INTERVAL_SECONDS):
                     await asyncio.shield(told)  # it must be on the disk before anything is removed
                 await asyncio.to_thread(remove, self._journal.path, done.due)
                 for each in done.due:

@@ -121,7 +121,7 @@ class Signatures:
         if len({signed.person.id for signed in found}) < len(found):
             return "the same person signed twice"
         marked = tuple(mark for mark in MARKED if mark in setup.two_persons)
-        if len(found) == 1 and table and takes_two(given, table.standing(said[0]), marked):
+        if len(found) == 1 and table and takes_two(given, table.preview(said[0]), marked):
             return "it takes two persons, and one signed"
         return self._again(given, found)
 

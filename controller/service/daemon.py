@@ -55,7 +55,7 @@ from controller.service.reload_answer import Answer, write_answer
 from controller.service.signed_before import tokens
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.service.time_watch import TimeWatch
-from controller.tables.runner import TableRunner, remembered
+from controller.tables.runner import TableRunner, last_state
 from controller.tables.stages import Stages
 from controller.tables.table import Table
 from devices.calls import AnyCall, Heard, clock_time
@@ -354,7 +354,7 @@ class Daemon:
             self._upkeep.flush(runners)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FAREWELL):
-                    await asyncio.gather(*(runner.idle() for runner in runners))
+                    await asyncio.gather(*(runner.drain() for runner in runners))
             self._api.node["checkpoint"] = msgspec.json.encode(self._upkeep.checkpoint())
             publisher.end()
             await asyncio.wait([publishing], timeout=FAREWELL)
@@ -526,7 +526,7 @@ class Daemon:
             game=make_game(table.game, table.decree, table.settings),
             boot=self.boot,
             simulated=table.simulated,
-            saved=remembered(self._journal, table.id, self._cipher),
+            saved=last_state(self._journal, table.id, self._cipher),
             about=about,
             unsigned=people is not None and people.required == "accept-the-risk",
             over=any(isinstance(each, HandOver) for each in self._journal.all_untold(table.id)),
@@ -549,8 +549,8 @@ class Daemon:
             why,
         )
         said = [configured_identity(device, clock()) for device in table.device]
-        if news := [each for each in said if not runner.table.knows(each)]:
-            runner.take(news)
+        if news := [each for each in said if not runner.table.is_known(each)]:
+            runner.on_readings(news)
         if runner.table.face_down and self._configuration.recordings.enabled:
             self._log.warning(
                 "cards are face down: no recordings are written; the journal has the bytes, sealed",
@@ -583,20 +583,20 @@ class Daemon:
 
         def note(call: AnyCall) -> None:
             hold()  # what it said while we were frozen is for the daemon that has taken over
-            runner.note(device.id, call)
+            runner.on_bytes(device.id, call)
             if not isinstance(call, Heard):
                 # an opened or closed link means nothing to the table, but health reports it
                 self._health_due.set()
 
         def take(readings: list[AnyReading]) -> None:
-            runner.take(readings, noted=True)
+            runner.on_readings(readings, noted=True)
             if any(isinstance(reading, OF_A_LINK) for reading in readings):
                 self._health_due.set()
 
         def identify(facts: Mapping[str, str]) -> None:
             told = usb_identity(device.id, facts, runner.clock())
-            if told is not None and not runner.table.knows(told):
-                runner.take([told])
+            if told is not None and not runner.table.is_known(told):
+                runner.on_readings([told])
 
         return Device(
             id=device.id,

@@ -94,7 +94,7 @@ class HealthReporter:
             tables={
                 id: TableHealth(
                     elsewhere=elsewhere.get(id),
-                    readings_lost=place.runner.lost,
+                    readings_lost=place.runner.lost_readings,
                     devices={name: device.health() for name, device in place.devices.items()},
                 )
                 for id, place in self._places.items()  # noqa: A001
@@ -104,9 +104,8 @@ class HealthReporter:
         )
 
     def notable(self) -> tuple[Any, ...]:
-        """What is published at once when it changes: the journal, the log, the clock, the
-        broker, each device.
-        A link that opens for the first time does not count as a change of state.
+        """What is published at once when it changes: the journal, the log, the clock, the broker,
+        each device. A link that opens for the first time does not count as a change of state.
         """
         devices = (
             device.health() for place in self._places.values() for device in place.devices.values()

@@ -32,7 +32,7 @@ from controller.service.certificates import CertificateWatch
 from controller.service.health import HealthReporter
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
-from controller.tables.tally import Tally
+from controller.tables.tally import EventCounters
 from devices.health import DeviceHealth
 
 TABLE = ("table", "simulated")
@@ -377,7 +377,7 @@ def of_table(
     now = _state.decode(runner.retained["state"] or b"{}").status
     for status in get_args(Status):
         yield "novamas_table_status", (*table, status), status == now
-    yield from _of_rounds(runner.tally, table)
+    yield from _of_rounds(runner.counters, table)
     alerts = [
         _alert.decode(body)
         for topic, body in runner.retained.items()
@@ -390,7 +390,7 @@ def of_table(
 
 
 def _of_rounds(
-    tally: Tally, table: tuple[str, ...]
+    tally: EventCounters, table: tuple[str, ...]
 ) -> Iterator[tuple[str, tuple[str, ...], float]]:
     for name, event in ROUNDS.items():
         yield name, table, tally.events[event]

@@ -268,7 +268,7 @@ class ReloadTables(Reload):
         for runner in ending:
             runner.end()  # what it would take now, whoever follows would not know
         for runner in ending:
-            await runner.idle()
+            await runner.drain()
         before = {table: [*api.retained(table)] for table in leaving}
         removed = {table: places[table].topics for table in made.removed}
         floor.upkeep.tell_configuration(applied)

@@ -116,7 +116,7 @@ class TimeWatch:
                 readings.append(ClockBound(at=runner.clock(), bound=bound))
             readings += (ClockStep(at=runner.clock(), step=step) for step in steps)
             if readings:
-                runner.take(readings)
+                runner.on_readings(readings)
 
     def _say(self, now: TimeKept) -> None:
         """Raise and clear the alert, worded once at each stage."""

@@ -1,1 +1,1 @@
-"""One gaming table at work: its game, its devices and the journal behind it."""
+"""One gaming table: its game, its devices and the journal behind it."""

@@ -1,4 +1,4 @@
-"""What a table is told first when its journal goes on from a backup, or for another daemon."""
+"""The first reading of a table after a restore from backup or a hand-over from another daemon."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from controller.contract.times import moment
 from controller.journal.setup import HandOver, Restored
 from devices.readings import JournalRestore
 
-JUMP = 1000
-"""Sessions that may have been opened in a gap of no length: a clock may have been wrong."""
+MIN_SESSION_JUMP = 1000
+"""Session numbers to skip even if the gap seems to have no length: a clock may have been wrong."""
 
-FORGOTTEN = 1_000_000
-"""The same where nobody knows what another daemon did, or for how long."""
+UNRECORDED_SESSION_JUMP = 1_000_000
+"""Session numbers to skip in addition if the other daemon's records are lost."""
 
 
-def jump(since: float, now: float) -> int:
-    """By how much the numbers of sessions go on beyond a backup of ``since``, at ``now``, both in
-    seconds since 1970: a table opens no more than one session a minute.
+def session_jump(since: float, now: float) -> int:
+    """Return how many session numbers to skip for a gap from ``since`` to ``now`` (both in seconds
+    since 1970), since a table opens at most one session a minute.
     """
-    return JUMP + math.ceil(max(0.0, now - since) / 60)
+    return MIN_SESSION_JUMP + math.ceil(max(0.0, now - since) / 60)
 
 
-def told_first(point: Restored | HandOver, table: str, at: float, now: float) -> JournalRestore:
-    """The reading of the backup, or of the hand-over, for that table. ``at``: by the table's clock;
-    ``now``: seconds since 1970, which may be wrong, but not before the restore.
+def restore_reading(
+    point: Restored | HandOver, table: str, at: float, now: float
+) -> JournalRestore:
+    """Return the reading of the restore or hand-over for a table. ``at``: time of the table's
+    clock; ``now``: seconds since 1970; a time before the restore is corrected.
     """
     session = point.sessions.get(table, 0)
-    by = jump(moment(point.since), max(now, moment(point.at)))
+    jump = session_jump(moment(point.since), max(now, moment(point.at)))
     if isinstance(point, Restored):
         return JournalRestore(
             at=at,
@@ -37,7 +39,7 @@ def told_first(point: Restored | HandOver, table: str, at: float, now: float) ->
             since=point.since,
             restored=point.at,
             session=session,
-            jump=by,
+            jump=jump,
         )
     end = point.checkpoint
     return JournalRestore(
@@ -52,5 +54,5 @@ def told_first(point: Restored | HandOver, table: str, at: float, now: float) ->
         restored=point.at,
         session=session,
         read=point.readings.get(table, 0),
-        jump=FORGOTTEN + by if point.forgotten else by,
+        jump=UNRECORDED_SESSION_JUMP + jump if point.forgotten else jump,
     )

@@ -1,4 +1,4 @@
-"""A table's devices: the state of their links, and the commands that people give them."""
+"""Link state of a table's devices, and commands to them."""
 
 from __future__ import annotations
 
@@ -12,43 +12,45 @@ from controller.games.roles import allow_role, may_command
 from devices.readings import LinkLost, LinkOpen, LinkStale, LinkUnintelligible, LinkUp
 
 
-def allow(given: DeviceCommand, devices: Collection[str], halted: str | None) -> None:
-    """Reject a command that this role, these devices or this moment does not allow. ``halted``: why
-    nothing can be stored.
+def allow(command: DeviceCommand, devices: Collection[str], halted: str | None) -> None:
+    """Raise :class:`RejectedError` if this role, these devices or this moment do not allow a
+    command. ``halted``: the reason why nothing can be stored.
     """
-    allow_role(given.role, may_command(given.command))
-    if given.device not in devices:
+    allow_role(command.role, may_command(command.command))
+    if command.device not in devices:
         if not devices:
-            raise RejectedError("devices_none", device=given.device)
-        raise RejectedError("device_unknown", device=given.device, devices=tuple(sorted(devices)))
+            raise RejectedError("devices_none", device=command.device)
+        raise RejectedError("device_unknown", device=command.device, devices=tuple(sorted(devices)))
     if halted:
         raise RejectedError("table_in_fault", reason=halted)
 
 
-def commanded(
-    given: DeviceCommand, devices: Collection[str], halted: str | None
+def command_event(
+    command: DeviceCommand, devices: Collection[str], halted: str | None
 ) -> DeviceCommanded:
-    """The events of a command. What the daemon adds to it is never refused."""
-    if given.unsent is None:
-        allow(given, devices, halted)
+    """Return the event of a command. The daemon's own report that it was not sent is always
+    accepted.
+    """
+    if command.unsent is None:
+        allow(command, devices, halted)
     return DeviceCommanded(
-        device=given.device,
-        command=given.command,
-        argument=given.argument,
-        by=given.by,
-        role=given.role,
-        unsent=given.unsent,
+        device=command.device,
+        command=command.command,
+        argument=command.argument,
+        by=command.by,
+        role=command.role,
+        unsent=command.unsent,
     )
 
 
 def link_alert(device: str) -> str:
-    """The alert for a bad link of a device."""
+    """Return the id of the alert for a bad link of a device."""
     return f"{device or 'device'}-link"
 
 
-def link_state(given: object) -> tuple[LinkState, str | None] | None:
-    """The link state that this reading reports, and why; None if it reports none."""
-    match given:
+def link_state(reading: object) -> tuple[LinkState, str | None] | None:
+    """Return the link state that a reading reports, and its detail; None if it reports none."""
+    match reading:
         case LinkUp():
             return "up", None
         case LinkOpen():

@@ -1,4 +1,4 @@
-"""A person's command to a device: stored first, then sent."""
+"""Commands of a person to a device: stored first, then sent."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from controller.contract.refusals import RejectedError
 from controller.tables.runner import NotStoredError, TableRunner
 from devices.device import CommandRefusedError, Device
 
-LATE = "it was not stored in time"
-"""Why a command stored too late is not sent: nobody expects it any more."""
+STORED_TOO_LATE = "it was not stored in time"
+"""Reason for not sending a command that was stored too late: the person no longer expects it."""
 
 
 async def command_device(
@@ -20,13 +20,13 @@ async def command_device(
     order: DeviceOrder,
     signed: tuple[Signature, ...] = (),
 ) -> None:
-    """Follow an order that these persons signed. Raises :class:`RejectedError` with the reason for
-    the person: nothing was sent then.
+    """Execute an order signed by these people. Raises :class:`RejectedError` with the reason to
+    show; nothing was sent then.
 
-    What cannot be sent is refused and leaves nothing behind. Once it is stored, a failure to send
-    it is stored too.
+    An order that cannot be sent is rejected before it is stored. If sending fails after that, the
+    failure is stored too.
     """
-    given = DeviceCommand(
+    command = DeviceCommand(
         at=runner.clock(),
         by=order.by,
         role=order.role,
@@ -36,14 +36,14 @@ async def command_device(
         argument=order.argument,
         signed=signed,
     )
-    runner.table.allow(given)
+    runner.table.allow(command)
     device = devices[order.device]
     try:
         request = device.prepare(order.command, order.argument)
-        await runner.follow(given)
-        device.send(request, lambda why: runner.unsent(given, why))
+        await runner.execute(command)
+        device.send(request, lambda why: runner.record_unsent(command, why))
     except NotStoredError:
-        runner.unsent(given, LATE)
+        runner.record_unsent(command, STORED_TOO_LATE)
         raise
     except CommandRefusedError as refused:
         raise RejectedError("device_rejected", reason=str(refused)) from None

@@ -1,9 +1,9 @@
-"""Which devices are at a table: what is configured of them, what they tell, and what people did to
-them.
+"""Identity of the devices at a table: what is configured, what they report, and what maintenance
+recorded.
 
-A device tells its serial number over USB or in its own protocol. Another one than the configured,
-or than the one before, and nobody said that the device was replaced: that is an alert. It is a
-claim that is compared, never a proof: a device can tell any number.
+A device reports its serial number over USB or in its own protocol. A number other than the
+configured or previous one, without a recorded replacement, raises an alert. The number is only
+compared and proves nothing: a device can report any number.
 """
 
 from __future__ import annotations
@@ -27,110 +27,118 @@ from controller.contract.retained import Identity
 from controller.games.roles import COMMANDS_DEVICES, allow_role
 from devices.readings import DeviceIdentity, DeviceReport
 
-SERIAL = "serial"
-"""The report in which a device tells its own serial number."""
+SERIAL_REPORT = "serial"
+"""Name of the report in which a device sends its own serial number."""
 
-LONGEST = 64
-"""Characters of a serial number, as a configuration takes it."""
+MAX_SERIAL_CHARACTERS = 64
+"""Maximum characters of a serial number, as in the configuration."""
 
 Source = Literal["usb", "device"]
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a device or its connector told of itself. ``usb``: vendor and product id."""
+class ReportedIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The identity that a device or its connector reported. ``usb``: vendor and product id."""
 
     serial: str | None = None
     usb: str | None = None
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a table knows of one device. ``right``: what is taken for its own, by source; ``told``:
-    what it told last; ``replaced``: a person said that another device stands there, so what a
-    source tells first is right.
+class KnownDevice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The identity of one device as its table knows it. ``right``: by source, the identity that is
+    accepted as correct; ``told``: the one reported last; ``replaced``: a replacement was recorded,
+    so the first identity that a source reports is accepted.
     """
 
     configured: Identity = Identity()
     usb_serial: str | None = None
-    right: dict[Source, Told] = {}
-    told: dict[Source, Told] = {}
+    right: dict[Source, ReportedIdentity] = {}
+    told: dict[Source, ReportedIdentity] = {}
     replaced: bool = False
 
 
-Identities = Mapping[str, Known]
+Identities = Mapping[str, KnownDevice]
 
 
 def identity_alert(device: str) -> str:
-    """The alert that another device may be in the place of this one."""
+    """Return the id of the alert that a device may have been exchanged."""
     return f"{device}-identity"
 
 
-def identified(
-    given: DeviceIdentity | DeviceReport, known: Identities, *, alerted: bool
-) -> tuple[Known | None, list[AnyEvent]]:
-    """What is known of the device after that, and what is to be said of it; None: as before.
-    ``alerted``: the alert is raised.
+def on_identity(
+    reading: DeviceIdentity | DeviceReport, devices: Identities, *, alerted: bool
+) -> tuple[KnownDevice | None, list[AnyEvent]]:
+    """Process an identity. Return the new state of the device, or None if unchanged, and the
+    events. ``alerted``: the alert is currently raised.
     """
-    before = known.get(given.device, Known())
-    if isinstance(given, DeviceIdentity) and given.source == "configured":
-        return _configured(given, before, alerted=alerted)
-    if isinstance(given, DeviceIdentity):
-        source: Source = "usb" if given.source == "usb" else "device"
-        return _told(source, Told(given.serial, given.usb), given, before, alerted=alerted)
-    if given.report != SERIAL:
+    before = devices.get(reading.device, KnownDevice())
+    if isinstance(reading, DeviceIdentity) and reading.source == "configured":
+        return _configured(reading, before, alerted=alerted)
+    if isinstance(reading, DeviceIdentity):
+        source: Source = "usb" if reading.source == "usb" else "device"
+        return _on_reported(
+            source, ReportedIdentity(reading.serial, reading.usb), reading, before, alerted=alerted
+        )
+    if reading.report != SERIAL_REPORT:
         return None, []
-    return _told("device", Told(given.value[:LONGEST]), given, before, alerted=alerted)
+    return _on_reported(
+        "device",
+        ReportedIdentity(reading.value[:MAX_SERIAL_CHARACTERS]),
+        reading,
+        before,
+        alerted=alerted,
+    )
 
 
 def _configured(
-    given: DeviceIdentity, before: Known, *, alerted: bool
-) -> tuple[Known | None, list[AnyEvent]]:
-    """Once the configuration says something else, what was told before no longer counts."""
-    now = Identity(maker=given.maker, model=given.model, serial=given.serial)
-    if (now, given.usb_serial) == (before.configured, before.usb_serial):
+    reading: DeviceIdentity, before: KnownDevice, *, alerted: bool
+) -> tuple[KnownDevice | None, list[AnyEvent]]:
+    """A changed configuration discards what was reported before."""
+    configured = Identity(maker=reading.maker, model=reading.model, serial=reading.serial)
+    if (configured, reading.usb_serial) == (before.configured, before.usb_serial):
         return None, []
     events: list[AnyEvent] = []
-    if now != before.configured:
+    if configured != before.configured:
         events = [
             DeviceIdentified(
-                device=given.device,
+                device=reading.device,
                 source="configured",
-                serial=now.serial,
-                maker=now.maker,
-                model=now.model,
+                serial=configured.serial,
+                maker=configured.maker,
+                model=configured.model,
                 was=before.configured.serial,
             )
         ]
     if alerted:
-        events.append(AlertCleared(alert=identity_alert(given.device)))
-    return Known(configured=now, usb_serial=given.usb_serial), events
+        events.append(AlertCleared(alert=identity_alert(reading.device)))
+    return KnownDevice(configured=configured, usb_serial=reading.usb_serial), events
 
 
-def _told(
+def _on_reported(
     source: Source,
-    told: Told,
-    given: DeviceIdentity | DeviceReport,
-    before: Known,
+    reported: ReportedIdentity,
+    reading: DeviceIdentity | DeviceReport,
+    before: KnownDevice,
     *,
     alerted: bool,
-) -> tuple[Known | None, list[AnyEvent]]:
-    device, was = given.device, before.told.get(source)
-    if told == was:
+) -> tuple[KnownDevice | None, list[AnyEvent]]:
+    device, previous = reading.device, before.told.get(source)
+    if reported == previous:
         return None, []
     events: list[AnyEvent] = [
         DeviceIdentified(
             device=device,
             source=source,
-            serial=told.serial,
-            maker=getattr(given, "maker", None),
-            model=getattr(given, "model", None),
-            usb=told.usb,
-            was=None if was is None else was.serial,
+            serial=reported.serial,
+            maker=getattr(reading, "maker", None),
+            model=getattr(reading, "model", None),
+            usb=reported.usb,
+            was=None if previous is None else previous.serial,
         )
     ]
-    now = replace(before, told={**before.told, source: told})
-    if (wrong := _wrong(source, told, before)) is None:
-        now = replace(now, right={**now.right, source: told})
-    if why := wrong or _others(now, source):
+    apply_service = replace(before, told={**before.told, source: reported})
+    if (wrong := _difference(source, reported, before)) is None:
+        apply_service = replace(apply_service, right={**apply_service.right, source: reported})
+    if why := wrong or _other_difference(apply_service, source):
         if wrong is not None:
             events.append(
                 AlertRaised(
@@ -143,66 +151,76 @@ def _told(
             )
     elif alerted:
         events.append(AlertCleared(alert=identity_alert(device)))
-    return now, events
+    return apply_service, events
 
 
-def _wrong(source: Source, told: Told, known: Known) -> str | None:
-    """In what it is another device; None: it is the right one, or nobody knows."""
+def _difference(source: Source, reported: ReportedIdentity, known: KnownDevice) -> str | None:
+    """Describe how a reported identity differs; None if it is right or there is no reference."""
     right = known.right.get(source)
     if right is not None:
-        return None if told == right else f"{_name(source, told)}; before: {_plain(right)}"
+        return (
+            None
+            if reported == right
+            else f"{_describe_report(source, reported)}; before: {_describe_identity(right)}"
+        )
     serial = known.usb_serial if source == "usb" else known.configured.serial
-    if known.replaced or serial is None or told.serial == serial:
+    if known.replaced or serial is None or reported.serial == serial:
         return None
-    return f"{_name(source, told)}; configured: {serial}"
+    return f"{_describe_report(source, reported)}; configured: {serial}"
 
 
-def _others(known: Known, but: Source) -> str | None:
-    """The same of what the other sources told last."""
+def _other_difference(known: KnownDevice, except_source: Source) -> str | None:
+    """Describe how the last identity from any other source differs."""
     sources: Iterable[Source] = ("usb", "device")
-    found = (
-        _wrong(each, known.told[each], known)
-        for each in sources
-        if each != but and each in known.told
+    differences = (
+        _difference(source, known.told[source], known)
+        for source in sources
+        if source != except_source and source in known.told
     )
-    return next((each for each in found if each is not None), None)
+    return next((source for source in differences if source is not None), None)
 
 
-def _name(source: Source, told: Told) -> str:
-    return f"{'USB' if source == 'usb' else 'the device'} tells {_plain(told)}"
+def _describe_report(source: Source, reported: ReportedIdentity) -> str:
+    return f"{'USB' if source == 'usb' else 'the device'} tells {_describe_identity(reported)}"
 
 
-def _plain(told: Told) -> str:
-    serial = "no serial number" if told.serial is None else f"serial number {told.serial}"
-    return serial if told.usb is None else f"{serial} ({told.usb})"
+def _describe_identity(reported: ReportedIdentity) -> str:
+    serial = "no serial number" if reported.serial is None else f"serial number {reported.serial}"
+    return serial if reported.usb is None else f"{serial} ({reported.usb})"
 
 
-def serviced(given: DeviceService, devices: Iterable[str], halted: str | None) -> DeviceServiced:
-    """The event of such a command. Raises :class:`RejectedError`, as for a command to a device."""
-    allow_role(given.role, COMMANDS_DEVICES)
+def service_event(
+    command: DeviceService, devices: Iterable[str], halted: str | None
+) -> DeviceServiced:
+    """Return the event of a maintenance entry. Raises :class:`RejectedError`, as for a command to a
+    device.
+    """
+    allow_role(command.role, COMMANDS_DEVICES)
     names = tuple(sorted(devices))
-    if given.device not in names:
+    if command.device not in names:
         if not names:
-            raise RejectedError("devices_none", device=given.device)
-        raise RejectedError("device_unknown", device=given.device, devices=names)
+            raise RejectedError("devices_none", device=command.device)
+        raise RejectedError("device_unknown", device=command.device, devices=names)
     if halted:
         raise RejectedError("table_in_fault", reason=halted)
     return DeviceServiced(
-        device=given.device,
-        work=given.work,
-        serial=given.serial,
-        note=given.note,
-        by=given.by,
-        role=given.role,
+        device=command.device,
+        work=command.work,
+        serial=command.serial,
+        note=command.note,
+        by=command.by,
+        role=command.role,
     )
 
 
-def after(known: Identities, event: DeviceServiced, *, there: bool) -> dict[str, Known]:
-    """What is known after it. ``there``: its link is open. Where a device was replaced, what it
-    tells now is right, or what it tells next.
+def apply_service(
+    devices: Identities, event: DeviceServiced, *, is_open: bool
+) -> dict[str, KnownDevice]:
+    """Return the identities after a maintenance entry. ``is_open``: the link of the device is open.
+    After a replacement, the identity reported now, or else next, is accepted.
     """
     if event.work != "replaced":
-        return dict(known)
-    of = known.get(event.device, Known())
-    told = {**of.told} if there else {}
-    return {**known, event.device: replace(of, right=told, told=told, replaced=True)}
+        return dict(devices)
+    device = devices.get(event.device, KnownDevice())
+    told = {**device.told} if is_open else {}
+    return {**devices, event.device: replace(device, right=told, told=told, replaced=True)}

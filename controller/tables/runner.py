@@ -1,5 +1,5 @@
-"""One gaming table at work: readings and commands go in one at a time, are stored, and only then
-shown.
+"""Runs one table: processes readings and commands one at a time, stores them, and only then
+publishes the result.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ from controller.journal.journal import Journal
 from controller.journal.mono import age_ns, now_ns
 from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
 from controller.journal.setup import HandOver, Why, table_start
-from controller.tables.after_restore import told_first
-from controller.tables.byte_trace import ByteTrace, Sent
+from controller.tables.after_restore import restore_reading
+from controller.tables.byte_trace import ByteCounts, ByteTrace
 from controller.tables.stages import Stages
-from controller.tables.table import OUTAGE, RESTART, Snapshot, Table
-from controller.tables.tally import Tally
+from controller.tables.table import OUTAGE_REASON, RESTART_REASON, Snapshot, Table
+from controller.tables.tally import EventCounters
 from devices.calls import AnyCall
 from devices.log import structlog
 from devices.readings import AnyReading, Reading
 
-PATIENCE = 5.0
-"""Seconds to wait until a person's command is stored."""
-MARK = 20
-"""Bytes by which the historical mark and its comma lengthen an event."""
-REASON = 1024
-"""Characters of a stored reason; a command holds no longer text."""
-COARSE = 4096
-"""Where cards are face down, byte counts are published only in multiples of this."""
+STORE_TIMEOUT_SECONDS = 5.0
+"""Maximum seconds that a person waits for a command to be stored."""
+HISTORICAL_MARK_BYTES = 20
+"""Bytes that the historical mark and its comma add to an event."""
+MAX_REASON_CHARACTERS = 1024
+"""Maximum characters of a stored reason; texts in commands are shorter."""
+COARSE_COUNT_BYTES = 4096
+"""Granularity, in bytes, of the published byte counts at tables with face-down cards."""
 
 
-class Moment(NamedTuple):
-    """When an input was read."""
+class ReadTime(NamedTuple):
+    """When an input was read, on both clocks."""
 
     utc: float
     """Seconds since 1970."""
     mono_ns: int
 
     @classmethod
-    def now(cls) -> Moment:
-        """The present moment."""
+    def now(cls) -> ReadTime:
+        """Return the present moment."""
         return cls(time.time(), now_ns())
 
 
-class _Taken(msgspec.Struct):
-    """What one chunk of a device, or one command, led to, and what the table knows after it."""
+class _Batch(msgspec.Struct):
+    """Result of one chunk from a device, or of one command, with the table's state after it."""
 
     records: list[Record] = []
     events: list[AnyEvent] = []
@@ -68,12 +68,12 @@ class _Taken(msgspec.Struct):
 
 
 class NotStoredError(RejectedError):
-    """A command was taken and may still be stored, but not within the time that a person waits."""
+    """A command was accepted and may still be stored, but not within the time a person waits."""
 
 
-def remembered(journal: Journal, table: str, cipher: CardCipher | None) -> bytes | None:
-    """The last saved state of a table. One that cannot be decrypted is passed on as it is: the
-    table then begins anew, and reports it.
+def last_state(journal: Journal, table: str, cipher: CardCipher | None) -> bytes | None:
+    """Return the last saved state of a table. One that cannot be decrypted is returned as it is;
+    the table then starts from scratch and reports it.
     """
     saved = journal.last_saved(table)
     if saved is None or cipher is None:
@@ -90,10 +90,10 @@ def remembered(journal: Journal, table: str, cipher: CardCipher | None) -> bytes
 class TableRunner:
     """A table and the journal behind it.
 
-    ``make`` gives the table as the journal knows it; it is called again if the table has run ahead
-    of what could be stored. ``clock`` stamps the runner's own events. ``changed`` is called when
-    there is something new to publish. ``cipher`` is needed where cards are face down. ``why`` the
-    table is taken up. Raises ``ValueError`` if the cipher is missing.
+    ``make`` builds the table from the journal; it is called again if the table has got ahead of
+    what could be stored. ``clock`` stamps the runner's own events. ``changed`` is called when there
+    is something new to publish. ``cipher`` is required where cards are face down; ``ValueError`` is
+    raised without it. ``why``: the reason for starting, stored in the journal.
     """
 
     def __init__(
@@ -107,21 +107,21 @@ class TableRunner:
         why: Why = "boot",
     ) -> None:
         self.clock = clock
-        self.before: Callable[[], None] = lambda: None
-        """Called before each input: what no longer holds by then, the table must know first."""
-        self.lost = 0
-        """Readings not taken, because too much waited for the disk."""
-        self.tally = Tally()
-        """What happened since the start, as far as it is stored."""
+        self.before_input: Callable[[], None] = lambda: None
+        """Called before each input, to report state that has expired by then."""
+        self.lost_readings = 0
+        """Readings dropped because too much waited for the disk."""
+        self.counters = EventCounters()
+        """Counters of the stored events since the start."""
         self._make = make
         self._journal = journal
         self._changed = changed
         self._stages = stages or Stages()
-        self._read: Moment | None = None
-        self._since: deque[float] = deque()
-        self._latest: asyncio.Future[int] | None = None
-        self._overrun = False
-        self._ended = False
+        self._read: ReadTime | None = None
+        self._pending_since: deque[float] = deque()
+        self._last_append: asyncio.Future[int] | None = None
+        self._behind = False
+        self._stopped = False
         self._traces: dict[str, ByteTrace] = {}
         self.table = make()
         if self.table.face_down and cipher is None:
@@ -131,92 +131,94 @@ class TableRunner:
             )
         self._cipher = cipher if self.table.face_down else None
         self.retained = self.table.retained()
-        """The retained topics' bodies; nothing that is not stored."""
+        """Bodies of the retained topics, from stored state only."""
         self._log = structlog.get_logger().bind(table=self.table.id)
-        self._note_state(why, remembered(journal, self.table.id, self._cipher))
-        self.take(self._gap())
+        self._store_state(why, last_state(journal, self.table.id, self._cipher))
+        self.on_readings(self._gap_readings())
 
     @property
     def oldest_pending_seconds(self) -> float:
         """Seconds that the oldest input has waited to be stored; 0 if none waits."""
-        return time.monotonic() - self._since[0] if self._since else 0.0
+        return time.monotonic() - self._pending_since[0] if self._pending_since else 0.0
 
     def end(self) -> None:
-        """Store nothing from here on: another runner goes on with the table, or nobody does."""
-        self._ended = True
+        """Store nothing more: another runner, or none, serves the table from now on."""
+        self._stopped = True
 
-    async def idle(self) -> None:
+    async def drain(self) -> None:
         """Wait until everything is stored."""
-        while self._latest is not None and not self._latest.done():
-            await asyncio.wait([self._latest])
+        while self._last_append is not None and not self._last_append.done():
+            await asyncio.wait([self._last_append])
 
-    async def settled(self) -> bool:
-        """Wait until what was taken by now is stored. Returns whether it is, within the time that a
-        person waits.
+    async def wait_stored(self) -> bool:
+        """Wait until everything processed so far is stored. Return False if that takes longer than
+        a person waits.
         """
-        latest = self._latest
+        latest = self._last_append
         if latest is None or latest.done():
             return True
-        done, _ = await asyncio.wait([latest], timeout=PATIENCE)
+        done, _ = await asyncio.wait([latest], timeout=STORE_TIMEOUT_SECONDS)
         return bool(done)
 
-    def take(self, readings: Sequence[AnyReading], *, noted: bool = False) -> None:
-        """Take what a device said in one chunk. It is stored together, with the state it led to.
-        ``noted``: it comes of what was last noted, and has the time of that; anything else has its
-        own, or the table's time would go back.
+    def on_readings(self, readings: Sequence[AnyReading], *, noted: bool = False) -> None:
+        """Process the readings of one chunk from a device. They are stored together with the state
+        that they lead to. ``noted``: the readings come from the bytes last passed to
+        :meth:`on_bytes` and have their time; other readings have the present time, so that the
+        table's time never goes back.
         """
-        self.before()
-        if self._overrun and not self._since and self._journal.failed is None:
-            self._take_up()
-        moment = (noted and self._read) or Moment.now()
-        taken = _Taken()
+        self.before_input()
+        if self._behind and not self._pending_since and self._journal.failed is None:
+            self._publish_stored()
+        read_at = (noted and self._read) or ReadTime.now()
+        batch = _Batch()
         for reading in readings:
-            if not self._overrun and (why := self._journal.refuses(len(taken.records) + 1)):
-                self._lose(why)
-            if self._overrun:
-                self.lost += 1
+            if not self._behind and (why := self._journal.refuses(len(batch.records) + 1)):
+                self._start_dropping(why)
+            if self._behind:
+                self.lost_readings += 1
             else:
-                self._step(reading, moment, taken)
-        self._store(taken)
+                self._step(reading, read_at, batch)
+        self._store(batch)
 
-    def note(self, device: str, call: AnyCall) -> None:
-        """Keep what a device sent, which was read just now. It is stored with its reading, or by
+    def on_bytes(self, device: str, call: AnyCall) -> None:
+        """Buffer bytes that a device has just sent. They are stored with their reading, or by
         :meth:`flush`.
         """
-        self._read = Moment.now()
+        self._read = ReadTime.now()
         trace = self._traces.get(device)
         if trace is None:
             trace = self._traces[device] = ByteTrace(device, compact=self._cipher is None)
-        trace.note(call)
+        trace.add(call)
 
     def flush(self) -> None:
-        """Store what the devices sent that led to nothing."""
+        """Store the buffered bytes that led to no reading."""
         for trace in self._traces.values():
             if (
-                not self._overrun
-                and (body := trace.take()) is not None
-                and self._note_entry("bytes", body) is None
+                not self._behind
+                and (body := trace.pop_entry()) is not None
+                and self._store_entry("bytes", body) is None
             ):
-                trace.lose()
+                trace.mark_lost()
 
-    def sent(self) -> dict[str, Sent]:
-        """Bytes that each device sent since the last call; rounded where cards are face down, since
-        codes differ in length.
+    def byte_counts(self) -> dict[str, ByteCounts]:
+        """Return the counts of bytes of each device since the last call. They are rounded where
+        cards are face down, since card codes differ in length.
         """
-        coarse = 1 if self._cipher is None else COARSE
-        sent = {device: trace.sent() for device, trace in self._traces.items()}
+        coarse = 1 if self._cipher is None else COARSE_COUNT_BYTES
+        counts = {device: trace.pop_counts() for device, trace in self._traces.items()}
         return {
-            device: each._replace(all=each.all // coarse * coarse) for device, each in sent.items()
+            device: count._replace(received=count.received // coarse * coarse)
+            for device, count in counts.items()
         }
 
     def new_day(self) -> None:
-        """Store what the table knows, so that its day can be derived without the days before."""
-        if not self._overrun and self.table.sound:
-            self._note_state("day", self.table.saved())
+        """Store the state of the table, so that a day can be replayed without the days before."""
+        if not self._behind and self.table.sound:
+            self._store_state("day", self.table.saved())
 
     def halt(self, reason: str | None) -> None:
-        """The journal cannot be written, or can be again: publish that at once, which needs no
-        disk.
+        """Publish at once, without the disk, that the journal cannot be written (``reason``), or
+        can be again (None).
         """
         self.table.halted = reason
         if reason is not None:
@@ -227,209 +229,213 @@ class TableRunner:
                     {**state, "status": "fault", "fault": reason, "takes": ()}
                 ),
             }
-        elif not self._since:
-            self._take_up()
+        elif not self._pending_since:
+            self._publish_stored()
         self._changed()
 
-    async def follow(self, command: AnyCommand) -> None:
-        """Follow a command and wait until it is stored. Raises :class:`RejectedError` with the
-        reason for the person, and :class:`NotStoredError` where it may be stored later.
+    async def execute(self, command: AnyCommand) -> None:
+        """Execute a command and wait until it is stored. Raises :class:`RejectedError` with the
+        reason to show, and :class:`NotStoredError` if it may still be stored later.
         """
         stored = self._command(command)
         if stored is None:
             raise RejectedError("journal_full")
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(STORE_TIMEOUT_SECONDS):
                 await asyncio.shield(stored)
         except TimeoutError:
             raise NotStoredError("not_stored_yet") from None
         except JournalUnusableError as error:
             raise RejectedError("not_stored", reason=str(error)) from None
 
-    def keep(self, refused: CommandRefused) -> None:
-        """Store that a known person was refused, unless the journal does not take it now."""
-        usable = not self._overrun and self._journal.failed is None
+    def store_refusal(self, refused: CommandRefused) -> None:
+        """Store that the command of a known person was refused, if the journal accepts it."""
+        usable = not self._behind and self._journal.failed is None
         if usable and self._journal.refuses(1) is None:
             self._command(refused)
 
-    def unsent(self, command: DeviceCommand, why: str) -> None:
-        """Record that a command to a device was taken but could not be sent."""
-        if self._overrun:
-            self.lost += 1
+    def record_unsent(self, command: DeviceCommand, why: str) -> None:
+        """Store that a command to a device was accepted but could not be sent."""
+        if self._behind:
+            self.lost_readings += 1
         else:
-            self._command(msgspec.structs.replace(command, at=self.clock(), unsent=why[:REASON]))
+            self._command(
+                msgspec.structs.replace(
+                    command, at=self.clock(), unsent=why[:MAX_REASON_CHARACTERS]
+                )
+            )
 
     def recall(self, wanted: Recall, room: int) -> tuple[msgspec.Raw, ...]:
-        """Events that are stored, marked historical, oldest first: as many as go into ``room``
-        bytes, but one at least.
+        """Return stored events, marked historical, oldest first: as many as fit into ``room``
+        bytes, but at least one.
         """
         find = self._journal.events_onward if wanted.onward else self._journal.events_of
-        found = find(self.table.id, wanted.boot, wanted.first - 1, wanted.limit)
+        entries = find(self.table.id, wanted.boot, wanted.first - 1, wanted.limit)
         if wanted.to is not None and not wanted.onward:
-            found = [entry for entry in found if entry.seq <= wanted.to]
+            entries = [entry for entry in entries if entry.seq <= wanted.to]
         fitting = [
             entry
-            for entry, all_ in zip(
-                found, accumulate(len(entry.body) + MARK for entry in found), strict=True
+            for entry, size in zip(
+                entries,
+                accumulate(len(entry.body) + HISTORICAL_MARK_BYTES for entry in entries),
+                strict=True,
             )
-            if all_ <= room
+            if size <= room
         ]
-        return tuple(msgspec.Raw(historical(entry.body)) for entry in fitting or found[:1])
+        return tuple(msgspec.Raw(historical(entry.body)) for entry in fitting or entries[:1])
 
     def chain(self, wanted: Recall) -> tuple[ChainLink, ...]:
-        """The entries of the journal that a recall asks for, as the file has them."""
+        """Return the chain of the journal entries that a recall asks for."""
         return tuple(
             ChainLink(head.position, head.hash.hex())
             for head in self._journal.reckoned(wanted.positions)
         )
 
     def _command(self, command: AnyCommand) -> asyncio.Future[int] | None:
-        self.before()
-        taken = _Taken()
-        if not self._overrun:
-            self._step(command, Moment.now(), taken)
-        return self._store(taken)
+        self.before_input()
+        batch = _Batch()
+        if not self._behind:
+            self._step(command, ReadTime.now(), batch)
+        return self._store(batch)
 
-    def _step(self, given: Input, moment: Moment, taken: _Taken) -> None:
-        now, mono_ns = utc(moment.utc), moment.mono_ns
+    def _step(self, item: Input, read_at: ReadTime, batch: _Batch) -> None:
+        now, mono_ns = utc(read_at.utc), read_at.mono_ns
         table, before = self.table, self.table.seq
-        trace = self._traces.get(given.device) if isinstance(given, Reading) else None
+        trace = self._traces.get(item.device) if isinstance(item, Reading) else None
         try:
-            given = table.numbered(given)
-            events, confidential = table.take(given, now, mono_ns)
-            body = write(given)
-            reading = given.reading if isinstance(given, Reading) else None
+            item = table.numbered(item)
+            events, confidential = table.handle(item, now, mono_ns)
+            body = write(item)
+            reading = item.reading if isinstance(item, Reading) else None
             record = Record(
                 table=table.id,
                 boot=table.boot,
                 seq=table.seq,
                 time=now,
                 mono_ns=mono_ns,
-                given=self._sealed("input", before, now, body, reading) if confidential else body,
+                given=self._seal("input", before, now, body, reading) if confidential else body,
                 events=tuple(write(event) for event in events),
                 before=(
-                    (("bytes", self._sealed("bytes", before, now, sent)),)
-                    if trace is not None and (sent := trace.take()) is not None
+                    (("bytes", self._seal("bytes", before, now, sent)),)
+                    if trace is not None and (sent := trace.pop_entry()) is not None
                     else ()
                 ),
             )
             snapshot = table.snapshot()
         except RejectedError:
             raise
-        except Exception:  # a defect; the table may know more than can be stored of it
+        except Exception:  # a bug: the table may know more than can be stored
             if trace is not None:
-                trace.lose()
-            self._store(taken)  # what was decided before it
-            self._go_back()
+                trace.mark_lost()
+            self._store(batch)  # inputs before the failed one
+            self._rebuild()
             raise
-        taken.records.append(record)
-        taken.events += events
-        taken.snapshot = snapshot
+        batch.records.append(record)
+        batch.events += events
+        batch.snapshot = snapshot
         if trace is not None:
-            taken.traces.append(trace)
+            batch.traces.append(trace)
 
-    def _store(self, taken: _Taken) -> asyncio.Future[int] | None:
-        """Store what was taken, together, with what the table knows after it. None: there is
-        nothing, or the journal does not take it.
+    def _store(self, batch: _Batch) -> asyncio.Future[int] | None:
+        """Store a batch together, with the table's state after it. Return None if it is empty or
+        the journal does not accept it.
         """
-        records = taken.records
-        if not records or self._ended:
+        records = batch.records
+        if not records or self._stopped:
             return None
         try:
-            saved = self._locked(msgspec.json.encode(taken.snapshot))
+            saved = self._lock(msgspec.json.encode(batch.snapshot))
             records[-1] = msgspec.structs.replace(records[-1], saved=saved)
             stored = self._journal.append(*records)
         except (JournalFullError, JournalUnusableError) as error:
-            for trace in taken.traces:
-                trace.lose()
-            self.lost += len(records)
-            self._lose(str(error))
+            for trace in batch.traces:
+                trace.mark_lost()
+            self.lost_readings += len(records)
+            self._start_dropping(str(error))
             return None
         except Exception:
-            for trace in taken.traces:
-                trace.lose()
-            self._go_back()
+            for trace in batch.traces:
+                trace.mark_lost()
+            self._rebuild()
             raise
         mono_ns = records[-1].mono_ns if any(record.events for record in records) else None
         if mono_ns is not None:
             self._stages.decided.add(age_ns(mono_ns))
-        self._since.append(time.monotonic())
-        self._latest = stored
-        stored.add_done_callback(partial(self._stored, mono_ns, taken.events))
+        self._pending_since.append(time.monotonic())
+        self._last_append = stored
+        stored.add_done_callback(partial(self._on_stored, mono_ns, batch.events))
         return stored
 
-    def _lose(self, why: str) -> None:
-        """Take nothing more until the table is rebuilt from the journal."""
-        self._overrun = True
+    def _start_dropping(self, why: str) -> None:
+        """Drop readings until the table is rebuilt from the journal."""
+        self._behind = True
         self._log.error("readings are being lost", reason=why)
 
-    def _stored(
+    def _on_stored(
         self, mono_ns: int | None, events: list[AnyEvent], stored: asyncio.Future[int]
     ) -> None:
-        self._since.popleft()
+        self._pending_since.popleft()
         if stored.cancelled() or stored.exception() is not None:
             return
-        self.tally.count(events)
+        self.counters.count(events)
         if mono_ns is not None:
             self._stages.committed.add(age_ns(mono_ns))
-        if self._since:
+        if self._pending_since:
             self._changed()
         else:
-            self._take_up()
+            self._publish_stored()
 
-    def _go_back(self) -> None:
-        """Rebuild the table as the journal knows it: at once, or when everything pending is
-        stored.
-        """
-        if self._since:
-            self._overrun = True
+    def _rebuild(self) -> None:
+        """Rebuild the table from the journal: now, or when everything pending is stored."""
+        if self._pending_since:
+            self._behind = True
             return
         halted = self.table.halted
         self.table = self._make()
         self.table.halted = halted
 
-    def _take_up(self) -> None:
-        """If all is stored, publish what the table knows; if it knows more than that,
-        rebuild it.
+    def _publish_stored(self) -> None:
+        """If everything is stored, update the retained topics; if the table is ahead of the
+        journal, rebuild it first.
         """
-        if self._since:
+        if self._pending_since:
             return
-        if self._overrun:
+        if self._behind:
             try:
                 self.table, saved = (
                     self._make(),
-                    remembered(self._journal, self.table.id, self._cipher),
+                    last_state(self._journal, self.table.id, self._cipher),
                 )
-            except (
-                JournalUnusableError
-            ) as error:  # tried again at the next reading; the journal finds out what is wrong
+            except JournalUnusableError as error:  # retried at the next reading
                 self._log.error("table cannot be taken up", reason=str(error))
                 return
-            self._log.warning("readings were lost", count=self.lost)
-            self._overrun = False
+            self._log.warning("readings were lost", count=self.lost_readings)
+            self._behind = False
             self.retained = self.table.retained()
-            self._note_state("lost", saved)
-            self.take(self._gap(OUTAGE))
+            self._store_state("lost", saved)
+            self.on_readings(self._gap_readings(OUTAGE_REASON))
         else:
             self.retained = self.table.retained()
         self._changed()
 
-    def _gap(self, reason: str = RESTART) -> list[AnyReading]:
-        """What the table missed, and before that the backup that it goes on from."""
+    def _gap_readings(self, reason: str = RESTART_REASON) -> list[AnyReading]:
+        """Return the readings for the time that the table missed: first restores and hand-overs."""
         at, id = self.clock(), self.table.id  # noqa: A001
-        first = [told_first(point, id, at, time.time()) for point in self._journal.all_untold(id)]
+        first = [
+            restore_reading(point, id, at, time.time()) for point in self._journal.all_untold(id)
+        ]
         return [*first, *self.table.gap(at, reason)]
 
     def take_over(self, point: HandOver) -> None:
-        """Go on with the table that another daemon has had meanwhile."""
-        self.take([told_first(point, self.table.id, self.clock(), time.time())])
+        """Resume a table that another daemon has served meanwhile."""
+        self.on_readings([restore_reading(point, self.table.id, self.clock(), time.time())])
 
-    def _note_state(self, why: Why, saved: bytes | None) -> None:
-        self._note_entry("state", table_start(why, saved))
+    def _store_state(self, why: Why, saved: bytes | None) -> None:
+        self._store_entry("state", table_start(why, saved))
 
-    def _note_entry(self, kind: Kind, body: bytes) -> asyncio.Future[int] | None:
-        """Store an entry that is not an input. Nobody waits for it; None: it was not taken."""
-        if self._ended:
+    def _store_entry(self, kind: Kind, body: bytes) -> asyncio.Future[int] | None:
+        """Store an entry that is not an input, without waiting. Return None if not accepted."""
+        if self._stopped:
             return None
         table, now = self.table, utc(time.time())
         record = Record(
@@ -438,26 +444,26 @@ class TableRunner:
             seq=table.seq,
             time=now,
             mono_ns=now_ns(),
-            before=((kind, self._sealed(kind, table.seq, now, body)),),
+            before=((kind, self._seal(kind, table.seq, now, body)),),
         )
         try:
             stored = self._journal.append(record)
         except (JournalFullError, JournalUnusableError):
             return None
         stored.add_done_callback(lambda future: future.cancelled() or future.exception())
-        self._latest = stored
+        self._last_append = stored
         return stored
 
-    def _sealed(
+    def _seal(
         self, kind: Kind, seq: int, now: str, body: bytes, reading: int | None = None
     ) -> bytes:
-        """The body of an entry. Where cards are face down, only surveillance can read it."""
+        """Return the body of an entry, sealed for surveillance where cards are face down."""
         if self._cipher is None:
             return body
         return self._cipher.seal(
             Opened(self.table.id, self.table.boot, seq, now, kind, msgspec.Raw(body)), reading
         )
 
-    def _locked(self, saved: bytes) -> bytes:
-        """What the table remembers. Where cards are face down, only this daemon can read it."""
+    def _lock(self, saved: bytes) -> bytes:
+        """Return a saved state, locked with this daemon's key where cards are face down."""
         return saved if self._cipher is None else self._cipher.lock(saved)

@@ -1,4 +1,4 @@
-"""Who is at a table: what people say of it, and what stands after it."""
+"""The staff at a table: events for arrivals and departures, and who is there afterwards."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from controller.contract.events import StaffArrived, StaffLeft
 from controller.contract.refusals import RejectedError
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow_role
 
-MOST = 24
-"""The most persons at one table at once."""
+MAX_STAFF = 24
+"""Maximum number of people at one table."""
 
 Staff = Mapping[Duty, tuple[str, ...]]
-"""By duty the names, in the order in which they came."""
+"""Names by duty, in order of arrival."""
 
 
-def staffed(
-    given: StaffOn | StaffOff, staff: Staff, *, is_open: bool, stopped: str | None
+def staff_event(
+    command: StaffOn | StaffOff, staff: Staff, *, is_open: bool, stopped: str | None
 ) -> StaffArrived | StaffLeft:
-    """The event of such a command. ``stopped``: why nothing is taken now.
+    """Return the event for a command. ``stopped``: the reason why commands are not accepted now.
 
-    Raises :class:`RejectedError` for a role that may not say it, outside a session, and for what is
-    so already.
+    Raises :class:`RejectedError` for a role that may not give the command, outside a session, and
+    if nothing would change.
     """
-    allow_role(given.role, AT_THE_TABLE)
-    himself = bool(given.signed) and given.person == given.by and given.duty == given.role
-    if given.role not in IN_CHARGE and not himself:
+    allow_role(command.role, AT_THE_TABLE)
+    is_self = bool(command.signed) and command.person == command.by and command.duty == command.role
+    if command.role not in IN_CHARGE and not is_self:
         raise RejectedError("staff_themself_only")
     if stopped:
         raise RejectedError("table_in_fault", reason=stopped)
     if not is_open:
         raise RejectedError("no_session")
-    there, arrives = staff.get(given.duty, ()), isinstance(given, StaffOn)
-    if arrives and given.person in there:
-        raise RejectedError("staff_on_already", person=given.person, duty=given.duty)
-    if not arrives and given.person not in there:
-        raise RejectedError("staff_not_on", person=given.person, duty=given.duty, staff=there)
-    if arrives and sum(map(len, staff.values())) >= MOST:
-        raise RejectedError("staff_too_many", most=MOST)
+    present, arrives = staff.get(command.duty, ()), isinstance(command, StaffOn)
+    if arrives and command.person in present:
+        raise RejectedError("staff_on_already", person=command.person, duty=command.duty)
+    if not arrives and command.person not in present:
+        raise RejectedError("staff_not_on", person=command.person, duty=command.duty, staff=present)
+    if arrives and sum(map(len, staff.values())) >= MAX_STAFF:
+        raise RejectedError("staff_too_many", most=MAX_STAFF)
     kind = StaffArrived if arrives else StaffLeft
-    return kind(person=given.person, duty=given.duty, by=given.by, role=given.role)
+    return kind(person=command.person, duty=command.duty, by=command.by, role=command.role)
 
 
-def after(staff: Staff, event: StaffArrived | StaffLeft) -> dict[Duty, tuple[str, ...]]:
-    """Who is at the table after it."""
+def staff_after(staff: Staff, event: StaffArrived | StaffLeft) -> dict[Duty, tuple[str, ...]]:
+    """Return the staff after the event."""
     others = tuple(name for name in staff.get(event.duty, ()) if name != event.person)
-    now = (*others, event.person) if isinstance(event, StaffArrived) else others
-    found = {**staff, event.duty: now}
-    return {duty: names for duty, names in found.items() if names}
+    present = (*others, event.person) if isinstance(event, StaffArrived) else others
+    staff_by_duty = {**staff, event.duty: present}
+    return {duty: names for duty, names in staff_by_duty.items() if names}

@@ -1,4 +1,4 @@
-"""How long an input takes: from the read of its bytes to the decision, to its place on the disk,
+"""Processing times of inputs: from reading the bytes to the decision, to the commit in the journal,
 and to the broker's acknowledgement.
 """
 
@@ -9,24 +9,24 @@ from collections import deque
 from controller.contract.node import StageTimes
 from controller.metrics.family import Histogram
 
-LATEST = 1000
-"""How many durations are kept of each stage."""
+MAX_DURATIONS = 1000
+"""Number of latest durations that the percentiles of a stage are computed from."""
 
 
 class Durations:
-    """The durations of one stage: the latest, and how many there were of each length."""
+    """Durations of one stage: the latest ones, and a histogram of all."""
 
     def __init__(self) -> None:
-        self._latest: deque[int] = deque(maxlen=LATEST)
+        self._latest: deque[int] = deque(maxlen=MAX_DURATIONS)
         self.histogram = Histogram()
 
     def add(self, nanoseconds: int) -> None:
-        """Keep one more."""
+        """Add one duration."""
         self._latest.append(nanoseconds)
         self.histogram.add(nanoseconds / 1e9)
 
     def times(self) -> StageTimes | None:
-        """Their median, their 99th percentile and the longest; None before the first."""
+        """Return median, 99th percentile and maximum of the latest; None before the first."""
         if not self._latest:
             return None
         ordered = sorted(self._latest)
@@ -39,7 +39,7 @@ class Durations:
 
 
 class Stages:
-    """The stages of every input that leads to an event, each counted from the read of its bytes."""
+    """Stages of every input that leads to an event, each measured from the read of its bytes."""
 
     def __init__(self) -> None:
         self.decided = Durations()

@@ -1,4 +1,4 @@
-"""One gaming table: every input goes through it, one at a time, and comes out as events."""
+"""One gaming table: a pure state machine that turns inputs, one at a time, into events."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ from controller.contract.shown import FROM_A_SHOE, AnyShown, LinkedJackpot
 from controller.games.game import Game
 from controller.games.moves import Remembered
 from controller.people.two_persons import Standing
-from controller.tables.device_links import allow, commanded, link_alert, link_state
+from controller.tables.device_links import allow, command_event, link_alert, link_state
 from controller.tables.identities import (
     Identities,
-    Known,
-    identified,
+    KnownDevice,
+    apply_service,
     identity_alert,
-    serviced,
+    on_identity,
+    service_event,
 )
-from controller.tables.identities import after as after_service
-from controller.tables.staff import Staff, after, staffed
+from controller.tables.staff import Staff, staff_after, staff_event
 from devices.errors import NovamasError
 from devices.readings import (
     OF_THE_DAEMON,
@@ -93,43 +93,45 @@ from devices.readings import (
     ShufflerState,
 )
 
-FAULT = "table-fault"
-"""The alert that the game failed on a reading: no results until the daemon is started again."""
-
-ANEW = "table-anew"
-"""The alert that the table could not continue where it was and has begun anew; cleared at the next
-restart.
+FAULT_ALERT_ID = "table-fault"
+"""Id of the alert raised when the game failed on a reading. The table gives no results until the
+daemon is restarted.
 """
 
-UNRESOLVED = "round-unresolved"
-"""The alert that calls a person to a round without a result: raised anew whenever there is another
-such round or one less, and cleared with the last one.
+ANEW_ALERT_ID = "table-anew"
+"""Id of the alert raised when the table could not restore its state and started from scratch;
+cleared at the next restart.
 """
 
-RESTART = "restart"
-"""Why every device counts as lost when a table is resumed; it raises no alert of its own."""
-
-OUTAGE = "the journal could not be written"
-"""Why every device counts as lost when a table has missed what could not be stored."""
-
-CORRECTABLE = 20
-"""Latest results whose event a correction can name."""
-
-TOUCHED = 256
-"""Latest rounds of which the number of the last event is kept. Of an older one, what waits for a
-second person is over.
+UNRESOLVED_ALERT_ID = "round-unresolved"
+"""Id of the alert for rounds without a result. It is raised again when the set of such rounds
+changes, and cleared with the last one.
 """
 
-NOT_OURS = "what was saved is not of this release"
-"""Why a table begins anew whose session is closed."""
+RESTART_REASON = "restart"
+"""Reason for marking every device as lost when a table is resumed; raises no alert of its own."""
 
-TIMES_HOLD = 0.0
-"""The bound of times that are as good as the site asks: events do not carry it."""
+OUTAGE_REASON = "the journal could not be written"
+"""Reason for marking every device as lost when the table missed input that could not be stored."""
 
-TOLD = ("number", "winner", "dice")
-"""The fields in which a person says what a result is."""
+MAX_CORRECTABLE_RESULTS = 20
+"""Number of latest results that a correction can refer to."""
 
-UNJUDGED = (
+MAX_TRACKED_ROUNDS = 256
+"""Number of latest rounds whose last event is tracked. A command that waits for a second signature
+about an older round expires.
+"""
+
+FOREIGN_STATE_REASON = "what was saved is not of this release"
+"""Reason for starting from scratch when the saved state cannot be read and no session was open."""
+
+NO_TIME_BOUND = 0.0
+"""Time bound of events whose times are as accurate as the site requires; left out of the events."""
+
+RESULT_FIELDS = ("number", "winner", "dice")
+"""Command fields in which a person enters a result."""
+
+POSSIBLY_REVEALING_READINGS = (
     LinkGarbage,
     LinkGap,
     DeviceReport,
@@ -139,37 +141,37 @@ UNJUDGED = (
     ShoeReset,
     ShufflerState,
 )
-"""Readings of which a frame, a count of bytes or a detail, the device's own words, may show a card
-that no game has seen.
+"""Readings whose frame, byte count or detail (the device's own words) may reveal a card that no
+game has seen yet.
 """
 
 
-def is_counted(given: Input) -> TypeGuard[AnyReading]:
-    """Whether a table at which cards are dealt gives this its next number: a reading of a device,
-    but none of the link, so that a replay gives the same numbers.
+def is_counted(item: Input) -> TypeGuard[AnyReading]:
+    """True for readings that get a number at a table with cards: readings of a device, but not of
+    its link, so that a replay yields the same numbers.
     """
     return (
-        isinstance(given, Reading)
-        and not isinstance(given, OF_THE_DAEMON)
-        and not str(given.__struct_config__.tag).startswith("link.")
+        isinstance(item, Reading)
+        and not isinstance(item, OF_THE_DAEMON)
+        and not str(item.__struct_config__.tag).startswith("link.")
     )
 
 
-OPEN = (DeviceCommand, ClockStep, ClockBound, JournalRestore)
-"""Inputs that can name no card."""
+CARDLESS_INPUTS = (DeviceCommand, ClockStep, ClockBound, JournalRestore)
+"""Inputs that cannot name a card."""
 
-READINGS = 1000
-"""How many readings may have been numbered for each session that may have been opened."""
+MAX_READINGS_PER_SESSION = 1000
+"""Upper bound for the readings numbered in one session, for skipping numbers after a restore."""
 
 
 class UnrestorableStateError(NovamasError):
-    """The table has an open session of another game, decree or release. The message says so, and
-    what to do.
+    """The saved session is open and belongs to another game, decree or release. The message names
+    the remedy.
     """
 
 
-class _Head(msgspec.Struct, frozen=True, kw_only=True):
-    """What every release saves of a table."""
+class _SavedHead(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a saved state that every release can read."""
 
     game: str
     decree: str
@@ -180,7 +182,7 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table knows at one moment; in JSON, what is saved of it."""
+    """The complete state of a table at one moment. Encoded as JSON, it is the saved state."""
 
     game: str
     decree: str
@@ -197,10 +199,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     staff: Staff = {}
     identities: Identities = {}
     time_bound: float | msgspec.UnsetType | None = msgspec.UNSET
-    """Left out where times are as good as the site asks, as other releases did."""
+    """Omitted where times are as accurate as the site requires, as earlier releases did."""
 
 
-class _Saved(msgspec.Struct, frozen=True, kw_only=True):
+class _SavedState(msgspec.Struct, frozen=True, kw_only=True):
     game: str
     decree: str
     state: msgspec.Raw
@@ -214,27 +216,26 @@ class _Saved(msgspec.Struct, frozen=True, kw_only=True):
     result: RoundResult | ResultCorrected | None
     holds: dict[int, tuple[str, int]] = {}
     staff: dict[Duty, tuple[str, ...]] = {}
-    identities: dict[str, Known] = {}
-    time_bound: float | None = TIMES_HOLD
+    identities: dict[str, KnownDevice] = {}
+    time_bound: float | None = NO_TIME_BOUND
 
 
-class Taken(NamedTuple):
-    """What one input led to. ``confidential``: the input is for surveillance alone."""
+class InputResult(NamedTuple):
+    """Result of one input: its events, and whether the input is for surveillance only."""
 
     events: list[AnyEvent]
     confidential: bool
 
 
 class Table:
-    """Table ``id`` of ``site``, with one game under one decree. No clock, no input or output.
+    """Table ``id`` of ``site``, with one game under one decree. Pure: no clock, no I/O.
 
-    ``about`` names its devices and fills the topic ``info``. ``saved`` is what :meth:`saved` gave
-    before: the table goes on in the same session and round; take the readings of :meth:`gap` next.
-    If another game or release saved it otherwise, the table begins anew and says so; but it raises
-    :class:`UnrestorableStateError` rather than drop an open session, unless that is ``over``,
-    because another daemon had the table since. ``halted`` is set by the daemon: why the table may
-    not give results at present. ``unsigned``: the site accepts the risk of commands that nobody
-    signed.
+    ``about`` names its devices and fills the topic ``info``. ``saved`` is an earlier :meth:`saved`:
+    the table resumes that session and round; pass it the readings of :meth:`gap` next. If another
+    game or release saved the state, the table starts from scratch and raises an alert; if a session
+    was open, it raises :class:`UnrestorableStateError` instead, unless the state is ``over``
+    (another daemon has served the table since). ``halted`` is set by the daemon: the reason why the
+    table may not give results now. ``unsigned``: the site accepts unsigned commands.
     """
 
     def __init__(
@@ -262,9 +263,9 @@ class Table:
         )
         self.seq = 0
         self.readings = 0
-        """Where cards are dealt, how many readings it has counted, also before this boot."""
-        self.time_bound: float | None = TIMES_HOLD
-        """Seconds by which the times of events may be wrong; None: nobody knows."""
+        """Readings numbered so far at a table with cards, including those before this boot."""
+        self.time_bound: float | None = NO_TIME_BOUND
+        """Seconds by which the times of events may be wrong; None: unknown."""
         self.halted: str | None = None
         self.garbage: dict[str, int] = {}
         self._game = game
@@ -276,17 +277,17 @@ class Table:
         self._devices: dict[str, DeviceLink] = {}
         self._alerts: dict[str, Alert | None] = {}
         self._result: RoundResult | ResultCorrected | None = None
-        self._holds: dict[int, tuple[str, int]] = {}
-        """By round of the session: ``boot`` and ``seq`` of the event that holds its result."""
-        self._touched: dict[int, int] = {}
-        """By round of the session: the last event about it since this object was made."""
+        self._result_events: dict[int, tuple[str, int]] = {}
+        """By round of the session: ``boot`` and ``seq`` of the event with its result."""
+        self._last_events: dict[int, int] = {}
+        """By round of the session: ``seq`` of the last event about it since this object exists."""
         self._staff: Staff = {}
         self._identities: Identities = {}
         self._fault: str | None = None
-        self._due: list[AnyEvent] = []
-        self._judged: Any = None
-        """The outcomes of the state in which unresolved rounds were last looked for."""
-        self._names: dict[str, Any] = {
+        self._pending_events: list[AnyEvent] = []
+        self._checked_entries: Any = None
+        """The entries for which unresolved rounds were last determined."""
+        self._common_fields: dict[str, Any] = {
             "site": site,
             "table": id,
             "game": game_id,
@@ -294,180 +295,184 @@ class Table:
             "boot": boot,
             "simulated": simulated,
         }
-        self._takes: tuple[Any, tuple[str, ...]] = (None, ())
-        """What the game takes, and the state that this derives from."""
-        self._bodies: dict[str, tuple[Any, bytes]] = {}
-        """By retained topic its latest body, and what that derives from."""
+        self._game_commands: tuple[Any, tuple[str, ...]] = (None, ())
+        """Cache: a state, and the commands that the game accepts in it."""
+        self._body_cache: dict[str, tuple[Any, bytes]] = {}
+        """Cache by retained topic: the object that the body derives from, and the body."""
         if saved is not None:
             try:
                 self._restore(saved, over=over)
             except ValueError as error:
                 hidden = game.face_down and isinstance(error, msgspec.MsgspecError)
-                detail = NOT_OURS if hidden else str(error)
-                self._due = [
-                    AlertRaised(alert=ANEW, what="table.anew", severity="warning", detail=detail)
+                detail = FOREIGN_STATE_REASON if hidden else str(error)
+                self._pending_events = [
+                    AlertRaised(
+                        alert=ANEW_ALERT_ID, what="table.anew", severity="warning", detail=detail
+                    )
                 ]
-        self._taken_up = self.seq
-        """The last event before this object was made."""
+        self._seq_at_start = self.seq
+        """``seq`` of the last event before this object existed."""
 
-    def take(self, given: Input, time: str, mono_ns: int) -> Taken:
-        """Take one reading or command that came at ``time`` (UTC) and ``mono_ns``, and give what
-        follows from it.
+    def handle(self, item: Input, time: str, mono_ns: int) -> InputResult:
+        """Process one reading or command received at ``time`` (UTC) and ``mono_ns``.
 
-        Raises :class:`RejectedError` for a command that is not followed; nothing has changed then.
+        Raises :class:`RejectedError` for a refused command; the table is then unchanged.
         """
-        own: list[AnyEvent] = []
-        of_game: tuple[AnyEvent, ...] = ()
+        own_events: list[AnyEvent] = []
+        game_events: tuple[AnyEvent, ...] = ()
         state = before = self._state
         if dealt := self._game.face_down:
-            given = self.numbered(given)
-        if isinstance(given, AlertAcknowledge):
-            own = [self._acknowledged(given)]
-        elif isinstance(given, StaffOn | StaffOff):
+            item = self.numbered(item)
+        if isinstance(item, AlertAcknowledge):
+            own_events = [self._on_acknowledge(item)]
+        elif isinstance(item, StaffOn | StaffOff):
             stopped = self._fault or self.halted
-            said_of_staff = staffed(given, self._staff, is_open=self._open, stopped=stopped)
-            own = [replace(said_of_staff, session=self._game.show(self._state).session)]
-        elif isinstance(given, DeviceService):
-            own = self._serviced(given)
-        elif isinstance(given, DeviceIdentity):
-            own = self._identified(given)
-        elif isinstance(given, CommandRefused):
-            pass  # it is kept, and nothing follows from it
-        elif isinstance(given, ClockBound):
-            self.time_bound = given.bound
-        elif isinstance(given, ClockStep):
-            own = [ClockStepped(step=given.step)]
-        elif isinstance(given, JournalRestore):
-            state, own = self._begin_after(given)
-        elif isinstance(given, DeviceCommand):
-            own = [commanded(given, self._about.devices, self.halted)]
-        elif isinstance(given, Command):
-            state, of_game = self._command(given)
+            arrival = staff_event(item, self._staff, is_open=self._open, stopped=stopped)
+            own_events = [replace(arrival, session=self._game.show(self._state).session)]
+        elif isinstance(item, DeviceService):
+            own_events = self._on_service(item)
+        elif isinstance(item, DeviceIdentity):
+            own_events = self._on_identity(item)
+        elif isinstance(item, CommandRefused):
+            pass  # only journalled
+        elif isinstance(item, ClockBound):
+            self.time_bound = item.bound
+        elif isinstance(item, ClockStep):
+            own_events = [ClockStepped(step=item.step)]
+        elif isinstance(item, JournalRestore):
+            state, own_events = self._on_restore(item)
+        elif isinstance(item, DeviceCommand):
+            own_events = [command_event(item, self._about.devices, self.halted)]
+        elif isinstance(item, Command):
+            state, game_events = self._on_command(item)
         else:
-            own = [*self._link(given, time)]
-            if isinstance(given, DeviceReport) and not dealt:
-                own += self._identified(given)
-            state, of_game = self._reading(given)
-        confidential = self._confidential(before, given, of_game)
-        of_game = (*of_game, *self._call(state))
-        if isinstance(given, Command) and given.signed:
-            signers = tuple(Signer(id=s.id, name=s.name, role=s.role) for s in given.signed)
-            own = [replace(event, signed_by=signers) for event in own]
-            of_game = tuple(replace(event, signed_by=signers) for event in of_game)
-        due, self._due = self._due, []
-        first = isinstance(given, JournalRestore)  # all that follows is said after it
-        said = [*own, *due, *of_game] if first else [*due, *own, *of_game]
-        if said or state != before:
+            own_events = [*self._on_link(item, time)]
+            if isinstance(item, DeviceReport) and not dealt:
+                own_events += self._on_identity(item)
+            state, game_events = self._on_reading(item)
+        confidential = self._is_confidential(before, item, game_events)
+        game_events = (*game_events, *self._update_unresolved_alert(state))
+        if isinstance(item, Command) and item.signed:
+            signers = tuple(Signer(id=s.id, name=s.name, role=s.role) for s in item.signed)
+            own_events = [replace(event, signed_by=signers) for event in own_events]
+            game_events = tuple(replace(event, signed_by=signers) for event in game_events)
+        due, self._pending_events = self._pending_events, []
+        first = isinstance(item, JournalRestore)  # the restore precedes all other events
+        events = [*own_events, *due, *game_events] if first else [*due, *own_events, *game_events]
+        if events or state != before:
             self._time, self._state = time, state
-        self.readings += dealt and is_counted(given)
-        return Taken([self._note(event, time, mono_ns) for event in said], confidential)
+        self.readings += dealt and is_counted(item)
+        return InputResult([self._number(event, time, mono_ns) for event in events], confidential)
 
-    def numbered(self, given: Input) -> Input:
-        """An input as the table takes it now, which is how the journal stores it: a reading where
-        cards are dealt has its number, by which events name it. Nothing else may say what was
-        read: a frame would tell a card.
+    def numbered(self, item: Input) -> Input:
+        """Return the input as the journal stores it. At a table with cards a reading gets the
+        number by which events refer to it; they must not refer to its frame, which would reveal the
+        card.
         """
-        if self.face_down and is_counted(given):
-            return replace(given, reading=self.readings + 1)
-        return given
+        if self.face_down and is_counted(item):
+            return replace(item, reading=self.readings + 1)
+        return item
 
     @property
     def face_down(self) -> bool:
-        """Whether the game deals cards face down."""
+        """True if the game deals cards face down."""
         return self._game.face_down
 
-    def allow(self, given: DeviceCommand) -> None:
-        """Reject a command to a device that this role, this table or this moment does not allow.
-        The game has no say in it.
+    def allow(self, command: DeviceCommand) -> None:
+        """Raise :class:`RejectedError` if this role, table or moment does not allow a command to a
+        device. The game is not consulted.
         """
-        allow(given, self._about.devices, self.halted)
+        allow(command, self._about.devices, self.halted)
 
-    def knows(self, given: DeviceIdentity) -> bool:
-        """Whether nothing follows from what is told of a device's identity: it is known."""
-        return self._identity(given)[0] is None
+    def is_known(self, identity: DeviceIdentity) -> bool:
+        """True if this identity is already known: processing it would emit nothing."""
+        return self._check_identity(identity)[0] is None
 
-    def standing(self, given: AnyCommand) -> Standing:
-        """What is known of the round that a command is about. Nothing changes. Raises
+    def preview(self, command: AnyCommand) -> Standing:
+        """Return the round that a command affects, without changing the table. Raises
         :class:`RejectedError` if the command would be refused.
 
-        A device saw a result if a person who vouches for it need not say which it is.
+        A device counts as having seen a result if the round could be confirmed without entering it.
         """
-        if not isinstance(given, ResultCorrect | RoundConfirm | VoidOrder):
+        if not isinstance(command, ResultCorrect | RoundConfirm | VoidOrder):
             return Standing()
-        _, events = self._command(given)
+        _, events = self._on_command(command)
         about = Standing(
             session=self.session if self._open else 0,
             rounds=tuple(
-                (number, self._touched.get(number, self._taken_up))
+                (number, self._last_events.get(number, self._seq_at_start))
                 for number in sorted({event.round for event in events if event.round})
             ),
         )
-        if isinstance(given, VoidOrder):
+        if isinstance(command, VoidOrder):
             voided = {event.round for event in events if isinstance(event, RoundVoid)}
-            return replace(about, has_result=not voided.isdisjoint(self._holds))
-        if isinstance(given, ResultCorrect):
+            return replace(about, has_result=not voided.isdisjoint(self._result_events))
+        if isinstance(command, ResultCorrect):
             return about
-        told = next((each for name in TOLD if (each := getattr(given, name)) is not None), None)
-        if told is None:
+        entered = next(
+            (each for name in RESULT_FIELDS if (each := getattr(command, name)) is not None), None
+        )
+        if entered is None:
             return about
         try:
-            _, unsaid = self._command(replace(given, number=None, winner=None, dice=None))
+            _, unaided = self._on_command(replace(command, number=None, winner=None, dice=None))
         except RejectedError:
             return about
-        return replace(about, seen=told if _outcomes(unsaid) == _outcomes(events) else None)
+        return replace(
+            about, seen=entered if _outcomes_of(unaided) == _outcomes_of(events) else None
+        )
 
     @property
     def is_open(self) -> bool:
-        """Whether a session is open."""
+        """True if a session is open."""
         return self._open
 
     @property
     def session(self) -> int:
-        """The number of the session that is open, or else of the last one; 0: none."""
+        """Number of the open session, else of the last one; 0: no session yet."""
         return self._game.show(self._state).session
 
     @property
     def sound(self) -> bool:
-        """Whether the game has not failed, so that :meth:`saved` is complete."""
-        return self._fault is None and not self._due
+        """True if the game has not failed, so that :meth:`saved` is complete."""
+        return self._fault is None and not self._pending_events
 
     @property
     def linked(self) -> str | None:
-        """The id of the jackpot that the configuration links the table with."""
+        """Id of the jackpot that the configuration links to the table."""
         return self._about.jackpot
 
     @property
     def jackpot(self) -> LinkedJackpot | None:
-        """The jackpot that the table is linked with, as its game knows it."""
+        """The linked jackpot, as the game knows it."""
         found: LinkedJackpot | None = getattr(self._state, "jackpot", None)
         return found
 
-    def gap(self, at: float, reason: str = RESTART) -> list[LinkLost | JackpotStanding]:
-        """The readings to :meth:`take` after a restart, or any time in which the table missed
-        readings; one per device, and one of its jackpot: nothing was heard of it yet.
+    def gap(self, at: float, reason: str = RESTART_REASON) -> list[LinkLost | JackpotStanding]:
+        """Return the readings to process after a restart or an outage: one for each device, and one
+        for the jackpot, whose state is unknown.
 
-        They are inputs like any other: the game sees that it has missed something, and the journal
-        shows it.
+        They are ordinary inputs: the game handles the gap, and the journal records it.
         """
         lost = [
             LinkLost(at=at, device=device, reason=reason)
             for device in sorted({*self._devices, *self._about.devices})
         ]
-        return [*lost, *self._unheard(at)]
+        return [*lost, *self._jackpot_unknown(at)]
 
-    def _unheard(self, at: float) -> Iterable[JackpotStanding]:
-        """That nothing was heard of the jackpot; or that the table is no longer linked with one."""
+    def _jackpot_unknown(self, at: float) -> Iterable[JackpotStanding]:
+        """Report that the jackpot's state is unknown, or that the table is no longer linked."""
         if self.linked is not None:
             yield JackpotStanding(at=at, jackpot=self.linked, in_play=False, why="unheard")
         elif self.jackpot is not None:
             yield JackpotStanding(at=at, jackpot=self.jackpot.jackpot, in_play=None)
 
     def retained(self) -> dict[str, bytes | None]:
-        """The body of each retained topic of the table; None clears the retained message.
+        """Return the body of each retained topic; None clears the retained message.
 
-        Publish what it was when a record was appended only after that record is committed.
+        Call it when a record is appended, and publish the bodies once that record is committed.
         """
-        names, encode = self._names, msgspec.json.encode
+        names, encode = self._common_fields, msgspec.json.encode
         shown = self._game.show(self._state)
         state = State(
             **names,
@@ -479,7 +484,7 @@ class Table:
             alerts=tuple(alert for alert, open_ in self._alerts.items() if open_),
             shown=shown,
             staff={**self._staff},
-            takes=self._taken(),
+            takes=self._accepted_commands(),
             unsigned=self._unsigned,
         )
         entries = getattr(self._state, "entries", self._state)
@@ -505,18 +510,18 @@ class Table:
             },
         }
 
-    def _taken(self) -> tuple[str, ...]:
-        """The commands that the table takes as it stands: none while nothing can be stored, and
-        none of the game's once the game has failed.
+    def _accepted_commands(self) -> tuple[str, ...]:
+        """Return the commands that the table accepts now: none while nothing can be stored, and
+        none of the game's after the game has failed.
         """
         if self.halted:
             return ()
-        if self._takes[0] is not self._state:
-            self._takes = (self._state, self._game.takes(self._state))
+        if self._game_commands[0] is not self._state:
+            self._game_commands = (self._state, self._game.takes(self._state))
         unseen = any(open_ and not open_.acknowledged_by for open_ in self._alerts.values())
         works = self._open and not self._fault
         return (
-            *(() if self._fault else self._takes[1]),
+            *(() if self._fault else self._game_commands[1]),
             *((tag_of(AlertAcknowledge),) if unseen else ()),
             *((tag_of(StaffOn),) if works else ()),
             *((tag_of(StaffOff),) if works and self._staff else ()),
@@ -524,20 +529,18 @@ class Table:
         )
 
     def _body(self, topic: str, source: Any, make: Callable[[], Any]) -> bytes:
-        """The body of a topic that derives from ``source`` alone: it is made anew only where that
-        is another.
-        """
-        known = self._bodies.get(topic)
+        """Return the body of a topic, encoded again only if ``source`` is another object."""
+        known = self._body_cache.get(topic)
         if known is None or known[0] is not source:
-            known = self._bodies[topic] = (source, msgspec.json.encode(make()))
+            known = self._body_cache[topic] = (source, msgspec.json.encode(make()))
         return known[1]
 
     def saved(self) -> bytes:
-        """Everything that the table needs to continue after a restart."""
+        """Return the encoded state from which a table can resume after a restart."""
         return msgspec.json.encode(self.snapshot())
 
     def snapshot(self) -> Snapshot:
-        """The same, not encoded: what the table knows now, however it goes on."""
+        """Return the current state, not encoded; later inputs do not change it."""
         return Snapshot(
             game=self.game_id,
             decree=self.decree,
@@ -550,23 +553,23 @@ class Table:
             devices=self._devices.copy(),
             alerts=self._alerts.copy(),
             result=self._result,
-            holds=self._holds.copy(),
+            holds=self._result_events.copy(),
             staff=self._staff,
             identities=self._identities,
-            time_bound=msgspec.UNSET if self.time_bound == TIMES_HOLD else self.time_bound,
+            time_bound=msgspec.UNSET if self.time_bound == NO_TIME_BOUND else self.time_bound,
         )
 
     def _restore(self, body: bytes, *, over: bool) -> None:
-        """Restore the saved state. Raises ``ValueError`` with the reason if the table cannot
-        continue from there; ``over``: also where its session was open.
+        """Restore a saved state. Raises ``ValueError`` with the reason if it cannot be used.
+        ``over``: do not insist on an open session.
         """
         if is_locked(body):
             raise ValueError(
                 "its saved state is locked with another key; see the log of the daemon"
             )
-        head = read_body(body, _Head)
+        head = read_body(body, _SavedHead)
         self.readings = head.readings
-        self.seq = head.seq if head.boot == self.boot else 0  # also where the game is another one
+        self.seq = head.seq if head.boot == self.boot else 0  # also for another game
         if (head.game, head.decree) != (self.game_id, self.decree):
             was = f"before this it was a table of {head.game} under {head.decree}"
             if head.open and not over:
@@ -576,10 +579,10 @@ class Table:
                 )
             raise ValueError(was)
         try:
-            saved = read_whole(body, _Saved)
+            saved = read_whole(body, _SavedState)
             state = bytes(saved.state)
             self._state = read_whole(
-                _without_frames(state) if self.face_down else state, self._game.state_type
+                _drop_frames(state) if self.face_down else state, self._game.state_type
             )
         except ValueError:
             if head.open and not over:
@@ -588,7 +591,7 @@ class Table:
                     "cannot go on with it: start that release again, close the session, then start "
                     "this one"
                 ) from None
-            raise ValueError(NOT_OURS) from None
+            raise ValueError(FOREIGN_STATE_REASON) from None
         self._time, self._open, self._alerts, self._result = (
             saved.time,
             saved.open,
@@ -597,24 +600,21 @@ class Table:
         )
         if self.face_down and isinstance(self._result, RoundResult):
             self._result = replace(self._result, frames=())
-        self._holds, self._staff = saved.holds, saved.staff
+        self._result_events, self._staff = saved.holds, saved.staff
         self.time_bound = saved.time_bound
         known = self._about.devices or saved.devices
-        self._devices = {
-            device: standing for device, standing in saved.devices.items() if device in known
-        }
+        self._devices = {device: link for device, link in saved.devices.items() if device in known}
         self._identities = {
             device: each for device, each in saved.identities.items() if device in known
         }
-        # A restart ends a fault, and a device that is no longer configured cannot be
-        # missing.
+        # A restart ends a fault; a device that is no longer configured cannot be missing.
         gone = {
-            FAULT,
-            ANEW,
+            FAULT_ALERT_ID,
+            ANEW_ALERT_ID,
             *(link_alert(device) for device in saved.devices.keys() - self._devices.keys()),
             *(identity_alert(each) for each in saved.identities.keys() - self._identities.keys()),
         }
-        self._due = [
+        self._pending_events = [
             AlertCleared(alert=alert)
             for alert, open_ in saved.alerts.items()
             if open_ and alert in gone
@@ -622,60 +622,61 @@ class Table:
 
     # One input
 
-    def _command(self, given: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
+    def _on_command(self, command: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
         if stopped := self._fault or self.halted:
             raise RejectedError("table_in_fault", reason=stopped)
         try:
-            state, said = self._game.step(self._state, given)
+            state, events = self._game.step(self._state, command)
         except RejectedError:
             raise
-        except Exception as error:  # a defect: reject the command
-            raise RejectedError("game_failed", error=self._told(error)) from error
-        return state, said
+        except Exception as error:  # a bug: reject the command
+            raise RejectedError("game_failed", error=self._describe_bug(error)) from error
+        return state, events
 
-    def _reading(self, given: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
+    def _on_reading(self, reading: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
         if self._fault:
             return self._state, ()
         try:
-            state, said = self._game.step(self._state, given)
-        except (
-            Exception
-        ) as error:  # a defect: what the game knows stands, nothing is derived from what came after
+            state, events = self._game.step(self._state, reading)
+        except Exception as error:  # a bug: freeze the state and derive nothing from later readings
             self._fault = (
-                f"the game failed on a reading ({self._told(error)}); restart the "
+                f"the game failed on a reading ({self._describe_bug(error)}); restart the "
                 "daemon, and decide the round in progress"
             )
             return self._state, (
                 AlertRaised(
-                    alert=FAULT, what="table.fault", device=given.device or None, detail=self._fault
+                    alert=FAULT_ALERT_ID,
+                    what="table.fault",
+                    device=reading.device or None,
+                    detail=self._fault,
                 ),
             )
-        return state, said
+        return state, events
 
-    def _told(self, error: Exception) -> str:
-        """A defect, as far as it may be published: its text may hold a card."""
+    def _describe_bug(self, error: Exception) -> str:
+        """Describe a bug as far as it may be published: the text of the error may name a card."""
         return type(error).__name__ if self._game.face_down else repr(error)
 
-    def _link(self, given: Any, time: str) -> Iterable[AnyEvent]:
-        """The table's own events for a link's reading."""
-        device = given.device
-        if isinstance(given, LinkGarbage):
-            self.garbage[device] = self.garbage.get(device, 0) + given.bytes
-        elif isinstance(given, LinkLate):
-            yield DataLate(device=device, frames=given.frames, silence=given.silence)
-        elif (link := link_state(given)) is not None:
+    def _on_link(self, reading: Any, time: str) -> Iterable[AnyEvent]:
+        """Yield the table's own events for a reading of a link."""
+        device = reading.device
+        if isinstance(reading, LinkGarbage):
+            self.garbage[device] = self.garbage.get(device, 0) + reading.bytes
+        elif isinstance(reading, LinkLate):
+            yield DataLate(device=device, frames=reading.frames, silence=reading.silence)
+        elif (link := link_state(reading)) is not None:
             state, detail = link
-            if self._game.face_down and isinstance(given, LinkUnintelligible):
+            if self._game.face_down and isinstance(reading, LinkUnintelligible):
                 detail = "no frame among its bytes"  # their number may depend on a card
             was, alert = self._devices.get(device), link_alert(device)
             if was and was.state == state and (state != "lost" or was.detail == detail):
-                return  # said before
+                return  # unchanged
             self._devices[device] = DeviceLink(state, time, detail)
             yield DeviceState(device=device, state=state, detail=detail)
             if state == "open":
                 if (
-                    told := self._alerts.get(alert)
-                ) and told.what != "link.open":  # not at a start, and not again after a restart
+                    (current_alert := self._alerts.get(alert)) and current_alert.what != "link.open"
+                ):  # not at a start, and not again after a restart
                     yield AlertRaised(
                         alert=alert,
                         what="link.open",
@@ -683,48 +684,50 @@ class Table:
                         device=device,
                         detail=detail,
                     )
-            elif state != "up" and detail != RESTART:
+            elif state != "up" and detail != RESTART_REASON:
                 yield AlertRaised(alert=alert, what=f"link.{state}", device=device, detail=detail)
             elif state == "up" and self._alerts.get(alert):
                 yield AlertCleared(alert=alert)
 
-    def _identity(
-        self, given: DeviceIdentity | DeviceReport
-    ) -> tuple[Known | None, list[AnyEvent]]:
-        if given.device not in self._about.devices:
+    def _check_identity(
+        self, reading: DeviceIdentity | DeviceReport
+    ) -> tuple[KnownDevice | None, list[AnyEvent]]:
+        if reading.device not in self._about.devices:
             return None, []
-        alerted = self._alerts.get(identity_alert(given.device)) is not None
-        return identified(given, self._identities, alerted=alerted)
+        alerted = self._alerts.get(identity_alert(reading.device)) is not None
+        return on_identity(reading, self._identities, alerted=alerted)
 
-    def _identified(self, given: DeviceIdentity | DeviceReport) -> list[AnyEvent]:
-        """What is to be said of a device that tells which it is. At a table with face-down cards
-        only the link is heard: a report may be about a card.
+    def _on_identity(self, reading: DeviceIdentity | DeviceReport) -> list[AnyEvent]:
+        """Process an identity that a device reports. At a table with face-down cards only the
+        link's identity counts: a report of the device may be about a card.
         """
-        known, events = self._identity(given)
+        known, events = self._check_identity(reading)
         if known is not None:
-            self._identities = {**self._identities, given.device: known}
+            self._identities = {**self._identities, reading.device: known}
         return events
 
-    def _begin_after(self, given: JournalRestore) -> tuple[Any, list[AnyEvent]]:
-        """Begin anew after a backup was restored, or another daemon had the table, with numbers
-        that nobody has been told. Whether a session went on, and with which results, the table
-        cannot know.
+    def _on_restore(self, restore: JournalRestore) -> tuple[Any, list[AnyEvent]]:
+        """Start from scratch after a restore, or after another daemon served the table, and skip
+        all session numbers that may have been used. Whether a session continued there, and with
+        which results, is unknown.
         """
         shown = self._game.show(self._state)
-        last = max(shown.session, given.session) + given.jump
+        last = max(shown.session, restore.session) + restore.jump
         if self._game.face_down:
-            self.readings = max(self.readings, given.read) + READINGS * given.jump
+            self.readings = (
+                max(self.readings, restore.read) + MAX_READINGS_PER_SESSION * restore.jump
+            )
         current = getattr(self._state, "current", None)
         raised = getattr(self._state, "alerts", ())
         event = JournalRestored(
-            journal=given.journal,
-            position=given.position,
-            hash=given.hash,
-            since=given.since,
-            restored=given.restored,
-            source=given.source,
-            instance=given.instance,
-            term=given.term,
+            journal=restore.journal,
+            position=restore.position,
+            hash=restore.hash,
+            since=restore.since,
+            restored=restore.restored,
+            source=restore.source,
+            instance=restore.instance,
+            term=restore.term,
             next_session=last + 1,
             was_open=shown.session if self._open else None,
             in_progress=None if current is None else shown.round,
@@ -734,77 +737,75 @@ class Table:
         begun: Remembered = self._game.begin()
         return replace(begun, session=last), [event, *cleared]
 
-    def _serviced(self, given: DeviceService) -> list[AnyEvent]:
-        """A line of the maintenance log. It settles the alert that a device was replaced."""
-        event = serviced(given, self._about.devices, self.halted)
-        alert = identity_alert(given.device)
-        settled = given.work == "replaced" and self._alerts.get(alert) is not None
+    def _on_service(self, command: DeviceService) -> list[AnyEvent]:
+        """Add a line to the maintenance log. A replacement clears the alert about the identity."""
+        event = service_event(command, self._about.devices, self.halted)
+        alert = identity_alert(command.device)
+        settled = command.work == "replaced" and self._alerts.get(alert) is not None
         session = self._game.show(self._state).session
         return [
             replace(event, session=session),
             *((AlertCleared(alert=alert),) if settled else ()),
         ]
 
-    def _call(self, state: Any) -> Iterable[AnyEvent]:
-        """Call a person to the rounds that have no result and may still get one; end the call when
-        there is none any more.
-        """
+    def _update_unresolved_alert(self, state: Any) -> Iterable[AnyEvent]:
+        """Raise or clear the alert for rounds that have no result but may still get one."""
         entries = getattr(state, "entries", state)
-        if entries is self._judged:
+        if entries is self._checked_entries:
             return
-        self._judged = entries
+        self._checked_entries = entries
         shown = self._game.show(state)
         rounds = tuple(getattr(shown, "unresolved", ()))
-        called = self._alerts.get(UNRESOLVED)
+        called = self._alerts.get(UNRESOLVED_ALERT_ID)
         if rounds == (called.rounds if called else ()):
             return
         if rounds:
             yield AlertRaised(
                 session=shown.session,
-                alert=UNRESOLVED,
+                alert=UNRESOLVED_ALERT_ID,
                 what="round.unresolved",
                 severity="warning",
                 rounds=rounds,
                 settled_by=self._game.settled_by,
             )
         else:
-            yield AlertCleared(session=shown.session, alert=UNRESOLVED)
+            yield AlertCleared(session=shown.session, alert=UNRESOLVED_ALERT_ID)
 
-    def _acknowledged(self, given: AlertAcknowledge) -> AnyEvent:
-        alert = self._alerts.get(given.alert)
+    def _on_acknowledge(self, command: AlertAcknowledge) -> AnyEvent:
+        alert = self._alerts.get(command.alert)
         if alert is None:
             named = tuple(alert for alert, open_ in self._alerts.items() if open_)
             if not named:
-                raise RejectedError("alerts_none", alert=given.alert)
-            raise RejectedError("alert_unknown", alert=given.alert, alerts=named)
+                raise RejectedError("alerts_none", alert=command.alert)
+            raise RejectedError("alert_unknown", alert=command.alert, alerts=named)
         if alert.acknowledged_by is not None:
             raise RejectedError(
                 "acknowledged_already",
-                alert=given.alert,
+                alert=command.alert,
                 by=alert.acknowledged_by,
                 at=alert.acknowledged or "",
             )
-        return AlertAcknowledged(alert=given.alert, by=given.by, role=given.role)
+        return AlertAcknowledged(alert=command.alert, by=command.by, role=command.role)
 
-    def _confidential(self, before: Any, given: Input, events: tuple[AnyEvent, ...]) -> bool:
-        """Whether an input is for surveillance alone: ``before``, the state that it was taken in,
-        ``events``, what the game said to it. In doubt it is, as where the game fails on it.
+    def _is_confidential(self, before: Any, item: Input, events: tuple[AnyEvent, ...]) -> bool:
+        """True if an input is for surveillance only. ``before``: the state before it; ``events``:
+        the game's events. True in doubt, as when the game fails on it.
         """
-        if not self._game.face_down or isinstance(given, OPEN):
+        if not self._game.face_down or isinstance(item, CARDLESS_INPUTS):
             return False
-        if self._fault or isinstance(given, (*UNJUDGED, CommandRefused)):
+        if self._fault or isinstance(item, (*POSSIBLY_REVEALING_READINGS, CommandRefused)):
             return True
-        if isinstance(given, CardDrawn) and given.card is None and given.frame is not None:
-            return True  # the reader could not name it; whoever knows its codes may
+        if isinstance(item, CardDrawn) and item.card is None and item.frame is not None:
+            return True  # the reader could not name it, but its codes may be known to someone
         try:
-            return self._game.confidential(before, given, events)
-        except Exception:  # a defect
+            return self._game.confidential(before, item, events)
+        except Exception:  # a bug
             return True
 
-    # What the table keeps from its events
+    # Effects of an event on the table
 
-    def _note(self, event: AnyEvent, time: str, mono_ns: int) -> AnyEvent:
-        """Number the event, and keep what the retained topics show of it."""
+    def _number(self, event: AnyEvent, time: str, mono_ns: int) -> AnyEvent:
+        """Number the event, and update the parts of the state that derive from it."""
         self.seq += 1
         event = replace(
             event,
@@ -818,33 +819,33 @@ class Table:
             mono_ns=mono_ns,
             simulated=self.simulated,
         )
-        if self.time_bound != TIMES_HOLD:
+        if self.time_bound != NO_TIME_BOUND:
             event = replace(event, time_bound=self.time_bound)
         if isinstance(event, ResultCorrected):
-            boot, seq = self._holds.get(event.round, (None, None))
+            boot, seq = self._result_events.get(event.round, (None, None))
             event = replace(event, replaces=seq, replaces_boot=boot)
         if isinstance(event, SessionOpened):
-            self._holds, self._touched = {}, {}
-        self._touch(event.round)
+            self._result_events, self._last_events = {}, {}
+        self._track_round(event.round)
         if isinstance(event, RoundResult | ResultCorrected):
-            self._hold(event)
+            self._track_result(event)
         match event:
             case JournalRestored():
-                self._open, self._staff, self._result, self._holds = False, {}, None, {}
+                self._open, self._staff, self._result, self._result_events = False, {}, None, {}
             case SessionOpened() | SessionClosed():
                 self._open, self._staff = isinstance(event, SessionOpened), {}
             case StaffArrived() | StaffLeft():
-                self._staff = after(self._staff, event)
+                self._staff = staff_after(self._staff, event)
             case DeviceServiced():
                 link = self._devices.get(event.device)
                 there = link is not None and link.state != "lost"
-                self._identities = after_service(self._identities, event, there=there)
+                self._identities = apply_service(self._identities, event, is_open=there)
             case RoundResult() if self._is_latest(event):
                 self._result = event
             case ResultCorrected() | RoundVoid() if self._result and (
                 event.session,
                 event.round,
-            ) == _round(self._result):
+            ) == _round_key(self._result):
                 self._result = event if isinstance(event, ResultCorrected) else None
             case AlertRaised():
                 self._alerts[event.alert] = Alert(
@@ -865,20 +866,24 @@ class Table:
                 self._alerts[event.alert] = None
         return event
 
-    def _touch(self, round_: int) -> None:
-        """Remember which event was the last one about a round."""
+    def _track_round(self, round_: int) -> None:
+        """Track the last event about a round."""
         if round_:
-            others = [each for each in self._touched.items() if each[0] != round_]
-            self._touched = dict([*others, (round_, self.seq)][-TOUCHED:])
+            others = [each for each in self._last_events.items() if each[0] != round_]
+            self._last_events = dict([*others, (round_, self.seq)][-MAX_TRACKED_ROUNDS:])
 
-    def _hold(self, event: RoundResult | ResultCorrected) -> None:
-        """Remember the event that holds the result of a round."""
-        others = [(number, held) for number, held in self._holds.items() if number != event.round]
-        self._holds = dict([*others, (event.round, (self.boot, self.seq))][-CORRECTABLE:])
+    def _track_result(self, event: RoundResult | ResultCorrected) -> None:
+        """Track the event that holds the result of a round."""
+        others = [
+            (number, held) for number, held in self._result_events.items() if number != event.round
+        ]
+        self._result_events = dict(
+            [*others, (event.round, (self.boot, self.seq))][-MAX_CORRECTABLE_RESULTS:]
+        )
 
     def _is_latest(self, event: RoundResult) -> bool:
-        """A round that was confirmed late does not take the place of a later one."""
-        return self._result is None or _round(event) >= _round(self._result)
+        """False for a late confirmation of an earlier round."""
+        return self._result is None or _round_key(event) >= _round_key(self._result)
 
     def _status(self, shown: AnyShown) -> Status:
         if self._fault or self.halted:
@@ -889,30 +894,30 @@ class Table:
             for device in known
         ):
             return "stale"
-        if shown.asks or self._alerts.get(UNRESOLVED):
+        if shown.asks or self._alerts.get(UNRESOLVED_ALERT_ID):
             return "waiting"
         return "open" if self._open else "closed"
 
 
-def _without_frames(state: bytes) -> bytes:
-    """What a release saved whose cards had frames as their evidence, without them."""
+def _drop_frames(state: bytes) -> bytes:
+    """Remove card frames from a state saved by a release that stored them as evidence."""
 
     def without(part: Any) -> Any:
         if isinstance(part, dict):
-            told = {"frame": dict, "frames": list}
+            frame_types = {"frame": dict, "frames": list}
             return {
                 key: without(value)
                 for key, value in part.items()
-                if not isinstance(value, told.get(key, ()))
+                if not isinstance(value, frame_types.get(key, ()))
             }
         return [without(each) for each in part] if isinstance(part, list) else part
 
     return msgspec.json.encode(without(msgspec.json.decode(state)))
 
 
-def _outcomes(events: Iterable[AnyEvent]) -> list[Any]:
+def _outcomes_of(events: Iterable[AnyEvent]) -> list[Any]:
     return [event.outcome for event in events if isinstance(event, RoundResult)]
 
 
-def _round(event: RoundResult | ResultCorrected) -> tuple[int, int]:
+def _round_key(event: RoundResult | ResultCorrected) -> tuple[int, int]:
     return event.session, event.round

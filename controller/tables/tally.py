@@ -1,4 +1,4 @@
-"""How often what happened at a table."""
+"""Counters of the events at a table."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Iterable
 from controller.contract.events import AnyEvent, Irregularity
 
 
-class Tally:
-    """Counts of one table since the daemon started."""
+class EventCounters:
+    """Counters of one table since the daemon started."""
 
     def __init__(self) -> None:
         self.events: Counter[type[AnyEvent]] = Counter()
         self.irregularities: Counter[str] = Counter()
-        """By the word that says what happened."""
+        """By the irregularity's ``what``."""
 
     def count(self, events: Iterable[AnyEvent]) -> None:
-        """Count events that are stored."""
+        """Count stored events."""
         for event in events:
             self.events[type(event)] += 1
             if isinstance(event, Irregularity):

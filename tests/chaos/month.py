@@ -55,14 +55,14 @@ async def play(
     running = asyncio.create_task(daemon.run(stop))
     runner = daemon._places["r1"].runner
     watch = Watch(DRIVER.make("wheel", DRIVER.options()), "wheel", stale_after=5.0)
-    await runner.follow(SessionOpen(at=0.0, by="M. Lasa", role="table_head"))
+    await runner.execute(SessionOpen(at=0.0, by="M. Lasa", role="table_head"))
     played = 0
     for call in calls(SlingshotSS2(seed=1, games_per_hour=GAMES_PER_HOUR), rounds):
         if call is not None:
-            runner.note("wheel", call)
-            runner.take(readings(watch, call))
+            runner.on_bytes("wheel", call)
+            runner.on_readings(readings(watch, call))
             continue
-        await runner.idle()
+        await runner.drain()
         await _told(daemon, running)
         played += 1
         await after(daemon, played)

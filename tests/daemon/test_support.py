@@ -17,7 +17,7 @@ import pytest
 from nacl.signing import SigningKey
 
 from controller.cli import main
-from controller.configuration.file import inspected
+from controller.configuration.file import inspect_configuration
 from controller.doctor.redaction import plain, told_health
 from controller.people.pin_key import make_pepper, seal, write_pin_key
 from controller.people.register import spelled
@@ -258,7 +258,7 @@ def test_what_is_not_known_to_be_harmless_is_masked(
     (tmp_path / "credentials").mkdir()
     (tmp_path / "credentials" / "word").write_text("canary-credential\n")
     config = tmp_path / "novamas.toml"
-    assert [str(each) for each in inspected(config).mistakes] == []
+    assert [str(each) for each in inspect_configuration(config).mistakes] == []
     made = bundle(config, tmp_path / "bundle.tgz", "--log", str(tmp_path / "log"))
     for name, text in made.items():
         found = re.findall(r"(?i)[^\n]*(?:canar[yi]|zubiri|lasa)[^\n]*", text)

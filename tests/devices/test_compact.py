@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.tables.byte_trace import PERIOD, ByteTrace
+from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS, ByteTrace
 from devices.calls import (
     CLOCK_DIGITS,
     AnyCall,
@@ -170,10 +170,10 @@ def test_a_closed_table_takes_little_room(tmp_path: Path) -> None:
     latest = 0.0
     for at, data in line_of_a_closed_table(seconds):
         at = latest = max(latest, at)
-        if at - taken >= PERIOD and (body := trace.take()) is not None:
+        if at - taken >= FLUSH_INTERVAL_SECONDS and (body := trace.pop_entry()) is not None:
             entries.append(body)
             taken = at
-        trace.note(Heard(at, data))
+        trace.add(Heard(at, data))
         if run and at - run[-1][0] > LONGEST_PAUSE:
             recorder.write_run(run)
             run = []

@@ -133,7 +133,7 @@ def _output(table: Table, given: Input) -> Any:
     events: list[Any] = []
     refusal = None
     try:
-        taken = table.take(given, utc(given.at), round(given.at * 1e9))
+        taken = table.handle(given, utc(given.at), round(given.at * 1e9))
     except RejectedError as rejected:
         refusal = msgspec.to_builtins(rejected.refusal)
         assert isinstance(table._game, Machine)

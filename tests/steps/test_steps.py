@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from controller.contract.notation import Input
 from controller.contract.refusals import Refusal, RejectedError
 from controller.games.machine import Machine
-from controller.tables.table import Table, Taken
+from controller.tables.table import InputResult, Table
 from tests.steps.__main__ import main
 from tests.steps.recording import Recorded, difference, lines, record, write
 from tests.steps.runs import STEPS, Run, runs
@@ -54,10 +54,10 @@ def test_another_refusal_is_a_difference(
     monkeypatch: pytest.MonkeyPatch, change: Callable[[Refusal], Refusal]
 ) -> None:
     line = record(RUN)
-    unchanged = Table.take
+    unchanged = Table.handle
     refused: list[Refusal] = []
 
-    def take(self: Table, given: Input, time: str, mono_ns: int) -> Taken:
+    def take(self: Table, given: Input, time: str, mono_ns: int) -> InputResult:
         try:
             return unchanged(self, given, time, mono_ns)
         except RejectedError as rejected:
@@ -65,7 +65,7 @@ def test_another_refusal_is_a_difference(
             rejected.refusal = change(rejected.refusal)
             raise
 
-    monkeypatch.setattr(Table, "take", take)
+    monkeypatch.setattr(Table, "handle", take)
     assert difference(line) is not None
     assert len(refused) == 1
     assert refused[0].key != "unknown"

@@ -41,8 +41,8 @@ from controller.proof.outcome import Outcome
 from controller.proof.sealing import seal
 from controller.proof.segment import folder as days_of
 from controller.proof.verify import verify
-from controller.tables.after_restore import JUMP
-from controller.tables.table import READINGS
+from controller.tables.after_restore import MIN_SESSION_JUMP
+from controller.tables.table import MAX_READINGS_PER_SESSION
 from tests.controller.proof.test_references import PUNTO_BANCA, SURVEILLANCE, draw, start, unseal
 from tests.support.journal.premises import Premises, entries, evening
 
@@ -166,7 +166,7 @@ async def test_it_is_of_one_moment_though_the_daemon_writes_on(house: House) -> 
     """And the daemon's next commit waits for nothing."""
     running = Premises(house.journal, at=900.0)
     running.hear(*[b"*X;6;004; 0;0;000;0"] * 4)
-    await running.runner.idle()
+    await running.runner.drain()
     before = running.journal.head()
     seen: list[int] = []
 
@@ -262,8 +262,8 @@ async def test_a_table_with_hidden_cards_goes_on_and_nothing_is_said_against_it(
         assert made.differences == []
         with closing(JournalReader(house.journal)) as reader:
             known = msgspec.json.decode(cipher.unlock(reader.last_saved("r1") or b""))
-        assert known["state"]["session"] > sessions[-1] + JUMP * bool(number)
-        assert known["readings"] >= READINGS * JUMP * bool(number)
+        assert known["state"]["session"] > sessions[-1] + MIN_SESSION_JUMP * bool(number)
+        assert known["readings"] >= MAX_READINGS_PER_SESSION * MIN_SESSION_JUMP * bool(number)
         sessions.append(known["state"]["session"])
 
 

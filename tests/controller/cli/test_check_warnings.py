@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from controller.cli import check, main
-from controller.configuration.file import FILES
-from controller.configuration.secrets import FILES as SECRET
-from controller.configuration.secrets import UNITS
+from controller.configuration.file import SITE_FILES
+from controller.configuration.secrets import CREDENTIAL_UNITS
+from controller.configuration.secrets import SECRET_FILES as SECRET
 from controller.configuration.settings import Configuration
 from controller.service.installed_units import passed
 from simulators.wheel.saturn import FIELDS
@@ -131,7 +131,7 @@ PUBLIC = ("ca_file", "cert_file", "broker_cert_file", "theme", "file", "folder")
 
 
 def test_every_key_that_names_a_file_is_secret_or_public() -> None:
-    named = {(kind, key) for kind, keys in FILES.items() for key in keys if key not in PUBLIC}
+    named = {(kind, key) for kind, keys in SITE_FILES.items() for key in keys if key not in PUBLIC}
     assert named == {(kind, key) for kind, keys in SECRET.items() for key in keys}
 
 
@@ -209,4 +209,4 @@ def test_it_is_known_which_unit_passes_each_credential() -> None:
         for kind in (field.type, *getattr(field.type, "__args__", ()))
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and named(kind)
     }
-    assert sections == UNITS.keys()
+    assert sections == CREDENTIAL_UNITS.keys()

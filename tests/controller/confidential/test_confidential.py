@@ -192,14 +192,14 @@ class Floor:
                 if isinstance(given, CardDrawn) and given.card:
                     self.drawn.add(given.card)
                 if given.frame is not None:
-                    self.runner.note("shoe", Heard(given.at, unescape(given.frame)))
-                self.runner.take([given])
-            await self.runner.idle()
+                    self.runner.on_bytes("shoe", Heard(given.at, unescape(given.frame)))
+                self.runner.on_readings([given])
+            await self.runner.drain()
         await self.search(write(given), [*replies, *map(str, logs)])
 
     async def _follow(self, given: AnyCommand) -> list[str]:
         try:
-            await self.runner.follow(given)
+            await self.runner.execute(given)
         except RejectedError as no:
             return [str(no)]
         return []
@@ -309,7 +309,7 @@ def test_what_a_table_says_does_not_depend_on_a_card_that_lies_face_down(
                 one, other, asked = (
                     table_of(game_id, decree, saved=saved, **settings) for _ in range(3)
                 )
-                if asked.take(given, "now", 0).confidential:
+                if asked.handle(given, "now", 0).confidential:
                     compared += compare(
                         one, other, given, monkey.left[0], [each for _, each in played[step + 1 :]]
                     )
@@ -342,7 +342,7 @@ def test_a_reader_that_says_by_mistake_that_a_card_lies_face_up_tells_it_to_nobo
             wrong = msgspec.structs.replace(given, exposed=True)
             asked = table_of(game_id, decree, saved=saved, **settings)
             right = msgspec.structs.replace(given, exposed=False)
-            if not asked.take(right, "now", 0).confidential:
+            if not asked.handle(right, "now", 0).confidential:
                 continue
             following = [each for _, each in played[step + 1 : step + 1 + AFTER]]
             for decided, silent in ((ACCEPT, 1), (REMOVE, 1 if game_id in DEALT_OPEN else 2)):
@@ -404,7 +404,7 @@ def alike(one: Table, other: Table) -> bool:
 def outcome(table: Table, given: Input) -> tuple[list[bytes], set[str]]:
     """What everybody sees of a step, and the cards that it tells."""
     try:
-        events = table.take(given, "now", 0).events
+        events = table.handle(given, "now", 0).events
     except RejectedError as no:
         return [str(no).encode()], set()
     retained = [body for body in table.retained().values() if body]
@@ -473,7 +473,7 @@ def table_with(game: FaceDown) -> Table:
 
 def test_one_step_tells_the_events_and_whether_the_input_is_confidential() -> None:
     game = Counted()
-    taken = table_with(game).take(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
+    taken = table_with(game).handle(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
     assert taken.confidential
     assert [type(event) for event in taken.events] == [CardDealt]
     assert game.steps == 1
@@ -481,12 +481,12 @@ def test_one_step_tells_the_events_and_whether_the_input_is_confidential() -> No
 
 def test_in_doubt_an_input_is_confidential() -> None:
     table = table_with(Undecided())
-    assert table.take(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
+    assert table.handle(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
     table = table_with(Failing())
     for _ in range(2):
-        assert table.take(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
+        assert table.handle(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
     table = table_with(FaceDown())
-    assert not table.take(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
+    assert not table.handle(LinkUp(at=1.0, device="shoe"), "now", 0).confidential
 
 
 async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Path) -> None:
@@ -504,14 +504,14 @@ async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Pat
             return TableRunner(make, journal, lambda: 1.0, lambda: None, cipher)
 
         runner = start(CIPHER)
-        runner.take([CardDrawn(at=1.0, device="shoe", card="7h")])
-        await runner.idle()
+        runner.on_readings([CardDrawn(at=1.0, device="shoe", card="7h")])
+        await runner.drain()
         runner = start(CIPHER)
-        await runner.idle()
+        await runner.drain()
         assert b'"cards":1' in (runner.table.retained()["state"] or b"")
         with structlog.testing.capture_logs() as logs:
             runner = start(CardCipher(SURVEILLANCE.public_key, b"t" * 32))
-        await runner.idle()
+        await runner.drain()
         assert b'"cards":0' in (runner.table.retained()["state"] or b"")
         assert b"locked" in (runner.table.retained()["alert/table-anew"] or b"")
         assert any("another key" in line.get("reason", "") for line in logs)
@@ -598,5 +598,5 @@ def test_keygen_makes_a_pair_once(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_a_turned_card_is_told_in_clear() -> None:
     table = table_of("face-down", "ARA02")
-    table.take(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
-    assert told_by(table.take(CardsTurn(**HEAD), "now", 0).events) == {"7h"}
+    table.handle(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
+    assert told_by(table.handle(CardsTurn(**HEAD), "now", 0).events) == {"7h"}

@@ -93,7 +93,7 @@ class World:
             seen = [self.take(lost) for lost in self.table.gap(1.0)]
             return [line for lines, _ in seen for line in lines], set()
         try:
-            events, sealed = self.table.take(given, "now", 0)
+            events, sealed = self.table.handle(given, "now", 0)
         except RejectedError as no:
             return [f"refused: {no}".encode()], set()
         proved = (event for event in events if not isinstance(event, DataLate))
@@ -195,7 +195,7 @@ def test_nobody_can_tell_two_worlds_apart_by_a_card_that_nobody_has_seen(
             one, other = (World(game_id, decree, settings, saved) for _ in range(2))
             instead = twin(given, chance.choice(others))
             asked = World(game_id, decree, settings, saved).table
-            if asked.take(given, "now", 0).confidential:
+            if asked.handle(given, "now", 0).confidential:
                 compared += compare(
                     one, other, given, instead, [each for _, each in evening.course[step + 1 :]]
                 )

@@ -75,19 +75,19 @@ def test_sound_ones_are_read_with_their_files_beside_the_configuration(tmp_path:
     ("was", "given", "said"),
     [
         ('id = "frigate"', 'id = "milestone"', "another bookmark has the id milestone too"),
-        ("tcp://vms.example:1235", "http://vms.example:1235", "a milestone is at tcp://host:port"),
+        ("tcp://vms.example:1235", "http://vms.example:1235", "needs an address as tcp"),
         ("tcp://vms.example:1235", "tcp://vms.example", "write tcp://host:port"),
         ("tcp://vms.example:1235", "tcp://vms.example:123456", "is not an address"),
-        ("tcp://vms.example:1235", "udp://vms.example:1234", "no answer is awaited"),
+        ("tcp://vms.example:1235", "udp://vms.example:1234", "UDP has no replies"),
         ("http://frigate", "http://u:p@frigate", "contains a user name or password"),
-        ('begin = "BEGIN"', 'before = 3.0\nbegin = "BEGIN"', "is of frigate alone"),
+        ('begin = "BEGIN"', 'before = 3.0\nbegin = "BEGIN"', "applies only to frigate"),
         ('"ascii"', '"klingon"', "'klingon' is no encoding"),
         ('begin = "BEGIN"', r'begin = "BEGIN\n"', "has a control character"),
         ("r1 = ", "r2 = ", "r2 is not among `tables`"),
         ('secret_credential = "hook"', 'secret_credential = "h"\nsecret_file = "f"', "remove one"),
         ('events = ["round.void"]', 'events = ["card.dealt"]', "events"),
         ('events = ["round.void"]', "events = []", "at least one type of event"),
-        ("%M.%S", "%M.%Q", "%Q is not known"),
+        ("%M.%S", "%M.%Q", "%Q is not allowed"),
         ("%M.%S", "%M", "%S is missing"),
         ("{camera}/", "", "{camera} is missing"),
         ("%Y-%m-%d/%H", "../%Y-%m-%d/%H", "must lie below `folder`"),
@@ -112,5 +112,5 @@ def test_what_is_configured_is_what_the_sender_of_bookmarks_knows() -> None:
     shown = VideoSettings(folder="x")
     for name in set(VideoSettings.__struct_fields__) - {"folder"}:
         assert getattr(settings.VideoConfig(), name) == getattr(shown, name), name
-    assert set(pictures.FIELDS) == set(names.FIELDS)
-    assert tuple(pictures.NEEDED) == names.NEEDED
+    assert set(pictures.ALLOWED_DIRECTIVES) == set(names.FIELDS)
+    assert tuple(pictures.REQUIRED_DIRECTIVES) == names.NEEDED

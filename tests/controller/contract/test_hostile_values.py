@@ -36,7 +36,7 @@ from controller.journal.setup import Boot, TableStart
 from controller.proof.checkpoint import checkpoint_path, flaw, kept
 from controller.proof.segment import FORMAT, BrokenSegmentError, Header, Line, Segment
 from controller.proof.witness import Witness
-from controller.tables.table import Table, _Saved
+from controller.tables.table import Table, _SavedState
 from devices.readings import EXACT, READINGS
 from tests.support.for_each import for_each
 from tests.support.hostile import anything, numbers, sample, spoiled
@@ -174,7 +174,7 @@ def test_every_field_of_what_a_table_saved() -> None:
         return Table("palma", "r1", "roulette-french", "ARA02", game, "b1", saved=saved)
 
     whole = msgspec.json.decode(table(None).saved())
-    for _, line in spoiled(_Saved, **whole):
+    for _, line in spoiled(_SavedState, **whole):
         assert 0 <= table(line).seq < 2**63
 
 

@@ -221,7 +221,7 @@ def test_a_table_that_is_taken_up_again_at_every_step_retains_the_corrected_resu
         game = make_game(script.game, script.decree, script.settings)
         kept = Table("casino", "t1", script.game, script.decree, game, "b1", saved=saved)
         with contextlib.suppress(RejectedError):
-            corrections += of_kind(kept.take(each, "time", 0).events, ResultCorrected)
+            corrections += of_kind(kept.handle(each, "time", 0).events, ResultCorrected)
         saved = kept.saved()
     first, second = corrections
     assert (second.replaces, second.replaces_boot) == (first.seq, "b1")

@@ -49,7 +49,7 @@ def test_what_a_device_says_of_itself_in_words_is_sealed(game_id: str, decree: s
     table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
     alarm = ShoeFault(at=1.0, device="shoe", fault="alarm", active=True, detail="7h misread")
     for given in (alarm, ShoeReset(at=1.0, device="shoe", detail="7h was next")):
-        events, sealed = table.take(given, "now", 0)
+        events, sealed = table.handle(given, "now", 0)
         assert sealed
         assert "7h" not in repr(events)
 
@@ -58,7 +58,7 @@ def test_what_a_device_says_of_itself_in_words_is_sealed(game_id: str, decree: s
 def test_how_many_bytes_were_noise_is_not_told(game_id: str, decree: str) -> None:
     table = Table("casino", "t1", game_id, decree, make_game(game_id, decree, {}), "boot")
     noise = LinkUnintelligible(at=1.0, device="shoe", bytes=97)
-    said, sealed = table.take(noise, "now", 0)
+    said, sealed = table.handle(noise, "now", 0)
     assert sealed
     assert [each.state for each in said if isinstance(each, DeviceState)] == ["unintelligible"]
     assert "97" not in repr((said, table.retained()))

@@ -166,14 +166,14 @@ async def test_a_table_goes_on_in_the_new_file_and_after_the_next_start(tmp_path
     await run.open()
     run.spin(2, 17)
     run.hear(b"*X;2;003;17;0;165;1", b"*X;3;003;17;0;165;1")
-    await run.runner.idle()
+    await run.runner.drain()
     path.unlink()
     run.hear(b"*X;4;003;17;0;165;1")
     await run.end()
     again = Premises(path, at=1.0)
     assert again.journal.set_aside is None
     again.hear(*[b"*X;5;003;32;0;165;1"] * 4)
-    await again.runner.idle()
+    await again.runner.drain()
     events = [bytes(entry.body) for entry in again.journal.events_after(0, 100)]
     assert any(
         b'"round.unresolved"' in event and b'"round":2' in event and b'"candidate":32' in event

@@ -299,9 +299,9 @@ async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(
     )
     run = Premises(path)
     await run.open()
-    await run.runner.idle()
+    await run.runner.drain()
     runner: TableRunner = run.runner
-    runner._overrun = True
+    runner._behind = True
     last_saved = JournalReader.last_saved
 
     def refuse(*_: object) -> bytes:
@@ -309,10 +309,10 @@ async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(
 
     monkeypatch.setattr(JournalReader, "last_saved", refuse)
     run.hear(b"*X;6;001;  ;0;000;0")
-    assert runner._overrun
+    assert runner._behind
     monkeypatch.setattr(JournalReader, "last_saved", last_saved)
     run.hear(b"*X;6;001;  ;0;000;0")
-    assert not runner._overrun
+    assert not runner._behind
     await run.end()
     assert failures == []
 

@@ -30,7 +30,7 @@ from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt import jackpots
 from controller.mqtt.jackpots import LONGEST, Jackpots, Link, Standing, standing
-from controller.tables.runner import TableRunner, remembered
+from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table
 from tests.support.for_each import for_each
 
@@ -148,7 +148,7 @@ def make_runner(journal: Journal, jackpot: str | None = "carrousel-1") -> TableR
     def make() -> Table:
         return Table(
             *("palma", "t1", "poker-no-draw", "ARA02", game, "b1"),
-            saved=remembered(journal, "t1", cipher),
+            saved=last_state(journal, "t1", cipher),
             about=About(jackpot=jackpot),
         )
 
@@ -161,13 +161,13 @@ BET = BetPlace(**PERSON, who="box:1", bet="jackpot", amount=100)
 
 async def opened(runner: TableRunner) -> None:
     """Bets are open."""
-    await runner.follow(SessionOpen(**PERSON, minimum=500, currency="EUR"))
-    await runner.follow(BetsOpen(**PERSON))
-    await runner.follow(BoxesSet(**PERSON, boxes=(1, 2)))
+    await runner.execute(SessionOpen(**PERSON, minimum=500, currency="EUR"))
+    await runner.execute(BetsOpen(**PERSON))
+    await runner.execute(BoxesSet(**PERSON, boxes=(1, 2)))
 
 
 async def told(runner: TableRunner) -> list[tuple[bool | None, str | None]]:
-    await runner.idle()
+    await runner.drain()
     events = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
     return [
         (event.in_play, event.why)
@@ -198,11 +198,11 @@ async def test_what_is_over_ends_before_anything_that_comes_later(
     heard = Jackpots([(Topics("palma"), runner)])
     await opened(runner)
     heard.heard(TOPIC, said(time.time(), 60.0), held=False)
-    await runner.follow(BET)
+    await runner.execute(BET)
     present = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: present + 61.0)
     with pytest.raises(RejectedError, match="controller and table do not hear each other"):
-        await runner.follow(BET)
+        await runner.execute(BET)
     assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
 
 
@@ -214,7 +214,7 @@ async def test_a_clock_that_was_set_forward_ends_it_too(
     heard.heard(TOPIC, said(time.time(), 60.0), held=False)
     present = time.time()
     monkeypatch.setattr(time, "time", lambda: present + 61.0)
-    runner.take([])
+    runner.on_readings([])
     assert await told(runner) == [UNHEARD, IN_PLAY, UNHEARD]
 
 
@@ -236,15 +236,15 @@ async def test_a_table_that_was_rebuilt_is_told_again(journal: Journal) -> None:
     runner = make_runner(journal)
     heard = Jackpots([(Topics("palma"), runner)])
     heard.heard(TOPIC, said(time.time(), 60.0), held=False)
-    await runner.idle()
-    runner._overrun = True  # it ran ahead of what could be stored
-    runner._take_up()
-    await runner.idle()
+    await runner.drain()
+    runner._behind = True  # it ran ahead of what could be stored
+    runner._publish_stored()
+    await runner.drain()
     assert runner.table.jackpot is not None
     assert not runner.table.jackpot.in_play
     await asyncio.sleep(jackpots.PAUSE * 1.5)
     heard.heard(TOPIC, said(time.time(), 60.0), held=False)
-    await runner.idle()
+    await runner.drain()
     assert runner.table.jackpot.in_play
 
 
@@ -265,7 +265,7 @@ async def test_two_tables_of_one_jackpot_are_told_what_is_theirs(
         two.table.id = "t2"
         heard = Jackpots([(Topics("palma"), one), (Topics("palma"), two)])
         heard.heard(TOPIC, said(time.time()), held=False)
-        await asyncio.gather(one.idle(), two.idle())
+        await asyncio.gather(one.drain(), two.drain())
         for runner, why in ((one, None), (two, "not_authorised")):
             assert runner.table.jackpot is not None
             assert runner.table.jackpot.why == why
@@ -276,10 +276,10 @@ async def test_bets_follow_it(journal: Journal) -> None:
     heard = Jackpots([(Topics("palma"), runner)])
     await opened(runner)
     with pytest.raises(RejectedError, match="controller and table do not hear each other"):
-        await runner.follow(BET)
+        await runner.execute(BET)
     heard.heard(TOPIC, said(time.time(), 60.0), held=False)
-    await runner.follow(BET)
-    await runner.idle()
+    await runner.execute(BET)
+    await runner.drain()
     stored = runner.recall(Recall(boot="b1", first=1, limit=500), 1 << 20)
     placed = [event for event in map(read_event, stored) if isinstance(event, BetPlaced)]
     assert [event.amount for event in placed] == [100]

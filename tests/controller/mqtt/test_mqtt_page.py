@@ -83,14 +83,14 @@ async def test_a_round_comes_to_its_result(played: Round, tmp_path: Path) -> Non
             if name == "device":
                 reading = read_input(json.dumps({"at": next(clock), "device": "device", **body}))
                 assert isinstance(reading, Reading)
-                runner.take([reading])
+                runner.on_readings([reading])
                 continue
             sent = json.dumps(PERSON | body).encode()
             topic = f"{topics.root}/{TABLE}/{name}"
             table, command = api.command(topic) or ("", "")
             [answer] = await api.answer(table, command, Incoming(topic, sent, retain=False))
             assert json.loads(answer.payload) == {"id": None, "ok": True}, name
-        await runner.idle()
+        await runner.drain()
         result = json.loads(runner.retained["result"] or b"null")
     assert {name: result[name] for name in played.result} == played.result
 

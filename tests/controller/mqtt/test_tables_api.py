@@ -47,7 +47,7 @@ async def test_a_defect_costs_one_command(tmp_path: Path, monkeypatch: pytest.Mo
             raise OverflowError("Python int too large to convert to SQLite INTEGER")
 
         with monkeypatch.context() as patched, structlog.testing.capture_logs() as logs:
-            patched.setattr(failing, "follow", fails)
+            patched.setattr(failing, "execute", fails)
             [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
         told: dict[str, Any] = json.loads(answer.payload)
         assert (answer.topic, told["id"], told["ok"]) == (f"{REPLY}/t", 7, False)
@@ -66,7 +66,7 @@ async def test_a_defect_tells_no_card(tmp_path: Path, monkeypatch: pytest.Monkey
         async def fails(_: object) -> None:
             raise LookupError("Kh")
 
-        monkeypatch.setattr(covered, "follow", fails)
+        monkeypatch.setattr(covered, "execute", fails)
         monkeypatch.setattr(type(covered.table), "face_down", True)
         with structlog.testing.capture_logs() as logs:
             [answer] = await made.answer("r1", "session-open", Incoming("", ORDER, retain=False))
@@ -83,7 +83,7 @@ async def test_what_was_refused_or_discarded_is_counted(
         async def refuses(_: object) -> None:
             raise RejectedError("bets_closed")
 
-        monkeypatch.setattr(made._places["r1"].runner, "follow", refuses)
+        monkeypatch.setattr(made._places["r1"].runner, "execute", refuses)
         with structlog.testing.capture_logs() as logs:
             await made.answer(
                 "r1", "session-open", Incoming("", ORDER, retain=False, response_topic="$SYS/x")
@@ -190,7 +190,7 @@ async def test_commands_wait_while_their_table_is_placed_anew(tmp_path: Path) ->
         made.leave("r1")
         old = places["r1"].runner
         old.end()
-        await old.idle()
+        await old.drain()
         places["r1"] = ServedTable(make_runner(journal), topics, {}, 1.0)
         made.join("r1")
         made.release("r1")

@@ -57,7 +57,7 @@ def table(*given: Input) -> Table:
     game = make_game("roulette-french", "EUS96", {})
     made = Table("palma", "r1", "roulette-french", "EUS96", game, "b1")
     for each in given:
-        made.take(each, "2026-11-22T12:00:00Z", 1)
+        made.handle(each, "2026-11-22T12:00:00Z", 1)
     return made
 
 
@@ -67,21 +67,21 @@ def test_who_vouches_for_what_the_wheel_saw_needs_nobody_else(seen: int) -> None
     before = at.saved()
     for number, two in ((None, False), (seen, False), (12, True)):
         given = RoundConfirm(**WHO, number=number)
-        assert takes_two(given, at.standing(given)) == two
+        assert takes_two(given, at.preview(given)) == two
     assert at.saved() == before
 
 
 def test_who_says_what_no_wheel_saw_needs_another_person() -> None:
     at = table(*spins(5, "00", confirmed=False))  # this wheel has no double zero
     given = RoundConfirm(**WHO, number=0)
-    assert takes_two(given, at.standing(given))
+    assert takes_two(given, at.preview(given))
 
 
 def test_what_the_rules_refuse_is_refused_before_a_second_person_is_asked() -> None:
     at = table(*spins(5))
     for given in (RoundVoid(**WHO, reason="ball_out", round=1), RoundConfirm(**WHO, number=5)):
         with pytest.raises(RejectedError):
-            at.standing(given)
+            at.preview(given)
 
 
 def make(journal: Journal, *, required: bool = True) -> TablesApi:
@@ -102,9 +102,9 @@ async def test_whoever_finds_no_second_person_is_told(tmp_path: Path) -> None:
         runner = api._places["r1"].runner
         for each in spins(5):
             if isinstance(each, SessionOpen):
-                await runner.follow(each)
+                await runner.execute(each)
             else:
-                runner.take([each])  # type: ignore[list-item]
+                runner.on_readings([each])  # type: ignore[list-item]
         given = claims(LASA, "result.correct", round=1, number=12)
         reply = await give(api, "result-correct", token(given))
         assert reply["refusal"]["key"] == "second_person_wanted"
@@ -114,7 +114,7 @@ async def test_whoever_finds_no_second_person_is_told(tmp_path: Path) -> None:
         assert late.topic == "novamas/v1/palma/r1/reply/m-lasa"
         assert (told["id"], told["refusal"]["key"]) == (given.jti, "second_person_late")
         assert api.late(time.time() + WAITS + 1) == []
-        await runner.idle()
+        await runner.drain()
         kept = [
             json.loads(entry.body)
             for _, entry in Evidence(tmp_path / "journal.sqlite3").entries()

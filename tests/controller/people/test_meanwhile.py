@@ -44,18 +44,22 @@ class Wheel:
         self._spin = 0
 
     async def open(self) -> None:
-        await self.runner.follow(SessionOpen(at=1.0, by="M. Lasa", role="table_head"))
-        self.runner.take([LinkUp(at=1.0, device="wheel")])
+        await self.runner.execute(SessionOpen(at=1.0, by="M. Lasa", role="table_head"))
+        self.runner.on_readings([LinkUp(at=1.0, device="wheel")])
 
     def spin(self, number: int, *, sure: bool = True) -> None:
         """A round. Of one that is not sure a person must confirm the result."""
         self._spin += 1
         for phase in PHASES:
-            self.runner.take([WheelPhase(at=1.0, device="wheel", phase=phase, spin=self._spin)])
+            self.runner.on_readings(
+                [WheelPhase(at=1.0, device="wheel", phase=phase, spin=self._spin)]
+            )
         for active in () if sure else (True, False):
             fault = WheelFault(at=1.0, device="wheel", fault="ball_removed", active=active)
-            self.runner.take([fault])
-        self.runner.take([WheelNumber(at=1.0, device="wheel", number=number, spin=self._spin)])
+            self.runner.on_readings([fault])
+        self.runner.on_readings(
+            [WheelNumber(at=1.0, device="wheel", number=number, spin=self._spin)]
+        )
 
     async def say(self, who: str, command: str, **fields: Any) -> str | None:
         """Give a signed command. Returns the key of its refusal; None: it was followed."""
@@ -115,9 +119,9 @@ async def result_changes(at: Wheel) -> None:
 async def table_is_rebuilt(at: Wheel) -> None:
     """The disk took nothing for a while; the table is what the journal knows of it."""
     await at.both("result.correct", round=1, number=30)
-    await at.runner.idle()
-    at.runner._overrun = True
-    at.runner._take_up()
+    await at.runner.drain()
+    at.runner._behind = True
+    at.runner._publish_stored()
 
 
 Meanwhile = Callable[[Wheel], Coroutine[Any, Any, None]]
@@ -152,10 +156,10 @@ async def test_a_first_signature_is_void_once_what_it_was_about_has_changed(
     at.spin(21, sure=sure)
     if looked:
         assert at.over() == ["second_person_over"]
-    await at.runner.idle()
+    await at.runner.drain()
     before = at.results()
     assert await at.say(VIDAL, command, **fields) is not None
-    await at.runner.idle()
+    await at.runner.drain()
     assert at.results() == before
     if not looked:
         assert at.over() == ["second_person_over"]
@@ -168,7 +172,9 @@ async def test_what_happens_elsewhere_does_not_matter(
     (command, fields), sure = given, given is CORRECT
     at.spin(20, sure=sure)
     assert await at.say(LASA, command, **fields) == "second_person_wanted"
-    at.runner.take([LinkLost(at=1.0, device="wheel", reason="x"), LinkUp(at=1.0, device="wheel")])
+    at.runner.on_readings(
+        [LinkLost(at=1.0, device="wheel", reason="x"), LinkUp(at=1.0, device="wheel")]
+    )
     if sure:
         at.spin(21)
         await at.both("result.correct", round=2, number=22)

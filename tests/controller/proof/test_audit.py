@@ -132,7 +132,7 @@ async def test_after_a_file_was_set_aside_events_are_proved_and_readings_are_sai
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
     run.spin(2, 17)
-    await run.runner.idle()
+    await run.runner.drain()
     path.unlink()
     run.spin(3, 32, 17)
     await run.end()
@@ -156,7 +156,7 @@ async def test_inputs_that_were_lost_are_said_to_be(
     run = Premises(path)
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
-    await run.runner.idle()
+    await run.runner.drain()
     broken = True
     commit = Store.commit
 
@@ -169,9 +169,9 @@ async def test_inputs_that_were_lost_are_said_to_be(
     run.journal._capacity = 3
     run.spin(2, 17)
     broken = False
-    await run.runner.idle()
+    await run.runner.drain()
     run.spin(3, 32, 17)
-    await run.runner.idle()
+    await run.runner.drain()
     await run.end()
     made = audit(path)
     assert made.differences == []
@@ -185,7 +185,7 @@ async def test_a_sealed_table_that_was_restarted_differs_in_nothing(tmp_path: Pa
     cipher = CardCipher(PrivateKey.generate().public_key, b"s" * 32)
     for _ in range(2):
         run = Premises(path, game="punto-banca", driver="angel-eye", cipher=cipher)
-        run.runner.take([LinkUp(at=run.now, device="wheel")])
+        run.runner.on_readings([LinkUp(at=run.now, device="wheel")])
         await run.end()
     made = audit(path)
     assert made.differences == []

@@ -48,7 +48,7 @@ def premises(path: Path, game: str, at: float = 100.0) -> Premises:
 async def say(run: Premises, command: str, role: str = "table_head", **fields: Any) -> None:
     given = said(command, run.now, role, **fields)
     assert isinstance(given, Command)
-    await run.runner.follow(given)
+    await run.runner.execute(given)
 
 
 async def start(run: Premises) -> None:
@@ -279,12 +279,12 @@ def table(saved: bytes | None = None, boot: str = "b1", game: str = "trente-et-q
 def test_readings_are_counted_through_restarts_and_where_a_table_begins_anew() -> None:
     first = table()
     for at in (1.0, 2.0):
-        first.take(CardDrawn(at=at, device="shoe", card="7h"), "now", 0)
+        first.handle(CardDrawn(at=at, device="shoe", card="7h"), "now", 0)
     assert (first.readings, table(first.saved(), boot="b2").readings) == (2, 2)
     other = table(first.saved(), game="punto-banca")
     assert (other.readings, other.sound) == (2, False), "it is another game, and begins anew"
     wheel = table(game="roulette-french")
-    wheel.take(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
+    wheel.handle(CardDrawn(at=1.0, device="shoe", card="7h"), "now", 0)
     assert wheel.readings == 0, "a wheel's results have frames"
 
 
@@ -295,9 +295,9 @@ def test_what_was_saved_with_frames_is_read() -> None:
         *(("bets.open", {}), ("bets.close", {})),
     ]
     for command, fields in given:
-        play.take(said(command, **fields), "now", 0)
+        play.handle(said(command, **fields), "now", 0)
     for card in BLACK_WINS.split()[:-1]:
-        play.take(CardDrawn(at=1.0, device="shoe", frame=f"CARD {card}", card=card), "now", 0)
+        play.handle(CardDrawn(at=1.0, device="shoe", frame=f"CARD {card}", card=card), "now", 0)
     new = json.loads(play.saved())
     old = json.loads(play.saved())
     del old["readings"]

@@ -84,7 +84,7 @@ async def test_what_is_saved_is_what_a_table_went_on_with(tmp_path: Path) -> Non
     run = Premises(path)
     run.hear(*[b"*X;6;001;  ;0;000;0"] * 4)
     await run.open()
-    await run.runner.idle()
+    await run.runner.drain()
     run.runner.new_day()
     await run.end()
     assert verify(path).problems == []

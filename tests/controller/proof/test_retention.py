@@ -67,9 +67,9 @@ async def minute(run: Premises) -> None:
     for.
     """
     run.upkeep.look([run.runner])
-    await run.runner.idle()
+    await run.runner.drain()
     await run.upkeep._seal(run.journal.head())
-    await run.runner.idle()
+    await run.runner.drain()
     wanted = run.journal._cut
     await written(run)
     assert wanted == 0 or run.journal.failed is None
@@ -387,7 +387,7 @@ async def _whatever(path: Path, world: World, steps: list[tuple[str, float]]) ->
                 await run.end()
                 world.is_off(how * DAY)
                 run = Premises(path, keep_days=keep)
-        await run.runner.idle()
+        await run.runner.drain()
         ledger.note(run.journal.head())
         there = kept(path)
         assert there == list(range(there[0], run.journal.head() + 1))

@@ -15,7 +15,7 @@ import pytest
 from controller.journal.journal import Journal
 from controller.proof import journal_upkeep
 from controller.proof.audit import audit
-from controller.tables.byte_trace import MOST
+from controller.tables.byte_trace import MAX_BUFFERED_BYTES
 from devices.calls import Heard
 from tests.support.journal.premises import Premises
 
@@ -54,7 +54,7 @@ async def test_a_flood_names_the_device_until_it_ends(tmp_path: Path) -> None:
         babble(made, 60)
         made.upkeep.look_at_room([made.runner])
         assert "device-flood" not in made.alerts
-        babble(made, 60, times=MOST // 300 // len(NOISE))
+        babble(made, 60, times=MAX_BUFFERED_BYTES // 300 // len(NOISE))
         made.upkeep.look_at_room([made.runner])
         detail = made.alerts["device-flood"].detail
         assert detail is not None
@@ -70,7 +70,7 @@ async def test_another_device_that_floods_is_named_too(tmp_path: Path) -> None:
 
         def flood(*devices: str) -> str | None:
             for device in devices:
-                made.runner.note(device, Heard(made.now, b"x" * (MOST + 1)))
+                made.runner.on_bytes(device, Heard(made.now, b"x" * (MAX_BUFFERED_BYTES + 1)))
             made.upkeep.look_at_room([made.runner])
             made.upkeep.flush([made.runner])
             return made.alerts["device-flood"].detail
@@ -94,7 +94,7 @@ async def test_no_device_is_blamed_for_what_the_disk_does_not_take(
 
         def minute(failed: str | None) -> bool:
             failing.append(failed)
-            made.runner.note("wheel", Heard(made.now, b"x" * (MOST + 1)))
+            made.runner.on_bytes("wheel", Heard(made.now, b"x" * (MAX_BUFFERED_BYTES + 1)))
             made.upkeep.look_at_room([made.runner])
             made.upkeep.flush([made.runner])
             return "device-flood" in made.alerts

@@ -23,7 +23,7 @@ from controller.proof.chrony import Chrony
 from controller.proof.kernel_clock import KernelClock
 from controller.service import time_watch
 from controller.service.time_watch import UNPROVED, TimeWatch
-from controller.tables.runner import TableRunner, remembered
+from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table
 from devices.readings import LinkUp
 from tests.controller.proof.test_time_bound import TOLD
@@ -49,11 +49,11 @@ class Floor:
 
     def runners(self, boot: str) -> list[TableRunner]:
         def wheel() -> Table:
-            saved = remembered(self.journal, "r1", None)
+            saved = last_state(self.journal, "r1", None)
             return Table("palma", "r1", "roulette-french", "ARA02", ROULETTE, boot, saved=saved)
 
         def cards() -> Table:
-            saved = remembered(self.journal, "p1", self.cipher)
+            saved = last_state(self.journal, "p1", self.cipher)
             return Table("palma", "p1", "face-down", "ARA02", FaceDown(), boot, saved=saved)
 
         return [
@@ -87,7 +87,7 @@ def floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Floor]:
 
 async def idle(runners: list[TableRunner]) -> None:
     for runner in runners:
-        await runner.idle()
+        await runner.drain()
 
 
 async def test_events_say_when_their_time_is_not_proved(floor: Floor) -> None:
@@ -95,15 +95,15 @@ async def test_events_say_when_their_time_is_not_proved(floor: Floor) -> None:
     watch = floor.watch(runners)
     floor.passes(watch)
     for runner in runners:
-        runner.take([LinkUp(at=1.0, device="one")])
+        runner.on_readings([LinkUp(at=1.0, device="one")])
     floor.kernel = None
     floor.passes(watch, 600.0)
     for runner in runners:
-        runner.take([LinkUp(at=1.0, device="two")])
+        runner.on_readings([LinkUp(at=1.0, device="two")])
     floor.kernel = KEPT
     floor.passes(watch)
     for runner in runners:
-        runner.take([LinkUp(at=1.0, device="three")])
+        runner.on_readings([LinkUp(at=1.0, device="three")])
     await idle(runners)
     for table in ("r1", "p1"):
         told = {
@@ -123,7 +123,7 @@ async def test_what_is_known_is_remembered_across_a_start(floor: Floor) -> None:
     await idle(runners)
     runners = floor.runners("b2")
     for runner in runners:
-        runner.take([LinkUp(at=1.0, device="one")])
+        runner.on_readings([LinkUp(at=1.0, device="one")])
     await idle(runners)
     for table in ("r1", "p1"):
         assert floor.stored("event", table)[-1]["time_bound"] is None
@@ -156,7 +156,7 @@ async def test_a_step_that_cannot_be_stored_is_told_when_it_can(
         failing.setattr(floor.journal, "failed", "the disk is full")
         floor.passes(watch, step=3600.0)
         floor.passes(watch)
-    assert [runner.lost for runner in runners] == [0, 0]
+    assert [runner.lost_readings for runner in runners] == [0, 0]
     floor.passes(watch)
     await idle(runners)
     told = [each for each in floor.stored("event", "r1") if each["type"] == "clock.stepped"]

@@ -56,7 +56,7 @@ class Floor(NamedTuple):
 
     async def stored(self) -> list[dict[str, Any]]:
         """What the journal has of commands to devices."""
-        await self.runner.idle()
+        await self.runner.drain()
         bodies = [
             msgspec.json.decode(e.body) for e in entries(self.path) if e.kind in ("input", "event")
         ]
@@ -94,7 +94,7 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
             id="wheel",
             url=pty.url,
             codec=Lines(),
-            take=made.take,
+            take=made.on_readings,
             stale_after=1000.0,
             commands_enabled=commands,
         )
@@ -104,7 +104,7 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         pty.unplug()
-        await made.idle()
+        await made.drain()
 
 
 async def test_it_is_an_input_with_its_event_and_goes_out(tmp_path: Path) -> None:
@@ -138,15 +138,15 @@ async def test_nothing_goes_out_before_it_is_stored(tmp_path: Path) -> None:
 async def test_what_is_stored_too_late_is_not_sent_and_that_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner_module, "PATIENCE", 0.1)
+    monkeypatch.setattr(runner_module, "STORE_TIMEOUT_SECONDS", 0.1)
     async with floor(tmp_path) as at:
         with at.occupied(), pytest.raises(RejectedError, match="taken, but not stored yet"):
             await at.say("hello")
         assert [each.get("unsent") for each in await at.stored()] == [
             None,
             None,
-            device_orders.LATE,
-            device_orders.LATE,
+            device_orders.STORED_TOO_LATE,
+            device_orders.STORED_TOO_LATE,
         ]
         assert not at.pty.hears()
 
@@ -204,7 +204,7 @@ def at_table(devices: tuple[str, ...] = ("wheel",)) -> Table:
 
 
 def take(table: Table, given: Input) -> list[AnyEvent]:
-    return table.take(given, "now", 1).events
+    return table.handle(given, "now", 1).events
 
 
 def to_wheel(command: str = "power_off", role: Any = "table_head", **more: Any) -> DeviceCommand:

@@ -17,8 +17,8 @@ from controller.contract.notation import Input, read_input, write
 from controller.contract.times import moment, utc
 from controller.games.games import make_game
 from controller.journal.setup import Restored
-from controller.tables.after_restore import JUMP, jump, told_first
-from controller.tables.table import READINGS, Table, UnrestorableStateError
+from controller.tables.after_restore import MIN_SESSION_JUMP, restore_reading, session_jump
+from controller.tables.table import MAX_READINGS_PER_SESSION, Table, UnrestorableStateError
 from devices.readings import JournalRestore, LinkUp
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
@@ -34,7 +34,7 @@ POINT = Restored(
     at="2026-11-20T09:00:00.000000Z",
     by="novamas",
 )
-RESTORE = told_first(POINT, "t1", 0.0, moment("2026-11-20T10:00:00Z"))
+RESTORE = restore_reading(POINT, "t1", 0.0, moment("2026-11-20T10:00:00Z"))
 
 
 def make(
@@ -51,7 +51,7 @@ def make(
 
 
 def take(table: Table, *inputs: Input) -> list[Any]:
-    return [event for each in inputs for event in table.take(each, SINCE, 1).events]
+    return [event for each in inputs for event in table.handle(each, SINCE, 1).events]
 
 
 def restored(table: Table) -> tuple[Table, list[Any]]:
@@ -74,7 +74,7 @@ def test_every_game_is_closed_and_opens_with_a_number_that_nobody_was_told(
     assert b'"status":"closed"' in (made.retained()["state"] or b"")
     [opened] = [each for each in take(made, SessionOpen(**HEAD)) if isinstance(each, SessionOpened)]
     assert opened.session == event.next_session
-    readings = READINGS * RESTORE.jump if made.face_down else 0
+    readings = MAX_READINGS_PER_SESSION * RESTORE.jump if made.face_down else 0
     assert made.readings == readings
 
 
@@ -96,8 +96,8 @@ def test_a_table_that_was_closed_tells_no_open_session() -> None:
 def test_a_table_whose_state_is_lost_goes_on_beyond_what_the_backup_tells() -> None:
     table = make("roulette-french", "ARA02")
     point = msgspec.structs.replace(POINT, sessions={"t1": 4000})
-    [said, *_] = take(table, told_first(point, "t1", 0.0, moment(POINT.at)))
-    assert said.next_session == 4001 + jump(moment(SINCE), moment(POINT.at))
+    [said, *_] = take(table, restore_reading(point, "t1", 0.0, moment(POINT.at)))
+    assert said.next_session == 4001 + session_jump(moment(SINCE), moment(POINT.at))
     assert said.was_open is None
 
 
@@ -126,16 +126,16 @@ def test_numbers_go_on_beyond_all_that_may_have_been_given(
     since: float, gap: float, opened: int
 ) -> None:
     """Also where a session was opened each minute, and a thousand more."""
-    by = jump(since, since + gap)
-    given_in_gap = min(opened, JUMP + int(gap // 60))
+    by = session_jump(since, since + gap)
+    given_in_gap = min(opened, MIN_SESSION_JUMP + int(gap // 60))
     assert by >= given_in_gap
-    assert by <= JUMP + gap / 60 + 1.001
+    assert by <= MIN_SESSION_JUMP + gap / 60 + 1.001
 
 
 @property_of(now=st.floats(0, 4_000_000_000))
 def test_a_clock_that_is_behind_takes_nothing_off(now: float) -> None:
     """At least the time until the restore has passed, which the clock said then."""
-    least = jump(moment(SINCE), moment(POINT.at))
-    assert least == JUMP + 13 * 60
-    assert told_first(POINT, "t1", 0.0, now).jump >= least
+    least = session_jump(moment(SINCE), moment(POINT.at))
+    assert least == MIN_SESSION_JUMP + 13 * 60
+    assert restore_reading(POINT, "t1", 0.0, now).jump >= least
     assert utc(moment(SINCE)) == SINCE

@@ -77,10 +77,10 @@ async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(
         for made in (covered, make_runner(journal)):
             told = []
             for card in (b"Card:9H", b"Card:10H"):
-                made.note("shoe", Heard(1.0, card * 1000))
-                told.append(made.sent()["shoe"].all)
+                made.on_bytes("shoe", Heard(1.0, card * 1000))
+                told.append(made.byte_counts()["shoe"].received)
             assert told == ([4096, 4096] if made is covered else [7000, 8000])
-        await covered.idle()
+        await covered.drain()
 
 
 async def test_nothing_is_shown_before_it_is_stored(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ async def test_nothing_is_shown_before_it_is_stored(tmp_path: Path) -> None:
         made = make_runner(journal, stages)
         before = made.retained["state"]
         with occupied(path):
-            following = asyncio.create_task(made.follow(session()))
+            following = asyncio.create_task(made.execute(session()))
             await asyncio.sleep(0)
             assert made.retained["state"] == before
         await following
@@ -102,17 +102,17 @@ async def test_a_table_that_ran_ahead_is_taken_up_from_the_journal(tmp_path: Pat
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path, capacity=3)) as journal:
         made = make_runner(journal)
-        await made.follow(session())
+        await made.execute(session())
         with occupied(path):
-            made.take([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(6)])
-            assert made.lost == 3
+            made.on_readings([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(6)])
+            assert made.lost_readings == 3
             with pytest.raises(RejectedError, match="cannot take more"):
-                await made.follow(session())
-        await made.idle()
+                await made.execute(session())
+        await made.drain()
         with pytest.raises(RejectedError):
-            await made.follow(session())  # the session of before is still open
-        made.take([LinkUp(at=2.0, device="wheel-5")])
-        await made.idle()
+            await made.execute(session())  # the session of before is still open
+        made.on_readings([LinkUp(at=2.0, device="wheel-5")])
+        await made.drain()
         events = [read_event(entry.body) for entry in journal.events_after(0, 100)]
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
         assert len(events) == made.table.seq
@@ -124,12 +124,12 @@ async def test_a_table_that_ran_ahead_of_a_defect_is_taken_up_from_the_journal(
     """What a command led to cannot be written down: it was not followed, and the next one is."""
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_runner(journal)
-        made.take([LinkUp(at=1.0, device="wheel")])
-        await made.idle()
+        made.on_readings([LinkUp(at=1.0, device="wheel")])
+        await made.drain()
         monkeypatch.setattr(made.table, "snapshot", lambda: 1 // 0)
         with pytest.raises(ZeroDivisionError):
-            await made.follow(session())
-        await made.follow(session())
+            await made.execute(session())
+        await made.execute(session())
         events = [read_event(entry.body) for entry in journal.events_after(0, 100)]
         assert [event.seq for event in events] == list(range(1, made.table.seq + 1))
         assert msgspec.json.decode(made.retained["state"] or b"")["shown"]["session"] == 1
@@ -156,9 +156,9 @@ async def test_a_journal_that_stores_nothing_is_found_out(
         )
         assert reporter.stuck() is None
         with occupied(path):
-            made.take([LinkGarbage(at=1.0, device="wheel", bytes=3)])
+            made.on_readings([LinkGarbage(at=1.0, device="wheel", bytes=3)])
             assert "r1" in (reporter.stuck() or "")
-        await made.idle()
+        await made.drain()
         assert reporter.stuck() is None
         report = reporter.report()
         assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 2, 0)
@@ -168,11 +168,11 @@ async def test_all_is_stored_when_the_last_bytes_are_too(tmp_path: Path) -> None
     """The last checkpoint of a run is made then."""
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_runner(journal)
-        await made.follow(session())
+        await made.execute(session())
         before = journal.head()
-        made.note("wheel", Heard(1.0, b"x"))
+        made.on_bytes("wheel", Heard(1.0, b"x"))
         made.flush()
-        await made.idle()
+        await made.drain()
         assert journal.head() == before + 1
 
 
@@ -216,17 +216,17 @@ async def test_a_command_that_the_journal_cannot_take_is_refused(tmp_path: Path)
         made.halt("the journal cannot be written: disk full")
         assert b'"status":"fault"' in (made.retained["state"] or b"")
         with pytest.raises(RejectedError, match="disk full"):
-            await made.follow(session())
+            await made.execute(session())
         made.halt(None)
         assert b'"status":"fault"' not in (made.retained["state"] or b"")
-        await made.follow(session())
+        await made.execute(session())
 
 
 async def test_a_gap_is_recalled_page_by_page(tmp_path: Path) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         made = make_runner(journal)
-        made.take([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(10)])
-        await made.idle()
+        made.on_readings([LinkUp(at=1.0, device=f"wheel-{number}") for number in range(10)])
+        await made.drain()
         pages, first = [], 3
         while page := made.recall(Recall(boot="b1", first=first, to=9, limit=3), 1 << 20):
             events = [read_event(event) for event in page]
@@ -242,11 +242,11 @@ async def test_what_was_taken_is_settled_when_it_is_stored(tmp_path: Path) -> No
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         made = make_runner(journal)
-        assert await made.settled()
+        assert await made.wait_stored()
         nothing = Recall(boot="b1", first=1)
         with occupied(path):
-            made.take([LinkUp(at=1.0, device="wheel")])
-            settled = asyncio.create_task(made.settled())
+            made.on_readings([LinkUp(at=1.0, device="wheel")])
+            settled = asyncio.create_task(made.wait_stored())
             await asyncio.sleep(0.05)
             assert (settled.done(), made.recall(nothing, 1 << 20)) == (False, ())
         assert await settled
@@ -260,14 +260,14 @@ async def test_the_time_of_a_table_does_not_go_back_to_what_was_noted_before(
         made = make_runner(journal)
         now = 1_800_000_000.0
         monkeypatch.setattr("controller.tables.runner.time.time", lambda: now)
-        made.note("wheel", Heard(1.0, b"x"))
+        made.on_bytes("wheel", Heard(1.0, b"x"))
         now += 1.0
-        made.take([LinkUp(at=2.0, device="shoe")])
+        made.on_readings([LinkUp(at=2.0, device="shoe")])
         now += 1.0
-        made.note("wheel", Heard(3.0, b"x"))
+        made.on_bytes("wheel", Heard(3.0, b"x"))
         now += 1.0
-        made.take([LinkUp(at=4.0, device="wheel")], noted=True)
-        await made.idle()
+        made.on_readings([LinkUp(at=4.0, device="wheel")], noted=True)
+        await made.drain()
         events = made.recall(Recall(boot="b1", first=1), 1 << 20)
         assert [read_event(event).time[17:19] for event in events] == ["01", "02"]
 
@@ -277,18 +277,18 @@ async def test_a_runner_that_was_ended_stores_nothing_and_the_next_goes_on(
 ) -> None:
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
         old = make_runner(journal)
-        old.take([LinkUp(at=1.0, device="wheel")])
-        await old.idle()
+        old.on_readings([LinkUp(at=1.0, device="wheel")])
+        await old.drain()
         head = journal.head()
         old.end()
-        old.take([LinkUp(at=2.0, device="board")])
-        old.note("wheel", Heard(3.0, b"bytes"))
+        old.on_readings([LinkUp(at=2.0, device="board")])
+        old.on_bytes("wheel", Heard(3.0, b"bytes"))
         old.flush()
         old.new_day()
-        await old.idle()
+        await old.drain()
         assert journal.head() == head
         new = make_runner(journal)
-        await new.idle()
-        await new.follow(session())
+        await new.drain()
+        await new.execute(session())
         numbers = [event.seq for event in journal.events_of("r1", "b1", 0, 100)]
         assert numbers == [*range(1, new.table.seq + 1)]

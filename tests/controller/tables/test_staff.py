@@ -20,7 +20,7 @@ from controller.contract.commands import (
 from controller.contract.events import StaffArrived, StaffLeft
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
-from controller.tables.staff import MOST
+from controller.tables.staff import MAX_STAFF
 from controller.tables.table import Table
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
@@ -45,7 +45,7 @@ def table(
 
 
 def take(at: Table, *given: Command) -> list[Any]:
-    return [event for each in given for event in at.take(each, TIME, 0).events]  # type: ignore[arg-type]
+    return [event for each in given for event in at.handle(each, TIME, 0).events]  # type: ignore[arg-type]
 
 
 def on(person: str = "A. Vila", duty: Duty = "croupier") -> StaffOn:
@@ -115,7 +115,7 @@ def test_what_is_so_already_is_refused() -> None:
     assert refused(at, on()) == "staff_on_already"
     assert refused(at, off("B. Roca")) == "staff_not_on"
     assert refused(at, off(duty="inspector")) == "staff_not_on"
-    take(at, *(on(f"person {number}") for number in range(MOST - 1)))
+    take(at, *(on(f"person {number}") for number in range(MAX_STAFF - 1)))
     assert refused(at, on("one more")) == "staff_too_many"
 
 

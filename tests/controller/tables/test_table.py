@@ -33,7 +33,12 @@ from controller.contract.notation import Input, read_event, write
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import About
 from controller.games.games import make_game
-from controller.tables.table import CORRECTABLE, NOT_OURS, Table, UnrestorableStateError
+from controller.tables.table import (
+    FOREIGN_STATE_REASON,
+    MAX_CORRECTABLE_RESULTS,
+    Table,
+    UnrestorableStateError,
+)
 from devices.readings import (
     LinkGarbage,
     LinkLate,
@@ -65,7 +70,7 @@ def take(table: Table, *inputs: Input) -> list[AnyEvent]:
     return [
         event
         for each in inputs
-        for event in table.take(each, f"time {each.at}", round(each.at * 1e9)).events
+        for event in table.handle(each, f"time {each.at}", round(each.at * 1e9)).events
     ]
 
 
@@ -251,7 +256,10 @@ def test_a_correction_of_what_is_known_no_more_names_nothing() -> None:
     take(
         table,
         OPEN,
-        *(WheelNumber(at=1.0 + at, device="wheel", number=at) for at in range(CORRECTABLE + 1)),
+        *(
+            WheelNumber(at=1.0 + at, device="wheel", number=at)
+            for at in range(MAX_CORRECTABLE_RESULTS + 1)
+        ),
     )
     assert replaced(table, round=1, number=9) == (None, None)
     assert replaced(table, round=3, number=9)[1] == "b1"
@@ -456,9 +464,9 @@ def test_a_closed_session_that_another_release_saved_otherwise_begins_anew_and_s
     table = boule()
     take(table, OPEN, SessionClose(**HEAD))
     again = boule(table.saved().replace(b'"session":', b'"sitting":'))
-    [alert] = again._due
+    [alert] = again._pending_events
     assert isinstance(alert, AlertRaised)
-    assert alert.detail == NOT_OURS
+    assert alert.detail == FOREIGN_STATE_REASON
 
 
 devices = st.sampled_from(["wheel", "slot"])
@@ -548,7 +556,7 @@ def test_the_shoe_of_a_card_game_has_a_topic_of_its_own() -> None:
     )
     assert msgspec.json.decode(table.retained()["shoe"] or b"")["shoe"] is None
     for command in (SessionOpen(**HEAD), ShoeStart(**HEAD, shoe="S7")):
-        table.take(command, "2026-03-20T02:10:15.549646Z", 1)
+        table.handle(command, "2026-03-20T02:10:15.549646Z", 1)
     shoe = msgspec.json.decode(table.retained()["shoe"] or b"")["shoe"]
     assert (shoe["number"], shoe["drawn"], shoe["left"]) == ("S7", 0, 312)
     roulette = Table(

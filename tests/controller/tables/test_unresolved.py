@@ -21,7 +21,7 @@ from controller.contract.notation import Input
 from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
 from controller.games.games import make_game
-from controller.tables.table import UNRESOLVED, Table
+from controller.tables.table import UNRESOLVED_ALERT_ID, Table
 from devices.readings import LinkLost, LinkUp, Phase, WheelNumber, WheelPhase
 from tests.support.games import scripts
 
@@ -42,7 +42,7 @@ def table(game: str, decree: str, settings: dict[str, Any], saved: bytes | None 
 
 
 def take(at: Table, given: Input) -> list[Any]:
-    return at.take(given, utc(given.at), round(given.at * 1e9)).events
+    return at.handle(given, utc(given.at), round(given.at * 1e9)).events
 
 
 def leaf(at: Table, topic: str) -> Any:
@@ -55,13 +55,13 @@ def _read(retained: dict[str, bytes | None], topic: str) -> Any:
 
 
 def calls(events: list[Any]) -> list[Any]:
-    return [event for event in events if getattr(event, "alert", None) == UNRESOLVED]
+    return [event for event in events if getattr(event, "alert", None) == UNRESOLVED_ALERT_ID]
 
 
 def may(at: Table, given: AnyCommand) -> bool:
     """Whether the command would be followed; the table does not change."""
     try:
-        at.standing(given)
+        at.preview(given)
     except RejectedError:
         return False
     return True
@@ -81,10 +81,10 @@ def hold(at: Table) -> bool:
     and roles that the alert says.
     """
     retained = at.retained()
-    state, alert = _read(retained, "state"), _read(retained, f"alert/{UNRESOLVED}")
+    state, alert = _read(retained, "state"), _read(retained, f"alert/{UNRESOLVED_ALERT_ID}")
     rounds = state["shown"].get("unresolved", [])
     assert (alert or {}).get("rounds", []) == rounds
-    assert (UNRESOLVED in state["alerts"]) == bool(rounds)
+    assert (UNRESOLVED_ALERT_ID in state["alerts"]) == bool(rounds)
     waits = bool(rounds or state["shown"]["asks"])
     assert state["status"] in ("stale", "fault") or (state["status"] == "waiting") == waits
     for number in rounds:
@@ -142,8 +142,8 @@ def test_a_lost_spin_calls_until_it_is_settled_and_the_next_spins_go_on() -> Non
         [],
         [1],
     )
-    assert leaf(at, f"alert/{UNRESOLVED}") == {
-        "alert": UNRESOLVED,
+    assert leaf(at, f"alert/{UNRESOLVED_ALERT_ID}") == {
+        "alert": UNRESOLVED_ALERT_ID,
         "what": "round.unresolved",
         "severity": "warning",
         "raised": utc(14.0),
@@ -159,18 +159,18 @@ def test_a_lost_spin_calls_until_it_is_settled_and_the_next_spins_go_on() -> Non
     assert leaf(at, "result")["outcome"]["number"] == 17
     assert leaf(at, "state")["status"] == "waiting"
     [*_, cleared] = take(at, RoundConfirm(**HEAD, round=1, number=5))
-    assert (cleared.alert, type(cleared)) == (UNRESOLVED, AlertCleared)
+    assert (cleared.alert, type(cleared)) == (UNRESOLVED_ALERT_ID, AlertCleared)
     assert leaf(at, "state")["status"] == "open"
-    assert at.retained()[f"alert/{UNRESOLVED}"] is None
+    assert at.retained()[f"alert/{UNRESOLVED_ALERT_ID}"] is None
 
 
 def test_another_round_raises_the_call_anew_and_one_less_too() -> None:
     at = lost()
-    take(at, AlertAcknowledge(**HEAD, alert=UNRESOLVED))
-    assert leaf(at, f"alert/{UNRESOLVED}")["acknowledged_by"] == "M. Lasa"
+    take(at, AlertAcknowledge(**HEAD, alert=UNRESOLVED_ALERT_ID))
+    assert leaf(at, f"alert/{UNRESOLVED_ALERT_ID}")["acknowledged_by"] == "M. Lasa"
     [raised] = calls(spin(at, 2))
     assert (raised.rounds, raised.session) == ((1, 2), 1)
-    assert "acknowledged_by" not in leaf(at, f"alert/{UNRESOLVED}")
+    assert "acknowledged_by" not in leaf(at, f"alert/{UNRESOLVED_ALERT_ID}")
     [less] = calls(take(at, RoundVoid(**HEAD, reason="inspector", round=1)))
     assert (type(less), less.rounds) == (AlertRaised, (2,))
 
@@ -187,10 +187,10 @@ def test_it_calls_after_the_session_is_closed_until_the_next_one_opens() -> None
 
 def test_a_restart_keeps_the_call_and_makes_up_for_a_release_that_did_not_call() -> None:
     at = lost()
-    take(at, AlertAcknowledge(**HEAD, alert=UNRESOLVED))
+    take(at, AlertAcknowledge(**HEAD, alert=UNRESOLVED_ALERT_ID))
     again = table("roulette-french", "ARA02", {}, at.saved())
     assert not calls([event for gap in again.gap(30.0) for event in take(again, gap)])
-    assert leaf(again, f"alert/{UNRESOLVED}")["acknowledged_by"] == "M. Lasa"
+    assert leaf(again, f"alert/{UNRESOLVED_ALERT_ID}")["acknowledged_by"] == "M. Lasa"
     earlier = msgspec.json.encode({**msgspec.json.decode(at.saved()), "alerts": {}})
     again = table("roulette-french", "ARA02", {}, earlier)
     [raised] = calls([event for gap in again.gap(30.0) for event in take(again, gap)])

@@ -53,7 +53,7 @@ def judged(table: RealTable, answer: Answer, at: float) -> bool | None:
     """Whether the table takes a second person for it; None: it refuses it."""
     command: Any = given(answer, at)
     try:
-        return takes_two(command, table.table.standing(command))
+        return takes_two(command, table.table.preview(command))
     except RejectedError:
         return None
 

@@ -70,7 +70,7 @@ def test_a_browser_cannot_tell_two_worlds_apart(
             for step, (saved, drawn) in enumerate(evening.course)
             if isinstance(drawn, CardDrawn) and drawn.card in evening.pack
             if (others := [card for card in free if card != drawn.card])
-            if World(game_id, decree, settings, saved).table.take(drawn, "now", 0).confidential
+            if World(game_id, decree, settings, saved).table.handle(drawn, "now", 0).confidential
         ]
     for evening, step, saved, drawn, others in chance.sample(down, min(CARDS, len(down))):
         one, other = (ScreenWorld(game_id, decree, settings, saved) for _ in range(2))
@@ -108,5 +108,5 @@ def test_nor_in_any_script(name: str, data: st.DataObject) -> None:
         assert one.take(each) == other.take(each)
     before = msgspec.json.encode(one.table.snapshot())
     hidden = World(told.game, told.decree, told.settings, before).table
-    if hidden.take(card, "now", 0).confidential and hidden.take(instead, "now", 0).confidential:
+    if hidden.handle(card, "now", 0).confidential and hidden.handle(instead, "now", 0).confidential:
         compare(one, other, card, instead, list(told.inputs[index + 1 :]))

@@ -148,7 +148,7 @@ class Croupier:
             if coins is None:
                 await self._say("bets.close")
             else:
-                self._runner.take(coins)
+                self._runner.on_readings(coins)
         elif phase == "dealing":
             order = [*names, DEALER]
             self._draw([dealt.dealt(who)[n] for n in range(5) for who in order])
@@ -194,7 +194,7 @@ class Croupier:
 
     def _draw(self, cards: list[str]) -> None:
         at = self._runner.clock()
-        self._runner.take(
+        self._runner.on_readings(
             [CardDrawn(at=at, device="shoe", frame=card, card=card) for card in cards]
         )
 
@@ -208,7 +208,7 @@ class Croupier:
         """Commands in one breath: they are stored together, or none is."""
         given = [said(name, self._runner.clock(), **fields) for name, fields in orders]
         told = await asyncio.gather(
-            *(self._runner.follow(each) for each in given),  # type: ignore[arg-type]
+            *(self._runner.execute(each) for each in given),  # type: ignore[arg-type]
             return_exceptions=True,
         )
         for each in told:

@@ -20,7 +20,7 @@ from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, new_boot
 from controller.proof.journal_upkeep import JournalUpkeep
-from controller.tables.runner import TableRunner, remembered
+from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table as LiveTable
 from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
 from devices.drivers import driver as find_driver
@@ -67,15 +67,15 @@ class Premises:
             decree="ARA02",
             game=make_game(self.game, "ARA02", {}),
             boot=self.boot,
-            saved=remembered(self.journal, "r1", self.cipher),
+            saved=last_state(self.journal, "r1", self.cipher),
             about=About(devices={"wheel": self.driver}, software="other"),
         )
 
     def tell(self, call: AnyCall) -> None:
         """As the supervisor of a device does it."""
         if matters(self.watch, call):
-            self.runner.note("wheel", call)
-            self.runner.take(readings(self.watch, call))
+            self.runner.on_bytes("wheel", call)
+            self.runner.on_readings(readings(self.watch, call))
 
     def hear(self, *lines: bytes) -> None:
         """Lines of the wheel, half a second apart."""
@@ -91,7 +91,7 @@ class Premises:
         self.tell(Lost(self.now, reason))
 
     async def open(self) -> None:
-        await self.runner.follow(SessionOpen(at=self.now, by="M. Lasa", role="table_head"))
+        await self.runner.execute(SessionOpen(at=self.now, by="M. Lasa", role="table_head"))
 
     def spin(self, count: int, number: int, before: int | None = None) -> None:
         shown = "  " if before is None else f"{before:2d}"
@@ -104,7 +104,7 @@ class Premises:
     async def end(self) -> Checkpoint:
         """A clean stop. Gives the last checkpoint."""
         self.runner.flush()
-        await self.runner.idle()
+        await self.runner.drain()
         await asyncio.to_thread(self.journal.close)
         return self.upkeep.checkpoint()
 

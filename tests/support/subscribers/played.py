@@ -114,7 +114,7 @@ class Play:
     def take(self, given: Input) -> bool:
         """One input. False: it was refused."""
         try:
-            taken = self.table.take(given, utc(given.at), round(given.at * 1e9))
+            taken = self.table.handle(given, utc(given.at), round(given.at * 1e9))
         except RejectedError:
             return False
         for each in self._hear:

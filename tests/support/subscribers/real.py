@@ -56,7 +56,7 @@ class RealTable:
     def hear(self, given: Input) -> list[Message]:
         """What an input makes it say, in the order of the wire; nothing where it is refused."""
         try:
-            taken = self.table.take(given, utc(given.at), round(given.at * 1e9))
+            taken = self.table.handle(given, utc(given.at), round(given.at * 1e9))
         except RejectedError:
             return []
         messages: list[Message] = [("event", write(event)) for event in taken.events]
