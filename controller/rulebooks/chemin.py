@@ -29,6 +29,9 @@ Error = Literal[
     # a cloth's wrong word is put right: the third cards go, in their order, to whom they belong
     "restored",
     "restored_drew",  # the law where the first cloth asked for a card that it may not have
+    "wrong_point",  # a banker who announced a wrong point may ask for a card
+    "bank_own_error",  # the law of a bank that has erred, where the table says draw and stand
+    "bank_bets",  # the law of how many may bet on the bank
     "second_cloth",  # the law of every wrong word of the second cloth
 ]
 
@@ -74,6 +77,8 @@ class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """The pass from which the banker may keep half of the bank out of the game; 0: the decree does
     not say.
     """
+    bank_bets: int = 0
+    """How many may bet on the bank in a play, once it is covered; 0: nobody but the banker."""
     last_rounds: int | None = None
     """How many last rounds are announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]

@@ -5,6 +5,7 @@ followed is rejected with the reason.
 from __future__ import annotations
 
 from controller.contract.commands import (
+    BetPlace,
     BetsClose,
     BetsOpen,
     BetWithdraw,
@@ -145,6 +146,17 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | Entry:
 
 
 # Bets
+
+
+def place_bet(turn: CheminTurn, given: BetPlace) -> None:
+    """Place a bet on a hand; or on the bank, where so many players may."""
+    coup, bank, most = turn.state.current, turn.book.bank, turn.book.bank_bets
+    if coup is not None and given.bet == bank and most:
+        others = {each.who for each in coup.bets if each.bet == bank} - {given.who}
+        if len(others) >= most:
+            law = turn.book.laws["bank_bets"]
+            raise RejectedError("too_many_on_bank", most=most, law=law.cited)
+    stakes.place_bet(turn, given)
 
 
 def withdraw_bet(turn: CheminTurn, given: BetWithdraw) -> None:

@@ -28,11 +28,10 @@ from controller.games.chemin.hands import (
     worth,
     wrong_word,
 )
-from controller.games.chemin.state import BANK_EARLY, EARLY, SOUND
+from controller.games.chemin.state import BANK_EARLY, EARLY, SOUND, WRONG_POINT
 from controller.games.chemin.turn import CheminMoves
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
-from controller.rulebooks.law import Law
 from devices.readings import CardDrawn
 
 
@@ -69,6 +68,14 @@ class CheminTurn(CheminMoves):
         """The hand to act; None while something stops the table."""
         coup = self.state.current
         return next_to_act(self.book, coup) if coup is not None and self.stop is None else None
+
+    def bank_stood(self) -> bool:
+        """Whether the bank stands, and may still ask for a card if the point that it announced was
+        not its own.
+        """
+        coup, bank = self.current, self.book.bank
+        stood = coup.words.get(bank) == "stand" and not thirds(coup, bank)
+        return stood and bank_plays(self.book, coup) and WRONG_POINT in self.book.errors
 
     def shows(self) -> bool:
         """Whether nothing is left but to turn all cards."""
@@ -205,13 +212,14 @@ class CheminTurn(CheminMoves):
 
     def _bank_early(self) -> None:
         """The bank has laid its cards down before all hands have spoken, and no fault obliged it to
-        show them.
+        show them. Where that ends the round, the players have time to withdraw their bets first.
         """
         coup, bank = self.current, self.book.bank
         obliged = coup.owed or coup.bank_fault or bank in coup.fates
         silent = any(who not in coup.words and who not in coup.fates for who in self.book.hands)
         if silent and not obliged and is_open(coup, bank):
-            self.once(BANK_EARLY, lambda: self.irregular(BANK_EARLY))
+            ends = is_face_up(self.book, coup) and self._is_natural(bank)
+            self.once(BANK_EARLY, lambda: (self.ask if ends else self.irregular)(BANK_EARLY))
 
     def _naturals(self) -> None:
         """Eight or nine with two cards that are face up."""
@@ -223,6 +231,8 @@ class CheminTurn(CheminMoves):
                 self.decide(who, "natural")
         self._bank_early()
         coup = self.current
+        if coup.question is not None:
+            return
         if coup.words.get(bank) == "natural" or thirds(coup, bank) or not self._is_natural(bank):
             return
         if any_third(coup):  # giving a card forfeits the natural
@@ -286,25 +296,26 @@ class CheminTurn(CheminMoves):
         decides again.
         """
         if what == "natural_forgotten":
-            self.irregular(what, self.law_of_word(who, what), detail=who)
+            self.irregular(what, self.book.laws[self.law_of_word(who, what)], detail=who)
             if self.current.words[who] == "stand":
                 return
         self.restore(who, "stand" if self.current.words[who] == "draw" else "draw")
 
-    def law_of_word(self, who: str, key: str) -> Law:
-        """Two cloths: the law of a wrong word. One sentence has all those of the second cloth."""
-        first = who == self.book.hands[0]
-        return self.book.laws[key if first else "second_cloth"]
+    def law_of_word(self, who: str, key: str) -> str:
+        """Two cloths: the name of the law of a wrong word. One sentence has all those of the second
+        cloth.
+        """
+        return key if who == self.book.hands[0] else "second_cloth"
 
     def restore(self, who: str, right: str) -> None:
         """Put the play right: this is the hand's decision. Third cards of the hands before this one
         stay; its own and all later ones are dealt again, even those that a person had placed.
         """
         law = self.law_of_word(who, "restored" if right == "draw" else "restored_drew")
-        self.irregular("restored", law, detail=f"{who} {right}")
+        self.irregular("restored", self.book.laws[law], detail=f"{who} {right}")
         if self.current.words.get(self.book.bank) != "natural":
             self.unsay(self.book.bank)
-            self.change_current(restored=True)
+            self.change_current(restored=True, restored_by=law)
             self.free(but=self.book.everyone[: self.book.everyone.index(who)])
         self.decide(who, "draw" if right == "draw" else "stand")
         self._deal()
@@ -349,14 +360,14 @@ class CheminTurn(CheminMoves):
             self.decide(who, "draw")
         elif who == self.book.bank:  # the banker says whether he takes one that was there before
             self.change_current(question="bank_choice")
-            what = "restored" if coup.restored else "false_card"
-            self.irregular(what, asks=self.asks(), detail=who)
+            what, law = self._surplus()
+            self.irregular(what, self.book.laws[law], asks=self.asks(), detail=who)
         elif who is not None:
             self._before_the_word()
-        elif coup.restored or false_card:
-            self._clear("restored" if coup.restored else "false_card")
+        elif coup.restored_by or false_card:
+            self._clear(*self._surplus())
         elif any(each.trouble == EARLY for each in held):  # no hand may have it
-            self._clear("fifth_card")
+            self._clear("fifth_card", "fifth_card")
         else:
             self.doubt(0, "card_surplus")
 
@@ -377,12 +388,17 @@ class CheminTurn(CheminMoves):
         self.keep(at, replace(self.state.held[at], trouble=what))
         self.irregular(what, asks=self.asks())
 
-    def _clear(self, why: str) -> None:
+    def _surplus(self) -> tuple[str, str]:
+        """Why a third card has become one that no hand asked for, and the name of the law."""
+        by = self.current.restored_by
+        return ("restored", by) if by else ("false_card", "false_card")
+
+    def _clear(self, why: str, law: str) -> None:
         """The cards that no hand may have leave the game."""
         for at in self.current.lying:
-            self.remove(at, why)
+            self.remove(at, why, law)
         while self.state.held:
-            self.discard(self.take(0).given, why)
+            self.discard(self.take(0).given, why, law=law)
 
     def _finish(self) -> None:
         """Nothing is left to draw and all cards are face up: check what the bank had to do, then

@@ -14,7 +14,7 @@ from controller.games import shoe
 from controller.games.cards import is_card
 from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import CheminTurn
-from controller.games.chemin.hands import any_third, first, next_dealt, thirds
+from controller.games.chemin.hands import any_third, bank_bound_by, first, next_dealt, thirds
 from controller.games.chemin.state import EARLY, KEEPABLE, Fate
 from controller.games.dealt.cards import Card
 from controller.games.dealt.state import Held
@@ -162,9 +162,10 @@ def _question(turn: CheminTurn, given: CardDecide) -> None:
         and given.action == "remove"
         and thirds(coup, whose)
     ):
+        law = bank_bound_by(turn.book, coup) if what == "bank_word" else None
         for at in coup.third:
             if coup.cards[at].to == whose:
-                turn.remove(at, what)
+                turn.remove(at, what, law)
         turn.change_current(question=None, confirmed_by=confirmer(given))
         turn.decide(whose, "stand", given.by)
     elif what == "cards_shown":

@@ -55,7 +55,7 @@ INPUTS = Inputs(
         person.ShoeEnd: commands.end_shoe,
         person.BetsOpen: commands.open_bets,
         person.BetsClose: commands.close_bets,
-        person.BetPlace: stakes.place_bet,
+        person.BetPlace: commands.place_bet,
         person.BetWithdraw: commands.withdraw_bet,
         person.TableFollow: commands.follow_table,
         person.HandDraw: words.draw,
@@ -97,10 +97,11 @@ class CheminGame(DealtGame[Chemin, CheminSettings, CheminState, CheminTurn]):
 
     def choices(self) -> Choices:
         """The hands that take bets."""
+        bets = self.book.everyone if self.book.bank_bets else self.book.hands
         return {
             **super().choices(),
-            person.BetPlace: {"bet": self.book.hands},
-            person.BetWithdraw: {"bet": self.book.hands},
+            person.BetPlace: {"bet": bets},
+            person.BetWithdraw: {"bet": bets},
         }
 
     def confidential(

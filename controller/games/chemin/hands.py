@@ -170,7 +170,7 @@ def bank_duty(book: Chemin, coup: CheminCoup, *, table: bool) -> Cell:
     if any(coup.fates.get(who) == "nine" for who in against):
         return "P" if made == 7 else "O"
     cells = {cell(book, coup, who) for who in against}
-    if cells == {"T", "P"} and coup.bank_fault:
+    if own_error(book, coup):
         return "T" if made <= 5 else "P"
     laid_down = coup.restored and "natural" in map(coup.words.get, book.hands)
     if len(cells) > 1 or not (table or coup.table or coup.restored):
@@ -179,10 +179,19 @@ def bank_duty(book: Chemin, coup: CheminCoup, *, table: bool) -> Cell:
     return "T" if only == "O" and (laid_down or coup.optional) else only
 
 
+def own_error(book: Chemin, coup: CheminCoup) -> bool:
+    """Whether the table of plays says draw against one hand and stand against the other, after the
+    banker's own error.
+    """
+    return coup.bank_fault and {cell(book, coup, who) for who in playing(book, coup)} == {"T", "P"}
+
+
 def bank_bound_by(book: Chemin, coup: CheminCoup) -> str:
     """The name of the law that sets what the bank must do."""
-    if len(book.hands) > 1 or opening(book, coup, book.bank) == 0:
+    if opening(book, coup, book.bank) == 0:
         return "bank_word"
+    if len(book.hands) > 1:
+        return "bank_own_error" if own_error(book, coup) else "bank_word"
     if any(coup.fates.get(who) == "nine" for who in playing(book, coup)):
         return "basket_nine"
     if "false_card" in coup.said:

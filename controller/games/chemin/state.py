@@ -22,12 +22,15 @@ EARLY = "fifth_card"
 SOUND = (None, EARLY)
 BANK_EARLY = "bank_before_hands"
 """The bank has laid down before a hand has spoken: its players may withdraw their bets."""
+WRONG_POINT = "wrong_point"
+"""The banker has announced a point that is not the bank's."""
 KEEPABLE = ("card_surplus", "card_before_close", "card_out_of_round")
 """The troubles of a card that may be kept as the first of the next round."""
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "player_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
     "bank_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
     "bank_choice": ("hand.draw", "hand.stand", "round.void"),
+    BANK_EARLY: ("bet.withdraw", "round.confirm", "round.void"),
     "natural_forgotten": ("card.decide", "round.confirm", "round.void"),
     "two_third_cards": ("card.decide", "cards.turn", "round.confirm", "round.void"),
     "words_contradict": ("cards.turn", "round.void"),
@@ -47,7 +50,8 @@ class CheminCoup(Round, frozen=True, kw_only=True, omit_defaults=True):
     cards of which it keeps one. ``words``: each hand's decision. ``banco``: one player plays alone
     for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the bank
     keeps to the table of plays. ``optional``: it draws in the optional cells. ``restored``: a wrong
-    decision was put right. ``bank_fault``: the banker has shown both cards of a cloth. ``shown``:
+    decision was put right, by the law of the name ``restored_by``. ``bank_fault``: the banker has
+    shown both cards of a cloth, or announced a wrong point after the hands were shown. ``shown``:
     cards exposed too early, by hand. ``owed``: the bank's cards that must be shown for it.
     ``overdealt``: the bank has taken more than two first cards. ``said``: what was already
     reported. ``question``: the irregularity of the round that a person must decide.
@@ -62,6 +66,7 @@ class CheminCoup(Round, frozen=True, kw_only=True, omit_defaults=True):
     table: bool = False
     optional: bool = False
     restored: bool = False
+    restored_by: str = ""
     bank_fault: bool = False
     shown: dict[str, tuple[int, ...]] = field(default_factory=dict)
     owed: tuple[int, ...] = ()

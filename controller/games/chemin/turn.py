@@ -59,8 +59,16 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         return self.book.announcements.get("bank" if name == "bets_open" else name) or None
 
     def offered(self) -> Mapping[str, Bounds]:
-        """The hands that take bets. They may win what the bank has, which is not reported."""
-        return dict.fromkeys(self.book.hands, Bounds(self.state.minimum))
+        """The hands that take bets. They may win what the bank has, which is not reported. Bets on
+        the bank keep to what it may begin with.
+        """
+        minimum, book = self.state.minimum, self.book
+        hands = dict.fromkeys(book.hands, Bounds(minimum))
+        if not book.bank_bets:
+            return hands
+        limited = self.settings.modality == "limited" and book.bank_maximum
+        most = minimum * book.bank_maximum if minimum is not None and limited else None
+        return {**hands, book.bank: Bounds(minimum, most)}
 
     # The cards
 
@@ -117,12 +125,14 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self._lay(at, replace(card, to="", gone=True))
         self.say_removed(why, card, card.to or coup.left[at], law)
 
-    def discard(self, given: CardDrawn, why: str, *, up: bool = False) -> None:
+    def discard(
+        self, given: CardDrawn, why: str, *, up: bool = False, law: str | None = None
+    ) -> None:
         """A card that no hand has had leaves the game."""
         card = Card(to="", card=given.card, up=up, gone=True, reading=given.reading)
         if self.state.current is not None:
             self.change_current(cards=(*self.current.cards, card))
-        self.say_removed(why, card)
+        self.say_removed(why, card, law=law)
 
     def say_removed(
         self, why: str, card: Card, to: str | None = None, law: str | None = None

@@ -41,7 +41,7 @@ def _speaks(word: str, turn: CheminTurn) -> bool:
         return f"hand.{word}" in asks
     coup = turn.current
     otherwise = any(coup.words.get(who) in {"draw", "stand"} - {word} for who in turn.book.hands)
-    return otherwise or turn.to_act() is not None
+    return otherwise or turn.to_act() is not None or (word == "draw" and turn.bank_stood())
 
 
 def _to_turn(turn: CheminTurn) -> bool:

@@ -9,7 +9,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.hands import first, is_open, thirds
-from controller.games.chemin.state import Word
+from controller.games.chemin.state import WRONG_POINT, Word
 from controller.games.session import sent
 
 
@@ -40,6 +40,8 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
         and {coup.words.get(who), word} == {"draw", "stand"}
     ):
         _again(turn, who, word, by)
+    elif who == turn.book.bank and word == "draw" and turn.bank_stood():
+        _wrong_point(turn, by)
     elif who == turn.book.bank and due is not None:
         law = turn.book.laws["bank_before_hands"]
         raise RejectedError("bank_acts_after", who=due, law=law.cited)
@@ -47,6 +49,17 @@ def _say(turn: CheminTurn, who: str | None, word: Word, by: str) -> None:
         raise RejectedError("hand_acts_now", who=due)
     else:
         raise RejectedError("no_hand_to_act")
+
+
+def _wrong_point(turn: CheminTurn, by: str) -> None:
+    """A banker who has announced a wrong point asks for a card. Once a hand was shown it is his
+    error, as the table of plays has it: he draws with five or less.
+    """
+    turn.irregular(WRONG_POINT)
+    coup, bank = turn.current, turn.book.bank
+    if any(is_open(coup, who) for who in turn.book.hands if who not in coup.fates):
+        turn.change_current(bank_fault=True)
+    turn.decide(bank, "draw", by)
 
 
 def _owed(turn: CheminTurn) -> None:
@@ -84,7 +97,7 @@ def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
         else:
             turn.change_current(said=(*coup.said, f"contradict {who}"))
             law = turn.law_of_word(who, "words_contradict")
-            turn.ask("words_contradict", law, detail=who)
+            turn.ask("words_contradict", turn.book.laws[law], detail=who)
     elif not given:
         turn.decide(who, word, by)
     elif word == "stand" and thirds(coup, who):

@@ -49,6 +49,7 @@ LAWS = (
     "leftover_unchecked",
     "hand_wrongly_set",
     "dealer_early",
+    "hand_early",
     "bank_passed",
     "silence",
 )

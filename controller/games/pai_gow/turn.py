@@ -227,6 +227,9 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             or len(set(given.low)) < len(given.low)
         ):
             raise RejectedError("low_hand_required", who=given.who)
+        bank = who_at(self.book, self.current.bank)
+        if given.who not in (DEALER, bank, *self.current.low) and bank not in self.current.low:
+            self.irregular("hand_early", detail=given.who)
         super().show(given, trust=trust)
         if self.state.doubt != "shown_differs":
             self.change_current(low={**self.current.low, given.who: given.low})

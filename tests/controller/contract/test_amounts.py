@@ -17,6 +17,7 @@ PAGES = "commands", "jackpot"
 COUNTED = {
     *("boxes_out_of_range", "cards_due", "cards_due_to", "discards_counted", "players_too_many"),
     *("signed_life", "signed_too_long", "staff_too_many", "too_many_bettors", "order_outdated"),
+    "too_many_on_bank",
 }
 """Refusals whose ``most``, ``due`` or ``said`` is a count, or the number of a state."""
 NAMED = {

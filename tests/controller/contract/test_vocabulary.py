@@ -65,6 +65,7 @@ CHEMIN = (
         "false_card",
         "words_contradict",
         "restored",
+        "wrong_point",
     ),
 )
 """That no claim is heard is told to whoever makes it; cards in the basket and cards that are shown

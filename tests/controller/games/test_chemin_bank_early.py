@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.contract.events import BetPlaced, Irregularity
+from controller.contract.events import BetPlaced, Irregularity, RoundResult
 from controller.contract.refusals import RejectedError
 from tests.support.for_each import for_each
 from tests.support.games.chemin_play import DECREES, Play, at_table, rules
@@ -71,3 +71,23 @@ def test_a_bank_that_must_show_its_cards_for_a_fault_lays_nothing_down(decree: s
         play.decide("exposed", who="player", index=index, fault="banker")
         play.turn("banker", index=index)
     assert "bank_before_hands" not in [each.what for each in of_kind(play.events, Irregularity)]
+
+
+@rules("EUS96-E12", "ARA02-E03", "BAL05-E03", "GAL07-115")
+def test_all_cards_turned_at_once_leave_the_players_time_to_withdraw(decree: str) -> None:
+    play = staked(decree)
+    play.cards(BANKS["natural"])
+    told = only(play.turn(), Irregularity)
+    assert (told.what, told.asks) == (
+        "bank_before_hands",
+        ("bet.withdraw", "round.confirm", "round.void"),
+    )
+    assert only(play.say("bet.withdraw", "croupier", who="seat:2", bet="player"), BetPlaced)
+    assert only(play.say("round.confirm"), RoundResult).confirmed_by
+
+
+@for_each("decree", DECREES)
+def test_naturals_of_both_end_the_round_at_once(decree: str) -> None:
+    play = staked(decree)
+    play.cards("2h 4c 6d 4s")
+    assert of_kind(play.turn(), Irregularity) == []

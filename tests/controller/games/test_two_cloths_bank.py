@@ -115,7 +115,7 @@ def test_a_cloth_that_is_null_has_not_lain_down(decree: str) -> None:
     assert not of_kind(play.turn(), Irregularity)
 
 
-@rules("ARA02-118", "BAL05-123", "GAL07-121")
+@rules("ARA02-118 ARA02-E116", "BAL05-123", "EUS96-E141", "GAL07-121")
 def test_both_cards_of_a_cloth_shown_in_the_deal(decree: str) -> None:
     for fault, must in (("banker", True), ("croupier", False)):
         play = table(decree, "2h 2c 5h 2d 5s Kd")
