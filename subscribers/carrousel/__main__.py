@@ -13,9 +13,9 @@ import msgspec
 
 from controller.people.private_key import PrivateKeyError
 from devices.command_line import end_process
-from subscribers.carrousel.service import Carrousel
+from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings
-from subscribers.carrousel.terms import flaws_of_new
+from subscribers.carrousel.terms import find_flaws_in_configuration
 from subscribers.essential import end_at_signal, ending_process
 from subscribers.service_log import log_lines
 
@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
     wrong = [
         f"jackpot {each.terms.jackpot}: {flaw}"
         for each in settings.jackpots
-        for flaw in flaws_of_new(each.terms)
+        for flaw in find_flaws_in_configuration(each.terms)
     ]
     for line in wrong:
         print(line, file=sys.stderr)  # noqa: T201
@@ -48,7 +48,7 @@ def main(argv: list[str] | None = None) -> int:
 async def _run(settings: CarrouselSettings) -> None:
     ending = asyncio.Event()
     end_at_signal(ending.set)
-    carrousel = Carrousel(settings)
+    carrousel = JackpotController(settings)
     gc.freeze()  # what is there from the start stays
     with ending_process():
         await carrousel.run(ending)

@@ -38,18 +38,18 @@ class Cause(msgspec.Struct, frozen=True, order=True):
     seq: int
 
 
-END = Cause(time="~", table="", boot="", seq=0)
+END_OF_TIME = Cause(time="~", table="", boot="", seq=0)
 """After everything that ever happens."""
 
 
-def following(cause: Cause) -> Cause:
+def successor(cause: Cause) -> Cause:
     """The next place after this one."""
     return Cause(time=cause.time, table=cause.table, boot=cause.boot, seq=cause.seq + 1)
 
 
-class Held(Protocol):
+class BalanceBefore(Protocol):
     """What an account of the jackpot holds: the sum of its postings, whatever their part, of the
-    transactions with ``at`` before the given place. With :data:`END`, of all.
+    transactions with ``at`` before the given place. With :data:`END_OF_TIME`, of all.
     """
 
     def __call__(self, account: Literal["meter", "reserve"], before: Cause, /) -> int:

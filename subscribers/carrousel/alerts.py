@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from controller.contract.jackpot import JackpotAlertAcknowledge, JackpotAlertClear
 from controller.contract.retained import Alert
-from subscribers.carrousel.facts import Alerted
-from subscribers.carrousel.ledger_state import JackpotLedgerState, RefusedError
+from subscribers.carrousel.facts import AlertRaised
+from subscribers.carrousel.ledger_state import JackpotLedgerState, OrderRefusedError
 
 
-def alerted(state: JackpotLedgerState, fact: Alerted) -> JackpotLedgerState:
+def raise_alert(state: JackpotLedgerState, fact: AlertRaised) -> JackpotLedgerState:
     """With an alert that was raised, or that is open anew."""
     alert = Alert(
         alert=fact.alert,
@@ -24,13 +24,13 @@ def alerted(state: JackpotLedgerState, fact: Alerted) -> JackpotLedgerState:
     return replace(state, alerts={**state.alerts, fact.alert: alert})
 
 
-def acknowledged(
+def acknowledge_alert(
     state: JackpotLedgerState, order: JackpotAlertAcknowledge, time: str
 ) -> JackpotLedgerState:
-    """With an alert that a person has seen. Raises :class:`RefusedError`."""
-    alert = _standing(state, order.alert)
+    """With an alert that a person has seen. Raises :class:`OrderRefusedError`."""
+    alert = _find_alert(state, order.alert)
     if alert.acknowledged_by is not None:
-        raise RefusedError(
+        raise OrderRefusedError(
             "acknowledged_already",
             alert=order.alert,
             by=alert.acknowledged_by,
@@ -40,15 +40,15 @@ def acknowledged(
     return replace(state, alerts={**state.alerts, order.alert: seen})
 
 
-def cleared(state: JackpotLedgerState, order: JackpotAlertClear) -> JackpotLedgerState:
-    """Without an alert that a person says is settled. Raises :class:`RefusedError`."""
-    _standing(state, order.alert)
+def clear_alert(state: JackpotLedgerState, order: JackpotAlertClear) -> JackpotLedgerState:
+    """Without an alert that a person says is settled. Raises :class:`OrderRefusedError`."""
+    _find_alert(state, order.alert)
     left = {name: alert for name, alert in state.alerts.items() if name != order.alert}
     return replace(state, alerts=left)
 
 
-def _standing(state: JackpotLedgerState, name: str) -> Alert:
+def _find_alert(state: JackpotLedgerState, name: str) -> Alert:
     found = state.alerts.get(name)
     if found is None:
-        raise RefusedError("alert_not_kept", alert=name, alerts=tuple(state.alerts))
+        raise OrderRefusedError("alert_not_kept", alert=name, alerts=tuple(state.alerts))
     return found

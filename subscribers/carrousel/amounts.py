@@ -5,7 +5,7 @@ from __future__ import annotations
 from devices.money import plain as plain
 
 
-def said(amount: int, currency: str, language: str) -> str:
+def format_amount(amount: int, currency: str, language: str) -> str:
     """For people: ``1.234,56 EUR``; in English ``1,234.56 EUR``."""
     whole, point, rest = plain(amount, currency).partition(".")
     grouped = f"{int(whole):,}"

@@ -6,12 +6,12 @@ import msgspec
 
 from subscribers.carrousel.facts import Won
 from subscribers.carrousel.ledger_state import JackpotLedgerState
-from subscribers.carrousel.reading import Reading, read_fact, states
+from subscribers.carrousel.reading import LedgerReader, read_fact, saved_states
 from subscribers.carrousel.replay import Replay
 from subscribers.carrousel.schema import LedgerError
 
 
-class AwardOf(msgspec.Struct, frozen=True, kw_only=True):
+class AwardDetails(msgspec.Struct, frozen=True, kw_only=True):
     """An award, and where it was won."""
 
     award: int
@@ -25,13 +25,17 @@ class AwardOf(msgspec.Struct, frozen=True, kw_only=True):
     cards: tuple[str, ...]
 
 
-def awards(file: Reading, jackpot: str, wanted: set[int]) -> dict[int, AwardOf]:
+def find_awards(file: LedgerReader, jackpot: str, wanted: set[int]) -> dict[int, AwardDetails]:
     """The awards with these numbers. The state that was saved last knows those that are open and
     the last ones; for older ones the facts go through the rules once more. Raises
     :class:`LedgerError`.
     """
-    saved = states(file.connection).get(jackpot)
-    found = {} if saved is None else _of(msgspec.json.decode(saved[1], type=JackpotLedgerState))
+    saved = saved_states(file.connection).get(jackpot)
+    found = (
+        {}
+        if saved is None
+        else _details_by_number(msgspec.json.decode(saved[1], type=JackpotLedgerState))
+    )
     if wanted <= found.keys():
         return found
     replay = Replay()
@@ -46,7 +50,7 @@ def awards(file: Reading, jackpot: str, wanted: set[int]) -> dict[int, AwardOf]:
                     "say what is wrong"
                 )
             if isinstance(fact, Won):
-                found |= _of(replay.states[jackpot])
+                found |= _details_by_number(replay.states[jackpot])
     finally:
         replay.close()
     if missing := sorted(wanted - found.keys()):
@@ -54,9 +58,9 @@ def awards(file: Reading, jackpot: str, wanted: set[int]) -> dict[int, AwardOf]:
     return found
 
 
-def _of(state: JackpotLedgerState) -> dict[int, AwardOf]:
+def _details_by_number(state: JackpotLedgerState) -> dict[int, AwardDetails]:
     return {
-        award.number: AwardOf(
+        award.number: AwardDetails(
             award=award.number,
             hit=hit.number,
             time=award.time,

@@ -9,16 +9,16 @@ import sqlite3
 from collections.abc import Iterable
 
 from subscribers.carrousel.accounts import Cause
-from subscribers.carrousel.schema import Line, key
+from subscribers.carrousel.schema import PostingRow, cause_key
 
-ROWS = "SELECT jackpot, account, sum(amount) FROM posting GROUP BY jackpot, account"
+ALL_SUMS_QUERY = "SELECT jackpot, account, sum(amount) FROM posting GROUP BY jackpot, account"
 """The sums of the postings themselves."""
-INDEX = (
+INDEXED_SUMS_QUERY = (
     "SELECT jackpot, account, sum(amount) FROM posting WHERE account IN ('meter', 'reserve') "
     "GROUP BY jackpot, account"
 )
 """Those of meters and reserves, by the index that sums as of a moment come from."""
-_SINCE = (
+_SUM_SINCE_QUERY = (
     "SELECT coalesce(sum(amount), 0) FROM posting WHERE account IN ('meter', 'reserve') "
     "AND jackpot = ? AND account = ? AND (at_time, at_table, at_boot, at_seq) >= (?, ?, ?, ?)"
 )
@@ -29,9 +29,9 @@ class Balances:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._sums = _summed(connection, ROWS)
+        self._sums = _query_sums(connection, ALL_SUMS_QUERY)
 
-    def add(self, postings: Iterable[Line]) -> None:
+    def add(self, postings: Iterable[PostingRow]) -> None:
         """These were written."""
         for each in postings:
             of = each.jackpot, each.account
@@ -48,12 +48,14 @@ class Balances:
 
     def before(self, jackpot: str, account: str, cause: Cause) -> int:
         """The sum of the postings of a meter or reserve that count before ``cause``."""
-        (since,) = self._connection.execute(_SINCE, (jackpot, account, *key(cause))).fetchone()
+        (since,) = self._connection.execute(
+            _SUM_SINCE_QUERY, (jackpot, account, *cause_key(cause))
+        ).fetchone()
         return self.now(jackpot, account) - int(since)
 
     def flaw(self) -> str | None:
         """Where a sum in memory is not that of the file's index; None: nowhere."""
-        found = _summed(self._connection, INDEX)
+        found = _query_sums(self._connection, INDEXED_SUMS_QUERY)
         counted = {of for of in self._sums if of[1] in ("meter", "reserve")}
         for jackpot, account in sorted(counted | found.keys()):
             ours, theirs = self.now(jackpot, account), found.get((jackpot, account), 0)
@@ -65,5 +67,5 @@ class Balances:
         return None
 
 
-def _summed(connection: sqlite3.Connection, query: str) -> dict[tuple[str, str], int]:
+def _query_sums(connection: sqlite3.Connection, query: str) -> dict[tuple[str, str], int]:
     return {(jackpot, account): int(total) for jackpot, account, total in connection.execute(query)}

@@ -1,5 +1,5 @@
 """``python -m subscribers.carrousel.bookkeeping``: what reads a ledger. ``novamas carrousel``
-starts it: ``verify``, ``export``, ``statement`` and ``receipt``.
+starts it: ``verify``, ``export``, ``build_statement`` and ``read_receipt``.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from controller.proof.checkpoint import read_checkpoint
 from devices.command_line import CommandLine, end_process
 from devices.new_file import put_file
 from subscribers.carrousel import export, receipt, statement, statement_page
-from subscribers.carrousel.reading import Reading
+from subscribers.carrousel.reading import LedgerReader
 from subscribers.carrousel.receipt_escpos import as_escpos
 from subscribers.carrousel.schema import LedgerError
-from subscribers.carrousel.verification import Verdict, verify
+from subscribers.carrousel.verification import LedgerVerdict, verify
 from subscribers.days import bounds, day_of, on_wire
 
 VERIFY = """\
@@ -173,7 +173,7 @@ def _verify(given: argparse.Namespace) -> int:
     return verdict.status
 
 
-def _page(verdict: Verdict) -> Iterable[str]:
+def _page(verdict: LedgerVerdict) -> Iterable[str]:
     yield from map(str, verdict.findings)
     if verdict.more:
         yield f"and {verdict.more} more"
@@ -204,10 +204,10 @@ def _export(given: argparse.Namespace) -> int:
     if given.day or given.first or given.last:
         _, _, since, until = _days(given)
         begin, end = on_wire(since), on_wire(until)
-    with closing(Reading(given.ledger)) as file:
+    with closing(LedgerReader(given.ledger)) as file:
         if given.jackpot is not None:
-            statement.look_for(file, given.jackpot)
-        found = export.within(file.entries(), begin, end, given.jackpot)
+            statement.check_jackpot(file, given.jackpot)
+        found = export.select_entries(file.entries(), begin, end, given.jackpot)
         write = export.as_csv if given.format == "csv" else export.as_json
         for line in write(found):
             sys.stdout.write(line)
@@ -227,8 +227,8 @@ def _days(given: argparse.Namespace) -> tuple[date, date, datetime, datetime]:
 
 
 def _statement(given: argparse.Namespace) -> int:
-    with closing(Reading(given.ledger)) as file:
-        of = statement.statement(file, given.jackpot, *_days(given))
+    with closing(LedgerReader(given.ledger)) as file:
+        of = statement.build_statement(file, given.jackpot, *_days(given))
     if given.format == "pdf":
         from subscribers.carrousel.statement_pdf import as_pdf
 
@@ -240,8 +240,8 @@ def _statement(given: argparse.Namespace) -> int:
 
 
 def _receipt(given: argparse.Namespace) -> int:
-    with closing(Reading(given.ledger)) as file:
-        of = receipt.receipt(file, given.jackpot, given.number)
+    with closing(LedgerReader(given.ledger)) as file:
+        of = receipt.read_receipt(file, given.jackpot, given.number)
     on_terminal = given.output is None and sys.stdout.isatty()
     wanted = given.format or ("text" if on_terminal else "pdf")
     if wanted == "pdf":

@@ -8,10 +8,10 @@ from functools import partial
 import msgspec
 
 from subscribers.carrousel.facts import Fact
-from subscribers.carrousel.jackpot import begin, take
-from subscribers.carrousel.ledger_state import JackpotLedgerState, RefusedError, Taken
+from subscribers.carrousel.jackpot import apply_fact, initial_state
+from subscribers.carrousel.ledger_state import FactOutcome, JackpotLedgerState, OrderRefusedError
 from subscribers.carrousel.schema import Cursor
-from subscribers.carrousel.store import Store
+from subscribers.carrousel.store import LedgerStore
 
 
 class Books:
@@ -19,7 +19,7 @@ class Books:
     also where a saved state is none.
     """
 
-    def __init__(self, store: Store, jackpots: Iterable[str]) -> None:
+    def __init__(self, store: LedgerStore, jackpots: Iterable[str]) -> None:
         self.store = store
         self._jackpots = tuple(jackpots)
         self.states: dict[str, JackpotLedgerState] = {}
@@ -33,25 +33,25 @@ class Books:
         self.states = {
             jackpot: msgspec.json.decode(saved[jackpot], type=JackpotLedgerState)
             if jackpot in saved
-            else begin(jackpot)
+            else initial_state(jackpot)
             for jackpot in (*self._jackpots, *saved)
         }
         self._changed, self._tables = set(), {}
         return {table: cursor.heard for table, cursor in self.store.cursors().items()}
 
-    def take(self, jackpot: str, time: str, fact: Fact) -> Taken | None:
-        """Take a fact in at ``time``. Returns what it led to; None: it was taken before.
+    def take(self, jackpot: str, time: str, fact: Fact) -> FactOutcome | None:
+        """Apply a fact at ``time``. Return its outcome, or None if it was applied before.
 
-        Raises ``RefusedError`` for an order that cannot be followed, and nothing has changed then;
-        ``NotStoredError`` if the disk does not take it.
+        Raises ``OrderRefusedError`` for an order that cannot be followed, in which case nothing has
+        changed, and ``LedgerNotStoredError`` if the disk refuses the entry.
         """
-        made: list[tuple[str, Fact, Taken]] = []
+        made: list[tuple[str, Fact, FactOutcome]] = []
         waiting: list[tuple[str, Fact]] = [(jackpot, fact)]
         while waiting:
             name, each = waiting.pop(0)
             if name not in self.states:
-                raise RefusedError("jackpot_unknown", jackpot=name)
-            taken = take(self.states[name], each, partial(self.store.before, name))
+                raise OrderRefusedError("jackpot_unknown", jackpot=name)
+            taken = apply_fact(self.states[name], each, partial(self.store.before, name))
             made.append((name, each, taken))
             waiting += [(onward.jackpot, onward) for onward in taken.onward]
         for name, each, taken in made:

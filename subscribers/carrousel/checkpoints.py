@@ -22,7 +22,7 @@ from controller.proof.checkpoint import (
     sign,
 )
 from subscribers.carrousel.schema import LedgerError
-from subscribers.carrousel.store import Store
+from subscribers.carrousel.store import LedgerStore
 
 
 def signing_key(ledger: Path, path: Path | None = None) -> SigningKey:
@@ -44,7 +44,7 @@ def signing_key(ledger: Path, path: Path | None = None) -> SigningKey:
     return key
 
 
-def sign_head(store: Store, key: SigningKey, boot: str, time: str) -> Checkpoint:
+def sign_head(store: LedgerStore, key: SigningKey, boot: str, time: str) -> Checkpoint:
     """Sign what is committed, and keep it beside the ledger. ``boot``: the run of the controller;
     ``time``: as ``controller.contract.times.utc`` writes it. Raises :class:`LedgerError`.
     """

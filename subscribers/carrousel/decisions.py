@@ -23,39 +23,39 @@ from controller.contract.jackpot import (
     PoolClose,
     PoolTransfer,
 )
-from subscribers.carrousel.accounts import END, Account, Cause
-from subscribers.carrousel.alerts import acknowledged, cleared
-from subscribers.carrousel.authority import permit
-from subscribers.carrousel.entry import Entry
-from subscribers.carrousel.facts import Ordered, Received
-from subscribers.carrousel.hits import give_back, keep, keep_award
-from subscribers.carrousel.ledger_state import BEGINNING, Award, Hit, RefusedError
-from subscribers.carrousel.order_of_hits import all_heard, open_hits, questions
+from subscribers.carrousel.accounts import END_OF_TIME, Account, Cause
+from subscribers.carrousel.alerts import acknowledge_alert, clear_alert
+from subscribers.carrousel.authority import check_signers
+from subscribers.carrousel.entry import EntryBuilder
+from subscribers.carrousel.facts import OrderGiven, TransferReceived
+from subscribers.carrousel.hits import return_to_meter, update_award, update_hit
+from subscribers.carrousel.ledger_state import BEGINNING_OF_TIME, Hit, HitAward, OrderRefusedError
+from subscribers.carrousel.order_of_hits import all_tables_caught_up, open_hits, undecided_orders
 from subscribers.carrousel.periods import is_due
 from subscribers.carrousel.shares import contribution
-from subscribers.carrousel.subject import check_named, find_award, find_gap
+from subscribers.carrousel.subject import check_named_value, find_award, find_gap
 
 
-def ordered(entry: Entry, fact: Ordered, at: Cause) -> None:
-    """Follow an order. Raises :class:`RefusedError`; nothing has changed then."""
+def apply_order(entry: EntryBuilder, fact: OrderGiven, at: Cause) -> None:
+    """Follow an order. Raises :class:`OrderRefusedError`; nothing has changed then."""
     order = fact.order
-    permit(order, fact.signed)
+    check_signers(order, fact.signed)
     if isinstance(order, JackpotAlertAcknowledge):
-        entry.state = acknowledged(entry.state, order, fact.time)
+        entry.state = acknowledge_alert(entry.state, order, fact.time)
         return
     if isinstance(order, JackpotAlertClear):
-        entry.state = cleared(entry.state, order)
+        entry.state = clear_alert(entry.state, order)
         return
     if entry.state.terms is None:
-        raise RefusedError("jackpot_unauthorised")
+        raise OrderRefusedError("jackpot_unauthorised")
     if not fact.unnamed:
-        check_named(entry.state, order)
+        check_named_value(entry.state, order)
     match order:
         case HitsOrder():
             _order_hits(entry, order)
         case HitFix():
             hit = _open_hit(entry, order.hit)
-            keep(entry, replace(hit, forced=True))
+            update_hit(entry, replace(hit, forced=True))
         case GapSettle():
             _settle_gap(entry, order, fact.time, at)
         case MeterAdjust():
@@ -67,13 +67,13 @@ def ordered(entry: Entry, fact: Ordered, at: Cause) -> None:
         case JackpotSuspend() | JackpotResume():
             _suspend(entry, suspended=isinstance(order, JackpotSuspend))
         case _:
-            _of_award(entry, order, at)
+            _apply_award_order(entry, order, at)
     if NAMED.get(type(order)) == "generation" and not fact.unnamed:
         entry.state = replace(entry.state, generation=entry.state.generation + 1)
 
 
-def _of_award(
-    entry: Entry,
+def _apply_award_order(
+    entry: EntryBuilder,
     order: AwardPay | AwardDecide | AwardDispute | AwardUphold | AwardWithdraw | ClaimSettle,
     at: Cause,
 ) -> None:
@@ -86,108 +86,108 @@ def _of_award(
             _dispute(entry, order)
         case AwardUphold():
             hit, award = _disputed(entry, order.award)
-            keep_award(entry, hit, replace(award, disputed=False))
+            update_award(entry, hit, replace(award, disputed=False))
         case AwardWithdraw():
             hit, award = _disputed(entry, order.award)
             if award.paid:
-                raise RefusedError("award_paid_in_part", award=award.number, paid=award.paid)
-            give_back(entry, hit, award, at)
+                raise OrderRefusedError("award_paid_in_part", award=award.number, paid=award.paid)
+            return_to_meter(entry, hit, award, at)
         case ClaimSettle():
             _settle_claim(entry, order, at)
 
 
-def received(entry: Entry, fact: Received, at: Cause) -> None:
-    """Money comes from another jackpot. Raises :class:`RefusedError`."""
+def apply_transfer(entry: EntryBuilder, fact: TransferReceived, at: Cause) -> None:
+    """Money comes from another jackpot. Raises :class:`OrderRefusedError`."""
     terms = entry.state.terms
     name = entry.state.jackpot
     if terms is None or terms.authorisation is None:
-        raise RefusedError("pool_unauthorised", jackpot=name)
+        raise OrderRefusedError("pool_unauthorised", jackpot=name)
     if entry.state.closed:
-        raise RefusedError("pool_closed", jackpot=name)
+        raise OrderRefusedError("pool_closed", jackpot=name)
     if terms.currency != fact.currency:
-        raise RefusedError(
+        raise OrderRefusedError(
             "pool_currency", jackpot=name, currency=terms.currency, other=fact.currency
         )
     if terms.kind == "fixed":
-        raise RefusedError("pool_fixed", jackpot=name)
+        raise OrderRefusedError("pool_fixed", jackpot=name)
     entry.post("transfer", at, {("transfer", fact.of): -fact.amount, ("meter", ""): fact.amount})
     entry.unsettled = True
 
 
-def _standing(entry: Entry, number: int) -> tuple[Hit, Award]:
+def _valid_award(entry: EntryBuilder, number: int) -> tuple[Hit, HitAward]:
     hit, award = find_award(entry.state, number)
     if award.returned:
-        raise RefusedError("award_withdrawn", award=number)
+        raise OrderRefusedError("award_withdrawn", award=number)
     if award.claimed:
-        raise RefusedError("award_claimed", award=number)
+        raise OrderRefusedError("award_claimed", award=number)
     return hit, award
 
 
-def _pay(entry: Entry, order: AwardPay, at: Cause) -> None:
-    hit, award = _standing(entry, order.award)
+def _pay(entry: EntryBuilder, order: AwardPay, at: Cause) -> None:
+    hit, award = _valid_award(entry, order.award)
     if award.disputed:
-        raise RefusedError("award_disputed", award=award.number)
+        raise OrderRefusedError("award_disputed", award=award.number)
     if not hit.fixed or award.value is None:
-        raise RefusedError("award_not_final", award=award.number)
+        raise OrderRefusedError("award_not_final", award=award.number)
     due = award.value - award.paid
     if order.amount > due:
-        raise RefusedError("award_due", award=award.number, due=due, amount=order.amount)
+        raise OrderRefusedError("award_due", award=award.number, due=due, amount=order.amount)
     part = str(award.number)
     entry.post("payment", at, {("award", part): -order.amount, ("paid", part): order.amount})
-    keep_award(entry, hit, replace(award, paid=award.paid + order.amount))
+    update_award(entry, hit, replace(award, paid=award.paid + order.amount))
     entry.receipt = entry.state.receipt_count + 1
     entry.state = replace(entry.state, receipt_count=entry.receipt)
 
 
-def _decide(entry: Entry, order: AwardDecide) -> None:
-    hit, award = _standing(entry, order.award)
+def _decide(entry: EntryBuilder, order: AwardDecide) -> None:
+    hit, award = _valid_award(entry, order.award)
     if award.share is not None:
-        raise RefusedError("award_set", award=award.number)
+        raise OrderRefusedError("award_set", award=award.number)
     if award.disputed:
-        raise RefusedError("award_disputed", award=award.number)
+        raise OrderRefusedError("award_disputed", award=award.number)
     if hit.fixed:
-        raise RefusedError("award_decided", award=award.number)
+        raise OrderRefusedError("award_decided", award=award.number)
     first = open_hits(entry.state)[0]
     if first.number != hit.number:
-        raise RefusedError("hit_before", hit=first.number)
-    if any(hit.number in group for group in questions(entry.state)):
-        raise RefusedError("hit_unordered")
-    if not hit.forced and not (hit.ended and all_heard(entry.state, hit)):
-        raise RefusedError("hit_waits")
+        raise OrderRefusedError("hit_before", hit=first.number)
+    if any(hit.number in group for group in undecided_orders(entry.state)):
+        raise OrderRefusedError("hit_unordered")
+    if not hit.forced and not (hit.ended and all_tables_caught_up(entry.state, hit)):
+        raise OrderRefusedError("hit_waits")
     if order.amount < 0:
-        raise RefusedError("award_negative")
+        raise OrderRefusedError("award_negative")
     others = sum(
         each.value or 0 for each in hit.awards if not each.returned and each.number != award.number
     )
     left = hit.meter + hit.added - others
     if order.amount > left:
-        raise RefusedError("award_left", left=left, amount=order.amount)
-    keep_award(entry, hit, replace(award, value=order.amount))
+        raise OrderRefusedError("award_left", left=left, amount=order.amount)
+    update_award(entry, hit, replace(award, value=order.amount))
     entry.unsettled = True
 
 
-def _dispute(entry: Entry, order: AwardDispute) -> None:
-    hit, award = _standing(entry, order.award)
+def _dispute(entry: EntryBuilder, order: AwardDispute) -> None:
+    hit, award = _valid_award(entry, order.award)
     if award.disputed:
-        raise RefusedError("award_disputed_already", award=award.number)
+        raise OrderRefusedError("award_disputed_already", award=award.number)
     if hit.fixed and not is_due(award):
-        raise RefusedError("award_nothing_due", award=award.number)
-    keep_award(entry, hit, replace(award, disputed=True))
+        raise OrderRefusedError("award_nothing_due", award=award.number)
+    update_award(entry, hit, replace(award, disputed=True))
 
 
-def _disputed(entry: Entry, number: int) -> tuple[Hit, Award]:
-    hit, award = _standing(entry, number)
+def _disputed(entry: EntryBuilder, number: int) -> tuple[Hit, HitAward]:
+    hit, award = _valid_award(entry, number)
     if not award.disputed:
-        raise RefusedError("award_undisputed", award=number)
+        raise OrderRefusedError("award_undisputed", award=number)
     return hit, award
 
 
-def _settle_claim(entry: Entry, order: ClaimSettle, at: Cause) -> None:
+def _settle_claim(entry: EntryBuilder, order: ClaimSettle, at: Cause) -> None:
     hit, award = find_award(entry.state, order.award)
     if not award.claimed:
-        raise RefusedError("claim_unknown", award=award.number)
+        raise OrderRefusedError("claim_unknown", award=award.number)
     if order.how == "stands":
-        keep_award(entry, hit, replace(award, claimed=False))
+        update_award(entry, hit, replace(award, claimed=False))
         return
     part = str(award.number)
     if order.how == "recovered":
@@ -195,28 +195,28 @@ def _settle_claim(entry: Entry, order: ClaimSettle, at: Cause) -> None:
         award = replace(award, paid=0)
     else:
         entry.post("claim", at, {("house", hit.table): -award.paid, ("award", part): award.paid})
-    give_back(entry, hit, award, at)
+    return_to_meter(entry, hit, award, at)
 
 
-def _order_hits(entry: Entry, order: HitsOrder) -> None:
-    asked = questions(entry.state)
+def _order_hits(entry: EntryBuilder, order: HitsOrder) -> None:
+    asked = undecided_orders(entry.state)
     if not any(sorted(group) == sorted(order.hits) for group in asked):
         groups = tuple(", ".join(map(str, group)) for group in asked)
-        raise RefusedError("hits_order_unasked", hits="; ".join(groups) or "–")
+        raise OrderRefusedError("hits_order_unasked", hits="; ".join(groups) or "–")
     entry.state = replace(entry.state, answers=(*entry.state.answers, order.hits))
     entry.unsettled = True
 
 
-def _open_hit(entry: Entry, number: int) -> Hit:
+def _open_hit(entry: EntryBuilder, number: int) -> Hit:
     for hit in entry.state.hits:
         if hit.number == number and not hit.fixed:
             return hit
     if 0 < number <= entry.state.hit_count:
-        raise RefusedError("hit_final", hit=number)
-    raise RefusedError("hit_unknown", hit=number)
+        raise OrderRefusedError("hit_final", hit=number)
+    raise OrderRefusedError("hit_unknown", hit=number)
 
 
-def _settle_gap(entry: Entry, order: GapSettle, time: str, at: Cause) -> None:
+def _settle_gap(entry: EntryBuilder, order: GapSettle, time: str, at: Cause) -> None:
     """What persons can prove of a gap is staked when they say so, as one stake."""
     record = find_gap(entry.state, order.table)
     terms = entry.state.terms
@@ -226,58 +226,58 @@ def _settle_gap(entry: Entry, order: GapSettle, time: str, at: Cause) -> None:
     entry.unsettled = True
 
 
-def _adjust(entry: Entry, order: MeterAdjust, at: Cause) -> None:
+def _adjust(entry: EntryBuilder, order: MeterAdjust, at: Cause) -> None:
     if not (order.note and order.note.strip()):
-        raise RefusedError("adjust_unexplained")
+        raise OrderRefusedError("adjust_unexplained")
     if order.amount == 0:
-        raise RefusedError("adjust_nothing")
-    meter = entry.held("meter", END)
+        raise OrderRefusedError("adjust_nothing")
+    meter = entry.held("meter", END_OF_TIME)
     if meter + order.amount < 0:
-        raise RefusedError("meter_holds", meter=meter, amount=-order.amount)
+        raise OrderRefusedError("meter_holds", meter=meter, amount=-order.amount)
     entry.post("adjustment", at, {("adjusted", ""): -order.amount, ("meter", ""): order.amount})
     entry.unsettled = True
 
 
-def _transfer(entry: Entry, order: PoolTransfer, time: str, at: Cause) -> None:
-    _nothing_open(entry)
+def _transfer(entry: EntryBuilder, order: PoolTransfer, time: str, at: Cause) -> None:
+    _check_no_open_hits(entry)
     state = entry.state
     assert state.terms is not None  # ordered() has looked
     if order.to == state.jackpot:
-        raise RefusedError("pool_to_itself")
+        raise OrderRefusedError("pool_to_itself")
     if state.terms.kind == "fixed":
-        raise RefusedError("pool_keeps")
-    meter = entry.held("meter", END)
+        raise OrderRefusedError("pool_keeps")
+    meter = entry.held("meter", END_OF_TIME)
     if order.amount > meter:
-        raise RefusedError("meter_holds", meter=meter, amount=order.amount)
+        raise OrderRefusedError("meter_holds", meter=meter, amount=order.amount)
     at = _close_books(entry, at)
     entry.post("transfer", at, {("meter", ""): -order.amount, ("transfer", order.to): order.amount})
     _send(entry, order.to, order.amount, time)
 
 
-def _close(entry: Entry, order: PoolClose, time: str, at: Cause) -> None:
-    _nothing_open(entry)
+def _close(entry: EntryBuilder, order: PoolClose, time: str, at: Cause) -> None:
+    _check_no_open_hits(entry)
     state = entry.state
     if order.to == state.jackpot:
-        raise RefusedError("pool_to_itself")
+        raise OrderRefusedError("pool_to_itself")
     if due := [each.number for hit in state.hits for each in hit.awards if is_due(each)]:
-        raise RefusedError("pool_awards_open", awards=tuple(map(str, due)))
-    meter, reserve = entry.held("meter", END), entry.held("reserve", END)
+        raise OrderRefusedError("pool_awards_open", awards=tuple(map(str, due)))
+    meter, reserve = entry.held("meter", END_OF_TIME), entry.held("reserve", END_OF_TIME)
     if state.closed and not meter + reserve:
-        raise RefusedError("pool_empty")
+        raise OrderRefusedError("pool_empty")
     at = _close_books(entry, at)
     to: tuple[Account, str] = ("house", "") if order.to is None else ("transfer", order.to)
     entry.post("close", at, {("meter", ""): -meter, ("reserve", ""): -reserve, to: meter + reserve})
     if order.to is not None and meter + reserve:
         _send(entry, order.to, meter + reserve, time)
-    entry.state = replace(entry.state, closed=True, waiting=None, waiting_given=BEGINNING)
+    entry.state = replace(entry.state, closed=True, waiting=None, waiting_given=BEGINNING_OF_TIME)
 
 
-def _nothing_open(entry: Entry) -> None:
+def _check_no_open_hits(entry: EntryBuilder) -> None:
     if numbers := [str(each.number) for each in open_hits(entry.state)]:
-        raise RefusedError("hits_not_final", hits=tuple(numbers))
+        raise OrderRefusedError("hits_not_final", hits=tuple(numbers))
 
 
-def _close_books(entry: Entry, at: Cause) -> Cause:
+def _close_books(entry: EntryBuilder, at: Cause) -> Cause:
     """What is known by now stays as it is; what is heard later counts after it."""
     state = entry.state
     at = max(at, *(each.last for each in state.tables.values()), state.base)
@@ -285,11 +285,11 @@ def _close_books(entry: Entry, at: Cause) -> Cause:
     return at
 
 
-def _send(entry: Entry, to: str, amount: int, time: str) -> None:
+def _send(entry: EntryBuilder, to: str, amount: int, time: str) -> None:
     terms = entry.state.terms
     assert terms is not None  # ordered() has looked
     entry.send(
-        Received(
+        TransferReceived(
             time=time,
             jackpot=to,
             of=entry.state.jackpot,
@@ -299,7 +299,7 @@ def _send(entry: Entry, to: str, amount: int, time: str) -> None:
     )
 
 
-def _suspend(entry: Entry, *, suspended: bool) -> None:
+def _suspend(entry: EntryBuilder, *, suspended: bool) -> None:
     if entry.state.suspended == suspended:
-        raise RefusedError("suspended_already" if suspended else "resumed_already")
+        raise OrderRefusedError("suspended_already" if suspended else "resumed_already")
     entry.state = replace(entry.state, suspended=suspended)

@@ -7,19 +7,19 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from subscribers.carrousel.accounts import Account, Cause, Held, Posting, Transaction
-from subscribers.carrousel.facts import Received
+from subscribers.carrousel.accounts import Account, BalanceBefore, Cause, Posting, Transaction
+from subscribers.carrousel.facts import TransferReceived
 from subscribers.carrousel.ledger_state import (
+    FactOutcome,
     JackpotLedgerState,
-    Notice,
-    Noticed,
+    LedgerNotice,
+    NoticeKind,
     TableRecord,
-    Taken,
 )
 from subscribers.carrousel.shares import Parts
 from subscribers.carrousel.terms import Terms
 
-What = Literal[
+TransactionKind = Literal[
     "stake", "stake_returned", "stakes_told", "seed", "award", "award_returned", "payment",
     "claim", "gap", "adjustment", "transfer", "close", "limit", "advance",
 ]  # fmt: skip
@@ -27,13 +27,13 @@ Amounts = dict[tuple[Account, str], int]
 """What goes into each account and part."""
 
 
-class Entry:
+class EntryBuilder:
     """The state as it becomes, and the transactions that lead there.
 
     ``cause``: the event of a table that it is about; None: a person's order, or the configuration.
     """
 
-    def __init__(self, state: JackpotLedgerState, held: Held, cause: Cause | None) -> None:
+    def __init__(self, state: JackpotLedgerState, held: BalanceBefore, cause: Cause | None) -> None:
         self.state = state
         self.cause = cause
         self.receipt: int | None = None
@@ -41,8 +41,8 @@ class Entry:
         """Whether the meter may be outside its bounds, or an award worth something else."""
         self._held = held
         self._transactions: list[Transaction] = []
-        self._notices: list[Notice] = []
-        self._onward: list[Received] = []
+        self._notices: list[LedgerNotice] = []
+        self._onward: list[TransferReceived] = []
 
     def held(self, account: Literal["meter", "reserve"], before: Cause) -> int:
         """What an account holds, with what this entry posts."""
@@ -54,7 +54,7 @@ class Entry:
             if each.account == account
         )
 
-    def post(self, what: What, at: Cause, amounts: Amounts) -> None:
+    def post(self, what: TransactionKind, at: Cause, amounts: Amounts) -> None:
         """Add a transaction, without what is zero."""
         postings = tuple(
             Posting(account, part, amount) for (account, part), amount in amounts.items() if amount
@@ -70,7 +70,7 @@ class Entry:
                 )
             )
 
-    def post_stake(self, what: What, at: Cause, table: str, parts: Parts) -> None:
+    def post_stake(self, what: TransactionKind, at: Cause, table: str, parts: Parts) -> None:
         """Add what a stake brings, or with negative parts what its return takes."""
         self.post(
             what,
@@ -91,11 +91,11 @@ class Entry:
         limited = terms is not None and terms.limit is not None
         self.unsettled = self.unsettled or late or limited or parts.meter < 0 or parts.reserve < 0
 
-    def notice(self, what: Noticed, text: str, table: str = "") -> None:
+    def notice(self, what: NoticeKind, text: str, table: str = "") -> None:
         """Tell a person."""
-        self._notices.append(Notice(what=what, table=table, text=text))
+        self._notices.append(LedgerNotice(what=what, table=table, text=text))
 
-    def send(self, received: Received) -> None:
+    def send(self, received: TransferReceived) -> None:
         """Let another jackpot take money in the same commit."""
         self._onward.append(received)
 
@@ -118,9 +118,9 @@ class Entry:
         """Whether anything was posted."""
         return bool(self._transactions)
 
-    def taken(self) -> Taken:
+    def taken(self) -> FactOutcome:
         """The entry, whole."""
-        return Taken(
+        return FactOutcome(
             state=self.state,
             transactions=tuple(self._transactions),
             notices=tuple(self._notices),
@@ -129,7 +129,7 @@ class Entry:
         )
 
 
-def together(amounts: Sequence[tuple[Account, str, int]]) -> Amounts:
+def sum_by_account(amounts: Sequence[tuple[Account, str, int]]) -> Amounts:
     """Add up what goes into each account and part."""
     sums: Amounts = {}
     for account, part, amount in amounts:

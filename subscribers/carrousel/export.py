@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from subscribers.carrousel.schema import Line, Row
+from subscribers.carrousel.schema import EntryRow, PostingRow
 
-COLUMNS = (
+CSV_COLUMNS = (
     "position",
     "line",
     "transaction",
@@ -31,12 +31,12 @@ COLUMNS = (
     "fact",
     "hash",
 )
-Entries = Iterable[tuple[Row, list[Line]]]
+EntriesWithPostings = Iterable[tuple[EntryRow, list[PostingRow]]]
 
 
-def within(
-    entries: Entries, begin: str | None, end: str | None, jackpot: str | None
-) -> Iterator[tuple[Row, list[Line]]]:
+def select_entries(
+    entries: EntriesWithPostings, begin: str | None, end: str | None, jackpot: str | None
+) -> Iterator[tuple[EntryRow, list[PostingRow]]]:
     """The entries with those of their postings that count from ``begin`` on, before ``end``, and
     are of that jackpot; None: any. Of an entry without postings, the fact's time and jackpot
     decide.
@@ -59,15 +59,15 @@ def within(
             yield row, kept
 
 
-def as_csv(entries: Entries) -> Iterator[str]:
+def as_csv(entries: EntriesWithPostings) -> Iterator[str]:
     """A line for each posting (RFC 4180), amounts in minor units; the first one names the
     columns.
     """
-    yield _line(COLUMNS)
+    yield _csv_line(CSV_COLUMNS)
     for row, postings in entries:
         kind = fact_kind(row)
         for each in postings:
-            yield _line(
+            yield _csv_line(
                 (
                     row.position,
                     each.line,
@@ -80,7 +80,7 @@ def as_csv(entries: Entries) -> Iterator[str]:
             )
 
 
-def as_json(entries: Entries) -> Iterator[str]:
+def as_json(entries: EntriesWithPostings) -> Iterator[str]:
     """A JSON object for each entry, with its fact, its postings and the hashes of the chain."""
     for row, postings in entries:
         made = {
@@ -109,14 +109,14 @@ def as_json(entries: Entries) -> Iterator[str]:
         yield msgspec.json.encode(made).decode() + "\n"
 
 
-def fact_kind(row: Row) -> str:
+def fact_kind(row: EntryRow) -> str:
     """What an entry's fact is: ``staked``, or the order of a person: ``award.pay``."""
     fact = msgspec.json.decode(row.fact)
     order = fact.get("order")
     return str(order["type"] if order else fact["fact"])
 
 
-def _line(values: Iterable[object]) -> str:
+def _csv_line(values: Iterable[object]) -> str:
     page = io.StringIO()
     csv.writer(page).writerow(values)
     return page.getvalue()

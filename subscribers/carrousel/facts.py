@@ -15,7 +15,7 @@ class _Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", omit_de
     pass
 
 
-class _OfRound(_Fact, frozen=True, kw_only=True):
+class _RoundFact(_Fact, frozen=True, kw_only=True):
     """An event of a table's round."""
 
     cause: Cause
@@ -23,7 +23,7 @@ class _OfRound(_Fact, frozen=True, kw_only=True):
     round: int
 
 
-class Staked(_OfRound, frozen=True, kw_only=True, tag="staked"):
+class Staked(_RoundFact, frozen=True, kw_only=True, tag="staked"):
     """What a box has on the jackpot in this round by now (``bet.placed``): the whole, not what was
     added. 0: withdrawn. ``coin``: a slot told it, and no person.
     """
@@ -33,7 +33,7 @@ class Staked(_OfRound, frozen=True, kw_only=True, tag="staked"):
     coin: bool
 
 
-class PlayStaked(_OfRound, frozen=True, kw_only=True, tag="play_staked"):
+class PlayStaked(_RoundFact, frozen=True, kw_only=True, tag="play_staked"):
     """The play has ended (``jackpot.staked``): what was staked in it, and how much of that came
     through slots. It closes the hit of the play.
     """
@@ -42,11 +42,11 @@ class PlayStaked(_OfRound, frozen=True, kw_only=True, tag="play_staked"):
     slots: int
 
 
-class RoundVoided(_OfRound, frozen=True, kw_only=True, tag="round_voided"):
+class RoundVoided(_RoundFact, frozen=True, kw_only=True, tag="round_voided"):
     """The round is void: its stakes go back."""
 
 
-class Won(_OfRound, frozen=True, kw_only=True, tag="won"):
+class Won(_RoundFact, frozen=True, kw_only=True, tag="won"):
     """A hand qualifies (``award.qualified``). All of one round are one hit. ``time_bound``: the
     seconds by which the table says that its time may be wrong, where that is more than its site
     allows; None: nobody knows.
@@ -59,7 +59,7 @@ class Won(_OfRound, frozen=True, kw_only=True, tag="won"):
     time_bound: float | None = 0.0
 
 
-class NotWon(_OfRound, frozen=True, kw_only=True, tag="not_won"):
+class NotWon(_RoundFact, frozen=True, kw_only=True, tag="not_won"):
     """The table takes an award back (``award.qualified`` with ``valid: false``)."""
 
     box: str
@@ -68,7 +68,7 @@ class NotWon(_OfRound, frozen=True, kw_only=True, tag="not_won"):
     share: Fraction | None
 
 
-class Heard(_Fact, frozen=True, kw_only=True, tag="heard"):
+class CaughtUp(_Fact, frozen=True, kw_only=True, tag="heard"):
     """A table has told everything that it did until ``time`` on its own clock: its answer to a
     recall says that nothing more was there.
     """
@@ -77,7 +77,7 @@ class Heard(_Fact, frozen=True, kw_only=True, tag="heard"):
     time: str
 
 
-class Served(_Fact, frozen=True, kw_only=True, tag="served"):
+class ServedBy(_Fact, frozen=True, kw_only=True, tag="served"):
     """Which node's clock a table's times are of, within how many seconds of the true time that
     clock is, and how long its rounds can matter.
     """
@@ -91,7 +91,7 @@ class Served(_Fact, frozen=True, kw_only=True, tag="served"):
     """
 
 
-class Standing(_Fact, frozen=True, kw_only=True, tag="standing"):
+class PlayStatus(_Fact, frozen=True, kw_only=True, tag="standing"):
     """Whether bets may be taken at a table, or, with ``table`` empty, at all."""
 
     time: str
@@ -99,7 +99,7 @@ class Standing(_Fact, frozen=True, kw_only=True, tag="standing"):
     why: OutOfPlay | None
 
 
-class Ordered(_Fact, frozen=True, kw_only=True, tag="ordered"):
+class OrderGiven(_Fact, frozen=True, kw_only=True, tag="ordered"):
     """A person, or two, ordered something. ``time``: on the controller's clock."""
 
     time: str
@@ -111,7 +111,7 @@ class Ordered(_Fact, frozen=True, kw_only=True, tag="ordered"):
     """
 
 
-class Unfollowed(_Fact, frozen=True, kw_only=True, tag="unfollowed"):
+class OrderNotFollowed(_Fact, frozen=True, kw_only=True, tag="unfollowed"):
     """A signed order that was not followed when it came: it waits for a second person, or was
     refused. Nothing follows from it. It is stored so that a restarted controller knows that the
     order was already given.
@@ -123,7 +123,7 @@ class Unfollowed(_Fact, frozen=True, kw_only=True, tag="unfollowed"):
     """The key of the reply's refusal."""
 
 
-class Received(_Fact, frozen=True, kw_only=True, tag="received"):
+class TransferReceived(_Fact, frozen=True, kw_only=True, tag="received"):
     """Money of another jackpot of this controller comes in. What that jackpot has taken names it
     (``onward``), and it is taken in the same commit.
     """
@@ -137,7 +137,7 @@ class Received(_Fact, frozen=True, kw_only=True, tag="received"):
     amount: int
 
 
-class Started(_Fact, frozen=True, kw_only=True, tag="started"):
+class ControllerStarted(_Fact, frozen=True, kw_only=True, tag="started"):
     """The controller started, and had checked itself before."""
 
     time: str
@@ -159,7 +159,7 @@ class TermsGiven(_Fact, frozen=True, kw_only=True, tag="terms_given"):
     terms: dict[str, object]
 
 
-class Alerted(_Fact, frozen=True, kw_only=True, tag="alerted"):
+class AlertRaised(_Fact, frozen=True, kw_only=True, tag="alerted"):
     """An alert that a person must clear was raised, or happened again after somebody had seen it.
     ``time``: when it was raised.
     """
@@ -178,13 +178,13 @@ Fact = (
     | RoundVoided
     | Won
     | NotWon
-    | Heard
-    | Served
-    | Started
-    | Standing
-    | Ordered
-    | Unfollowed
-    | Received
+    | CaughtUp
+    | ServedBy
+    | ControllerStarted
+    | PlayStatus
+    | OrderGiven
+    | OrderNotFollowed
+    | TransferReceived
     | TermsGiven
-    | Alerted
+    | AlertRaised
 )

@@ -13,26 +13,26 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from subscribers.carrousel.accounts import Cause
-from subscribers.carrousel.entry import Entry
+from subscribers.carrousel.entry import EntryBuilder
 from subscribers.carrousel.facts import NotWon, RoundVoided, Won
-from subscribers.carrousel.ledger_state import Award, Hit, Point
+from subscribers.carrousel.ledger_state import AwardChange, Hit, HitAward
 from subscribers.carrousel.shares import is_share, whole
-from subscribers.carrousel.stakes import authorised, found
+from subscribers.carrousel.stakes import round_of, terms_for
 
-LAST = 25
+MAX_REMEMBERED_AWARDS = 25
 """The awards that are remembered when they are done."""
 
 
-def won(entry: Entry, fact: Won, at: Cause) -> None:
+def on_award_won(entry: EntryBuilder, fact: Won, at: Cause) -> None:
     """A hand qualifies. Before the play has ended it belongs to the hit of the play. After that it
     comes of a correction: its share is still of the meter as of the hit, and it takes it now.
     """
     table = fact.cause.table
-    if authorised(entry, table, at) is None:
+    if terms_for(entry, table, at) is None:
         return
     where = f"{fact.box} at {table}, round {fact.round} of session {fact.session}"
-    hit = _hit(entry, table, fact.session, fact.round)
-    round_ = found(entry, table, fact.session, fact.round)
+    hit = _find_hit(entry, table, fact.session, fact.round)
+    round_ = round_of(entry, table, fact.session, fact.round)
     if not is_share(fact.share):
         entry.notice(
             "share_wrong",
@@ -49,14 +49,16 @@ def won(entry: Entry, fact: Won, at: Cause) -> None:
             table,
         )
         return
-    if hit is not None and any(_same(each, fact) and _stands(each) for each in hit.awards):
+    if hit is not None and any(
+        _is_same_award(each, fact) and _is_valid(each) for each in hit.awards
+    ):
         entry.notice(
             "award_twice",
             f"{where}: {fact.hand} qualified already. It is awarded once.",
             table,
         )
         return
-    award = Award(
+    award = HitAward(
         number=entry.state.award_count + 1,
         box=fact.box,
         hand=fact.hand,
@@ -69,7 +71,7 @@ def won(entry: Entry, fact: Won, at: Cause) -> None:
     else:
         first = hit.points[0]
         if hit.ended or hit.fixed or len(hit.points) > 1:
-            points = (*hit.points, Point(own=at, at=at, what="won", awards=(award.number,)))
+            points = (*hit.points, AwardChange(own=at, at=at, what="won", awards=(award.number,)))
         elif whole([each.share for each in hit.awards]) and fact.share is not None:
             entry.notice(
                 "share_wrong",
@@ -80,12 +82,12 @@ def won(entry: Entry, fact: Won, at: Cause) -> None:
             return
         else:
             points = (replace(first, awards=(*first.awards, award.number)),)
-        keep(entry, replace(hit, awards=(*hit.awards, award), points=points))
+        update_hit(entry, replace(hit, awards=(*hit.awards, award), points=points))
     entry.state = replace(entry.state, award_count=award.number)
     entry.unsettled = True
 
 
-def not_won(entry: Entry, fact: NotWon, at: Cause) -> None:
+def on_award_withdrawn(entry: EntryBuilder, fact: NotWon, at: Cause) -> None:
     """The table takes an award back. What was paid of it becomes a claim, and nothing moves; what
     was not goes back to the meter, from now on.
     """
@@ -97,10 +99,10 @@ def not_won(entry: Entry, fact: NotWon, at: Cause) -> None:
     ]
     for hit in reversed(hits):
         for award in reversed(hit.awards):
-            if _same(award, fact) and _stands(award):
-                take_back(entry, hit, award, at)
+            if _is_same_award(award, fact) and _is_valid(award):
+                withdraw_award(entry, hit, award, at)
                 return
-    if not any(_same(award, fact) for hit in hits for award in hit.awards):
+    if not any(_is_same_award(award, fact) for hit in hits for award in hit.awards):
         entry.notice(
             "award_unknown",
             f"{fact.box} at {table}, round {fact.round} of session {fact.session}: the table takes "
@@ -110,77 +112,77 @@ def not_won(entry: Entry, fact: NotWon, at: Cause) -> None:
         )
 
 
-def voided(entry: Entry, fact: RoundVoided, at: Cause) -> None:
+def void_hit(entry: EntryBuilder, fact: RoundVoided, at: Cause) -> None:
     """A void round has no awards."""
-    hit = _hit(entry, fact.cause.table, fact.session, fact.round)
+    hit = _find_hit(entry, fact.cause.table, fact.session, fact.round)
     if hit is None:
         return
     for award in hit.awards:
-        if _stands(award):
-            take_back(entry, by_number(entry, hit.number), award, at)
-    keep(entry, replace(by_number(entry, hit.number), voided=True, ended=True))
+        if _is_valid(award):
+            withdraw_award(entry, hit_by_number(entry, hit.number), award, at)
+    update_hit(entry, replace(hit_by_number(entry, hit.number), voided=True, ended=True))
     entry.unsettled = True
 
 
-def ended(entry: Entry, table: str, session: int, number: int) -> None:
+def end_play(entry: EntryBuilder, table: str, session: int, number: int) -> None:
     """The play has ended: its hit is whole."""
-    hit = _hit(entry, table, session, number)
+    hit = _find_hit(entry, table, session, number)
     if hit is not None and not hit.ended:
-        keep(entry, replace(hit, ended=True))
+        update_hit(entry, replace(hit, ended=True))
         entry.unsettled = True
 
 
-def take_back(entry: Entry, hit: Hit, award: Award, at: Cause) -> None:
+def withdraw_award(entry: EntryBuilder, hit: Hit, award: HitAward, at: Cause) -> None:
     """An award does not stand any more."""
     if award.paid:
-        keep_award(entry, hit, replace(award, claimed=True))
+        update_award(entry, hit, replace(award, claimed=True))
     else:
-        give_back(entry, hit, award, at)
+        return_to_meter(entry, hit, award, at)
 
 
-def give_back(entry: Entry, hit: Hit, award: Award, at: Cause) -> None:
+def return_to_meter(entry: EntryBuilder, hit: Hit, award: HitAward, at: Cause) -> None:
     """What an award has locked goes back to the meter."""
-    back = Point(own=at, at=at, what="back", awards=(award.number,))
+    back = AwardChange(own=at, at=at, what="back", awards=(award.number,))
     changed = replace(award, returned=True, claimed=False, disputed=False)
-    keep_award(entry, replace(hit, points=(*hit.points, back)), changed)
+    update_award(entry, replace(hit, points=(*hit.points, back)), changed)
     entry.unsettled = True
 
 
-def keep_award(entry: Entry, hit: Hit, award: Award) -> None:
+def update_award(entry: EntryBuilder, hit: Hit, award: HitAward) -> None:
     """Remember an award as it is now."""
     awards = tuple(award if each.number == award.number else each for each in hit.awards)
-    keep(entry, replace(hit, awards=awards))
+    update_hit(entry, replace(hit, awards=awards))
 
 
-def keep(entry: Entry, hit: Hit) -> None:
+def update_hit(entry: EntryBuilder, hit: Hit) -> None:
     """Remember a hit as it is now."""
     hits = tuple(hit if each.number == hit.number else each for each in entry.state.hits)
     entry.state = replace(entry.state, hits=hits)
 
 
-def by_number(entry: Entry, number: int) -> Hit:
+def hit_by_number(entry: EntryBuilder, number: int) -> Hit:
     """A hit that is kept."""
     return next(each for each in entry.state.hits if each.number == number)
 
 
-def forget(entry: Entry) -> None:
+def forget_done_hits(entry: EntryBuilder) -> None:
     """Forget final hits whose awards are done and not among the last."""
     state = entry.state
-    if state.award_count > LAST:
-        last = state.award_count - LAST
-        kept = tuple(each for each in state.hits if not all(_done(each, last)))
+    if state.award_count > MAX_REMEMBERED_AWARDS:
+        last = state.award_count - MAX_REMEMBERED_AWARDS
+        kept = tuple(each for each in state.hits if not all(_done_conditions(each, last)))
         if len(kept) < len(state.hits):
             entry.state = replace(state, hits=kept)
 
 
-def _done(hit: Hit, last: int) -> Iterator[bool]:
+def _done_conditions(hit: Hit, last: int) -> Iterator[bool]:
     yield hit.fixed
     for each in hit.awards:
         yield each.number <= last
         yield each.returned or (each.paid == each.value and not each.claimed)
 
 
-def _add_hit(entry: Entry, fact: Won, at: Cause, award: Award, *, ended: bool) -> None:
+def _add_hit(entry: EntryBuilder, fact: Won, at: Cause, award: HitAward, *, ended: bool) -> None:
     number = entry.state.hit_count + 1
     hit = Hit(
         number=number,
@@ -191,20 +193,20 @@ def _add_hit(entry: Entry, fact: Won, at: Cause, award: Award, *, ended: bool) -
         time=fact.cause.time,
         time_bound=fact.time_bound,
         awards=(award,),
-        points=(Point(own=at, at=at, what="won", awards=(award.number,)),),
+        points=(AwardChange(own=at, at=at, what="won", awards=(award.number,)),),
         ended=ended,
     )
     entry.state = replace(entry.state, hits=(*entry.state.hits, hit), hit_count=number)
 
 
-def _hit(entry: Entry, table: str, session: int, number: int) -> Hit | None:
+def _find_hit(entry: EntryBuilder, table: str, session: int, number: int) -> Hit | None:
     for each in entry.state.hits:
         if (each.table, each.session, each.round) == (table, session, number) and not each.voided:
             return each
     return None
 
 
-def _same(award: Award, fact: Won | NotWon) -> bool:
+def _is_same_award(award: HitAward, fact: Won | NotWon) -> bool:
     return (award.box, award.hand, award.cards, award.share) == (
         fact.box,
         fact.hand,
@@ -213,5 +215,5 @@ def _same(award: Award, fact: Won | NotWon) -> bool:
     )
 
 
-def _stands(award: Award) -> bool:
+def _is_valid(award: HitAward) -> bool:
     return not award.returned and not award.claimed

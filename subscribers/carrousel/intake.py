@@ -26,41 +26,42 @@ from controller.contract.bounds import Word
 from controller.contract.times import moment, utc
 from devices.readings import EXACT
 from subscribers.carrousel.accounts import Cause
-from subscribers.carrousel.facts import Heard, NotWon, PlayStaked, RoundVoided, Staked, Won
+from subscribers.carrousel.facts import CaughtUp, NotWon, PlayStaked, RoundVoided, Staked, Won
 
-BETS = ("jackpot", "accumulated")
+JACKPOT_BETS = ("jackpot", "accumulated")
 """The bets on a meter: of poker, and of triple black jack."""
-AWARDS = ("jackpot", "carrousel")
+JACKPOT_AWARDS = ("jackpot", "carrousel")
 """The awards that a meter pays. A bonus is not among them."""
-ROUNDS = 64
+MAX_REMEMBERED_ROUNDS = 64
 """Rounds of which is remembered that there were bets on the jackpot in them."""
-DIGESTS = 2048
+MAX_REMEMBERED_DIGESTS = 2048
 """Events of which is remembered what they said, so that a second one that says something else is
 told.
 """
-AHEAD = 1000
+MAX_EVENTS_AHEAD = 1000
 """Events that wait for those before them; later ones come with the answer of the table."""
-BOOTS = 64
+MAX_REMEMBERED_BOOTS = 64
 """Runs of the daemon that are over, whose late events mean nothing new."""
-MOST = 1_000_000_000_000
+MAX_AMOUNT = 1_000_000_000_000
 """Minor units of one amount: as in commands."""
 
-RESTORED = "journal.restored"
+RESTORED_EVENT_TYPE = "journal.restored"
 """The first event of a run that does not know what the table told directly before it."""
-_HISTORICAL = b',"historical":true'
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-Amount = Annotated[int, Meta(ge=0, le=MOST)]
+_HISTORICAL_FIELD = b',"historical":true'
+_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+Amount = Annotated[int, Meta(ge=0, le=MAX_AMOUNT)]
 
-Alert = Literal["contradiction", "gap", "refused"]
+IntakeAlert = Literal["contradiction", "gap", "refused"]
 """``contradiction``: two events with one number say different things, or the table does not know
 what it told. ``gap``: events are missing, and the table cannot tell them. ``refused``: an event
 does not fit what is authorised.
 """
 
 
-class Position(msgspec.Struct, frozen=True):
-    """An event of a table: the last one taken, at ``time``. ``digest``: what it said; empty: it was
-    never seen, for the table was linked after it. ``seq`` 0: before the first one of that run.
+class EventPosition(msgspec.Struct, frozen=True):
+    """Position of the last event accepted from a table, committed at ``time``. ``digest``: of its
+    body; empty if it was never received, because the table was linked after it. ``seq`` 0: before
+    the first event of that run.
     """
 
     boot: str
@@ -69,12 +70,12 @@ class Position(msgspec.Struct, frozen=True):
     digest: str = ""
 
 
-class Ask(msgspec.Struct, frozen=True):
+class RecallRequest(msgspec.Struct, frozen=True):
     """A question to a table whose last event taken is ``at``: what it told from ``first`` of that
     run on, and in every later one.
     """
 
-    at: Position
+    at: EventPosition
     first: int
     """The one after ``at``; or ``at`` itself, to see whether the table still knows it."""
     time: str
@@ -83,10 +84,10 @@ class Ask(msgspec.Struct, frozen=True):
     """The events that had come and waited for those before them."""
 
 
-class Memory(msgspec.Struct):
+class IntakeMemory(msgspec.Struct):
     """What is kept of a table, together with the facts taken until then."""
 
-    at: Position | None = None
+    at: EventPosition | None = None
     """None: the table was never heard."""
     since: str | None = None
     """The table was linked then, in a run that had told nothing yet: what it tells of earlier times
@@ -108,7 +109,7 @@ class Memory(msgspec.Struct):
     """What is missing and cannot be told; nothing is taken until persons have settled it."""
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class IntakeRules(msgspec.Struct, frozen=True, kw_only=True):
     """What the terms in force allow."""
 
     tables: tuple[str, ...]
@@ -118,29 +119,29 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool = False
 
 
-class Notice(msgspec.Struct, frozen=True):
+class IntakeNotice(msgspec.Struct, frozen=True):
     """What a person must know. The ledger is as before."""
 
     table: str
-    alert: Alert
+    alert: IntakeAlert
     detail: str
 
 
-TableFact = Staked | PlayStaked | RoundVoided | Won | NotWon | Heard
+TableFact = Staked | PlayStaked | RoundVoided | Won | NotWon | CaughtUp
 
 
-class Got(NamedTuple):
+class IntakeResult(NamedTuple):
     """What a message led to. ``ask``: the table must be asked what comes after ``at``."""
 
     facts: Sequence[TableFact] = ()
-    notices: Sequence[Notice] = ()
+    notices: Sequence[IntakeNotice] = ()
     ask: bool = False
 
 
-NOTHING = Got()
+NOTHING = IntakeResult()
 
 
-class _Head(msgspec.Struct, frozen=True):
+class _EventHead(msgspec.Struct, frozen=True):
     type: str
     boot: Word
     seq: Annotated[int, Meta(ge=1, le=EXACT)]
@@ -148,7 +149,7 @@ class _Head(msgspec.Struct, frozen=True):
     table: str
 
 
-class _Event(msgspec.Struct, frozen=True):
+class _RoundEvent(msgspec.Struct, frozen=True):
     game: str
     decree: str
     time: str
@@ -157,7 +158,7 @@ class _Event(msgspec.Struct, frozen=True):
     simulated: bool = False
 
 
-class _Bet(_Event, frozen=True):
+class _BetEvent(_RoundEvent, frozen=True):
     who: Word = ""
     bet: str = ""
     withdrawn: bool = False
@@ -165,7 +166,7 @@ class _Bet(_Event, frozen=True):
     by: str | None = None
 
 
-class _Award(_Event, frozen=True):
+class _AwardEvent(_RoundEvent, frozen=True):
     award: str = ""
     box: Word = ""
     hand: Word = ""
@@ -175,50 +176,50 @@ class _Award(_Event, frozen=True):
     time_bound: Annotated[float, Meta(ge=0)] | None = 0.0
 
 
-class _Sum(_Event, frozen=True):
+class _PlayStakedEvent(_RoundEvent, frozen=True):
     amount: Amount = 0
     slots: Amount = 0
 
 
-class _Session(msgspec.Struct, frozen=True):
+class _SessionEvent(msgspec.Struct, frozen=True):
     currency: str | None = None
 
 
-class _Restored(msgspec.Struct, frozen=True):
+class _RestoredEvent(msgspec.Struct, frozen=True):
     source: str = "backup"
     since: Word = "?"
     restored: Word = "?"
 
 
-class _Bare(msgspec.Struct, frozen=True):
+class _BetOrAwardName(msgspec.Struct, frozen=True):
     """What a bet or award is of, however wrong the rest is."""
 
     bet: str = ""
     award: str = ""
 
 
-class UnfitError(ValueError):
+class NotAuthorisedError(ValueError):
     """An event does not fit what is authorised. The message says what and where."""
 
 
-_head = msgspec.json.Decoder(_Head)
-_bet = msgspec.json.Decoder(_Bet)
-_award = msgspec.json.Decoder(_Award)
-_sum = msgspec.json.Decoder(_Sum)
-_void = msgspec.json.Decoder(_Event)
-_session = msgspec.json.Decoder(_Session)
-_restored = msgspec.json.Decoder(_Restored)
-_bare = msgspec.json.Decoder(_Bare)
+_head = msgspec.json.Decoder(_EventHead)
+_bet = msgspec.json.Decoder(_BetEvent)
+_award = msgspec.json.Decoder(_AwardEvent)
+_sum = msgspec.json.Decoder(_PlayStakedEvent)
+_void = msgspec.json.Decoder(_RoundEvent)
+_session = msgspec.json.Decoder(_SessionEvent)
+_restored = msgspec.json.Decoder(_RestoredEvent)
+_bet_or_award = msgspec.json.Decoder(_BetOrAwardName)
 
 
-def digest(body: bytes) -> str:
+def event_digest(body: bytes) -> str:
     """What an event says, without whether it is told late."""
-    return blake2b(body.replace(_HISTORICAL, b""), digest_size=16).hexdigest()
+    return blake2b(body.replace(_HISTORICAL_FIELD, b""), digest_size=16).hexdigest()
 
 
-def _told_between(at: Position, body: bytes) -> str:
+def _describe_lost_history(at: EventPosition, body: bytes) -> str:
     """What is missing before a run that goes on from a backup or from another daemon."""
-    head, told = _head.decode(body), _Restored()
+    head, told = _head.decode(body), _RestoredEvent()
     with suppress(ValueError, RecursionError):
         told = _restored.decode(body)
     before = f"after {at.boot} {at.seq} its journal goes on with {head.boot}"
@@ -231,17 +232,17 @@ def _told_between(at: Position, body: bytes) -> str:
     return f"{before}, which goes on from a backup: {since}"
 
 
-class Intake:
+class TableIntake:
     """One table. ``rules`` may be replaced at any time; ``memory`` is what must be kept with the
     facts.
     """
 
-    def __init__(self, table: str, rules: Rules, memory: Memory | None = None) -> None:
+    def __init__(self, table: str, rules: IntakeRules, memory: IntakeMemory | None = None) -> None:
         self.table, self.rules = table, rules
-        self.memory = memory or Memory()
+        self.memory = memory or IntakeMemory()
         self._doubted = False
         """Whether the table must show that it knows the last event taken."""
-        self._shown: Position | None = None
+        self._shown: EventPosition | None = None
         """The last event that it has shown to know."""
         self._ahead: dict[tuple[str, int], bytes] = {}
         self._digests: OrderedDict[tuple[str, int], str] = OrderedDict()
@@ -256,7 +257,7 @@ class Intake:
         memory = self.memory
         if memory.at is not None:
             return False
-        memory.at, memory.currency = Position(boot, seq, time), currency
+        memory.at, memory.currency = EventPosition(boot, seq, time), currency
         memory.since = None if seq else time
         return True
 
@@ -267,7 +268,7 @@ class Intake:
         memory = self.memory
         if memory.at is not None and memory.at.boot != boot:
             self._pass(memory.at.boot)
-        memory.at, memory.gap, memory.settled = Position(boot, 0, time), None, memory.last
+        memory.at, memory.gap, memory.settled = EventPosition(boot, 0, time), None, memory.last
         memory.since = None if seq else time
         memory.boots = [each for each in memory.boots if each != boot]
         self._ahead.clear()
@@ -279,7 +280,7 @@ class Intake:
             return False
         return seq > (at.seq if boot == at.boot else 0)
 
-    def question(self, time: str) -> Ask | None:
+    def question(self, time: str) -> RecallRequest | None:
         """What to ask the table now (``time``: on our clock); None: it is not heard, or what it
         tells is not taken.
         """
@@ -287,15 +288,17 @@ class Intake:
         if memory.at is None or memory.gap is not None:
             return None
         first = memory.at.seq + (0 if self._doubted and memory.at.seq else 1)
-        return Ask(memory.at, first, time, frozenset(self._ahead))
+        return RecallRequest(memory.at, first, time, frozenset(self._ahead))
 
-    def told(self, body: bytes) -> Got:
+    def told(self, body: bytes) -> IntakeResult:
         """An event as it came from the broker."""
         memory = self.memory
         try:
             head = self._read(body)
         except (ValueError, RecursionError) as error:
-            return Got(notices=(self._notice("refused", f"an event that is none: {error}"),))
+            return IntakeResult(
+                notices=(self._notice("refused", f"an event that is none: {error}"),)
+            )
         at = memory.at
         if at is None or memory.gap is not None:
             return NOTHING
@@ -308,14 +311,14 @@ class Intake:
         elif head.boot in memory.boots:
             return self._again(head, body)
         held = self._ahead.get((head.boot, head.seq))
-        if held is not None and digest(held) != digest(body):
+        if held is not None and event_digest(held) != event_digest(body):
             del self._ahead[head.boot, head.seq]  # only the table knows which one is true
-            return Got(notices=(self._contradiction(head),), ask=True)
-        if len(self._ahead) < AHEAD:
+            return IntakeResult(notices=(self._contradiction(head),), ask=True)
+        if len(self._ahead) < MAX_EVENTS_AHEAD:
             self._ahead[head.boot, head.seq] = body
-        return Got(ask=True)
+        return IntakeResult(ask=True)
 
-    def answered(self, events: Sequence[bytes], asked: Ask, bound: float) -> Got:
+    def answered(self, events: Sequence[bytes], asked: RecallRequest, bound: float) -> IntakeResult:
         """The table's answer to ``asked``. ``bound``: the seconds by which the clocks may differ.
         ``ask`` in what comes of it: there may be more.
         """
@@ -323,7 +326,7 @@ class Intake:
         if memory.at is None or memory.gap is not None:
             return NOTHING
         facts: Sequence[TableFact] = []
-        notices: Sequence[Notice] = []
+        notices: Sequence[IntakeNotice] = []
         for number, body in enumerate(events):
             try:
                 head = self._read(body)
@@ -337,30 +340,30 @@ class Intake:
                     break
             elif number == 0 and (head.boot, head.seq) != (asked.at.boot, asked.first):
                 if memory.at != asked.at:
-                    return Got(ask=True)
+                    return IntakeResult(ask=True)
                 if memory.since is None and not asked.at.seq:
                     what = f"it does not know of its run {asked.at.boot}, which persons settled"
                     notices = [*notices, self._gap(what)]
                     break
                 if memory.since is None and self._shown != asked.at:
                     self._doubted = True
-                    return Got(ask=True)
+                    return IntakeResult(ask=True)
             got = self._told_again(head, body)
             facts, notices = [*facts, *got.facts], [*notices, *got.notices]
             if memory.gap is not None:
                 break
         if memory.gap is not None:
             self._ahead.clear()
-            return Got(facts, notices)
-        facts, notices, _ = self._follow(Got(facts, notices))
+            return IntakeResult(facts, notices)
+        facts, notices, _ = self._follow(IntakeResult(facts, notices))
         time = memory.at.time
         if not events:
             notices = [*notices, *self._unknown(asked.waiting)]
             time = max(time, utc(moment(asked.time) - bound))
-        heard = Heard(table=self.table, time=time)
-        return Got([*facts, heard], notices, ask=bool(events) or bool(self._ahead))
+        heard = CaughtUp(table=self.table, time=time)
+        return IntakeResult([*facts, heard], notices, ask=bool(events) or bool(self._ahead))
 
-    def _told_again(self, head: _Head, body: bytes) -> Got:
+    def _told_again(self, head: _EventHead, body: bytes) -> IntakeResult:
         """An event of an answer."""
         memory = self.memory
         assert memory.at is not None
@@ -369,20 +372,20 @@ class Intake:
             return self._again(head, body)
         if memory.since is not None:
             if head.time <= memory.since:  # of before the table was linked
-                memory.at = Position(head.boot, head.seq, memory.since, digest(body))
+                memory.at = EventPosition(head.boot, head.seq, memory.since, event_digest(body))
                 return NOTHING
             memory.since = None
         if head.boot != at.boot and head.seq == 1:
-            if head.type == RESTORED:
-                return Got(notices=(self._gap(_told_between(at, body)),))
+            if head.type == RESTORED_EVENT_TYPE:
+                return IntakeResult(notices=(self._gap(_describe_lost_history(at, body)),))
             self._pass(at.boot)
         elif (head.boot, head.seq) != (at.boot, at.seq + 1):
             what = f"after {at.boot} {at.seq} its answer goes on with {head.boot} {head.seq}"
-            return Got(notices=(self._gap(what),))
+            return IntakeResult(notices=(self._gap(what),))
         self._ahead.pop((head.boot, head.seq), None)
         return self._take(head, body)
 
-    def _unknown(self, waiting: frozenset[tuple[str, int]]) -> list[Notice]:
+    def _unknown(self, waiting: frozenset[tuple[str, int]]) -> list[IntakeNotice]:
         """The table said that there is nothing more: what had come before it was asked, and is not
         in its answers, it never told, or long ago.
         """
@@ -394,23 +397,23 @@ class Intake:
                 notices.append(self._notice("contradiction", what))
         return notices
 
-    def _read(self, body: bytes) -> _Head:
+    def _read(self, body: bytes) -> _EventHead:
         """Raises ``ValueError``."""
         head = _head.decode(body)
         if head.table != self.table:
             raise ValueError(f"it is of {head.table[:64]}")
-        if not _TIME.fullmatch(head.time):
+        if not _TIME_PATTERN.fullmatch(head.time):
             raise ValueError(f"{head.time[:64]!r} is no time in UTC with microseconds")
         return head
 
     # One event
 
-    def _take(self, head: _Head, body: bytes) -> Got:
+    def _take(self, head: _EventHead, body: bytes) -> IntakeResult:
         """The next event."""
-        told, memory = digest(body), self.memory
-        memory.at, memory.since = Position(head.boot, head.seq, head.time, told), None
+        told, memory = event_digest(body), self.memory
+        memory.at, memory.since = EventPosition(head.boot, head.seq, head.time, told), None
         self._digests[head.boot, head.seq] = told
-        if len(self._digests) > DIGESTS:
+        if len(self._digests) > MAX_REMEMBERED_DIGESTS:
             self._digests.popitem(last=False)
         read = self._READERS.get(head.type)
         if read is None:
@@ -418,23 +421,25 @@ class Intake:
         try:
             fact = read(self, Cause(head.time, self.table, head.boot, head.seq), body)
         except (ValueError, RecursionError) as wrong:
-            return Got(
+            return IntakeResult(
                 notices=(self._notice("refused", f"{head.type} {head.boot} {head.seq}: {wrong}"),)
             )
-        return NOTHING if fact is None else Got((fact,))
+        return NOTHING if fact is None else IntakeResult((fact,))
 
     def _staked(self, cause: Cause, body: bytes) -> TableFact | None:
-        if _bare.decode(body).bet not in BETS:
+        if _bet_or_award.decode(body).bet not in JACKPOT_BETS:
             return None
         bet = _bet.decode(body)
         self._fits(bet)
         amount = 0
         if not bet.withdrawn:
             if not bet.amount:
-                raise UnfitError(f"a stake of {bet.amount or 'no amount'} at {bet.who}")
+                raise NotAuthorisedError(f"a stake of {bet.amount or 'no amount'} at {bet.who}")
             amount = bet.amount
         if (bet.session, bet.round) not in self.memory.rounds:
-            self.memory.rounds = [*self.memory.rounds, (bet.session, bet.round)][-ROUNDS:]
+            self.memory.rounds = [*self.memory.rounds, (bet.session, bet.round)][
+                -MAX_REMEMBERED_ROUNDS:
+            ]
         return Staked(
             cause=cause,
             session=bet.session,
@@ -445,7 +450,7 @@ class Intake:
         )
 
     def _qualified(self, cause: Cause, body: bytes) -> TableFact | None:
-        if _bare.decode(body).award not in AWARDS:
+        if _bet_or_award.decode(body).award not in JACKPOT_AWARDS:
             return None
         award = _award.decode(body)
         self._fits(award)
@@ -482,24 +487,24 @@ class Intake:
     def _opened(self, cause: Cause, body: bytes) -> None:  # noqa: ARG002 - as the others
         self.memory.currency = _session.decode(body).currency
 
-    def _fits(self, event: _Event) -> None:
-        """Whether the terms allow an event. Raises :class:`UnfitError`."""
+    def _fits(self, event: _RoundEvent) -> None:
+        """Whether the terms allow an event. Raises :class:`NotAuthorisedError`."""
         rules = self.rules
         if self.table not in rules.tables:
-            raise UnfitError("the table is not authorised")
+            raise NotAuthorisedError("the table is not authorised")
         if event.decree != rules.decree:
-            raise UnfitError(f"under {event.decree}; {rules.decree} is authorised")
+            raise NotAuthorisedError(f"under {event.decree}; {rules.decree} is authorised")
         if event.game not in rules.games:
-            raise UnfitError(f"of {event.game}; authorised: {', '.join(rules.games)}")
+            raise NotAuthorisedError(f"of {event.game}; authorised: {', '.join(rules.games)}")
         if event.simulated != rules.simulated:
             real = "of a simulated table" if event.simulated else "of a table that is not simulated"
-            raise UnfitError(real)
+            raise NotAuthorisedError(real)
         currency = self.memory.currency
         if currency is not None and currency != rules.currency:
-            raise UnfitError(f"in {currency}; the jackpot is in {rules.currency}")
+            raise NotAuthorisedError(f"in {currency}; the jackpot is in {rules.currency}")
         played, memory = (event.session, event.round), self.memory
         if played <= memory.settled:
-            raise UnfitError(
+            raise NotAuthorisedError(
                 f"of round {event.round} of session {event.session}, which had begun when persons "
                 "settled what was missing; they decide"
             )
@@ -507,7 +512,7 @@ class Intake:
 
     # Order
 
-    def _follow(self, got: Got) -> Got:
+    def _follow(self, got: IntakeResult) -> IntakeResult:
         """The same with the events that waited for it."""
         facts, notices = list(got.facts), list(got.notices)
         while (at := self.memory.at) is not None:
@@ -517,23 +522,23 @@ class Intake:
             more = self._take(_head.decode(body), body)
             facts += more.facts
             notices += more.notices
-        return Got(facts, notices, ask=bool(self._ahead))
+        return IntakeResult(facts, notices, ask=bool(self._ahead))
 
-    def _again(self, head: _Head, body: bytes) -> Got:
+    def _again(self, head: _EventHead, body: bytes) -> IntakeResult:
         """An event that was taken before."""
         known = self._digests.get((head.boot, head.seq))
-        if known is None or known == digest(body):
+        if known is None or known == event_digest(body):
             return NOTHING
-        return Got(notices=(self._contradiction(head),))
+        return IntakeResult(notices=(self._contradiction(head),))
 
-    def _contradiction(self, head: _Head) -> Notice:
+    def _contradiction(self, head: _EventHead) -> IntakeNotice:
         return self._notice(
             "contradiction",
             f"its event {head.boot} {head.seq} came twice, and the second one ({head.type}) says "
             "something else",
         )
 
-    def _disowned(self, head: _Head, body: bytes, asked: Position) -> Notice | None:
+    def _disowned(self, head: _EventHead, body: bytes, asked: EventPosition) -> IntakeNotice | None:
         """What is wrong with an answer that should begin with the last event taken."""
         if (head.boot, head.seq) != (asked.boot, asked.seq):
             return self._gap(
@@ -541,24 +546,24 @@ class Intake:
                 f"taken, {asked.boot} {asked.seq}: its journal was replaced or restored, does not "
                 "reach back so far, or is that of the other daemon of a pair"
             )
-        if asked.digest and digest(body) != asked.digest:
+        if asked.digest and event_digest(body) != asked.digest:
             return self._gap(
                 f"its event {asked.boot} {asked.seq} says something else now: its journal was "
                 "replaced or restored"
             )
         return None
 
-    def _gap(self, what: str) -> Notice:
+    def _gap(self, what: str) -> IntakeNotice:
         self.memory.gap = what
         return self._notice("gap", what)
 
     def _pass(self, boot: str) -> None:
-        self.memory.boots = [*self.memory.boots, boot][-BOOTS:]
+        self.memory.boots = [*self.memory.boots, boot][-MAX_REMEMBERED_BOOTS:]
 
-    def _notice(self, alert: Alert, detail: str) -> Notice:
-        return Notice(self.table, alert, detail[:512])
+    def _notice(self, alert: IntakeAlert, detail: str) -> IntakeNotice:
+        return IntakeNotice(self.table, alert, detail[:512])
 
-    _READERS: ClassVar[dict[str, Callable[[Intake, Cause, bytes], TableFact | None]]] = {
+    _READERS: ClassVar[dict[str, Callable[[TableIntake, Cause, bytes], TableFact | None]]] = {
         "bet.placed": _staked,
         "award.qualified": _qualified,
         "jackpot.staked": _ended,

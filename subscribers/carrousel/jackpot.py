@@ -18,88 +18,90 @@ from controller.contract.jackpot import (
     Pending,
 )
 from subscribers.carrousel import decisions, hits, periods, stakes
-from subscribers.carrousel.accounts import Cause, Held, following
-from subscribers.carrousel.alerts import alerted
-from subscribers.carrousel.entry import Entry
+from subscribers.carrousel.accounts import BalanceBefore, Cause, successor
+from subscribers.carrousel.alerts import raise_alert
+from subscribers.carrousel.entry import EntryBuilder
 from subscribers.carrousel.facts import (
-    Alerted,
+    AlertRaised,
+    CaughtUp,
     Fact,
-    Heard,
     NotWon,
-    Ordered,
+    OrderGiven,
     PlayStaked,
-    Received,
+    PlayStatus,
     RoundVoided,
-    Served,
+    ServedBy,
     Staked,
-    Standing,
     TermsGiven,
+    TransferReceived,
     Won,
 )
-from subscribers.carrousel.ledger_state import Award, Hit, JackpotLedgerState, Taken
-from subscribers.carrousel.order_of_hits import pending, questions
+from subscribers.carrousel.ledger_state import FactOutcome, Hit, HitAward, JackpotLedgerState
+from subscribers.carrousel.order_of_hits import pending_hits, undecided_orders
 from subscribers.carrousel.periods import is_due
 from subscribers.carrousel.settling import settle
 
 
-def begin(jackpot: str) -> JackpotLedgerState:
+def initial_state(jackpot: str) -> JackpotLedgerState:
     """A jackpot of which nothing is known yet."""
     return JackpotLedgerState(jackpot=jackpot)
 
 
-def take(state: JackpotLedgerState, fact: Fact, held: Held) -> Taken:
+def apply_fact(state: JackpotLedgerState, fact: Fact, held: BalanceBefore) -> FactOutcome:
     """Take a fact in. ``held``: what the ledger holds before it.
 
     What a table tells is never refused: what cannot count becomes a notice. Raises
     :class:`subscribers.carrousel.ledger_state.RefusedError` for an order that cannot be followed.
     """
-    entry = Entry(state, held, getattr(fact, "cause", None))
+    entry = EntryBuilder(state, held, getattr(fact, "cause", None))
     match fact:
         case Staked() | PlayStaked() | RoundVoided() | Won() | NotWon():
-            _take_event(entry, fact)
-        case Heard():
-            _heard(entry, fact)
-        case Served():
+            _apply_event(entry, fact)
+        case CaughtUp():
+            _caught_up(entry, fact)
+        case ServedBy():
             record = entry.table(fact.table)
             at_node = replace(record, node=fact.node, clock_bound=fact.clock_bound)
             entry.keep_table(fact.table, replace(at_node, kept=max(fact.rounds, record.kept)))
-        case Standing(table=""):
+        case PlayStatus(table=""):
             entry.state = replace(state, why=fact.why)
-        case Standing():
+        case PlayStatus():
             entry.keep_table(
                 fact.table, replace(entry.table(fact.table), why=fact.why, since=fact.time)
             )
-        case Ordered():
-            decisions.ordered(entry, fact, _now(state, fact.time))
-        case Received():
-            decisions.received(entry, fact, _now(state, fact.time))
-        case Alerted():
-            entry.state = alerted(state, fact)
+        case OrderGiven():
+            decisions.apply_order(entry, fact, _now(state, fact.time))
+        case TransferReceived():
+            decisions.apply_transfer(entry, fact, _now(state, fact.time))
+        case AlertRaised():
+            entry.state = raise_alert(state, fact)
         case TermsGiven():
-            periods.terms_given(entry, fact)
+            periods.on_terms_given(entry, fact)
     settle(entry)
     return entry.taken()
 
 
-def _take_event(entry: Entry, fact: Staked | PlayStaked | RoundVoided | Won | NotWon) -> None:
+def _apply_event(
+    entry: EntryBuilder, fact: Staked | PlayStaked | RoundVoided | Won | NotWon
+) -> None:
     table = fact.cause.table
     record = entry.table(table)
     known = max(record.last, entry.state.base)
-    at = fact.cause if fact.cause > known else following(known)
+    at = fact.cause if fact.cause > known else successor(known)
     entry.keep_table(table, replace(record, last=at))
     match fact:
         case Staked():
-            stakes.staked(entry, fact, at)
+            stakes.on_staked(entry, fact, at)
         case PlayStaked():
-            stakes.play_staked(entry, fact, at)
-            hits.ended(entry, table, fact.session, fact.round)
+            stakes.on_play_staked(entry, fact, at)
+            hits.end_play(entry, table, fact.session, fact.round)
         case RoundVoided():
-            stakes.voided(entry, fact, at)
-            hits.voided(entry, fact, at)
+            stakes.on_round_voided(entry, fact, at)
+            hits.void_hit(entry, fact, at)
         case Won():
-            hits.won(entry, fact, at)
+            hits.on_award_won(entry, fact, at)
         case NotWon():
-            hits.not_won(entry, fact, at)
+            hits.on_award_withdrawn(entry, fact, at)
     if entry.state.closed and entry.posted:
         entry.notice(
             "closed",
@@ -109,7 +111,7 @@ def _take_event(entry: Entry, fact: Staked | PlayStaked | RoundVoided | Won | No
         )
 
 
-def _heard(entry: Entry, fact: Heard) -> None:
+def _caught_up(entry: EntryBuilder, fact: CaughtUp) -> None:
     record = entry.table(fact.table)
     until = Cause(time=fact.time, table=fact.table, boot="", seq=0)
     if until > record.last:
@@ -121,7 +123,7 @@ def _now(state: JackpotLedgerState, time: str) -> Cause:
     return max(Cause(time=time, table="", boot="", seq=0), state.base)
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class JackpotView(msgspec.Struct, frozen=True, kw_only=True):
     """What the retained state says beside what only the controller's process knows."""
 
     in_play: bool
@@ -137,10 +139,10 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     unordered: tuple[tuple[int, ...], ...]
 
 
-def shown(state: JackpotLedgerState, time: str) -> Shown:
+def view(state: JackpotLedgerState, time: str) -> JackpotView:
     """What there is to tell of a jackpot. ``time``: now, UTC, by which an authorisation ends."""
     why = _out_of_play(state, time)
-    whys = {hit.number: reason for hit, reason in pending(state)}
+    whys = {hit.number: reason for hit, reason in pending_hits(state)}
     every = sorted(
         (_award(hit, award, whys.get(hit.number)) for hit in state.hits for award in hit.awards),
         key=lambda each: each.award,
@@ -152,16 +154,16 @@ def shown(state: JackpotLedgerState, time: str) -> Shown:
         if is_due(each) or (not hit.fixed and not each.returned)
     }
     current = state.waiting if state.terms is None else state.terms
-    return Shown(
+    return JackpotView(
         in_play=why is None,
         why=why,
         awards=tuple(each for each in every if each.award in open_),
-        last=tuple(reversed(every[-hits.LAST :])),
+        last=tuple(reversed(every[-hits.MAX_REMEMBERED_AWARDS :])),
         tables=_tables(state),
         authorisation=None if current is None else current.authorisation,
         terms_wait=state.terms is not None and state.waiting is not None,
-        asks=_asks(state, every, whys),
-        unordered=tuple(questions(state)),
+        asks=_wanted_orders(state, every, whys),
+        unordered=tuple(undecided_orders(state)),
     )
 
 
@@ -197,7 +199,7 @@ def _tables(state: JackpotLedgerState) -> dict[str, JackpotTable]:
     return found
 
 
-def _award(hit: Hit, award: Award, why: Pending | None) -> JackpotAward:
+def _award(hit: Hit, award: HitAward, why: Pending | None) -> JackpotAward:
     status = _status(hit, award)
     return JackpotAward(
         award=award.number,
@@ -217,7 +219,7 @@ def _award(hit: Hit, award: Award, why: Pending | None) -> JackpotAward:
     )
 
 
-def _status(hit: Hit, award: Award) -> Awarded:
+def _status(hit: Hit, award: HitAward) -> Awarded:
     if award.returned:
         return "withdrawn"
     if award.claimed:
@@ -229,14 +231,14 @@ def _status(hit: Hit, award: Award) -> Awarded:
     return "paid" if award.paid == award.value else "payable"
 
 
-def _asks(
+def _wanted_orders(
     state: JackpotLedgerState, every: list[JackpotAward], whys: dict[int, Pending | None]
 ) -> tuple[str, ...]:
     """The orders that are waited for."""
     statuses = {each.status for each in every}
     reasons = set(whys.values())
     wanted = {
-        "hits.order": bool(questions(state)),
+        "hits.order": bool(undecided_orders(state)),
         "hit.fix": "tables" in reasons,
         "award.decide": "amount" in reasons,
         "award.pay": "payable" in statuses,

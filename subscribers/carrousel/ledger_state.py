@@ -13,15 +13,15 @@ from controller.contract.jackpot import Fraction, OutOfPlay
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import Alert
 from subscribers.carrousel.accounts import Account, Cause, Transaction
-from subscribers.carrousel.facts import Received
+from subscribers.carrousel.facts import TransferReceived
 from subscribers.carrousel.shares import Parts
 from subscribers.carrousel.terms import Terms
 
-BEGINNING = Cause(time="", table="", boot="", seq=0)
+BEGINNING_OF_TIME = Cause(time="", table="", boot="", seq=0)
 """Before everything that ever happens."""
 
 
-class Line(msgspec.Struct, frozen=True, array_like=True):
+class HitPosting(msgspec.Struct, frozen=True, array_like=True):
     """A posting that was made for a hit, and may have to be made good when something earlier is
     heard.
     """
@@ -32,22 +32,22 @@ class Line(msgspec.Struct, frozen=True, array_like=True):
     amount: int
 
 
-Lines = tuple[Line, ...]
+HitPostings = tuple[HitPosting, ...]
 
 
-class Box(msgspec.Struct, frozen=True, array_like=True):
+class BoxStake(msgspec.Struct, frozen=True, array_like=True):
     """What a box has on the jackpot in a round, and where that went."""
 
     amount: int = 0
     parts: Parts = Parts()
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class StakedRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A round with stakes on the jackpot."""
 
     session: int
     round: int
-    boxes: dict[str, Box] = {}
+    boxes: dict[str, BoxStake] = {}
     told: Parts = Parts()
     """What only the sum of the play told."""
     ended: bool = False
@@ -63,7 +63,7 @@ class TableRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Whose clock its times are of; empty: unknown."""
     clock_bound: float = 0.0
     """Within how many seconds of the true time that clock is."""
-    last: Cause = BEGINNING
+    last: Cause = BEGINNING_OF_TIME
     """Until when everything it did is known: the place of the last event taken, or later. What it
     tells after that counts after that, so that a clock that was put back does not change the order
     of what one table did.
@@ -72,13 +72,13 @@ class TableRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     since: str = ""
     kept: int = 4
     """How many rounds with stakes are remembered."""
-    rounds: tuple[Round, ...] = ()
+    rounds: tuple[StakedRound, ...] = ()
     """The last rounds with stakes."""
     forgotten: tuple[int, int] = (0, 0)
     """The last session and round with stakes that is not kept."""
 
 
-class Award(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class HitAward(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A hand that takes a part of the meter."""
 
     number: int
@@ -97,7 +97,7 @@ class Award(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     disputed: bool = False
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AwardChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Awards that were won, or went back, at one moment."""
 
     own: Cause
@@ -106,7 +106,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When it counts: later than ``own`` where the order of hits wants it."""
     what: Literal["won", "back"]
     awards: tuple[int, ...]
-    posted: Lines | None = None
+    posted: HitPostings | None = None
     """What was posted for it so far; None: nothing was reckoned yet."""
 
 
@@ -124,8 +124,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When the table committed it."""
     time_bound: float | None = 0.0
     """Seconds by which the table says that this may be wrong; None: nobody knows."""
-    awards: tuple[Award, ...]
-    points: tuple[Point, ...]
+    awards: tuple[HitAward, ...]
+    points: tuple[AwardChange, ...]
     meter: int = 0
     """What the meter held as of the hit: before the prizes of its play."""
     added: int = 0
@@ -134,7 +134,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the meter begins with again once the whole is taken: from the reserve, from the
     house.
     """
-    level: Lines = ()
+    level: HitPostings = ()
     """What was posted to keep the meter within its bounds from this hit to the next."""
     ended: bool = False
     """The play has ended."""
@@ -157,18 +157,18 @@ class JackpotLedgerState(msgspec.Struct, frozen=True, kw_only=True, omit_default
     jackpot: str
     terms: Terms | None = None
     """None until an authorisation is given."""
-    given: Cause = BEGINNING
+    given: Cause = BEGINNING_OF_TIME
     """When ``terms`` were written."""
-    since: Cause = BEGINNING
+    since: Cause = BEGINNING_OF_TIME
     """From when on they hold."""
     former: Terms | None = None
     """The terms that held before."""
     waiting: Terms | None = None
     """Terms that begin when the jackpot is won."""
-    waiting_given: Cause = BEGINNING
-    base: Cause = BEGINNING
+    waiting_given: Cause = BEGINNING_OF_TIME
+    base: Cause = BEGINNING_OF_TIME
     """Where the last final value stands: nothing more can count before it."""
-    level: Lines = ()
+    level: HitPostings = ()
     """What was posted to keep the meter within its bounds from there to the next hit."""
     tables: dict[str, TableRecord] = {}
     hits: tuple[Hit, ...] = ()
@@ -190,7 +190,7 @@ class JackpotLedgerState(msgspec.Struct, frozen=True, kw_only=True, omit_default
     receipt_count: int = 0
 
 
-Noticed = Literal[
+NoticeKind = Literal[
     "not_authorised",
     "amount_wrong",
     "share_wrong",
@@ -204,28 +204,28 @@ Noticed = Literal[
 ]
 
 
-class Notice(msgspec.Struct, frozen=True, kw_only=True):
+class LedgerNotice(msgspec.Struct, frozen=True, kw_only=True):
     """What a person must look at. The fact that it is about changed no balance, or not by the
     amount that it names.
     """
 
-    what: Noticed
+    what: NoticeKind
     table: str = ""
     text: str
     """In English: what is wrong, then what to do."""
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
+class FactOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What a fact led to."""
 
     state: JackpotLedgerState
     transactions: tuple[Transaction, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[LedgerNotice, ...] = ()
     receipt: int | None = None
     """The number of the receipt, where money was paid; counted per jackpot from 1."""
-    onward: tuple[Received, ...] = ()
+    onward: tuple[TransferReceived, ...] = ()
     """What other jackpots take in the same commit. If one refuses, nothing of it happened."""
 
 
-class RefusedError(RejectedError):
+class OrderRefusedError(RejectedError):
     """An order that the ledger cannot follow."""

@@ -20,9 +20,9 @@ from nacl.signing import SigningKey
 from devices.new_file import written_to
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 
-_DOMAIN = b"novamas carrousel verified 1\n"
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-_PRIVATE = 0o600
+_SIGNATURE_DOMAIN = b"novamas carrousel verified 1\n"
+_OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_PRIVATE_FILE_MODE = 0o600
 """Permissions: only the owner reads and writes."""
 
 
@@ -30,7 +30,7 @@ class NoMarkError(Exception):
     """There is no mark that counts. The message says why."""
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True):
+class VerificationMark(msgspec.Struct, frozen=True, kw_only=True):
     """``ledger``: its id; ``position`` and ``hash`` (hexadecimal): of the last entry verified."""
 
     ledger: str
@@ -51,10 +51,10 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sums(self) -> dict[tuple[str, str], int]:
         """The balances that are not zero."""
-        return not_zero({(jackpot, account): sum_ for jackpot, account, sum_ in self.balances})
+        return nonzero({(jackpot, account): sum_ for jackpot, account, sum_ in self.balances})
 
 
-def not_zero(sums: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
+def nonzero(sums: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
     """The accounts that hold something."""
     return {of: amount for of, amount in sums.items() if amount}
 
@@ -64,15 +64,15 @@ def mark_path(ledger: Path) -> Path:
     return ledger.with_name(f"{ledger.name}.verified")
 
 
-def keep(mark: Mark, key: SigningKey, ledger: Path) -> None:
+def write_mark(mark: VerificationMark, key: SigningKey, ledger: Path) -> None:
     """Sign a mark and write its file. Raises ``OSError``."""
     body = msgspec.json.encode(mark) + b"\n"
-    signature = key.sign(_DOMAIN + body).signature.hex().encode()
+    signature = key.sign(_SIGNATURE_DOMAIN + body).signature.hex().encode()
     path = mark_path(ledger)
     part = path.with_name(f"{path.name}.part")
     with (
         written_to(part, part=True),
-        open(os.open(part, _FLAGS, _PRIVATE), "wb") as file,  # noqa: PTH123 - pathlib has no flags
+        open(os.open(part, _OPEN_FLAGS, _PRIVATE_FILE_MODE), "wb") as file,  # noqa: PTH123 - pathlib has no flags
     ):
         file.write(body + signature + b"\n")
         file.flush()
@@ -80,13 +80,13 @@ def keep(mark: Mark, key: SigningKey, ledger: Path) -> None:
     part.replace(path)
 
 
-def kept(key: SigningKey, ledger: Path) -> Mark:
+def read_mark(key: SigningKey, ledger: Path) -> VerificationMark:
     """The mark beside a ledger. Raises :class:`NoMarkError`."""
     path = mark_path(ledger)
     try:
         body, signature = path.read_bytes().splitlines(keepends=True)
-        key.verify_key.verify(_DOMAIN + body, bytes.fromhex(signature.decode().strip()))
-        return msgspec.json.decode(body, type=Mark)
+        key.verify_key.verify(_SIGNATURE_DOMAIN + body, bytes.fromhex(signature.decode().strip()))
+        return msgspec.json.decode(body, type=VerificationMark)
     except OSError as error:
         raise NoMarkError(f"{path}: {error.strerror}") from None
     except CryptoError:

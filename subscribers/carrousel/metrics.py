@@ -11,7 +11,7 @@ from controller.contract.jackpot import JackpotState
 from controller.metrics.family import MetricFamily, Values
 from subscribers.carrousel.facts import Fact, Staked, Won
 
-JACKPOT = ("jackpot",)
+JACKPOT_LABEL = ("jackpot",)
 FAMILIES = (
     MetricFamily("novamas_carrousel_ledger_entries", "gauge", "Entries of the ledger."),
     MetricFamily("novamas_carrousel_broker_connected", "gauge", "Whether the broker is connected."),
@@ -20,13 +20,19 @@ FAMILIES = (
         "gauge",
         "From the last stake or hit at its table until it was in the ledger.",
     ),
-    MetricFamily("novamas_carrousel_in_play", "gauge", "1: the jackpot is in play.", JACKPOT),
-    MetricFamily("novamas_carrousel_meter_minor_units", "gauge", "Its value, in cents.", JACKPOT),
-    MetricFamily("novamas_carrousel_tables", "gauge", "Linked tables.", JACKPOT),
-    MetricFamily("novamas_carrousel_tables_in_play", "gauge", "Those that are in play.", JACKPOT),
-    MetricFamily("novamas_carrousel_alerts_open", "gauge", "Alerts that are open.", JACKPOT),
-    MetricFamily("novamas_carrousel_coins_total", "counter", "Stakes in the ledger.", JACKPOT),
-    MetricFamily("novamas_carrousel_hits_total", "counter", "Hands that qualified.", JACKPOT),
+    MetricFamily("novamas_carrousel_in_play", "gauge", "1: the jackpot is in play.", JACKPOT_LABEL),
+    MetricFamily(
+        "novamas_carrousel_meter_minor_units", "gauge", "Its value, in cents.", JACKPOT_LABEL
+    ),
+    MetricFamily("novamas_carrousel_tables", "gauge", "Linked tables.", JACKPOT_LABEL),
+    MetricFamily(
+        "novamas_carrousel_tables_in_play", "gauge", "Those that are in play.", JACKPOT_LABEL
+    ),
+    MetricFamily("novamas_carrousel_alerts_open", "gauge", "Alerts that are open.", JACKPOT_LABEL),
+    MetricFamily(
+        "novamas_carrousel_coins_total", "counter", "Stakes in the ledger.", JACKPOT_LABEL
+    ),
+    MetricFamily("novamas_carrousel_hits_total", "counter", "Hands that qualified.", JACKPOT_LABEL),
     MetricFamily(
         "novamas_carrousel_orders_refused_total",
         "counter",
@@ -43,7 +49,7 @@ FAMILIES = (
 )
 
 
-class Counts(msgspec.Struct):
+class JackpotCounts(msgspec.Struct):
     """What is counted since the start, by jackpot."""
 
     coins: Counter[str] = msgspec.field(default_factory=Counter)
@@ -66,8 +72,8 @@ class Counts(msgspec.Struct):
                 self.hits[jackpot] += 1
 
 
-def values(
-    counts: Counts,
+def metric_values(
+    counts: JackpotCounts,
     states: Mapping[str, JackpotState],
     alerts: Mapping[str, int],
     *,

@@ -28,14 +28,20 @@ from controller.people.signed_command import (
     verify,
 )
 from controller.people.two_persons import Said, Waiting, Waits, expired, say, wanted
-from subscribers.carrousel.authority import permit
-from subscribers.carrousel.facts import Ordered, Unfollowed
+from subscribers.carrousel.authority import check_signers
+from subscribers.carrousel.facts import OrderGiven, OrderNotFollowed
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 from subscribers.carrousel.subject import check_complete, is_outdated, subject
 
-KINDS = {str(kind.__struct_config__.tag): kind for kind in JACKPOT_ORDERS}
-_TAGS = {level(tag): tag for tag in KINDS}
-NEVER = ("role_not_allowed", "order_unknown", "order_field", "order_unnamed", "signed_claims")
+ORDER_TYPES = {str(kind.__struct_config__.tag): kind for kind in JACKPOT_ORDERS}
+_TAGS = {level(tag): tag for tag in ORDER_TYPES}
+PERMANENT_REFUSALS = (
+    "role_not_allowed",
+    "order_unknown",
+    "order_field",
+    "order_unnamed",
+    "signed_claims",
+)
 """Refusals of what can never be followed, whatever happens."""
 
 
@@ -93,7 +99,7 @@ class Orders:
         """
         return self._verified(token, now, self._seen)
 
-    def give(self, signed: Signed, name: str, token: bytes, now: float, time: str) -> Ordered:
+    def give(self, signed: Signed, name: str, token: bytes, now: float, time: str) -> OrderGiven:
         """The order on the topic ``command/<name>``, to be followed; ``now`` in seconds since 1970
         and as ``time``.
 
@@ -102,13 +108,13 @@ class Orders:
         """
         claims, role = signed.claims, signed.claims.role
         tag = _tag(claims)
-        may = ORDERS[KINDS[tag]]
+        may = ORDERS[ORDER_TYPES[tag]]
         if role not in may.roles:
             raise RejectedError("role_not_allowed", role=role, roles=may.roles)
         if level(claims.command) != name:
             raise RejectedError("command_other", command=claims.command, name=name)
         order = self._read(claims, tag, signed.person.name)
-        speaker = _speaker(signed, token)
+        speaker = _signer_entry(signed, token)
         if not may.two:
             return self._ordered(order, time, speaker)
         self.end(now)
@@ -140,10 +146,10 @@ class Orders:
         self._waits, over = expired(self._waits, now, partial(subject, self._state()))
         self._over += over
 
-    def _ordered(self, order: JackpotOrder, time: str, *said: Said) -> Ordered:
+    def _ordered(self, order: JackpotOrder, time: str, *said: Said) -> OrderGiven:
         signed = tuple(map(_signature, said))
-        permit(order, signed)
-        return Ordered(time=time, order=order, signed=signed)
+        check_signers(order, signed)
+        return OrderGiven(time=time, order=order, signed=signed)
 
     def _verified(self, token: bytes, now: float, seen: Seen) -> Signed:
         people = self._people.people
@@ -158,7 +164,7 @@ class Orders:
     def _read(self, claims: Claims, tag: str, by: str) -> JackpotOrder:
         if own := sorted({"by", "role", "type", "client", "id"} & claims.fields.keys()):
             raise RejectedError("signed_claims", what=f"fields.{own[0]}")
-        check_complete(self._state(), KINDS[tag], claims.fields)
+        check_complete(self._state(), ORDER_TYPES[tag], claims.fields)
         fields = {**claims.fields, "type": tag, "by": by, "role": claims.role}
         try:
             order: JackpotOrder = msgspec.convert(fields, JackpotOrder)
@@ -175,13 +181,15 @@ def _tag(claims: Claims) -> str:
     return tag
 
 
-def unfollowed(signed: Signed, token: bytes, time: str, why: RejectedError) -> Unfollowed:
+def order_not_followed(
+    signed: Signed, token: bytes, time: str, why: RejectedError
+) -> OrderNotFollowed:
     """What the ledger stores of a signed order that is not followed."""
-    signature = _signature(_speaker(signed, token))
-    return Unfollowed(time=time, signed=(signature,), refusal=why.refusal.key)
+    signature = _signature(_signer_entry(signed, token))
+    return OrderNotFollowed(time=time, signed=(signature,), refusal=why.refusal.key)
 
 
-def _speaker(signed: Signed, token: bytes) -> Said:
+def _signer_entry(signed: Signed, token: bytes) -> Said:
     return Said(signed.person.id, signed.person.name, signed.claims.role, token.decode())
 
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import msgspec
 
 from controller.contract.command_fields import Signature
-from subscribers.carrousel.facts import Ordered
-from subscribers.carrousel.reading import Reading, read_fact
+from subscribers.carrousel.facts import OrderGiven
+from subscribers.carrousel.reading import LedgerReader, read_fact
 
 
-class Payment(msgspec.Struct, frozen=True, kw_only=True):
+class AwardPayment(msgspec.Struct, frozen=True, kw_only=True):
     """What was paid of an award at once. ``signed``: who ordered it."""
 
     receipt: int
@@ -28,24 +28,24 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     hash: str
 
 
-_PAID = (
+_PAYMENTS_QUERY = (
     "SELECT position, part, amount, at_time, fact, hash FROM posting JOIN entry USING (position) "
     "WHERE what = 'payment' AND account = 'paid' AND posting.jackpot = ? ORDER BY position, line"
 )
 
 
-def payments(file: Reading, jackpot: str) -> Iterator[Payment]:
+def read_payments(file: LedgerReader, jackpot: str) -> Iterator[AwardPayment]:
     """All payments of a jackpot, the first one first."""
-    found = file.connection.execute(_PAID, (jackpot,))
+    found = file.connection.execute(_PAYMENTS_QUERY, (jackpot,))
     for receipt, (position, part, amount, at, body, digest) in enumerate(found, 1):
         fact = read_fact(body)
-        yield Payment(
+        yield AwardPayment(
             receipt=receipt,
             award=int(part),
             amount=amount,
             at=at,
-            time=fact.time if isinstance(fact, Ordered) else at,
-            signed=fact.signed if isinstance(fact, Ordered) else (),
+            time=fact.time if isinstance(fact, OrderGiven) else at,
+            signed=fact.signed if isinstance(fact, OrderGiven) else (),
             position=position,
             hash=digest.hex(),
         )

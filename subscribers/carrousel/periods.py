@@ -5,14 +5,14 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from subscribers.carrousel.accounts import END, Cause
-from subscribers.carrousel.entry import Entry
+from subscribers.carrousel.accounts import END_OF_TIME, Cause
+from subscribers.carrousel.entry import EntryBuilder
 from subscribers.carrousel.facts import TermsGiven
-from subscribers.carrousel.ledger_state import BEGINNING, Award, JackpotLedgerState
-from subscribers.carrousel.terms import Terms, flaws
+from subscribers.carrousel.ledger_state import BEGINNING_OF_TIME, HitAward, JackpotLedgerState
+from subscribers.carrousel.terms import Terms, find_flaws
 
 
-def terms_given(entry: Entry, fact: TermsGiven) -> None:
+def on_terms_given(entry: EntryBuilder, fact: TermsGiven) -> None:
     """The configuration has other terms. The first ones with an authorisation open the jackpot;
     later ones begin when it is won.
 
@@ -22,7 +22,7 @@ def terms_given(entry: Entry, fact: TermsGiven) -> None:
     """
     try:
         terms = msgspec.convert(fact.terms, Terms)
-        wrong = flaws(terms)
+        wrong = find_flaws(terms)
     except msgspec.ValidationError as error:
         wrong = [str(error)]
     else:
@@ -44,16 +44,18 @@ def terms_given(entry: Entry, fact: TermsGiven) -> None:
             _open(entry, terms, given)
         return
     renewed = _renewed(state.terms, terms)
-    entry.state = state = replace(state, terms=renewed, waiting=None, waiting_given=BEGINNING)
+    entry.state = state = replace(
+        state, terms=renewed, waiting=None, waiting_given=BEGINNING_OF_TIME
+    )
     if terms == renewed:
         return
     entry.state = replace(state, waiting=terms, waiting_given=given)
     if not is_live(entry):
         _post_seed(entry, given, terms.seed - renewed.seed)
-        begin_waiting(entry, END)
+        begin_waiting(entry, END_OF_TIME)
 
 
-def begin_waiting(entry: Entry, won: Cause) -> None:
+def begin_waiting(entry: EntryBuilder, won: Cause) -> None:
     """The terms that wait begin, if they were written before the jackpot was won. They hold for
     what counts after all that is known by now.
     """
@@ -64,7 +66,7 @@ def begin_waiting(entry: Entry, won: Cause) -> None:
         or not state.waiting_given < won
     ):
         return
-    known = max((each.last for each in state.tables.values()), default=BEGINNING)
+    known = max((each.last for each in state.tables.values()), default=BEGINNING_OF_TIME)
     entry.state = replace(
         state,
         former=state.terms,
@@ -72,7 +74,7 @@ def begin_waiting(entry: Entry, won: Cause) -> None:
         given=state.waiting_given,
         since=max(known, state.waiting_given, state.base),
         waiting=None,
-        waiting_given=BEGINNING,
+        waiting_given=BEGINNING_OF_TIME,
     )
 
 
@@ -89,34 +91,34 @@ def seed_of(state: JackpotLedgerState, won: Cause) -> int:
     return state.terms.seed if state.terms is not None else 0
 
 
-def is_live(entry: Entry) -> bool:
+def is_live(entry: EntryBuilder) -> bool:
     """Whether the jackpot holds more or less than it began with, or owes an award."""
     terms = entry.state.terms
     return terms is not None and (
-        entry.held("meter", END) != terms.seed
+        entry.held("meter", END_OF_TIME) != terms.seed
         or any(is_due(each) for hit in entry.state.hits for each in hit.awards)
         or any(not hit.fixed for hit in entry.state.hits)
     )
 
 
-def is_due(award: Award) -> bool:
+def is_due(award: HitAward) -> bool:
     """Whether something is still to be done with an award."""
     return not award.returned and (award.claimed or award.value is None or award.paid < award.value)
 
 
-def _open(entry: Entry, terms: Terms, given: Cause) -> None:
+def _open(entry: EntryBuilder, terms: Terms, given: Cause) -> None:
     entry.state = replace(
         entry.state,
         terms=terms,
         given=given,
         base=given,
         waiting=None,
-        waiting_given=BEGINNING,
+        waiting_given=BEGINNING_OF_TIME,
     )
     _post_seed(entry, given, terms.seed)
 
 
-def _post_seed(entry: Entry, at: Cause, amount: int) -> None:
+def _post_seed(entry: EntryBuilder, at: Cause, amount: int) -> None:
     entry.post("seed", at, {("seed", ""): -amount, ("meter", ""): amount})
 
 

@@ -15,23 +15,25 @@ import msgspec
 from controller.contract.jackpot import NAMED
 from controller.journal.schema import NONSENSE, ChainHead
 from controller.proof.checkpoint import kept
-from subscribers.carrousel.facts import Fact, Ordered
+from subscribers.carrousel.facts import Fact, OrderGiven
 from subscribers.carrousel.schema import (
-    VERSION,
+    LEDGER_FORMAT,
     Cursor,
+    EntryRow,
     LedgerError,
-    Line,
-    Row,
-    follows,
+    PostingRow,
+    find_schema_flaw,
     genesis,
-    tables_flaw,
+    is_next_entry,
 )
 
-_ROWS = "SELECT * FROM entry WHERE position > ? AND position <= ? ORDER BY position"
-_LINES = "SELECT * FROM posting WHERE position > ? AND position <= ? ORDER BY position, line"
+_ENTRIES_QUERY = "SELECT * FROM entry WHERE position > ? AND position <= ? ORDER BY position"
+_POSTINGS_QUERY = (
+    "SELECT * FROM posting WHERE position > ? AND position <= ? ORDER BY position, line"
+)
 
 _fact = msgspec.json.Decoder(Fact).decode
-_UNNAMED: dict[str, int | str] = {"paid": 0, "gap": "", "generation": 1}
+_NAMED_FIELD_DEFAULTS: dict[str, int | str] = {"paid": 0, "gap": "", "generation": 1}
 """What stands in a field that orders to older releases did not have. It is not checked."""
 
 
@@ -43,14 +45,14 @@ def read_fact(body: bytes) -> Fact:
         fact: Fact = _fact(body)
         return fact
     except msgspec.ValidationError:
-        former = _unnamed(msgspec.json.decode(body))
+        former = _fill_named_field(msgspec.json.decode(body))
         if former is None:
             raise
-        found: Ordered = msgspec.convert(former, Ordered)
+        found: OrderGiven = msgspec.convert(former, OrderGiven)
         return found
 
 
-def _unnamed(fact: Any) -> dict[str, Any] | None:
+def _fill_named_field(fact: Any) -> dict[str, Any] | None:
     """An order that does not name the state that its signers saw, with that field filled in; None:
     it is no such order.
     """
@@ -58,12 +60,12 @@ def _unnamed(fact: Any) -> dict[str, Any] | None:
         case {"fact": "ordered", "order": {"type": str(kind)} as order}:
             for named, field in NAMED.items():
                 if str(named.__struct_config__.tag) == kind and order.get(field) is None:
-                    filled = {**order, field: _UNNAMED[field]}
+                    filled = {**order, field: _NAMED_FIELD_DEFAULTS[field]}
                     return {**fact, "order": filled, "unnamed": True}
     return None
 
 
-class Reading:
+class LedgerReader:
     """A ledger that is only read. ``kept``: the checkpoint beside it, which is read first: of a
     ledger in use, the entries that are read go at least as far. Raises :class:`LedgerError` where
     it is none.
@@ -82,7 +84,7 @@ class Reading:
             self.connection.execute("BEGIN")
             self.id = ledger_id(self.connection, path)
             self.genesis = ChainHead(0, genesis(self.id))
-            self.head = head(self.connection, self.genesis)
+            self.head = read_head(self.connection, self.genesis)
         except NONSENSE as error:
             self.connection.close()
             raise LedgerError(
@@ -98,10 +100,10 @@ class Reading:
 
     def entries(
         self, after: int = 0, through: int | None = None
-    ) -> Iterator[tuple[Row, list[Line]]]:
+    ) -> Iterator[tuple[EntryRow, list[PostingRow]]]:
         """The entries after a position, up to and with another one, each with its postings."""
         end = self.head.position if through is None else through
-        return entries(self.connection, after, end)
+        return read_entries(self.connection, after, end)
 
     def hash_at(self, position: int) -> bytes | None:
         """The hash of an entry; None: there is none."""
@@ -118,17 +120,17 @@ def ledger_id(connection: sqlite3.Connection, path: Path) -> str:
     ``sqlite3.Error`` for what is no ledger.
     """
     meta = dict(connection.execute("SELECT key, value FROM meta"))
-    if meta.get("version") != str(VERSION):
+    if meta.get("version") != str(LEDGER_FORMAT):
         raise LedgerError(
-            f"{path}: a ledger of format {meta.get('version')}, and this release reads {VERSION}; "
-            "use the release that wrote it"
+            f"{path}: the ledger has format {meta.get('version')}; this release reads format "
+            f"{LEDGER_FORMAT}. Use the release that wrote it"
         )
     if meta.keys() != {"id", "version"}:
         raise LedgerError(f"{path}: its table meta was changed; put the right file back")
     return str(meta["id"])
 
 
-def head(connection: sqlite3.Connection, begins: ChainHead) -> ChainHead:
+def read_head(connection: sqlite3.Connection, begins: ChainHead) -> ChainHead:
     """The end of the chain."""
     row = connection.execute(
         "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
@@ -142,33 +144,35 @@ def hash_at(connection: sqlite3.Connection, position: int) -> bytes | None:
     return None if row is None else row[0]
 
 
-def entries(
+def read_entries(
     connection: sqlite3.Connection, after: int, through: int
-) -> Iterator[tuple[Row, list[Line]]]:
+) -> Iterator[tuple[EntryRow, list[PostingRow]]]:
     """The entries after a position, up to and with another one, each with its postings. Postings
     without an entry come with the next one, where its hash does not hold for them.
     """
-    groups = groupby(connection.execute(_LINES, (after, through)), key=lambda each: each[0])
+    groups = groupby(
+        connection.execute(_POSTINGS_QUERY, (after, through)), key=lambda each: each[0]
+    )
     waiting = next(groups, None)
-    for found in connection.execute(_ROWS, (after, through)):
-        row, postings = Row(*found), list[Line]()
+    for found in connection.execute(_ENTRIES_QUERY, (after, through)):
+        row, postings = EntryRow(*found), list[PostingRow]()
         while waiting is not None and waiting[0] <= row.position:
-            postings += [Line(*each[1:]) for each in waiting[1]]
+            postings += [PostingRow(*each[1:]) for each in waiting[1]]
             waiting = next(groups, None)
         yield row, postings
 
 
-def broken(connection: sqlite3.Connection, after: ChainHead, through: int) -> int | None:
+def find_broken_entry(connection: sqlite3.Connection, after: ChainHead, through: int) -> int | None:
     """The first position after ``after`` at which the chain does not hold; None: it holds."""
     before = after
-    for row, postings in entries(connection, after.position, through):
-        if not follows(row, postings, before):
+    for row, postings in read_entries(connection, after.position, through):
+        if not is_next_entry(row, postings, before):
             return before.position + 1
         before = ChainHead(row.position, row.hash)
     return None
 
 
-def states(connection: sqlite3.Connection) -> dict[str, tuple[int, bytes]]:
+def saved_states(connection: sqlite3.Connection) -> dict[str, tuple[int, bytes]]:
     """By jackpot: the state that was saved last, and after which entry."""
     return {
         jackpot: (position, state)
@@ -183,9 +187,9 @@ def cursors(connection: sqlite3.Connection) -> dict[str, Cursor]:
     return {row[0]: Cursor(*row) for row in connection.execute("SELECT * FROM cursor")}
 
 
-def flaw(connection: sqlite3.Connection) -> str | None:
+def find_file_flaw(connection: sqlite3.Connection) -> str | None:
     """What SQLite finds wrong with the file, or what is not as in a ledger. Raises
     ``sqlite3.Error``.
     """
     found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
-    return tables_flaw(connection) if found == "ok" else found
+    return find_schema_flaw(connection) if found == "ok" else found

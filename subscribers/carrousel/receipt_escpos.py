@@ -10,9 +10,9 @@ import textwrap
 from collections.abc import Iterator
 
 from controller.contract.messages.messages import text
-from subscribers.carrousel.receipt import Receipt, amount, facts, title
+from subscribers.carrousel.receipt import Receipt, labelled_values, paid_amount, title
 
-WIDTH = 42
+LINE_WIDTH = 42
 _INITIALISE = b"\x1b@\x1bt\x13"
 _BOLD, _PLAIN = b"\x1bE\x01", b"\x1bE\x00"
 _LARGE, _NORMAL = b"\x1d!\x11", b"\x1d!\x00"
@@ -27,33 +27,37 @@ def as_escpos(of: Receipt, language: str) -> bytes:
             _INITIALISE,
             _CENTRE,
             _BOLD,
-            _encoded(title(of, language)),
+            _encode_line(title(of, language)),
             _LARGE,
-            _encoded(amount(of, language)),
+            _encode_line(paid_amount(of, language)),
             _NORMAL,
             _PLAIN,
             _LEFT,
             b"\n",
-            *(_encoded(line) for name, value in facts(of, language) for line in _fit(name, value)),
+            *(
+                _encode_line(line)
+                for name, value in labelled_values(of, language)
+                for line in _layout(name, value)
+            ),
             b"\n\n\n",
-            _encoded("_" * WIDTH),
-            _encoded(text("book.received", language)),
+            _encode_line("_" * LINE_WIDTH),
+            _encode_line(text("book.received", language)),
             _CUT,
         )
     )
 
 
-def _fit(name: str, value: str) -> Iterator[str]:
+def _layout(name: str, value: str) -> Iterator[str]:
     """A name and its value in one line, or the value in lines of its own below."""
-    if len(name) + 2 + len(value) <= WIDTH:
-        yield name + value.rjust(WIDTH - len(name))
+    if len(name) + 2 + len(value) <= LINE_WIDTH:
+        yield name + value.rjust(LINE_WIDTH - len(name))
         return
     yield name
-    for line in textwrap.wrap(value, WIDTH - 2):
+    for line in textwrap.wrap(value, LINE_WIDTH - 2):
         yield f"  {line}"
 
 
-def _encoded(line: str) -> bytes:
+def _encode_line(line: str) -> bytes:
     """A line in PC858; what it lacks, and what would be a command, is a question mark."""
     shown = "".join(each if each.isprintable() else "?" for each in line.replace("’", "'"))
     return shown.encode("cp858", "replace") + b"\n"

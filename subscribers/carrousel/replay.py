@@ -9,11 +9,11 @@ from functools import partial
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.balances import Balances
 from subscribers.carrousel.facts import Fact
-from subscribers.carrousel.jackpot import begin, take
+from subscribers.carrousel.jackpot import apply_fact, initial_state
 from subscribers.carrousel.ledger_state import JackpotLedgerState
-from subscribers.carrousel.schema import POSTING, Line, lines
+from subscribers.carrousel.schema import POSTING_SCHEMA, PostingRow, posting_rows
 
-_POSTING = "INSERT INTO posting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_POSTING = "INSERT INTO posting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Replay:
@@ -32,32 +32,34 @@ class Replay:
         self.states = dict(states or {})
         self._earlier = earlier
         self._postings = sqlite3.connect("", isolation_level=None)  # on the disk where it grows
-        self._postings.executescript(f"{POSTING} BEGIN;")
+        self._postings.executescript(f"{POSTING_SCHEMA} BEGIN;")
         self._balances = Balances(self._postings)
         self.departed: set[str] = set()
 
-    def differs(self, position: int, jackpot: str, fact: Fact, found: Sequence[Line]) -> str | None:
+    def differs(
+        self, position: int, jackpot: str, fact: Fact, found: Sequence[PostingRow]
+    ) -> str | None:
         """How the postings of an entry differ from what follows from its fact; None: not at all."""
         if jackpot in self.departed:
             return None
         try:
-            state = self.states.get(jackpot) or begin(jackpot)
-            taken = take(state, fact, partial(self._held, jackpot))
-            wanted = lines(taken.transactions)
+            state = self.states.get(jackpot) or initial_state(jackpot)
+            taken = apply_fact(state, fact, partial(self._held, jackpot))
+            wanted = posting_rows(taken.transactions)
         except Exception as error:
             self.departed.add(jackpot)
             return f"the rules cannot take its fact: {type(error).__name__}: {error}"
         if wanted == found:
             self.states[jackpot] = taken.state
-            self._postings.executemany(_POSTING, [(position, *each) for each in wanted])
+            self._postings.executemany(_INSERT_POSTING, [(position, *each) for each in wanted])
             self._balances.add(wanted)
             return None
         self.departed.add(jackpot)
         count = min(len(wanted), len(found))
         at = next((n for n in range(count) if wanted[n] != found[n]), count)
         return (
-            f"line {at + 1} says {_said(found, at)}, and what follows from the facts is "
-            f"{_said(wanted, at)}"
+            f"line {at + 1} says {_describe_row(found, at)}, and what follows from the facts is "
+            f"{_describe_row(wanted, at)}"
         )
 
     def _held(self, jackpot: str, account: str, before: Cause) -> int:
@@ -70,7 +72,7 @@ class Replay:
         self._postings.close()
 
 
-def _said(postings: Sequence[Line], at: int) -> str:
+def _describe_row(postings: Sequence[PostingRow], at: int) -> str:
     if at >= len(postings):
         return "nothing"
     line = postings[at]

@@ -32,9 +32,9 @@ import msgspec
 from controller.journal.schema import ChainHead
 from subscribers.carrousel.accounts import Cause, Transaction
 
-VERSION = 1
+LEDGER_FORMAT = 1
 
-POSTING = """
+POSTING_SCHEMA = """
 CREATE TABLE posting (
     position INTEGER NOT NULL,
     line INTEGER NOT NULL,
@@ -58,7 +58,7 @@ CREATE INDEX held ON posting (jackpot, account, at_time, at_table, at_boot, at_s
     WHERE account IN ('meter', 'reserve');
 """
 
-_ENTRY = """
+_ENTRY_SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE entry (
     position INTEGER PRIMARY KEY,
@@ -76,7 +76,7 @@ CREATE UNIQUE INDEX once ON entry (cause_table, cause_boot, cause_seq)
     WHERE cause_table IS NOT NULL;
 """
 
-_BESIDE = """
+_SAVED_SCHEMA = """
 CREATE TABLE saved (jackpot TEXT PRIMARY KEY, position INTEGER NOT NULL, state BLOB NOT NULL)
     STRICT, WITHOUT ROWID;
 CREATE TABLE cursor (table_id TEXT PRIMARY KEY, heard BLOB NOT NULL) STRICT, WITHOUT ROWID;
@@ -100,7 +100,7 @@ CREATE TRIGGER meta_kept BEFORE DELETE ON meta
     BEGIN SELECT RAISE(ABORT, 'what a ledger is never changes'); END;
 """
 
-SCHEMA = _ENTRY + POSTING + _BESIDE
+SCHEMA = _ENTRY_SCHEMA + POSTING_SCHEMA + _SAVED_SCHEMA
 
 
 class LedgerError(Exception):
@@ -114,7 +114,7 @@ class Cursor(msgspec.Struct, frozen=True):
     heard: bytes
 
 
-class Line(NamedTuple):
+class PostingRow(NamedTuple):
     """A posting, as its row has it after the position."""
 
     line: int
@@ -141,10 +141,12 @@ class Line(NamedTuple):
     @property
     def cause(self) -> Cause | None:
         """The table's event that it was posted for."""
-        return cause_of(self.cause_time, self.cause_table, self.cause_boot, self.cause_seq)
+        return cause_from_columns(
+            self.cause_time, self.cause_table, self.cause_boot, self.cause_seq
+        )
 
 
-class Row(NamedTuple):
+class EntryRow(NamedTuple):
     """An entry, as its row has it."""
 
     position: int
@@ -161,15 +163,17 @@ class Row(NamedTuple):
     @property
     def cause(self) -> Cause | None:
         """The table's event that the fact is."""
-        return cause_of(self.cause_time, self.cause_table, self.cause_boot, self.cause_seq)
+        return cause_from_columns(
+            self.cause_time, self.cause_table, self.cause_boot, self.cause_seq
+        )
 
 
-Columns = tuple[str | None, str | None, str | None, int | None]
-_NOBODY: Columns = (None, None, None, None)
-_line = msgspec.json.Encoder().encode
+CauseColumns = tuple[str | None, str | None, str | None, int | None]
+_NO_CAUSE: CauseColumns = (None, None, None, None)
+_encode_json = msgspec.json.Encoder().encode
 
 
-def cause_of(
+def cause_from_columns(
     time: str | None, table: str | None, boot: str | None, seq: int | None
 ) -> Cause | None:
     """A cause of its columns."""
@@ -178,73 +182,73 @@ def cause_of(
     return Cause(time, table, boot, seq)
 
 
-def key(cause: Cause) -> tuple[str, str, str, int]:
+def cause_key(cause: Cause) -> tuple[str, str, str, int]:
     """What causes are ordered by."""
     return cause.time, cause.table, cause.boot, cause.seq
 
 
-def columns(cause: Cause | None) -> Columns:
+def cause_columns(cause: Cause | None) -> CauseColumns:
     """The columns of a cause."""
-    return _NOBODY if cause is None else key(cause)
+    return _NO_CAUSE if cause is None else cause_key(cause)
 
 
-def lines(transactions: Iterable[Transaction]) -> list[Line]:
+def posting_rows(transactions: Iterable[Transaction]) -> list[PostingRow]:
     """The rows of the postings of these transactions."""
-    made: list[Line] = []
+    made: list[PostingRow] = []
     for number, each in enumerate(transactions, 1):
-        at, cause = key(each.at), columns(each.cause)
+        at, cause = cause_key(each.at), cause_columns(each.cause)
         for posting in each.postings:
             fields = (posting.account, posting.part, posting.amount)
             numbers = (len(made) + 1, number)
-            made.append(Line._make((*numbers, each.what, each.jackpot, *fields, *at, *cause)))
+            made.append(PostingRow._make((*numbers, each.what, each.jackpot, *fields, *at, *cause)))
     return made
 
 
 def genesis(ledger: str) -> bytes:
     """The hash before the first entry."""
-    return sha256(f"novamas carrousel {VERSION}\n{ledger}".encode()).digest()
+    return sha256(f"novamas carrousel {LEDGER_FORMAT}\n{ledger}".encode()).digest()
 
 
-def chained(
+def entry_hash(
     previous: bytes,
     position: int,
     time: str,
     jackpot: str,
-    cause: Columns,
+    cause: CauseColumns,
     fact: bytes,
-    postings: Iterable[Line],
+    postings: Iterable[PostingRow],
 ) -> bytes:
     """The hash of an entry."""
-    first = _line((position, time, jackpot, *cause))
+    first = _encode_json((position, time, jackpot, *cause))
     return sha256(
         b"%b%b\n%b\n%b"
-        % (previous, first, fact, b"".join(b"%b\n" % _line(each) for each in postings))
+        % (previous, first, fact, b"".join(b"%b\n" % _encode_json(each) for each in postings))
     ).digest()
 
 
-def follows(row: Row, postings: Iterable[Line], before: ChainHead) -> bool:
+def is_next_entry(row: EntryRow, postings: Iterable[PostingRow], before: ChainHead) -> bool:
     """Whether the entry is the one after ``before``, as it was written. Values of a damaged file
     may have any type.
     """
     try:
         return (row.position, row.previous) == (before.position + 1, before.hash) and (
-            chained(row.previous, *row[:3], row[3:7], row.fact, postings) == row.hash
+            entry_hash(row.previous, *row[:3], row[3:7], row.fact, postings) == row.hash
         )
     except (TypeError, ValueError):
         return False
 
 
-def tables_flaw(connection: sqlite3.Connection) -> str | None:
+def find_schema_flaw(connection: sqlite3.Connection) -> str | None:
     """How the tables, indexes and triggers of a file differ from those of a ledger; None: not at
     all. Raises ``sqlite3.Error``.
     """
     with_all = sqlite3.connect(":memory:")
     try:
         with_all.executescript(SCHEMA)
-        wanted = set(with_all.execute(_PARTS))
+        wanted = set(with_all.execute(_SCHEMA_QUERY))
     finally:
         with_all.close()
-    found = set(connection.execute(_PARTS))
+    found = set(connection.execute(_SCHEMA_QUERY))
     if missing := sorted(name for _, name, _ in wanted - found):
         return f"{', '.join(missing)}: missing, or not as in a ledger"
     if foreign := sorted(name for _, name, _ in found - wanted):
@@ -252,4 +256,4 @@ def tables_flaw(connection: sqlite3.Connection) -> str | None:
     return None
 
 
-_PARTS = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+_SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"

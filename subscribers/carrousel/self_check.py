@@ -15,18 +15,18 @@ import msgspec
 from nacl.signing import SigningKey
 
 from controller.proof.checkpoint import public
-from subscribers.carrousel.mark import NoMarkError, kept
-from subscribers.carrousel.reading import Reading
+from subscribers.carrousel.mark import NoMarkError, read_mark
+from subscribers.carrousel.reading import LedgerReader
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.settings import CarrouselSettings
-from subscribers.carrousel.since_mark import contradicts, departs, heard_otherwise
-from subscribers.carrousel.store import Store
+from subscribers.carrousel.since_mark import contradicts_mark, find_changed_cursor, find_departure
+from subscribers.carrousel.store import LedgerStore
 from subscribers.carrousel.verification import verify
 
-ROOTS = ("controller", "devices", "subscribers")
+PROGRAM_PACKAGES = ("controller", "devices", "subscribers")
 """The packages that it runs of."""
 DISTRIBUTION = "novamas"
-KEPT = (".py", ".toml", ".json", ".tsv")
+PROGRAM_FILE_SUFFIXES = (".py", ".toml", ".json", ".tsv")
 
 
 class NotVerifiedError(Exception):
@@ -36,9 +36,9 @@ class NotVerifiedError(Exception):
 def program_files(folder: Path | None = None) -> Iterator[tuple[str, bytes]]:
     """All files of the program, by their path below the folder in which it is installed."""
     base = folder or Path(__file__).parents[2]
-    for root in ROOTS:
+    for root in PROGRAM_PACKAGES:
         for path in sorted((base / root).rglob("*")):
-            if path.suffix in KEPT and "__pycache__" not in path.parts:
+            if path.suffix in PROGRAM_FILE_SUFFIXES and "__pycache__" not in path.parts:
                 yield path.relative_to(base).as_posix(), path.read_bytes()
 
 
@@ -50,26 +50,30 @@ def program_digest(files: Iterable[tuple[str, bytes]]) -> str:
     return whole.hexdigest()
 
 
-def installed() -> dict[str, str]:
+def installed_digests() -> dict[str, str]:
     """What the installer wrote down of each file: path to SHA-256, base64url. Empty where the
     program runs from its sources.
     """
     found = {}
     for file in metadata.distribution(DISTRIBUTION).files or ():
-        if file.hash is not None and file.hash.mode == "sha256" and file.parts[0] in ROOTS:
+        if (
+            file.hash is not None
+            and file.hash.mode == "sha256"
+            and file.parts[0] in PROGRAM_PACKAGES
+        ):
             found[file.as_posix()] = file.hash.value
     return found
 
 
-def changed(files: Iterable[tuple[str, bytes]], known: dict[str, str]) -> list[str]:
+def changed_files(files: Iterable[tuple[str, bytes]], known: dict[str, str]) -> list[str]:
     """The files that are not as they were installed."""
     if not known:
         return []
-    here = {name: _spelled(body) for name, body in files}
+    here = {name: _base64_digest(body) for name, body in files}
     return sorted(
         name
         for name in here.keys() | known.keys()
-        if Path(name).suffix in KEPT and here.get(name) != known.get(name)
+        if Path(name).suffix in PROGRAM_FILE_SUFFIXES and here.get(name) != known.get(name)
     )
 
 
@@ -85,7 +89,7 @@ def check_program() -> str:
         files = list(program_files())
     except OSError as error:
         raise NotVerifiedError(f"{error.filename}: {error.strerror}") from None
-    if wrong := changed(files, installed()):
+    if wrong := changed_files(files, installed_digests()):
         told = ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
         raise NotVerifiedError(
             f"not as installed: {told}; install the release again, and find out who changed it"
@@ -94,7 +98,7 @@ def check_program() -> str:
 
 
 def check_ledger(
-    store: Store,
+    store: LedgerStore,
     key: SigningKey,
     reached: Callable[[int, int], None],
     whole: Callable[[str], None],
@@ -107,16 +111,16 @@ def check_ledger(
     if not store.committed.position:
         return
     try:
-        mark = kept(key, path)
+        mark = read_mark(key, path)
     except NoMarkError as error:
         why = str(error)
     else:
-        with closing(Reading(path)) as file:
-            if (found := contradicts(file, mark)) is not None:
-                raise LedgerError(f"{path}: {found}; {_WHAT_TO_DO}")
-            departed = departs(file, mark, store.sums, reached)
+        with closing(LedgerReader(path)) as file:
+            if (found := contradicts_mark(file, mark)) is not None:
+                raise LedgerError(f"{path}: {found}; {_REPAIR_ADVICE}")
+            departed = find_departure(file, mark, store.sums, reached)
             if departed is None:
-                if (table := heard_otherwise(file, mark)) is not None:
+                if (table := find_changed_cursor(file, mark)) is not None:
                     raise LedgerError(
                         f"{path}: how far {table} was heard was changed while the controller was "
                         "stopped, so that events may be missing; put the last good file back"
@@ -130,13 +134,13 @@ def check_ledger(
     if verdict.findings:
         first, more = verdict.findings[0], len(verdict.findings) - 1 + verdict.more
         told = f"{first} (and {more} more)" if more else str(first)
-        raise LedgerError(f"{path}: {told}; {_WHAT_TO_DO}")
+        raise LedgerError(f"{path}: {told}; {_REPAIR_ADVICE}")
 
 
-_WHAT_TO_DO = (
+_REPAIR_ADVICE = (
     "let `novamas carrousel verify` say all that is wrong, and put the last good file back"
 )
 
 
-def _spelled(body: bytes) -> str:
+def _base64_digest(body: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(body).digest()).rstrip(b"=").decode()

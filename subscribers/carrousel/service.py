@@ -43,24 +43,29 @@ from devices.log import structlog
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.facts import (
-    Alerted,
+    AlertRaised,
+    CaughtUp,
+    ControllerStarted,
     Fact,
-    Heard,
-    Ordered,
-    Served,
+    OrderGiven,
+    OrderNotFollowed,
+    PlayStatus,
+    ServedBy,
     Staked,
-    Standing,
-    Started,
     TermsGiven,
-    Unfollowed,
     Won,
 )
-from subscribers.carrousel.intake import Got, Rules
-from subscribers.carrousel.jackpot import begin
-from subscribers.carrousel.ledger_state import JackpotLedgerState, RefusedError, Taken
-from subscribers.carrousel.mark import Mark, keep
-from subscribers.carrousel.metrics import FAMILIES, Counts, values
-from subscribers.carrousel.orders import NEVER, Orders, PeopleInForce, unfollowed
+from subscribers.carrousel.intake import IntakeResult, IntakeRules
+from subscribers.carrousel.jackpot import initial_state
+from subscribers.carrousel.ledger_state import FactOutcome, JackpotLedgerState, OrderRefusedError
+from subscribers.carrousel.mark import VerificationMark, write_mark
+from subscribers.carrousel.metrics import FAMILIES, JackpotCounts, metric_values
+from subscribers.carrousel.orders import (
+    PERMANENT_REFUSALS,
+    Orders,
+    PeopleInForce,
+    order_not_followed,
+)
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.self_check import (
     NotVerifiedError,
@@ -70,58 +75,63 @@ from subscribers.carrousel.self_check import (
 )
 from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
 from subscribers.carrousel.stakes import REMEMBERED_ROUNDS
-from subscribers.carrousel.statement_of_state import Alerts, Run, Said, statement
-from subscribers.carrousel.store import NotStoredError, Store
-from subscribers.carrousel.tables import Linked, Nodes
+from subscribers.carrousel.statement_of_state import (
+    ControllerRun,
+    JackpotAlerts,
+    PendingEchoes,
+    encode_state,
+)
+from subscribers.carrousel.store import LedgerNotStoredError, LedgerStore
+from subscribers.carrousel.tables import LinkedTable, NodeDirectory
 from subscribers.carrousel.terms import Terms
-from subscribers.carrousel.unlinked import linked_with, stake_or_award
+from subscribers.carrousel.unlinked import describe_stake_or_award, jackpot_in_info
 from subscribers.connection import ServiceConnection
 from subscribers.essential import essential
 from subscribers.recall_key import RecallKey, unsigned_recall
 
-PACE = 0.02
+MIN_STATEMENT_INTERVAL_SECONDS = 0.02
 """Seconds between two statements of a jackpot, at least."""
-TICK = 0.25
+TICK_SECONDS = 0.25
 """Seconds between two looks at what is due."""
-JUDGED = 1.0
+TABLE_CHECK_INTERVAL_SECONDS = 1.0
 """Seconds after which is judged anew whether bets may be taken at a table, though nothing changed.
 """
-SIGNED = 30.0
+CHECKPOINT_INTERVAL_SECONDS = 30.0
 """Seconds between two checkpoints, and between two marks of what is verified."""
-SAID = 5.0
+PROGRESS_LOG_INTERVAL_SECONDS = 5.0
 """Seconds between two lines of the log that say how far the verification is."""
-KEPT = 5.0
+CURSOR_SAVE_INTERVAL_SECONDS = 5.0
 """Seconds after which is kept how far a table was heard that told nothing of a jackpot."""
-EAGER, PATIENT = 10.0, 2.0
+EAGER_RECALL_SECONDS, RECALL_INTERVAL_SECONDS = 10.0, 2.0
 """For so many seconds after a hit all tables are asked at every tick; after that, so many seconds
 pass between.
 """
-ORDERS = 20
+MAX_WAITING_ORDERS = 20
 """Orders that wait, at most, for each jackpot."""
-BETWEEN = 0.01
+ORDER_INTERVAL_SECONDS = 0.01
 """Seconds between two orders of a jackpot."""
-QUIET = 60.0
+FOREIGN_STATE_CLEAR_SECONDS = 60.0
 """Seconds without somebody else's statement after which that is over."""
-STATE_FOREIGN = "state-foreign"
+FOREIGN_STATE_ALERT_ID = "state-foreign"
 """The id of that alert."""
-ALERTS = 200
+MAX_STORED_ALERTS = 200
 """Alerts of a jackpot that the ledger keeps, at most; more of them are told, and forgotten at a
 restart.
 """
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
-Answered = asyncio.Future[Taken]
-Waiting = tuple[str, Fact, Answered | None]
+OutcomeFuture = asyncio.Future[FactOutcome]
+PendingFact = tuple[str, Fact, OutcomeFuture | None]
 """A fact with its jackpot, and whom to answer."""
 
 
-class Jackpot:
+class JackpotRuntime:
     """One jackpot: what is told of it, and when it was last."""
 
     def __init__(self, settings: JackpotSettings, topics: Topics, orders: Orders) -> None:
         self.id = settings.terms.jackpot
         self.settings, self.topics, self.orders = settings, topics, orders
-        self.alerts = Alerts()
+        self.alerts = JackpotAlerts()
         self.former: set[str] = set()
         """Alerts of a run before, which stand at the broker until the ledger is open."""
         self.changed = True
@@ -129,7 +139,7 @@ class Jackpot:
         self.hit = 0.0
         """When something was won last, on the monotonic clock."""
         self.asked = 0.0
-        self.said = Said()
+        self.said = PendingEchoes()
         self.last = b""
         """The statement that was published last."""
         self.forged = self.corrected = 0.0
@@ -143,7 +153,7 @@ class Jackpot:
         """The same as it was told last."""
 
 
-class Carrousel:
+class JackpotController:
     """The controller of all jackpots. Raises ``PrivateKeyError`` and ``OSError`` for the key of the
     reader.
     """
@@ -152,7 +162,7 @@ class Carrousel:
         self.settings = settings
         self.boot = secrets.token_hex(4)
         self._log = structlog.get_logger()
-        self._run = Run(site=settings.site, boot=self.boot, keepalive=settings.keepalive)
+        self._run = ControllerRun(site=settings.site, boot=self.boot, keepalive=settings.keepalive)
         self._people = PeopleInForce(
             settings.people_file, settings.people_key, settings.site, Path(settings.ledger)
         )
@@ -164,14 +174,14 @@ class Carrousel:
             else RecallKey(Path(settings.recall_key), Path(settings.recall_passphrase))
         )
         self._seen = Seen()
-        self.jackpots: dict[str, Jackpot] = {}
+        self.jackpots: dict[str, JackpotRuntime] = {}
         for each in settings.jackpots:
             topics = Topics(settings.site, each.simulated)
             name = each.terms.jackpot
             audience = f"{topics.root}/jackpot/{name}"
             known = partial(self._tables_of, name), partial(self._state_of, name)
             orders = Orders(name, audience, *known, self._people, self._seen)
-            self.jackpots[name] = Jackpot(each, topics, orders)
+            self.jackpots[name] = JackpotRuntime(each, topics, orders)
         user = settings.broker.username or ""
         self._client = user if _CLIENT.fullmatch(user) else f"carrousel-{secrets.token_urlsafe(9)}"
         self.why: OutOfPlay | None = "not_verified"
@@ -180,19 +190,19 @@ class Carrousel:
         """Whether the check of itself is under way."""
         self.books: Books | None = None
         self._key: SigningKey | None = None
-        self.tables: dict[str, Linked] = {}
-        self.unlinked: dict[tuple[bool, str], Jackpot | None] = {}
+        self.tables: dict[str, LinkedTable] = {}
+        self.unlinked: dict[tuple[bool, str], JackpotRuntime | None] = {}
         """Tables that no authorisation names, and whether each is simulated: the jackpot that it
         says it plays for.
         """
-        self._nodes = {each: Nodes(settings.clock_bound) for each in (False, True)}
-        self._facts: list[Waiting] = []
+        self._nodes = {each: NodeDirectory(settings.clock_bound) for each in (False, True)}
+        self._facts: list[PendingFact] = []
         self._work = asyncio.Event()
         self._signed = self._kept = self._looked = self._judged = self._said = self._marked = 0.0
         self._routes: dict[str, Callable[[bytes], None]] = {}
         self._connection: ServiceConnection | None = None
         self._ending = False
-        self._counts = Counts()
+        self._counts = JackpotCounts()
         self._taken: list[tuple[str, Fact]] = []
         """Facts that were taken, and are not committed yet."""
         self._unusable = ""
@@ -256,7 +266,7 @@ class Carrousel:
     async def _metrics(self) -> HttpResponse:
         """The answer to ``/metrics``."""
         connection = self._connection
-        told = values(
+        told = metric_values(
             self._counts,
             {
                 each.id: msgspec.json.decode(each.last, type=JackpotState)
@@ -287,10 +297,10 @@ class Carrousel:
         self._checking = False
         self._work.set()
 
-    def _check(self) -> tuple[str, Store, SigningKey]:
+    def _check(self) -> tuple[str, LedgerStore, SigningKey]:
         """The digest of the program, the ledger and its key. In a thread of its own."""
         program = check_program()
-        store = Store(Path(self.settings.ledger))
+        store = LedgerStore(Path(self.settings.ledger))
         try:
             store.check_balances()
             own = self.settings.key
@@ -307,11 +317,11 @@ class Carrousel:
     def _reached(self, position: int, of: int) -> None:
         if self._ending:
             raise NotVerifiedError("the controller ends")
-        if time.monotonic() - self._said >= SAID:
+        if time.monotonic() - self._said >= PROGRESS_LOG_INTERVAL_SECONDS:
             self._said = time.monotonic()
             self._log.info("verifying the ledger", entry=position, of=of)
 
-    def _begin(self, program: str, store: Store, key: SigningKey) -> None:
+    def _begin(self, program: str, store: LedgerStore, key: SigningKey) -> None:
         """Take part from now on."""
         try:
             former = store.started()
@@ -320,7 +330,7 @@ class Carrousel:
             self._remember(books.read())
             self._seen.restore(taken_before(store.tokens()), time.time())
             now = utc(time.time())
-            told = Started(
+            told = ControllerStarted(
                 time=now,
                 boot=self.boot,
                 program=program,
@@ -333,7 +343,7 @@ class Carrousel:
                 jackpot.alerts.follow(books.states[jackpot.id].alerts)
                 jackpot.alerts.changed |= jackpot.former
             if former is not None:
-                self._tell_changes(msgspec.json.decode(former, type=Started), told)
+                self._tell_changes(msgspec.json.decode(former, type=ControllerStarted), told)
             self._keep_alerts(books, now)
             books.commit()
             self._count()
@@ -355,7 +365,7 @@ class Carrousel:
             jackpot.changed, jackpot.told = True, 0.0
         self._judge_soon()
 
-    def _tell_changes(self, former: Started, now: Started) -> None:
+    def _tell_changes(self, former: ControllerStarted, now: ControllerStarted) -> None:
         """Whether it runs of other files, or with another configuration, than the last time."""
         changes: tuple[tuple[str, JackpotAlert, str, str], ...] = (
             ("program", "program_changed", former.program, now.program),
@@ -387,7 +397,7 @@ class Carrousel:
             if topic not in routes or not topic.endswith("/info"):
                 self._connection.listen(topic)
 
-    def _give_terms(self, jackpot: Jackpot, now: str) -> None:
+    def _give_terms(self, jackpot: JackpotRuntime, now: str) -> None:
         assert self.books is not None
         state, terms = self.books.states[jackpot.id], jackpot.settings.terms
         if terms != (state.waiting or state.terms):
@@ -401,16 +411,16 @@ class Carrousel:
             for table in (*rules.tables, *jackpot.settings.tables):
                 if table not in self.tables:
                     topic = f"{jackpot.topics.root}/{table}"
-                    self.tables[table] = Linked(table, jackpot.id, topic, rules)
+                    self.tables[table] = LinkedTable(table, jackpot.id, topic, rules)
                 if self.tables[table].jackpot == jackpot.id:
                     self.tables[table].intake.rules = rules
 
-    def _rules(self, jackpot: Jackpot) -> Rules:
+    def _rules(self, jackpot: JackpotRuntime) -> IntakeRules:
         """What the terms in force allow."""
         state = self._state_of(jackpot.id)
         terms: Terms = state.terms or jackpot.settings.terms
         given = terms.authorisation
-        return Rules(
+        return IntakeRules(
             tables=() if given is None else given.tables,
             games=terms.games,
             decree=terms.decree,
@@ -448,7 +458,7 @@ class Carrousel:
                 return
 
     def _hear_jackpot(
-        self, jackpot: Jackpot, topic: str, leaf: str, body: bytes, *, retained: bool
+        self, jackpot: JackpotRuntime, topic: str, leaf: str, body: bytes, *, retained: bool
     ) -> None:
         kind, _, name = leaf.partition("/")
         if leaf == "state":
@@ -461,31 +471,31 @@ class Carrousel:
             assert self._connection is not None  # of a run before, or of somebody else
             self._connection.retain(topic, jackpot.alerts.body(name))
 
-    def _hear_state(self, jackpot: Jackpot, body: bytes, *, retained: bool) -> None:
+    def _hear_state(self, jackpot: JackpotRuntime, body: bytes, *, retained: bool) -> None:
         """A statement of a jackpot at the broker: ours, or one that is put right. What the broker
         kept of a run before is put right by ours that follows.
         """
         if retained or jackpot.said.heard(body):
             return
-        now, first = time.monotonic(), STATE_FOREIGN not in jackpot.alerts.open
+        now, first = time.monotonic(), FOREIGN_STATE_ALERT_ID not in jackpot.alerts.open
         if first:
             detail = (
                 "another client of the broker publishes the statement of this jackpot; each is put "
                 "right. See who may write on its topics"
             )
-            self._alert(jackpot, STATE_FOREIGN, "state_foreign", detail, fault=True)
+            self._alert(jackpot, FOREIGN_STATE_ALERT_ID, "state_foreign", detail, fault=True)
         jackpot.forged = now
         if now - jackpot.corrected >= 1.0:
             self._correct(jackpot)
 
-    def _correct(self, jackpot: Jackpot) -> None:
+    def _correct(self, jackpot: JackpotRuntime) -> None:
         """Say the statement anew."""
         jackpot.corrected, jackpot.changed, jackpot.told = time.monotonic(), True, 0.0
         self._work.set()
 
     def _unlinked_info(self, simulated: bool, name: str, body: bytes) -> None:
         """What a table that no authorisation names says of itself."""
-        found = self.jackpots.get(linked_with(body) or "")
+        found = self.jackpots.get(jackpot_in_info(body) or "")
         if found is not None and found.settings.simulated != simulated:
             found = None
         before = self.unlinked.get((simulated, name))
@@ -509,8 +519,8 @@ class Carrousel:
             self._alert(found, alert, "not_authorised", detail)
         self._work.set()
 
-    def _unlinked_event(self, jackpot: Jackpot, name: str, body: bytes) -> None:
-        told = stake_or_award(body)
+    def _unlinked_event(self, jackpot: JackpotRuntime, name: str, body: bytes) -> None:
+        told = describe_stake_or_award(body)
         if told is not None:
             detail = f"{name}: {told}: the table is not authorised"
             self._alert(jackpot, f"{name}-refused", "refused", detail)
@@ -530,17 +540,17 @@ class Carrousel:
             self._signed = 0.0
         self._judge_soon()
 
-    def _event(self, table: Linked, body: bytes) -> None:
+    def _event(self, table: LinkedTable, body: bytes) -> None:
         if self.why is None:
             self._got(table, table.intake.told(body))
 
-    def _table_state(self, table: Linked, body: bytes) -> None:
+    def _table_state(self, table: LinkedTable, body: bytes) -> None:
         if self.why is None:
             if table.hear_state(body):
                 self._ask(table)
             self._judge_soon()
 
-    def _table_info(self, table: Linked, body: bytes) -> None:
+    def _table_info(self, table: LinkedTable, body: bytes) -> None:
         table.hear_info(body)
         self._judge_soon()
 
@@ -549,7 +559,7 @@ class Carrousel:
         self._judged = 0.0
         self._work.set()
 
-    def _answer(self, table: Linked, body: bytes) -> None:
+    def _answer(self, table: LinkedTable, body: bytes) -> None:
         before = table.trouble
         answer = table.hear_answer(body)
         if table.trouble is not None and table.trouble != before:
@@ -567,7 +577,7 @@ class Carrousel:
         if table.again:
             self._ask(table)
 
-    def _got(self, table: Linked, got: Got) -> None:
+    def _got(self, table: LinkedTable, got: IntakeResult) -> None:
         """What a message led to."""
         table.moved = True
         if got.facts:
@@ -581,7 +591,7 @@ class Carrousel:
         if got.ask:
             self._ask(table)
 
-    def _ask(self, table: Linked) -> None:
+    def _ask(self, table: LinkedTable) -> None:
         """Ask a table what comes after the last event taken."""
         now = time.time()
         question = table.ask(time.monotonic(), utc(now))
@@ -602,13 +612,15 @@ class Carrousel:
 
     # Orders
 
-    def _hear_order(self, jackpot: Jackpot, name: str, body: bytes, *, retained: bool) -> None:
+    def _hear_order(
+        self, jackpot: JackpotRuntime, name: str, body: bytes, *, retained: bool
+    ) -> None:
         """An order waits until it is looked at. Too many are discarded, and those without a
         signature at once, so that a flood of them delays nothing else.
         """
         if self._sender(body) == (None, None):
             jackpot.unsigned += 1
-        elif len(jackpot.waiting) >= ORDERS:
+        elif len(jackpot.waiting) >= MAX_WAITING_ORDERS:
             jackpot.beyond += 1
         elif retained:
             self._order(jackpot, name, body, retained=True)
@@ -616,28 +628,29 @@ class Carrousel:
             jackpot.waiting.append((name, body))
             jackpot.given.set()
 
-    async def _follow(self, jackpot: Jackpot) -> None:
+    async def _follow(self, jackpot: JackpotRuntime) -> None:
         """Look at one order after the other."""
         while True:
             await jackpot.given.wait()
             jackpot.given.clear()
             while jackpot.waiting:
                 self._order(jackpot, *jackpot.waiting.popleft(), retained=False)
-                await asyncio.sleep(BETWEEN)
+                await asyncio.sleep(ORDER_INTERVAL_SECONDS)
 
-    def _tell_discarded(self, jackpot: Jackpot) -> None:
+    def _tell_discarded(self, jackpot: JackpotRuntime) -> None:
         """How many orders were discarded, and who must look."""
         unsigned, beyond = jackpot.unsigned, jackpot.beyond
         if (unsigned, beyond) != jackpot.discarded:
             jackpot.discarded = unsigned, beyond
             detail = (
-                f"since the start {unsigned} orders without a signature, and {beyond} that came "
-                f"while {ORDERS} waited. Give what was meant again; see who writes on its topics"
+                f"discarded since the start: {unsigned} orders without a signature, and {beyond} "
+                f"that came while {MAX_WAITING_ORDERS} were waiting. Give the intended orders "
+                "again, and find out who publishes on the jackpot's topics"
             )
             self._alert(jackpot, "orders-discarded", "orders_discarded", detail)
             self._work.set()
 
-    def _order(self, jackpot: Jackpot, name: str, body: bytes, *, retained: bool) -> None:
+    def _order(self, jackpot: JackpotRuntime, name: str, body: bytes, *, retained: bool) -> None:
         client, number = self._sender(body)
         signed, now = None, time.time()
         try:
@@ -653,14 +666,14 @@ class Carrousel:
         except RejectedError as no:
             self._refuse(jackpot, client, number, no, signed, body)
             return
-        answered: Answered = asyncio.get_running_loop().create_future()
+        answered: OutcomeFuture = asyncio.get_running_loop().create_future()
         answered.add_done_callback(lambda done: self._ordered(jackpot, client, number, done))
         self._facts.append((jackpot.id, ordered, answered))
         self._work.set()
 
     def _refuse(
         self,
-        jackpot: Jackpot,
+        jackpot: JackpotRuntime,
         client: str | None,
         number: object,
         no: RejectedError,
@@ -677,35 +690,35 @@ class Carrousel:
             ok=False,
             error=str(no),
             refusal=no.refusal,
-            judged=isinstance(no, RefusedError),
+            judged=isinstance(no, OrderRefusedError),
         )
 
-        def refused(stored: Answered | None = None) -> None:
+        def refused(stored: OutcomeFuture | None = None) -> None:
             if stored is not None and not stored.cancelled():
                 stored.exception()  # the reason of the refusal is the same
             self._log.info("order refused", jackpot=jackpot.id, reason=str(no))
             self._reply(jackpot, client, reply)
 
-        if signed is None or key in NEVER or self.books is None or self.why:
+        if signed is None or key in PERMANENT_REFUSALS or self.books is None or self.why:
             refused()
             return
-        stored: Answered = asyncio.get_running_loop().create_future()
+        stored: OutcomeFuture = asyncio.get_running_loop().create_future()
         stored.add_done_callback(refused)
-        told = unfollowed(signed, body, utc(time.time()), no)
+        told = order_not_followed(signed, body, utc(time.time()), no)
         self._facts.append((jackpot.id, told, stored))
         self._work.set()
 
-    def _can(self, jackpot: Jackpot, ordered: Ordered) -> None:
+    def _can(self, jackpot: JackpotRuntime, ordered: OrderGiven) -> None:
         """What only the running controller knows of an order."""
         if isinstance(ordered.order, GapSettle):
             table = self.tables.get(ordered.order.table)
             if table is None or table.jackpot != jackpot.id or table.intake.memory.gap is None:
-                raise RefusedError("gap_none", table=ordered.order.table)
+                raise OrderRefusedError("gap_none", table=ordered.order.table)
             if table.state is None:
-                raise RefusedError("gap_unheard", table=table.table)
+                raise OrderRefusedError("gap_unheard", table=table.table)
 
     def _ordered(
-        self, jackpot: Jackpot, client: str | None, number: object, done: Answered
+        self, jackpot: JackpotRuntime, client: str | None, number: object, done: OutcomeFuture
     ) -> None:
         error = None if done.cancelled() else done.exception()
         log = self._log.bind(jackpot=jackpot.id)
@@ -730,7 +743,7 @@ class Carrousel:
             return None, None
         return claims.client, claims.jti
 
-    def _reply(self, jackpot: Jackpot, client: str | None, reply: JackpotReply) -> None:
+    def _reply(self, jackpot: JackpotRuntime, client: str | None, reply: JackpotReply) -> None:
         if client is not None and self._connection is not None:
             topic = jackpot.topics.jackpot(jackpot.id, f"reply/{client}")
             self._connection.send(topic, msgspec.json.encode(reply))
@@ -746,7 +759,7 @@ class Carrousel:
             self._work.clear()
             if self.why == "store":
                 await self._recover()
-            done: list[tuple[Answered, Taken | RefusedError]] = []
+            done: list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]] = []
             if self.books is not None and self.why is None:
                 facts, self._facts = self._facts, []
                 try:
@@ -754,13 +767,13 @@ class Carrousel:
                     if self.books.waits:
                         await asyncio.to_thread(self.books.commit)
                     self._count()
-                    if time.monotonic() - self._marked >= SIGNED:
+                    if time.monotonic() - self._marked >= CHECKPOINT_INTERVAL_SECONDS:
                         await self._mark(self.books)
-                except NotStoredError as error:
+                except LedgerNotStoredError as error:
                     done = []
                     self._fail(error, facts)
             for answered, judged in done:
-                if isinstance(judged, RefusedError):
+                if isinstance(judged, OrderRefusedError):
                     answered.set_exception(judged)
                 else:
                     answered.set_result(judged)
@@ -778,7 +791,7 @@ class Carrousel:
         self._counts.committed(taken)
         for name, fact in taken:
             alerts = self.jackpots[name].alerts
-            if isinstance(fact, Alerted):
+            if isinstance(fact, AlertRaised):
                 alerts.unkept.pop(fact.alert, None)
             if self.books is not None:
                 alerts.kept = self.books.states[name].alerts
@@ -787,39 +800,45 @@ class Carrousel:
             self._counts.lag = time.time() - moment(times[-1])
 
     def _take_all(
-        self, books: Books, facts: Sequence[Waiting]
-    ) -> list[tuple[Answered, Taken | RefusedError]]:
+        self, books: Books, facts: Sequence[PendingFact]
+    ) -> list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]]:
         """Take these facts, with how far their tables were heard. Returns what became of the
         orders, to be answered after the commit.
         """
         now = utc(time.time())
-        if time.monotonic() - self._judged >= JUDGED:
+        if time.monotonic() - self._judged >= TABLE_CHECK_INTERVAL_SECONDS:
             self._judged = time.monotonic()
             for table in self.tables.values():
                 self._judge(books, table, now)
-        done: list[tuple[Answered, Taken | RefusedError]] = []
+        done: list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]] = []
         for jackpot, fact, answered in facts:
-            if isinstance(fact, Heard) and not _waits(books.states[jackpot]):
+            if isinstance(fact, CaughtUp) and not _has_open_hit(books.states[jackpot]):
                 continue
             try:
                 taken = self._take(jackpot, now, fact)
-            except RefusedError as no:
-                if isinstance(fact, Ordered) and answered is not None:
+            except OrderRefusedError as no:
+                if isinstance(fact, OrderGiven) and answered is not None:
                     done.append((answered, no))
-                    told = Unfollowed(time=now, signed=fact.signed[-1:], refusal=no.refusal.key)
+                    told = OrderNotFollowed(
+                        time=now, signed=fact.signed[-1:], refusal=no.refusal.key
+                    )
                     self._take(jackpot, now, told)
                 continue
-            if isinstance(fact, Ordered) and isinstance(fact.order, GapSettle):
+            if isinstance(fact, OrderGiven) and isinstance(fact.order, GapSettle):
                 self._go_on(fact.order.table)
             if answered is not None and taken is not None:
                 done.append((answered, taken))
         self._keep_alerts(books, now)
-        keep = bool(facts) or time.monotonic() - self._kept > KEPT or self._ending
-        for table in self.tables.values() if keep else ():
+        save_cursors = (
+            bool(facts)
+            or time.monotonic() - self._kept > CURSOR_SAVE_INTERVAL_SECONDS
+            or self._ending
+        )
+        for table in self.tables.values() if save_cursors else ():
             if table.moved:
                 books.keep(table.table, msgspec.json.encode(table.intake.memory))
                 table.moved = False
-        if keep:
+        if save_cursors:
             self._kept = time.monotonic()
         return done
 
@@ -830,8 +849,8 @@ class Carrousel:
         for jackpot in self._all:
             for name, what in jackpot.alerts.unkept.items():
                 alert, kept = jackpot.alerts.open[name], books.states[jackpot.id].alerts
-                if name in kept or len(kept) < ALERTS:
-                    told = Alerted(
+                if name in kept or len(kept) < MAX_STORED_ALERTS:
+                    told = AlertRaised(
                         time=alert.raised,
                         alert=name,
                         what=what,
@@ -840,7 +859,7 @@ class Carrousel:
                     )
                     self._take(jackpot.id, now, told)
 
-    def _take(self, name: str, now: str, fact: Fact) -> Taken | None:
+    def _take(self, name: str, now: str, fact: Fact) -> FactOutcome | None:
         assert self.books is not None
         jackpot = self.jackpots[name]
         terms = self.books.states[name].terms
@@ -856,7 +875,7 @@ class Carrousel:
             what = notice.what.replace("_", "-")
             alert = f"{notice.table}-{what}" if notice.table else what
             self._alert(jackpot, alert, notice.what, notice.text)
-        if isinstance(fact, Ordered):
+        if isinstance(fact, OrderGiven):
             jackpot.alerts.follow(taken.state.alerts)
         if isinstance(fact, Won):
             jackpot.hit, jackpot.asked = time.monotonic(), 0.0
@@ -864,7 +883,7 @@ class Carrousel:
             self._link_tables()
         return taken
 
-    def _judge(self, books: Books, table: Linked, now: str) -> None:
+    def _judge(self, books: Books, table: LinkedTable, now: str) -> None:
         """Take in whose clock a table has, and whether bets may be taken there."""
         jackpot = self.jackpots[table.jackpot]
         nodes, state = self._nodes[jackpot.settings.simulated], books.states[jackpot.id]
@@ -877,11 +896,11 @@ class Carrousel:
             or (known.node, known.clock_bound) != (node, bound)
             or known.kept < rounds  # by an older release
         ):
-            served = Served(table=table.table, node=node, clock_bound=bound, rounds=rounds)
+            served = ServedBy(table=table.table, node=node, clock_bound=bound, rounds=rounds)
             self._take(jackpot.id, now, served)
         why = table.why(nodes, time.monotonic(), (state.terms or jackpot.settings.terms).currency)
         if known is None or known.why != why:
-            self._take(jackpot.id, now, Standing(time=now, table=table.table, why=why))
+            self._take(jackpot.id, now, PlayStatus(time=now, table=table.table, why=why))
         found: tuple[tuple[JackpotAlert, str | None], ...] = (
             ("foreign", table.foreign(jackpot.settings.terms.currency)),
             ("clock", f"{nodes.ahead.get(node or '', 0.0):+.1f} s"),
@@ -903,7 +922,7 @@ class Carrousel:
             self._ask(table)
             self._judge_soon()
 
-    def _fail(self, error: NotStoredError, facts: Sequence[Waiting]) -> None:
+    def _fail(self, error: LedgerNotStoredError, facts: Sequence[PendingFact]) -> None:
         """The disk does not take these facts: out of play, and back to what is committed."""
         self._log.error("the ledger is not written", reason=str(error))
         self.why, self._unusable = "store", str(error)
@@ -961,13 +980,14 @@ class Carrousel:
         must.
         """
         if self._connection is None or not self._connection.up:
-            return TICK * 4
+            return TICK_SECONDS * 4
         now = time.monotonic()
         due = [
-            each.told + (PACE if each.changed else self.settings.keepalive)
+            each.told
+            + (MIN_STATEMENT_INTERVAL_SECONDS if each.changed else self.settings.keepalive)
             for each in self.jackpots.values()
         ]
-        return max(0.0, min([TICK * 4, *(each - now for each in due)]))
+        return max(0.0, min([TICK_SECONDS * 4, *(each - now for each in due)]))
 
     def _say(self) -> None:
         """Publish the state of what changed, or has not been told for a keepalive."""
@@ -975,30 +995,32 @@ class Carrousel:
         if connection is None or not connection.up:
             return
         for jackpot in self._all:
-            due = PACE if jackpot.changed else self.settings.keepalive
+            due = MIN_STATEMENT_INTERVAL_SECONDS if jackpot.changed else self.settings.keepalive
             if now - jackpot.told >= due:
                 jackpot.changed, jackpot.told = False, now
-                statement = self._statement(jackpot)
-                jackpot.said.publish(statement)
-                jackpot.last = statement
+                state = self._statement(jackpot)
+                jackpot.said.publish(state)
+                jackpot.last = state
                 # a statement is said anew by the keep-alive, and has come back but once
-                connection.retain(self._state_topic(jackpot), statement, republished=False)
+                connection.retain(self._state_topic(jackpot), state, republished=False)
             changed, jackpot.alerts.changed = jackpot.alerts.changed, set()
             for name in changed:
                 topic = jackpot.topics.jackpot(jackpot.id, f"alert/{name}")
                 connection.retain(topic, jackpot.alerts.body(name))
 
-    def _statement(self, jackpot: Jackpot) -> bytes:
+    def _statement(self, jackpot: JackpotRuntime) -> bytes:
         meter, position = (
             (0, 0) if self.books is None else (self.books.meter(jackpot.id), self.books.position)
         )
         state = self._state_of(jackpot.id)
-        return statement(self._run, jackpot.settings, state, meter, position, time.time(), self.why)
+        return encode_state(
+            self._run, jackpot.settings, state, meter, position, time.time(), self.why
+        )
 
     async def _tick(self) -> None:
         """What is due by the clock."""
         while True:
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(TICK_SECONDS)
             now = time.monotonic()
             if now - self._looked >= 1.0:
                 self._looked = now
@@ -1008,8 +1030,8 @@ class Carrousel:
                     self._tell_discarded(jackpot)
                     if jackpot.forged > jackpot.corrected:
                         self._correct(jackpot)
-                    if now - jackpot.forged > QUIET:
-                        jackpot.alerts.clear(STATE_FOREIGN)
+                    if now - jackpot.forged > FOREIGN_STATE_CLEAR_SECONDS:
+                        jackpot.alerts.clear(FOREIGN_STATE_ALERT_ID)
                 for table in self.tables.values():
                     state = table.state
                     if state is not None and (
@@ -1021,14 +1043,14 @@ class Carrousel:
             if self.books is not None and self.why is None:
                 for jackpot in self._all:
                     self._ask_for(jackpot, self.books.states[jackpot.id], now)
-                if now - self._signed >= SIGNED:
+                if now - self._signed >= CHECKPOINT_INTERVAL_SECONDS:
                     self._sign()
 
-    def _ask_for(self, jackpot: Jackpot, state: JackpotLedgerState, now: float) -> None:
+    def _ask_for(self, jackpot: JackpotRuntime, state: JackpotLedgerState, now: float) -> None:
         """While the value of a hit is not final, the tables are asked what they did until then."""
-        if not _waits(state):
+        if not _has_open_hit(state):
             return
-        pause = 0.0 if now - jackpot.hit < EAGER else PATIENT
+        pause = 0.0 if now - jackpot.hit < EAGER_RECALL_SECONDS else RECALL_INTERVAL_SECONDS
         if now - jackpot.asked >= pause:
             jackpot.asked = now
             for table in self.tables.values():
@@ -1076,7 +1098,7 @@ class Carrousel:
             return
         try:
             heard = {name: each.heard.decode() for name, each in store.cursors().items()}
-            made = Mark(
+            made = VerificationMark(
                 ledger=store.id,
                 boot=self.boot,
                 time=utc(time.time()),
@@ -1086,23 +1108,29 @@ class Carrousel:
                 balances=tuple((*of, amount) for of, amount in sorted(store.sums.items())),
                 heard=heard if ended else None,
             )
-            await asyncio.to_thread(keep, made, key, store.path)
+            await asyncio.to_thread(write_mark, made, key, store.path)
         except (LedgerError, OSError) as error:
             self._log.error("no mark of what is verified", reason=str(error))
 
     # Alerts
 
     def _tell(
-        self, table: Linked, name: str, what: JackpotAlert, detail: str, *, fault: bool = False
+        self, table: LinkedTable, name: str, what: JackpotAlert, detail: str, *, fault: bool = False
     ) -> None:
         jackpot = self.jackpots[table.jackpot]
         self._alert(jackpot, f"{table.table}-{name}", what, detail, fault=fault)
 
-    def _clear(self, table: Linked, name: str) -> None:
+    def _clear(self, table: LinkedTable, name: str) -> None:
         self.jackpots[table.jackpot].alerts.clear(f"{table.table}-{name}")
 
     def _alert(
-        self, jackpot: Jackpot, name: str, what: JackpotAlert, detail: str, *, fault: bool = False
+        self,
+        jackpot: JackpotRuntime,
+        name: str,
+        what: JackpotAlert,
+        detail: str,
+        *,
+        fault: bool = False,
     ) -> None:
         self._log.warning("alert", jackpot=jackpot.id, alert=name, detail=detail)
         self._counts.alerts[jackpot.id, what] += 1
@@ -1111,7 +1139,7 @@ class Carrousel:
     # Names
 
     @property
-    def _all(self) -> list[Jackpot]:
+    def _all(self) -> list[JackpotRuntime]:
         return list(self.jackpots.values())
 
     @property
@@ -1134,16 +1162,16 @@ class Carrousel:
     def _status(self, word: str) -> bytes:
         return msgspec.json.encode(NodeStatus(word, self.boot))
 
-    def _state_topic(self, jackpot: Jackpot) -> str:
+    def _state_topic(self, jackpot: JackpotRuntime) -> str:
         return jackpot.topics.jackpot(jackpot.id, "state")
 
     def _state_of(self, jackpot: str) -> JackpotLedgerState:
-        return begin(jackpot) if self.books is None else self.books.states[jackpot]
+        return initial_state(jackpot) if self.books is None else self.books.states[jackpot]
 
     def _tables_of(self, jackpot: str) -> tuple[str, ...]:
         return tuple(each.table for each in self.tables.values() if each.jackpot == jackpot)
 
 
-def _waits(state: JackpotLedgerState) -> bool:
+def _has_open_hit(state: JackpotLedgerState) -> bool:
     """Whether the value of a hit is not final."""
     return any(not hit.fixed for hit in state.hits)

@@ -18,47 +18,47 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from subscribers.carrousel.accounts import END, Account, Cause
-from subscribers.carrousel.entry import Entry, together
-from subscribers.carrousel.hits import by_number, forget, keep
-from subscribers.carrousel.ledger_state import Award, Hit, Line, Lines
-from subscribers.carrousel.order_of_hits import pending, placed
+from subscribers.carrousel.accounts import END_OF_TIME, Account, Cause
+from subscribers.carrousel.entry import EntryBuilder, sum_by_account
+from subscribers.carrousel.hits import forget_done_hits, hit_by_number, update_hit
+from subscribers.carrousel.ledger_state import Hit, HitAward, HitPosting, HitPostings
+from subscribers.carrousel.order_of_hits import pending_hits, place_hits
 from subscribers.carrousel.periods import begin_waiting, seed_of
 from subscribers.carrousel.shares import values, whole
 
 
-def settle(entry: Entry) -> None:
+def settle(entry: EntryBuilder) -> None:
     """Post what hits and bounds want by now, and make final what can be."""
     again = True
     while again:
         if entry.unsettled:
             entry.unsettled = False
-            _place(entry)
-            _reckon(entry)
+            _place_hits(entry)
+            _revalue(entry)
         again = entry.unsettled = _fix_next(entry)
-    forget(entry)
+    forget_done_hits(entry)
 
 
-def _place(entry: Entry) -> None:
+def _place_hits(entry: EntryBuilder) -> None:
     """Give each open hit its place. What was posted at another place is taken back there."""
     state = entry.state
-    for hit in placed(state):
-        old = by_number(entry, hit.number)
+    for hit in place_hits(state):
+        old = hit_by_number(entry, hit.number)
         if hit.at != old.at:
-            _difference(entry, old.at, old.level, ())
+            _post_difference(entry, old.at, old.level, ())
             hit = replace(hit, level=())
         points = []
         for point, was in zip(hit.points, old.points, strict=True):
             if point.at != was.at and was.posted is not None:
-                _difference(entry, was.at, was.posted, ())
+                _post_difference(entry, was.at, was.posted, ())
                 point = replace(point, posted=None)
             points.append(point)
-        keep(entry, replace(hit, points=tuple(points)))
+        update_hit(entry, replace(hit, points=tuple(points)))
     hits = sorted(entry.state.hits, key=lambda each: (not each.fixed, each.at))
     entry.state = replace(entry.state, hits=tuple(hits))
 
 
-def _reckon(entry: Entry) -> None:
+def _revalue(entry: EntryBuilder) -> None:
     """Go through all that is open in the order in which it counts."""
     steps = sorted(
         (point.at, hit.number, index)
@@ -69,27 +69,27 @@ def _reckon(entry: Entry) -> None:
     last: int | None = None
     for at, number, index in steps:
         if index == 0:
-            _keep_level(entry, last, at)
+            _post_level(entry, last, at)
             last = number
-            _value(entry, number)
+            _set_meter(entry, number)
         _post_point(entry, number, index)
-    _keep_level(entry, last, END)
+    _post_level(entry, last, END_OF_TIME)
 
 
-def _value(entry: Entry, number: int) -> None:
+def _set_meter(entry: EntryBuilder, number: int) -> None:
     """The meter as of a hit, and what the hit would want of the house and the reserve.
 
     The seed of the next period comes from the reserve as far as that goes, and else from the house
     (EUS96 L1849: a jackpot begins with at least 1,000 times the bet).
     """
-    hit = by_number(entry, number)
+    hit = hit_by_number(entry, number)
     terms = entry.terms_at(hit.at)
     assert terms is not None  # no hit is taken without
     meter = entry.held("meter", hit.at)
     hit = replace(hit, meter=meter, added=max(0, terms.least - meter))
     seed = seed_of(entry.state, hit.at)
     reserve = min(seed, max(0, entry.held("reserve", hit.at))) if _takes_all(hit, 1) else 0
-    keep(entry, replace(hit, seed=(reserve, seed - reserve)))
+    update_hit(entry, replace(hit, seed=(reserve, seed - reserve)))
 
 
 def _takes_all(hit: Hit, points: int) -> bool:
@@ -109,8 +109,8 @@ def _takes_all(hit: Hit, points: int) -> bool:
     return decided and sum(each.value or 0 for each in awards) >= hit.meter
 
 
-def _post_point(entry: Entry, number: int, index: int) -> None:
-    hit = by_number(entry, number)
+def _post_point(entry: EntryBuilder, number: int, index: int) -> None:
+    hit = hit_by_number(entry, number)
     point = hit.points[index]
     terms = entry.terms_at(hit.at)
     assert terms is not None
@@ -123,86 +123,93 @@ def _post_point(entry: Entry, number: int, index: int) -> None:
         awards = [
             each if each.share is None else replace(each, value=next(shares)) for each in awards
         ]
-        hit = replace(hit, awards=_with(hit.awards, awards))
+        hit = replace(hit, awards=_replace_awards(hit.awards, awards))
     sign = 1 if point.what == "won" else -1
     what: Literal["award", "award_returned"] = "award" if sign > 0 else "award_returned"
-    taken: list[Line] = []
+    taken: list[HitPosting] = []
     for each in awards:
         taken += [
-            Line(what, "award", str(each.number), _of(each, sign)),
-            Line(what, "meter", hit.table, -_of(each, sign)),
+            HitPosting(what, "award", str(each.number), _signed_value(each, sign)),
+            HitPosting(what, "meter", hit.table, -_signed_value(each, sign)),
         ]
     if terms.kind == "fixed":
         # «Finkoa» (EUS96 L1847): the house restores it after each play
-        restored = sum(_of(each, sign) for each in awards)
-        taken += [Line("seed", "meter", "", restored), Line("seed", "seed", "", -restored)]
+        restored = sum(_signed_value(each, sign) for each in awards)
+        taken += [
+            HitPosting("seed", "meter", "", restored),
+            HitPosting("seed", "seed", "", -restored),
+        ]
     elif before != after:
         way = 1 if after else -1
         reserve, house = hit.seed
         taken += [
-            Line("seed", "meter", "", way * (reserve + house)),
-            Line("seed", "reserve", "", -way * reserve),
-            Line("seed", "seed", "", -way * house),
+            HitPosting("seed", "meter", "", way * (reserve + house)),
+            HitPosting("seed", "reserve", "", -way * reserve),
+            HitPosting("seed", "seed", "", -way * house),
         ]
     if before != after and hit.added:
         way = 1 if after else -1
         taken += [
-            Line("seed", "meter", "", way * hit.added),
-            Line("seed", "house", "", -way * hit.added),
+            HitPosting("seed", "meter", "", way * hit.added),
+            HitPosting("seed", "house", "", -way * hit.added),
         ]
     lines = tuple(taken)
-    _difference(entry, point.at, point.posted or (), lines)
+    _post_difference(entry, point.at, point.posted or (), lines)
     points = list(hit.points)
     points[index] = replace(point, posted=lines)
-    keep(entry, replace(hit, points=tuple(points)))
+    update_hit(entry, replace(hit, points=tuple(points)))
 
 
-def _of(award: Award, sign: int) -> int:
+def _signed_value(award: HitAward, sign: int) -> int:
     return sign * (award.value or 0)
 
 
-def _with(awards: Iterable[Award], changed: Iterable[Award]) -> tuple[Award, ...]:
-    by_number = {each.number: each for each in changed}
-    return tuple(by_number.get(each.number, each) for each in awards)
+def _replace_awards(
+    awards: Iterable[HitAward], changed: Iterable[HitAward]
+) -> tuple[HitAward, ...]:
+    hit_by_number = {each.number: each for each in changed}
+    return tuple(hit_by_number.get(each.number, each) for each in awards)
 
 
-def _keep_level(entry: Entry, number: int | None, end: Cause) -> None:
+def _post_level(entry: EntryBuilder, number: int | None, end: Cause) -> None:
     """Keep the meter within its bounds from a hit, or the last final one, to the next."""
-    hit = None if number is None else by_number(entry, number)
+    hit = None if number is None else hit_by_number(entry, number)
     posted = entry.state.level if hit is None else hit.level
     terms = entry.terms_at(end)
     if terms is None:
         return
-    meter = entry.held("meter", end) - _sum(posted, "meter")
-    reserve = entry.held("reserve", end) - _sum(posted, "reserve")
+    meter = entry.held("meter", end) - _sum_of(posted, "meter")
+    reserve = entry.held("reserve", end) - _sum_of(posted, "reserve")
     over = max(0, meter - terms.limit) if terms.limit is not None else 0
     lacks, reserve_lacks = max(0, -meter), max(0, -(reserve + over))
     lines = tuple(
         each
         for each in (
-            Line("limit", "meter", "", -over),
-            Line("limit", "reserve", "", over),
-            Line("advance", "meter", "", lacks),
-            Line("advance", "reserve", "", reserve_lacks),
-            Line("advance", "house", "", -lacks - reserve_lacks),
+            HitPosting("limit", "meter", "", -over),
+            HitPosting("limit", "reserve", "", over),
+            HitPosting("advance", "meter", "", lacks),
+            HitPosting("advance", "reserve", "", reserve_lacks),
+            HitPosting("advance", "house", "", -lacks - reserve_lacks),
         )
         if each.amount
     )
     if lines == posted:
         return
     if hit is None:
-        _difference(entry, entry.state.base, posted, lines)
+        _post_difference(entry, entry.state.base, posted, lines)
         entry.state = replace(entry.state, level=lines)
     else:
-        _difference(entry, hit.at, posted, lines)
-        keep(entry, replace(hit, level=lines))
+        _post_difference(entry, hit.at, posted, lines)
+        update_hit(entry, replace(hit, level=lines))
 
 
-def _sum(lines: Lines, account: Account) -> int:
+def _sum_of(lines: HitPostings, account: Account) -> int:
     return sum(each.amount for each in lines if each.account == account)
 
 
-def _difference(entry: Entry, at: Cause, posted: Lines, wanted: Lines) -> None:
+def _post_difference(
+    entry: EntryBuilder, at: Cause, posted: HitPostings, wanted: HitPostings
+) -> None:
     """Post what is wanted and not yet posted."""
     if posted == wanted:
         return
@@ -213,18 +220,18 @@ def _difference(entry: Entry, at: Cause, posted: Lines, wanted: Lines) -> None:
         ]
     )
     for what, lines in groupby(every, key=lambda each: each[0]):
-        entry.post(what, at, together([line[1:] for line in lines]))
+        entry.post(what, at, sum_by_account([line[1:] for line in lines]))
 
 
-def _fix_next(entry: Entry) -> bool:
+def _fix_next(entry: EntryBuilder) -> bool:
     """Make the value of the first open hit final, if nothing is missing."""
     state = entry.state
     if not state.hits or state.hits[-1].fixed:
         return False
-    hit, why = next(pending(state))
+    hit, why = next(pending_hits(state))
     if why is not None:
         return False
-    keep(entry, replace(hit, fixed=True, level=()))
+    update_hit(entry, replace(hit, fixed=True, level=()))
     entry.state = replace(entry.state, base=hit.at, level=hit.level)
     if _takes_all(hit, 1):
         begin_waiting(entry, hit.at)

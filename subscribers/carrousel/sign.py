@@ -23,7 +23,7 @@ from subscribers.money import money
 
 NUL, SOH, STX, ETX, EOT = b"\x00", b"\x01", b"\x02", b"\x03", b"\x04"
 AUTOBAUD = NUL * 5
-ALL_SIGNS, EVERYBODY = b"Z", b"00"
+ANY_SIGN_TYPE, ALL_ADDRESSES = b"Z", b"00"
 """The type of any sign, and the address of all on the line."""
 
 WRITE_TEXT, WRITE_STRING, WRITE_SPECIAL = b"A", b"G", b"E"
@@ -37,22 +37,22 @@ CALL_STRING = b"\x10"
 FIXED_WIDTH = b"\x1e1"
 """Each character takes the same room, so that digits do not move."""
 
-LONGEST = 125
+MAX_STRING_BYTES = 125
 """The most bytes of a STRING file and of priority TEXT. A sign empties a STRING file that is
 written longer.
 """
-TEXT_SIZE = 256
+TEXT_FILE_BYTES = 256
 EXTENDED = b"\x08"
 """Before a character from 80H on, as one of seven bits."""
 FIRST_EXTENDED, LAST_EXTENDED = 0x80, 0xA8
 """The characters that signs have as code page 437 does. They have no reliable euro sign."""
-NOTHING = "--"
+BLANK_VALUE = "--"
 """What is shown while the jackpot is not in play, or nothing of it is current."""
 
 
-class Shown(msgspec.Struct, frozen=True):
+class SignContent(msgspec.Struct, frozen=True):
     """What a sign is to show. ``title``: the words before the value; ``value``: or
-    :data:`NOTHING`; ``hit``: a hit that takes the whole sign, or None.
+    :data:`BLANK_VALUE`; ``hit``: a hit that takes the whole sign, or None.
     """
 
     title: str
@@ -60,15 +60,17 @@ class Shown(msgspec.Struct, frozen=True):
     hit: str | None = None
 
 
-def shown(meter: Meter, no_broker: str | None, now: str, language: str) -> Shown:
+def sign_content(meter: Meter, no_broker: str | None, now: str, language: str) -> SignContent:
     """What a sign shows of a jackpot at this moment. ``no_broker``: since when the broker is not
     heard; None: it is.
     """
     state, named = meter.state, title(meter, language)
     if state is None or silence(meter, no_broker, now) is not None or not state.in_play:
-        return Shown(named, NOTHING)
+        return SignContent(named, BLANK_VALUE)
     value = _amount(state.value, state, language)
-    return Shown(named, value, None if state.won is None else _hit(state.won, state, language))
+    return SignContent(
+        named, value, None if state.won is None else _hit(state.won, state, language)
+    )
 
 
 def _hit(award: JackpotAward, state: JackpotState, language: str) -> str:
@@ -90,17 +92,17 @@ def packet(command: bytes) -> bytes:
     """A command on its way to every sign on the line."""
     body = STX + command + ETX
     total = f"{sum(body) & 0xFFFF:04X}".encode()
-    return AUTOBAUD + SOH + ALL_SIGNS + EVERYBODY + body + total + EOT
+    return AUTOBAUD + SOH + ANY_SIGN_TYPE + ALL_ADDRESSES + body + total + EOT
 
 
-def characters(said: str) -> list[bytes]:
+def encode_characters(said: str) -> list[bytes]:
     """A text as a sign writes it, character by character. What it has not is written without its
     accent, or as a question mark.
     """
-    return [_character(each) for each in said.replace("\u00a0", " ")]
+    return [_encode_character(each) for each in said.replace("\u00a0", " ")]
 
 
-def _character(each: str) -> bytes:
+def _encode_character(each: str) -> bytes:
     if " " <= each < "~":
         return each.encode()
     code = each.encode("cp437", "replace")
@@ -110,60 +112,67 @@ def _character(each: str) -> bytes:
     return plain.encode() if " " <= plain < "~" else b"?"
 
 
-def fitted(said: str, most: int = LONGEST) -> bytes:
+def encode_truncated(said: str, most: int = MAX_STRING_BYTES) -> bytes:
     """As much of a text as there is room for, whole characters only."""
     found = b""
-    for each in characters(said):
+    for each in encode_characters(said):
         if len(found) + len(each) > most:
             break
         found += each
     return found
 
 
-def cleared() -> bytes:
+def clear_packet() -> bytes:
     """The sign forgets all files. A sign shows nothing of a new table of files otherwise."""
     return packet(WRITE_SPECIAL + MEMORY)
 
 
-def configured() -> bytes:
+def configure_packet() -> bytes:
     """The table of files: one TEXT, shown always, and one STRING."""
     always, none = b"FFFF", b"0000"
-    files = TEXT_FILE + b"AU%04X" % TEXT_SIZE + always + STRING_FILE + b"BL%04X" % LONGEST + none
+    files = (
+        TEXT_FILE
+        + b"AU%04X" % TEXT_FILE_BYTES
+        + always
+        + STRING_FILE
+        + b"BL%04X" % MAX_STRING_BYTES
+        + none
+    )
     return packet(WRITE_SPECIAL + MEMORY + files)
 
 
-def titled(named: str) -> bytes:
+def title_packet(named: str) -> bytes:
     """The TEXT file: the title, then the value, wherever that is written from now on."""
     call = CALL_STRING + STRING_FILE
-    room = TEXT_SIZE - len(LAYOUT + HOLD + FIXED_WIDTH + b" " + call)
-    said = fitted(named, room)
+    room = TEXT_FILE_BYTES - len(LAYOUT + HOLD + FIXED_WIDTH + b" " + call)
+    said = encode_truncated(named, room)
     return packet(
         WRITE_TEXT + TEXT_FILE + LAYOUT + HOLD + FIXED_WIDTH + said + (b" " if said else b"") + call
     )
 
 
-def valued(value: str) -> bytes:
+def value_packet(value: str) -> bytes:
     """The STRING file: the value. A sign does not blink for it."""
-    return packet(WRITE_STRING + STRING_FILE + fitted(value))
+    return packet(WRITE_STRING + STRING_FILE + encode_truncated(value))
 
 
-def taken_over(hit: str | None) -> bytes:
+def hit_packet(hit: str | None) -> bytes:
     """Priority TEXT, which flashes; or its end, at which the value is shown again."""
     if hit is None:
         return packet(WRITE_TEXT + PRIORITY)
-    said = fitted(hit, LONGEST - len(LAYOUT + FLASH))
+    said = encode_truncated(hit, MAX_STRING_BYTES - len(LAYOUT + FLASH))
     return packet(WRITE_TEXT + PRIORITY + LAYOUT + FLASH + said)
 
 
-def changed(before: Shown | None, after: Shown) -> Sequence[bytes]:
+def update_packets(before: SignContent | None, after: SignContent) -> Sequence[bytes]:
     """The packets after which a sign that shows ``before`` shows ``after``; ``before`` None: it was
     just configured, or is written anew. A value comes before the hit that is shown over it.
     """
     told: list[bytes] = []
     if before is None or before.title != after.title:
-        told.append(titled(after.title))
+        told.append(title_packet(after.title))
     if before is None or before.value != after.value:
-        told.append(valued(after.value))
+        told.append(value_packet(after.value))
     if before is None or before.hit != after.hit:
-        told.append(taken_over(after.hit))
+        told.append(hit_packet(after.hit))
     return told

@@ -1,9 +1,9 @@
 """``python -m subscribers.carrousel.sign_line --settings JSON``: LED signs that show the meter of a
 jackpot, each at a serial port. ``novamas sign`` starts it with the settings of a configuration.
 
-A sign answers nothing and has no clock of its own here. It is told at most once a second; what it
-shows is told again every :data:`AGAIN` seconds, for a byte may have been lost. As long as this
-program runs, a value that does not hold any more is replaced by two dashes within a second.
+A sign sends no replies and its own clock is not used. It is written at most once a second; the
+value is written again every :data:`REFRESH_INTERVAL_UPDATES` seconds, in case a byte was lost.
+While this program runs, an expired value is replaced by two dashes within a second.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from devices.command_line import end_process
 from devices.links.line import LINE_ERRORS, not_in_force, pseudo, set_frame
 from devices.log import structlog
 from subscribers.carrousel.sign import (
-    NOTHING,
-    Shown,
-    changed,
-    cleared,
-    configured,
-    shown,
-    taken_over,
-    valued,
+    BLANK_VALUE,
+    SignContent,
+    clear_packet,
+    configure_packet,
+    hit_packet,
+    sign_content,
+    update_packets,
+    value_packet,
 )
 from subscribers.essential import end_at_signal, ending_process, essential
 from subscribers.feed import BrokerLogin, ConnectionChange, table_feed
 from subscribers.meter import Meter, on_state
 from subscribers.service_log import log_lines
 
-LOOK = 1.0
+UPDATE_INTERVAL_SECONDS = 1.0
 """Seconds between two looks at what is to be shown: a sign is written no more often."""
-AGAIN = 10
+REFRESH_INTERVAL_UPDATES = 10
 """Looks after which the value is written again."""
-DEAF = 2.0
+RESET_DELAY_SECONDS = 2.0
 """Seconds for which a sign takes nothing after it has forgotten its files."""
-PAUSE = 0.1
+PACKET_INTERVAL_SECONDS = 0.1
 """Seconds between two packets."""
-PATIENCE = 5.0
+PORT_TIMEOUT_SECONDS = 5.0
 """Seconds for which a port may not take what is written, and between two attempts to open it."""
 
 
@@ -63,7 +63,7 @@ class SignSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The jackpot is one of simulated tables."""
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SignProgramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of it. No secret is in it."""
 
     site: str
@@ -71,7 +71,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     signs: tuple[SignSettings, ...]
 
 
-class Line:
+class LedSign:
     """One sign at its port, and the jackpot that it shows."""
 
     def __init__(self, settings: SignSettings) -> None:
@@ -102,28 +102,28 @@ class Line:
                     log.warning("the sign's port cannot be used; it is tried again", reason=reason)
                 self._told = reason
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), PATIENCE)
+                    await asyncio.wait_for(stop.wait(), PORT_TIMEOUT_SECONDS)
 
     async def _show(self, stop: asyncio.Event) -> None:
-        port = await asyncio.to_thread(_opened, self._settings)
+        port = await asyncio.to_thread(_open_port, self._settings)
         try:
-            await _write(port, (cleared(),))
-            await asyncio.sleep(DEAF)
-            await _write(port, (configured(),))
+            await _write(port, (clear_packet(),))
+            await asyncio.sleep(RESET_DELAY_SECONDS)
+            await _write(port, (configure_packet(),))
             self._told = ""
-            before: Shown | None = None
+            before: SignContent | None = None
             looks = 0
             while not stop.is_set():
                 after = self._shown()
-                packets = [*changed(before, after)]
+                packets = [*update_packets(before, after)]
                 looks += 1
-                if not packets and looks % AGAIN == 0:
-                    packets.append(valued(after.value))
+                if not packets and looks % REFRESH_INTERVAL_UPDATES == 0:
+                    packets.append(value_packet(after.value))
                 await _write(port, packets)
                 before = after
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), LOOK)
-            await _write(port, (valued(NOTHING), taken_over(None)))
+                    await asyncio.wait_for(stop.wait(), UPDATE_INTERVAL_SECONDS)
+            await _write(port, (value_packet(BLANK_VALUE), hit_packet(None)))
         except LINE_ERRORS:
             with contextlib.suppress(*LINE_ERRORS):
                 # closing would wait until the port has sent it
@@ -132,13 +132,15 @@ class Line:
         finally:
             await asyncio.to_thread(port.close)
 
-    def _shown(self) -> Shown:
-        return shown(self._meter, self._no_broker, _now(), self._settings.language)
+    def _shown(self) -> SignContent:
+        return sign_content(self._meter, self._no_broker, _now(), self._settings.language)
 
 
-def _opened(settings: SignSettings) -> serial.Serial:
+def _open_port(settings: SignSettings) -> serial.Serial:
     """The port of a sign. Raises one of :data:`LINE_ERRORS`, also if it cannot be set as asked."""
-    port = serial.Serial(settings.port, settings.baud, write_timeout=PATIENCE, exclusive=True)
+    port = serial.Serial(
+        settings.port, settings.baud, write_timeout=PORT_TIMEOUT_SECONDS, exclusive=True
+    )
     try:
         fd = port.fileno()
         bits, parity, stop = int(settings.format[0]), settings.format[1], settings.format[2]
@@ -157,17 +159,17 @@ def _opened(settings: SignSettings) -> serial.Serial:
 async def _write(port: serial.Serial, packets: Sequence[bytes]) -> None:
     for each in packets:
         await asyncio.to_thread(port.write, each)
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(PACKET_INTERVAL_SECONDS)
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
-async def _run(settings: Settings) -> None:
+async def _run(settings: SignProgramSettings) -> None:
     stop = asyncio.Event()
     end_at_signal(stop.set)
-    lines = [(each.port, Line(each)) for each in settings.signs]
+    lines = [(each.port, LedSign(each)) for each in settings.signs]
     listening = [
         asyncio.create_task(
             essential(f"feed of {port}", line.listen(settings.site, settings.broker))
@@ -195,7 +197,7 @@ def main(argv: list[str] | None = None) -> int:
         prog="python -m subscribers.carrousel.sign_line", description=__doc__
     )
     parser.add_argument("--settings", required=True, metavar="JSON", help="made by novamas sign")
-    settings = msgspec.json.decode(parser.parse_args(argv).settings, type=Settings)
+    settings = msgspec.json.decode(parser.parse_args(argv).settings, type=SignProgramSettings)
     log_lines("json")
     asyncio.run(_run(settings))
     return 0

@@ -15,20 +15,26 @@ import msgspec
 from controller.journal.schema import NONSENSE, ChainHead
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause
-from subscribers.carrousel.mark import Mark, not_zero
-from subscribers.carrousel.reading import Reading, read_fact
+from subscribers.carrousel.mark import VerificationMark, nonzero
+from subscribers.carrousel.reading import LedgerReader, read_fact
 from subscribers.carrousel.replay import Replay
-from subscribers.carrousel.schema import key
-from subscribers.carrousel.verification import OFTEN, Finding, of_chain, of_states, of_sums
+from subscribers.carrousel.schema import cause_key
+from subscribers.carrousel.verification import (
+    PROGRESS_INTERVAL_ENTRIES,
+    LedgerFinding,
+    check_chain,
+    check_states,
+    check_sums,
+)
 
-_SINCE = (
+_SUM_SINCE_QUERY = (
     "SELECT coalesce(sum(amount), 0) FROM posting WHERE account IN ('meter', 'reserve') "
     "AND jackpot = ? AND account = ? AND (at_time, at_table, at_boot, at_seq) >= (?, ?, ?, ?) "
     "AND position <= ?"
 )
 
 
-def contradicts(file: Reading, mark: Mark) -> str | None:
+def contradicts_mark(file: LedgerReader, mark: VerificationMark) -> str | None:
     """How a ledger is not the one that was verified, whatever else holds; None: it is, or the mark
     is of another one.
     """
@@ -45,25 +51,25 @@ def contradicts(file: Reading, mark: Mark) -> str | None:
     return None
 
 
-def departs(
-    file: Reading,
-    mark: Mark,
+def find_departure(
+    file: LedgerReader,
+    mark: VerificationMark,
     sums: Mapping[tuple[str, str], int],
     reached: Callable[[int, int], None] = lambda _position, _of: None,
-) -> Finding | None:
+) -> LedgerFinding | None:
     """Where a ledger is not what follows from its mark; None: nowhere. ``sums``: of all postings
     in the file, by jackpot and account. ``reached``: is told now and then which entry of how many
     was reached; what it raises ends it.
     """
     if mark.ledger != file.id:
-        return Finding(None, "the mark is of another ledger")
+        return LedgerFinding(None, "the mark is of another ledger")
     try:
         return next(_findings(file, mark, sums, reached), None)
     except NONSENSE as error:
-        return Finding(None, f"the file is damaged: {error}")
+        return LedgerFinding(None, f"the file is damaged: {error}")
 
 
-def heard_otherwise(file: Reading, mark: Mark) -> str | None:
+def find_changed_cursor(file: LedgerReader, mark: VerificationMark) -> str | None:
     """A table of which the file does not say the same as when the controller ended how far it was
     heard; None: it does of all, or nobody knows, for it did not end in order.
     """
@@ -76,17 +82,17 @@ def heard_otherwise(file: Reading, mark: Mark) -> str | None:
 
 
 def _findings(
-    file: Reading,
-    mark: Mark,
+    file: LedgerReader,
+    mark: VerificationMark,
     sums: Mapping[tuple[str, str], int],
     reached: Callable[[int, int], None],
-) -> Iterator[Finding]:
+) -> Iterator[LedgerFinding]:
     at_mark = mark.sums
 
     def earlier(jackpot: str, account: str, before: Cause) -> int:
         """What an account held of the postings up to the mark."""
-        values = (jackpot, account, *key(before), mark.position)
-        (since,) = file.connection.execute(_SINCE, values).fetchone()
+        values = (jackpot, account, *cause_key(before), mark.position)
+        (since,) = file.connection.execute(_SUM_SINCE_QUERY, values).fetchone()
         return at_mark.get((jackpot, account), 0) - int(since)
 
     until, after = Counter(sums), Counter[tuple[str, str]]()
@@ -94,29 +100,29 @@ def _findings(
     before = ChainHead(mark.position, bytes.fromhex(mark.hash))
     try:
         for row, postings in file.entries(mark.position):
-            yield from of_chain(row, postings, before)
+            yield from check_chain(row, postings, before)
             before = ChainHead(row.position, row.hash)
-            if not row.position % OFTEN:
+            if not row.position % PROGRESS_INTERVAL_ENTRIES:
                 reached(row.position, file.head.position)
-            yield from of_sums(row.position, postings)
+            yield from check_sums(row.position, postings)
             for each in postings:
                 after[each.jackpot, each.account] += each.amount
             try:
                 fact = read_fact(row.fact)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                yield Finding(row.position, f"its fact cannot be read: {error}")
+                yield LedgerFinding(row.position, f"its fact cannot be read: {error}")
                 continue
             if differs := replay.differs(row.position, row.jackpot, fact, postings):
-                yield Finding(row.position, differs)
+                yield LedgerFinding(row.position, differs)
         until.subtract(after)
-        ours, theirs = not_zero(until), at_mark
+        ours, theirs = nonzero(until), at_mark
         for jackpot, account in sorted(ours.keys() | theirs.keys()):
             of = jackpot, account
             if ours.get(of, 0) != theirs.get(of, 0):
-                yield Finding(
+                yield LedgerFinding(
                     None, f"the postings of {account} {jackpot} up to entry {mark.position} sum to "
                     f"{ours.get(of, 0)}, and to {theirs.get(of, 0)} when they were verified"
                 )  # fmt: skip
-        yield from of_states(file, replay)
+        yield from check_states(file, replay)
     finally:
         replay.close()

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from controller.contract.messages.messages import ENGLISH
 from subscribers.carrousel.accounts import Cause
-from subscribers.carrousel.entry import Entry
+from subscribers.carrousel.entry import EntryBuilder
 from subscribers.carrousel.facts import PlayStaked, RoundVoided, Staked
-from subscribers.carrousel.ledger_state import Box, Round, TableRecord
+from subscribers.carrousel.ledger_state import BoxStake, StakedRound, TableRecord
 from subscribers.carrousel.shares import Parts, contribution
 from subscribers.carrousel.terms import Terms
 from subscribers.money import money
@@ -25,25 +25,25 @@ question for persons.
 """
 
 
-def staked(entry: Entry, fact: Staked, at: Cause) -> None:
+def on_staked(entry: EntryBuilder, fact: Staked, at: Cause) -> None:
     """A box has so much on the jackpot. Each amount that comes to it is a stake of its own. Where a
     box has less than before, all of it goes back, and what it still has is staked anew.
     """
     table = fact.cause.table
-    terms = authorised(entry, table, at)
+    terms = terms_for(entry, table, at)
     if terms is None:
         return
-    kept = found(entry, table, fact.session, fact.round)
-    box = kept.boxes.get(fact.box, Box())
+    kept = round_of(entry, table, fact.session, fact.round)
+    box = kept.boxes.get(fact.box, BoxStake())
     if (objection := _objection(fact.amount, box.amount, terms)) is not None:
         entry.notice(
             "amount_wrong",
             f"{fact.box} at {table} in round {fact.round} of session {fact.session} has "
-            f"{_said(fact.amount, terms)} on the jackpot: {objection}. The meter does not "
+            f"{_format(fact.amount, terms)} on the jackpot: {objection}. The meter does not "
             "rise by it; see what was inserted, and put the table right.",
             table,
         )
-        _keep(entry, table, replace(kept, refused=True))
+        _update_round(entry, table, replace(kept, refused=True))
         return
     parts = Parts()
     if terms.entry == "coins":
@@ -57,55 +57,55 @@ def staked(entry: Entry, fact: Staked, at: Cause) -> None:
         parts += brings
     boxes = {name: each for name, each in kept.boxes.items() if name != fact.box}
     if fact.amount:
-        boxes[fact.box] = Box(fact.amount, parts)
-    _keep(entry, table, replace(kept, boxes=boxes))
+        boxes[fact.box] = BoxStake(fact.amount, parts)
+    _update_round(entry, table, replace(kept, boxes=boxes))
 
 
-def play_staked(entry: Entry, fact: PlayStaked, at: Cause) -> None:
+def on_play_staked(entry: EntryBuilder, fact: PlayStaked, at: Cause) -> None:
     """The play has ended. Where coins count as they fall, the sum must be what was counted: what
     the table proves beyond that is posted now; what it lacks is a question, and stays.
     """
     table = fact.cause.table
-    terms = authorised(entry, table, at)
+    terms = terms_for(entry, table, at)
     if terms is None:
         return
-    kept = found(entry, table, fact.session, fact.round)
+    kept = round_of(entry, table, fact.session, fact.round)
     counted = sum(each.amount for each in kept.boxes.values()) if terms.entry == "coins" else 0
     where = f"{table}, round {fact.round} of session {fact.session}"
     if fact.amount < 0:
         entry.notice(
             "amount_wrong",
-            f"{where}: the play staked {_said(fact.amount, terms)}. Put the table right.",
+            f"{where}: the play staked {_format(fact.amount, terms)}. Put the table right.",
             table,
         )
     elif kept.ended:
         entry.notice(
             "stakes_differ",
-            f"{where}: the sum of a play was told again, now {_said(fact.amount, terms)}. Only the "
-            "first counts.",
+            f"{where}: the table reported the sum of the play again, now "
+            f"{_format(fact.amount, terms)}. Only the first sum counts.",
             table,
         )
         return
     elif fact.amount < counted or (fact.amount > counted and kept.refused):
         entry.notice(
             "stakes_differ",
-            f"{where}: coins of {_said(counted, terms)} were counted, but the play says "
-            f"{_said(fact.amount, terms)}. The meter stays as the coins raised it; count the box, "
-            "and put it right with meter.adjust.",
+            f"{where}: {_format(counted, terms)} in coins were counted, but the table reports "
+            f"{_format(fact.amount, terms)} for the play. The meter stays as the coins raised it; "
+            "count the box, and correct the meter with meter.adjust.",
             table,
         )
     else:
         brings = contribution(fact.amount - counted, terms)
         entry.post_stake("stake" if terms.entry == "plays" else "stakes_told", at, table, brings)
         kept = replace(kept, told=brings)
-    _keep(entry, table, replace(kept, ended=True))
+    _update_round(entry, table, replace(kept, ended=True))
 
 
-def voided(entry: Entry, fact: RoundVoided, at: Cause) -> None:
+def on_round_voided(entry: EntryBuilder, fact: RoundVoided, at: Cause) -> None:
     """The stakes of a void round go back, out of where they went."""
     table = fact.cause.table
     record = entry.table(table)
-    kept = _round(record, fact.session, fact.round)
+    kept = _find_round(record, fact.session, fact.round)
     if kept is None:
         if (fact.session, fact.round) <= record.forgotten:
             entry.notice(
@@ -123,7 +123,7 @@ def voided(entry: Entry, fact: RoundVoided, at: Cause) -> None:
     )
 
 
-def authorised(entry: Entry, table: str, at: Cause) -> Terms | None:
+def terms_for(entry: EntryBuilder, table: str, at: Cause) -> Terms | None:
     """The terms by which a table's event counts; None, with a notice, where there are none."""
     terms = entry.terms_at(at)
     if terms is None or terms.authorisation is None:
@@ -141,19 +141,21 @@ def authorised(entry: Entry, table: str, at: Cause) -> Terms | None:
     return None
 
 
-def found(entry: Entry, table: str, session: int, number: int) -> Round:
+def round_of(entry: EntryBuilder, table: str, session: int, number: int) -> StakedRound:
     """A round of a table, if need be as yet without stakes."""
-    return _round(entry.table(table), session, number) or Round(session=session, round=number)
+    return _find_round(entry.table(table), session, number) or StakedRound(
+        session=session, round=number
+    )
 
 
-def _round(record: TableRecord, session: int, number: int) -> Round | None:
+def _find_round(record: TableRecord, session: int, number: int) -> StakedRound | None:
     for each in record.rounds:
         if (each.session, each.round) == (session, number):
             return each
     return None
 
 
-def _keep(entry: Entry, table: str, kept: Round) -> None:
+def _update_round(entry: EntryBuilder, table: str, kept: StakedRound) -> None:
     record = entry.table(table)
     others = [
         each for each in record.rounds if (each.session, each.round) != (kept.session, kept.round)
@@ -172,12 +174,12 @@ def _objection(amount: int, before: int, terms: Terms) -> str | None:
     if amount == 0:
         return "nothing was there that could be withdrawn" if before == 0 else None
     if terms.stake is not None and amount > terms.stake:
-        return f"{_said(terms.stake, terms)} is authorised, and this is above it"
+        return f"{_format(terms.stake, terms)} is authorised, and this is above it"
     if terms.stake is not None and amount < terms.stake:
-        return f"only {_said(terms.stake, terms)} takes part"
+        return f"only {_format(terms.stake, terms)} takes part"
     return None
 
 
-def _said(amount: int, terms: Terms) -> str:
+def _format(amount: int, terms: Terms) -> str:
     """An amount, for the person who reads the notice."""
     return money(amount, terms.currency, ENGLISH)

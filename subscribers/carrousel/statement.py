@@ -19,20 +19,20 @@ from typing import get_args
 import msgspec
 
 from controller.contract.node import Checkpoint
-from subscribers.carrousel.awards import AwardOf, awards
-from subscribers.carrousel.entry import What
+from subscribers.carrousel.awards import AwardDetails, find_awards
+from subscribers.carrousel.entry import TransactionKind
 from subscribers.carrousel.facts import TermsGiven
-from subscribers.carrousel.payments import Payment, payments
-from subscribers.carrousel.reading import Reading, read_fact
-from subscribers.carrousel.schema import LedgerError, Line
+from subscribers.carrousel.payments import AwardPayment, read_payments
+from subscribers.carrousel.reading import LedgerReader, read_fact
+from subscribers.carrousel.schema import LedgerError, PostingRow
 from subscribers.carrousel.terms import Terms
 from subscribers.days import on_wire
 
-STAKES = ("stake", "stake_returned", "stakes_told", "gap")
+STAKE_KINDS = ("stake", "stake_returned", "stakes_told", "gap")
 """What is posted for what players staked."""
 
 
-class Sums(msgspec.Struct):
+class AccountSums(msgspec.Struct):
     """What went into each account; ``stakes``: what players staked."""
 
     stakes: int = 0
@@ -41,7 +41,7 @@ class Sums(msgspec.Struct):
     house: int = 0
 
 
-class OfTable(msgspec.Struct, kw_only=True):
+class TableTotals(msgspec.Struct, kw_only=True):
     """A table. What is staked there is the sum of the rise, the reserve and the house's part."""
 
     table: str
@@ -54,21 +54,21 @@ class OfTable(msgspec.Struct, kw_only=True):
     paid: int = 0
 
 
-class OfAward(msgspec.Struct, frozen=True, kw_only=True):
+class AwardTotals(msgspec.Struct, frozen=True, kw_only=True):
     """An award that something was posted for, or paid of."""
 
-    of: AwardOf
+    of: AwardDetails
     locked: int
     """What was put to it, less what was taken back, in these days."""
     value: int
     """What it is worth at their end."""
     paid: int
     """What had been paid of it by then."""
-    payments: tuple[Payment, ...]
+    payments: tuple[AwardPayment, ...]
     """Those of these days."""
 
 
-class Statement(msgspec.Struct, frozen=True, kw_only=True):
+class JackpotStatement(msgspec.Struct, frozen=True, kw_only=True):
     """The days ``first`` to ``last`` of a jackpot, from ``begin`` on, before ``end``."""
 
     jackpot: str
@@ -78,14 +78,14 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     last: date
     begin: datetime
     end: datetime
-    before: Sums
+    before: AccountSums
     """What meter and reserve held at the beginning."""
-    movements: dict[str, Sums]
+    movements: dict[str, AccountSums]
     """By what was posted."""
-    after: Sums
+    after: AccountSums
     """What they held at the end."""
-    tables: tuple[OfTable, ...]
-    awards: tuple[OfAward, ...]
+    tables: tuple[TableTotals, ...]
+    awards: tuple[AwardTotals, ...]
     late: int
     """Postings that were written only after the days had ended."""
     ledger: str
@@ -111,66 +111,68 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-_HELD = (
+_BALANCES_QUERY = (
     "SELECT account, sum(amount) FROM posting WHERE account IN ('meter', 'reserve') "
     "AND jackpot = ? AND at_time < ? GROUP BY account"
 )
-_WITHIN = (
+_POSTINGS_QUERY = (
     "SELECT posting.*, entry.time FROM posting JOIN entry USING (position) "
     "WHERE posting.jackpot = ? AND at_time >= ? AND at_time < ? ORDER BY position, line"
 )
-_TERMS = (
+_TERMS_QUERY = (
     "SELECT fact FROM entry WHERE jackpot = ? AND time < ? AND cause_table IS NULL "
     """AND CAST(fact AS TEXT) LIKE '{"fact":"terms_given"%' ORDER BY position"""
 )
-_AWARDS = (  # all at once: each look goes through the whole ledger
+_AWARDS_QUERY = (  # all at once: each look goes through the whole ledger
     "SELECT CAST(part AS INTEGER), account, sum(amount) FROM posting WHERE jackpot = ? AND "
     "at_time < ? AND (account = 'award' AND what IN ('award', 'award_returned') OR "
     "account = 'paid' AND what IN ('payment', 'claim')) GROUP BY part, account"
 )
 
 
-def statement(
-    file: Reading, jackpot: str, first: date, last: date, begin: datetime, end: datetime
-) -> Statement:
+def build_statement(
+    file: LedgerReader, jackpot: str, first: date, last: date, begin: datetime, end: datetime
+) -> JackpotStatement:
     """The statement of these days. Raises :class:`LedgerError` if there is no such jackpot."""
     since, until = on_wire(begin), on_wire(end)
     terms = terms_before(file, jackpot, until)
-    movements: defaultdict[str, Sums] = defaultdict(Sums)
-    tables: defaultdict[str, Sums] = defaultdict(Sums)
+    movements: defaultdict[str, AccountSums] = defaultdict(AccountSums)
+    tables: defaultdict[str, AccountSums] = defaultdict(AccountSums)
     awarded: defaultdict[str, int] = defaultdict(int)
     locked: defaultdict[int, int] = defaultdict(int)
     late = 0
-    for position, *columns, written in file.connection.execute(_WITHIN, (jackpot, since, until)):
+    for position, *columns, written in file.connection.execute(
+        _POSTINGS_QUERY, (jackpot, since, until)
+    ):
         del position
-        line = Line(*columns)
+        line = PostingRow(*columns)
         late += written >= until
         _add(movements[line.what], line)
-        if line.what in STAKES:
+        if line.what in STAKE_KINDS:
             _add(tables[line.part], line)
         elif line.what in ("award", "award_returned") and line.account == "meter":
             awarded[line.part] -= line.amount
         if line.account in ("award", "paid"):
-            locked[int(line.part)] += line.amount if line.what in LOCKS else 0
-    paid = [each for each in payments(file, jackpot) if since <= each.at < until]
+            locked[int(line.part)] += line.amount if line.what in AWARD_KINDS else 0
+    paid = [each for each in read_payments(file, jackpot) if since <= each.at < until]
     numbers = locked.keys() | {each.award for each in paid}
-    known = awards(file, jackpot, set(numbers)) if numbers else {}
-    put_to = _of_awards(file, jackpot, until)
+    known = find_awards(file, jackpot, set(numbers)) if numbers else {}
+    put_to = _award_sums(file, jackpot, until)
     paid_at: defaultdict[str, int] = defaultdict(int)
     for each in paid:
         paid_at[known[each.award].table] += each.amount
-    return Statement(
+    return JackpotStatement(
         jackpot=jackpot,
         terms=terms,
         first=first,
         last=last,
         begin=begin,
         end=end,
-        before=_held(file, jackpot, since),
-        movements={what: movements[what] for what in sorted(movements, key=_order)},
-        after=_held(file, jackpot, until),
+        before=_read_balances(file, jackpot, since),
+        movements={what: movements[what] for what in sorted(movements, key=_kind_order)},
+        after=_read_balances(file, jackpot, until),
         tables=tuple(
-            OfTable(
+            TableTotals(
                 table=table,
                 stakes=tables[table].stakes,
                 rise=tables[table].meter,
@@ -182,7 +184,7 @@ def statement(
             for table in sorted({*tables, *awarded, *paid_at, *_tables(terms)})
         ),
         awards=tuple(
-            OfAward(
+            AwardTotals(
                 of=known[number],
                 locked=locked[number],
                 value=put_to[number, "award"],
@@ -195,21 +197,21 @@ def statement(
         ledger=file.id,
         position=file.head.position,
         hash=file.head.hash.hex(),
-        checkpoint=file.kept if _holds(file, file.kept) else None,
+        checkpoint=file.kept if _is_confirmed(file, file.kept) else None,
     )
 
 
-def _order(what: str) -> tuple[int, str]:
+def _kind_order(what: str) -> tuple[int, str]:
     """Stakes first, as the accounts list them; what only a newer release posts comes last."""
-    known: tuple[str, ...] = get_args(What)
+    known: tuple[str, ...] = get_args(TransactionKind)
     return (known.index(what) if what in known else len(known)), what
 
 
-LOCKS = ("award", "award_returned")
+AWARD_KINDS = ("award", "award_returned")
 """What puts money to an award, and takes it back."""
 
 
-def _add(sums: Sums, line: Line) -> None:
+def _add(sums: AccountSums, line: PostingRow) -> None:
     match line.account:
         case "stakes":
             sums.stakes -= line.amount
@@ -221,39 +223,39 @@ def _add(sums: Sums, line: Line) -> None:
             sums.house += line.amount
 
 
-def _held(file: Reading, jackpot: str, before: str) -> Sums:
-    found = dict(file.connection.execute(_HELD, (jackpot, before)).fetchall())
-    return Sums(meter=found.get("meter", 0), reserve=found.get("reserve", 0))
+def _read_balances(file: LedgerReader, jackpot: str, before: str) -> AccountSums:
+    found = dict(file.connection.execute(_BALANCES_QUERY, (jackpot, before)).fetchall())
+    return AccountSums(meter=found.get("meter", 0), reserve=found.get("reserve", 0))
 
 
-def _of_awards(file: Reading, jackpot: str, before: str) -> defaultdict[tuple[int, str], int]:
+def _award_sums(file: LedgerReader, jackpot: str, before: str) -> defaultdict[tuple[int, str], int]:
     """The value of each award, and what was paid of it, by its number and account."""
     found: defaultdict[tuple[int, str], int] = defaultdict(int)
-    for number, account, amount in file.connection.execute(_AWARDS, (jackpot, before)):
+    for number, account, amount in file.connection.execute(_AWARDS_QUERY, (jackpot, before)):
         found[number, account] = amount
     return found
 
 
-def terms_before(file: Reading, jackpot: str, before: str) -> Terms | None:
+def terms_before(file: LedgerReader, jackpot: str, before: str) -> Terms | None:
     """The terms that were written last before a time. Raises :class:`LedgerError` if there is no
     such jackpot.
     """
-    look_for(file, jackpot)
+    check_jackpot(file, jackpot)
     found: Terms | None = None
-    for (body,) in file.connection.execute(_TERMS, (jackpot, before)):
+    for (body,) in file.connection.execute(_TERMS_QUERY, (jackpot, before)):
         fact = read_fact(body)
-        found = _read(fact, found) if isinstance(fact, TermsGiven) else found
+        found = _decode_terms(fact, found) if isinstance(fact, TermsGiven) else found
     return found
 
 
-def _read(fact: TermsGiven, before: Terms | None) -> Terms | None:
+def _decode_terms(fact: TermsGiven, before: Terms | None) -> Terms | None:
     try:
         return msgspec.convert(fact.terms, Terms)
     except msgspec.ValidationError:  # they were not taken either
         return before
 
 
-def look_for(file: Reading, jackpot: str) -> None:
+def check_jackpot(file: LedgerReader, jackpot: str) -> None:
     """Raise :class:`LedgerError` if the ledger has no such jackpot."""
     rows = file.connection.execute("SELECT DISTINCT jackpot FROM entry ORDER BY jackpot")
     names = [name for (name,) in rows]
@@ -268,7 +270,7 @@ def _tables(terms: Terms | None) -> Iterable[str]:
     return () if given is None else given.tables
 
 
-def _holds(file: Reading, checkpoint: Checkpoint | None) -> bool:
+def _is_confirmed(file: LedgerReader, checkpoint: Checkpoint | None) -> bool:
     if checkpoint is None or checkpoint.journal != file.id:
         return False
     there = file.hash_at(checkpoint.position)

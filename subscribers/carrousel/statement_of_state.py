@@ -16,17 +16,17 @@ from controller.contract.jackpot import (
 )
 from controller.contract.retained import Alert
 from controller.contract.times import moment, utc
-from subscribers.carrousel.jackpot import Shown, shown
+from subscribers.carrousel.jackpot import JackpotView, view
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 from subscribers.carrousel.settings import JackpotSettings
 
-PERIODS = 3.0
+STATEMENT_LIFETIME_KEEPALIVES = 3.0
 """For how many keepalives a statement holds."""
-MOST_SAID = 256
+MAX_PENDING_ECHOES = 256
 """Statements that have not come back from the broker, at most."""
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class ControllerRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run of the controller. ``keepalive``: seconds between two statements."""
 
     site: str
@@ -34,8 +34,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     keepalive: float
 
 
-def statement(
-    run: Run,
+def encode_state(
+    run: ControllerRun,
     settings: JackpotSettings,
     state: JackpotLedgerState,
     meter: int,
@@ -47,7 +47,7 @@ def statement(
     ledger; ``why``: why the controller itself keeps the jackpot out of play.
     """
     time = utc(now)
-    told = shown(state, time)
+    told = view(state, time)
     terms = state.terms or settings.terms
     return msgspec.json.encode(
         JackpotState(
@@ -58,14 +58,14 @@ def statement(
             currency=terms.currency,
             boot=run.boot,
             time=time,
-            until=utc(now + PERIODS * run.keepalive),
+            until=utc(now + STATEMENT_LIFETIME_KEEPALIVES * run.keepalive),
             in_play=told.in_play and why is None,
             why=why or told.why,
             value=meter,
             seq=position,
             generation=state.generation,
             awards=told.awards,
-            won=_won(told, terms.shown, now),
+            won=_shown_award(told, terms.shown, now),
             last=told.last,
             tables=told.tables,
             authorisation=told.authorisation,
@@ -77,13 +77,13 @@ def statement(
     )
 
 
-def _won(told: Shown, seconds: int, now: float) -> JackpotAward | None:
+def _shown_award(told: JackpotView, seconds: int, now: float) -> JackpotAward | None:
     """The last award, while it is to be shown."""
     last = next((each for each in told.last if each.status != "withdrawn"), None)
     return None if last is None or now >= moment(last.time) + seconds else last
 
 
-class Said:
+class PendingEchoes:
     """The statements of a jackpot that were published and have not come back from the broker."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class Said:
     def publish(self, body: bytes) -> None:
         """It is said now."""
         self._waits[body] = None
-        while len(self._waits) > MOST_SAID:
+        while len(self._waits) > MAX_PENDING_ECHOES:
             del self._waits[next(iter(self._waits))]
 
     def heard(self, body: bytes) -> bool:
@@ -106,7 +106,7 @@ class Said:
         return True
 
 
-class Alerts:
+class JackpotAlerts:
     """The open alerts of one jackpot. ``alert/<id>``: one for each table and kind.
 
     ``unkept``: those that the ledger is to keep, and does not know of.
@@ -147,7 +147,7 @@ class Alerts:
         commit that failed.
         """
         for name, alert in tuple(self.open.items()):
-            if _stands(alert) and name not in kept and name not in self.unkept:
+            if _is_stored(alert) and name not in kept and name not in self.unkept:
                 self._counts.pop(name, None)
                 self.clear(name)
         for name, alert in kept.items():
@@ -168,6 +168,6 @@ class Alerts:
         return b"" if alert is None else msgspec.json.encode(alert)
 
 
-def _stands(alert: Alert) -> bool:
+def _is_stored(alert: Alert) -> bool:
     """Whether it stands until a person clears it."""
     return alert.what.removeprefix("jackpot.") in KEPT_ALERTS

@@ -11,11 +11,11 @@ import msgspec
 
 from controller.contract.command_fields import Signature
 from controller.contract.messages.messages import text, word
-from subscribers.carrousel.amounts import said
-from subscribers.carrousel.statement import OfAward, Statement
+from subscribers.carrousel.amounts import format_amount
+from subscribers.carrousel.statement import AwardTotals, JackpotStatement
 
 
-class Section(msgspec.Struct, frozen=True):
+class StatementSection(msgspec.Struct, frozen=True):
     """A table. ``amounts``: from this column on, the columns are amounts; below the rows, ``total``
     sums them up, or nothing does.
     """
@@ -27,7 +27,7 @@ class Section(msgspec.Struct, frozen=True):
     total: tuple[str, ...] = ()
 
 
-def head(of: Statement, language: str) -> Iterator[str]:
+def header_lines(of: JackpotStatement, language: str) -> Iterator[str]:
     """What stands above the book, and what proves it."""
     yield text("book.title", language, jackpot=of.jackpot)
     begin, end = (moment.isoformat(timespec="minutes") for moment in (of.begin, of.end))
@@ -56,28 +56,28 @@ def head(of: Statement, language: str) -> Iterator[str]:
     yield f"{text('permanency.signature', language)} {kept.signature or '-'}"
 
 
-def foot(of: Statement, language: str) -> Iterator[str]:
+def footer_lines(of: JackpotStatement, language: str) -> Iterator[str]:
     """What stands below it: whether it balances, and what was written late."""
     yield text("book.balances" if of.balances else "book.unbalanced", language)
     if of.late:
         yield text("book.late", language, count=of.late)
 
 
-def sections(of: Statement, language: str) -> tuple[Section, ...]:
+def sections(of: JackpotStatement, language: str) -> tuple[StatementSection, ...]:
     """The tables of the book."""
     return (
-        _of_tables(of, language),
-        _of_meter(of, language),
-        _of_awards(of, language),
-        _of_payments(of, language),
+        _tables_section(of, language),
+        _meter_section(of, language),
+        _awards_section(of, language),
+        _payments_section(of, language),
     )
 
 
-def _of_tables(of: Statement, language: str) -> Section:
+def _tables_section(of: JackpotStatement, language: str) -> StatementSection:
     names = ("stakes", "rise", "reserve", "house", "awarded", "paid")
     amounts = [[getattr(each, name) for name in names] for each in of.tables]
     total = [sum(column) for column in zip(*amounts, strict=True)] if amounts else []
-    return Section(
+    return StatementSection(
         title=text("book.tables", language),
         columns=_columns(language, "table", *names),
         amounts=1,
@@ -89,11 +89,11 @@ def _of_tables(of: Statement, language: str) -> Section:
     )
 
 
-def _of_meter(of: Statement, language: str) -> Section:
+def _meter_section(of: JackpotStatement, language: str) -> StatementSection:
     def row(said_: str, sums: Sequence[int]) -> tuple[str, ...]:
         return said_, *_amounts(of, language, sums)
 
-    return Section(
+    return StatementSection(
         title=text("book.movements", language),
         columns=_columns(language, "what", "meter", "reserve"),
         amounts=1,
@@ -109,15 +109,15 @@ def _of_meter(of: Statement, language: str) -> Section:
     )
 
 
-def _of_awards(of: Statement, language: str) -> Section:
+def _awards_section(of: JackpotStatement, language: str) -> StatementSection:
     where = ("award", "time", "table", "session", "round", "box", "hand", "cards")
-    return Section(
+    return StatementSection(
         title=text("book.awards", language),
         columns=_columns(language, *where, "locked", "value", "paid"),
         amounts=len(where),
         rows=tuple(
             (
-                *_where(each, language),
+                *_award_cells(each, language),
                 *_amounts(of, language, (each.locked, each.value, each.paid)),
             )
             for each in of.awards
@@ -125,8 +125,8 @@ def _of_awards(of: Statement, language: str) -> Section:
     )
 
 
-def _of_payments(of: Statement, language: str) -> Section:
-    return Section(
+def _payments_section(of: JackpotStatement, language: str) -> StatementSection:
+    return StatementSection(
         title=text("book.payments", language),
         columns=_columns(language, "receipt", "award", "time", "entry", "signed", "amount"),
         amounts=5,
@@ -134,10 +134,10 @@ def _of_payments(of: Statement, language: str) -> Section:
             (
                 str(payment.receipt),
                 str(payment.award),
-                clock(payment.time),
+                local_time(payment.time),
                 str(payment.position),
-                persons(payment.signed, language),
-                said(payment.amount, of.currency, language),
+                format_signers(payment.signed, language),
+                format_amount(payment.amount, of.currency, language),
             )
             for each in of.awards
             for payment in each.payments
@@ -145,11 +145,11 @@ def _of_payments(of: Statement, language: str) -> Section:
     )
 
 
-def _where(each: OfAward, language: str) -> tuple[str, ...]:
+def _award_cells(each: AwardTotals, language: str) -> tuple[str, ...]:
     won = each.of
     return (
         str(won.award),
-        clock(won.time),
+        local_time(won.time),
         won.table,
         str(won.session),
         str(won.round),
@@ -159,12 +159,12 @@ def _where(each: OfAward, language: str) -> tuple[str, ...]:
     )
 
 
-def clock(time: str) -> str:
+def local_time(time: str) -> str:
     """A time of the ledger as local time, to the second."""
     return datetime.fromisoformat(time).astimezone().isoformat(sep=" ", timespec="seconds")
 
 
-def persons(signed: Sequence[Signature], language: str) -> str:
+def format_signers(signed: Sequence[Signature], language: str) -> str:
     """Who signed, and as what."""
     return "; ".join(f"{each.name}, {word('role', each.role, language)}" for each in signed)
 
@@ -173,19 +173,19 @@ def _columns(language: str, *names: str) -> tuple[str, ...]:
     return tuple(text(f"book.{name}", language) for name in names)
 
 
-def _amounts(of: Statement, language: str, amounts: Sequence[int]) -> tuple[str, ...]:
-    return tuple(said(each, of.currency, language) for each in amounts)
+def _amounts(of: JackpotStatement, language: str, amounts: Sequence[int]) -> tuple[str, ...]:
+    return tuple(format_amount(each, of.currency, language) for each in amounts)
 
 
-def as_text(of: Statement, language: str) -> str:
+def as_text(of: JackpotStatement, language: str) -> str:
     """The book for a terminal or a printer with a fixed pitch."""
-    lines = [*head(of, language), ""]
+    lines = [*header_lines(of, language), ""]
     for section in sections(of, language):
         lines += [section.title.upper(), *_table(section, language), ""]
-    return "\n".join([*lines, *foot(of, language), ""])
+    return "\n".join([*lines, *footer_lines(of, language), ""])
 
 
-def _table(section: Section, language: str) -> Iterator[str]:
+def _table(section: StatementSection, language: str) -> Iterator[str]:
     if not section.rows:
         yield f"  {text('book.none', language)}"
         return
@@ -204,30 +204,30 @@ def _table(section: Section, language: str) -> Iterator[str]:
             yield rule
 
 
-CSV = (
+CSV_COLUMNS = (
     "section", "table", "what", "award", "receipt", "time", "session", "round", "box", "hand",
     "cards", "signed", "position", "stakes", "meter", "reserve", "house", "awarded", "value",
     "paid",
 )  # fmt: skip
 
 
-def as_csv(of: Statement, language: str) -> str:
+def as_csv(of: JackpotStatement, language: str) -> str:
     """The book as CSV (RFC 4180), amounts in minor units, what stands above and below it in lines
     that begin with #. ``section`` says what a line is: ``begin``, ``table``, ``movement``,
     ``award``, ``payment`` or ``end``.
     """
     page = io.StringIO()
-    for line in head(of, language):
+    for line in header_lines(of, language):
         page.write(f"# {line}\r\n")
-    writer = csv.DictWriter(page, CSV)
+    writer = csv.DictWriter(page, CSV_COLUMNS)
     writer.writeheader()
-    writer.writerows(_records(of))
-    for line in foot(of, language):
+    writer.writerows(_csv_records(of))
+    for line in footer_lines(of, language):
         page.write(f"# {line}\r\n")
     return page.getvalue()
 
 
-def _records(of: Statement) -> Iterator[dict[str, object]]:
+def _csv_records(of: JackpotStatement) -> Iterator[dict[str, object]]:
     yield {"section": "begin", "meter": of.before.meter, "reserve": of.before.reserve}
     for table in of.tables:
         yield {

@@ -8,15 +8,20 @@ from fpdf import FPDF
 from fpdf.fonts import FontFace
 
 from controller.contract.messages.messages import text
-from subscribers.carrousel.statement import Statement
-from subscribers.carrousel.statement_page import Section, foot, head, sections
+from subscribers.carrousel.statement import JackpotStatement
+from subscribers.carrousel.statement_page import (
+    StatementSection,
+    footer_lines,
+    header_lines,
+    sections,
+)
 
 _MARGIN = 12.0
 
 
-def as_pdf(of: Statement, language: str) -> bytes:
+def as_pdf(of: JackpotStatement, language: str) -> bytes:
     """The whole document."""
-    page = _Pages(of, language)
+    page = _StatementPdf(of, language)
     page.set_title(f"{of.jackpot} {of.first.isoformat()}")
     page.set_lang(language)
     page.set_creator("Novamás")
@@ -26,23 +31,23 @@ def as_pdf(of: Statement, language: str) -> bytes:
     for section in sections(of, language):
         page.section(section)
     page.set_font("Helvetica", "B", 8)
-    for line in foot(of, language):
-        page.multi_cell(0, 4.5, latin(line), new_x="LMARGIN", new_y="NEXT")
+    for line in footer_lines(of, language):
+        page.multi_cell(0, 4.5, to_latin1(line), new_x="LMARGIN", new_y="NEXT")
     return bytes(page.output())
 
 
-class _Pages(FPDF):
-    def __init__(self, of: Statement, language: str) -> None:
+class _StatementPdf(FPDF):
+    def __init__(self, of: JackpotStatement, language: str) -> None:
         super().__init__(format="A4", orientation="landscape")
         self._of, self._language = of, language
         self.set_margins(_MARGIN, _MARGIN, _MARGIN)
 
     def header(self) -> None:
         """What stands above each sheet."""
-        for number, line in enumerate(head(self._of, self._language)):
+        for number, line in enumerate(header_lines(self._of, self._language)):
             self.set_font("Helvetica", "B" if number == 0 else "", 12 if number == 0 else 7)
             height = 6 if number == 0 else 3.2
-            self.multi_cell(0, height, latin(line), new_x="LMARGIN", new_y="NEXT")
+            self.multi_cell(0, height, to_latin1(line), new_x="LMARGIN", new_y="NEXT")
         self.ln(2)
 
     def footer(self) -> None:
@@ -51,19 +56,19 @@ class _Pages(FPDF):
         self.set_font("Helvetica", "", 7)
         self.cell(0, 3, f"{self.page_no()}", align="C")
 
-    def section(self, section: Section) -> None:
+    def section(self, section: StatementSection) -> None:
         """One table of the book."""
         self.set_font("Helvetica", "B", 9)
-        self.cell(0, 6, latin(section.title), new_x="LMARGIN", new_y="NEXT")
+        self.cell(0, 6, to_latin1(section.title), new_x="LMARGIN", new_y="NEXT")
         if not section.rows:
             self.set_font("Helvetica", "", 7)
             none = text("book.none", self._language)
-            self.cell(0, 5, latin(none), new_x="LMARGIN", new_y="NEXT")
+            self.cell(0, 5, to_latin1(none), new_x="LMARGIN", new_y="NEXT")
             return
         rows = [section.columns, *section.rows, *([section.total] if section.total else [])]
         self.set_font("Helvetica", "B", 7)  # the widest
         widths = tuple(
-            max(self.get_string_width(latin(cell)) for cell in column) + 3
+            max(self.get_string_width(to_latin1(cell)) for cell in column) + 3
             for column in zip(*rows, strict=True)
         )
         aligned = tuple(
@@ -84,10 +89,10 @@ class _Pages(FPDF):
                 style = FontFace(emphasis="BOLD") if last else None
                 made = table.row(style=style)
                 for cell in row:
-                    made.cell(latin(cell))
+                    made.cell(to_latin1(cell))
         self.ln(3)
 
 
-def latin(said: str) -> str:
+def to_latin1(said: str) -> str:
     """The fonts that every reader of PDF has know Latin 1."""
     return said.replace("’", "'").encode("latin-1", "replace").decode("latin-1")

@@ -28,65 +28,65 @@ from controller.proof.checkpoint import checkpoint_path, kept
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause, Transaction
 from subscribers.carrousel.balances import Balances
-from subscribers.carrousel.facts import Fact, Ordered, Unfollowed
+from subscribers.carrousel.facts import Fact, OrderGiven, OrderNotFollowed
 from subscribers.carrousel.schema import (
+    LEDGER_FORMAT,
     SCHEMA,
-    VERSION,
     Cursor,
     LedgerError,
-    chained,
-    columns,
+    cause_columns,
+    entry_hash,
+    find_schema_flaw,
     genesis,
-    lines,
-    tables_flaw,
+    posting_rows,
 )
 
-TAIL = 20_000
+CHECKED_TAIL_ENTRIES = 20_000
 """Entries whose chain is checked whenever the file is opened; ``verify`` checks all."""
-PRIVATE = 0o600
+PRIVATE_FILE_MODE = 0o600
 """Permissions: only the owner reads and writes."""
-BUSY = 5000
+BUSY_TIMEOUT_MS = 5000
 """Milliseconds that a commit waits for another writer; there should be none."""
 
-Appended = Literal["new", "same", "contradiction"]
+AppendResult = Literal["new", "same", "contradiction"]
 """``same``: the table's event was already in the ledger, with the same fact. ``contradiction``: it
 was, with another fact. In both cases the ledger stays as it is.
 """
 
-_ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_POSTING = "INSERT INTO posting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_SAVED = (
+_INSERT_ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_POSTING = "INSERT INTO posting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_UPSERT_STATE = (
     "INSERT INTO saved VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position, "
     "state = excluded.state"
 )
-_CURSOR = "INSERT INTO cursor VALUES (?, ?) ON CONFLICT DO UPDATE SET heard = excluded.heard"
-_KNOWN = (
+_UPSERT_CURSOR = "INSERT INTO cursor VALUES (?, ?) ON CONFLICT DO UPDATE SET heard = excluded.heard"
+_KNOWN_FACT_QUERY = (
     "SELECT jackpot, fact FROM entry WHERE cause_table = ? AND cause_boot = ? AND cause_seq = ?"
 )
-_STARTED = (
+_LAST_START_QUERY = (
     "SELECT fact FROM entry WHERE cause_table IS NULL "
     """AND substr(fact, 1, 17) = CAST('{"fact":"started"' AS BLOB) """
     "ORDER BY position DESC LIMIT 1"
 )
 
-_SIGNED = (
+_SIGNED_ORDERS_QUERY = (
     "SELECT fact FROM entry WHERE cause_table IS NULL "
     """AND (substr(fact, 1, 17) = CAST('{"fact":"ordered"' AS BLOB) """
     """OR substr(fact, 1, 20) = CAST('{"fact":"unfollowed"' AS BLOB))"""
 )
 
 
-class NotStoredError(LedgerError):
+class LedgerNotStoredError(LedgerError):
     """The disk did not take something. Nothing since the last commit counts, unless ``reopen``
     says that the last commit came through.
     """
 
 
-class Store:
+class LedgerStore:
     """Opens a ledger, or begins one; its file can be read by its owner alone. Raises
     :class:`LedgerError`.
 
-    ``head``: the end of the chain, with what is not committed yet; ``committed``: without it.
+    ``read_head``: the end of the chain, with what is not committed yet; ``committed``: without it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -96,20 +96,22 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._inode: int | None = None
         self._index = WalIndex()
-        self._lock: int | None = lock(path)
+        self._lock: int | None = lock_ledger(path)
         try:
             self._open()
         except BaseException:
             self.close()
             raise
 
-    def known(self, fact: Fact, jackpot: str) -> Appended:
-        """What ``append`` would say of a fact. Raises :class:`NotStoredError`."""
+    def known(self, fact: Fact, jackpot: str) -> AppendResult:
+        """What ``append`` would say of a fact. Raises :class:`LedgerNotStoredError`."""
         cause = cause_of(fact)
         if cause is None:
             return "new"
         try:
-            found = self._open_file.execute(_KNOWN, (cause.table, cause.boot, cause.seq)).fetchone()
+            found = self._open_file.execute(
+                _KNOWN_FACT_QUERY, (cause.table, cause.boot, cause.seq)
+            ).fetchone()
         except sqlite3.Error as error:
             raise self._failed(error) from None
         if found is None:
@@ -118,20 +120,26 @@ class Store:
 
     def append(
         self, jackpot: str, time: str, fact: Fact, transactions: Sequence[Transaction]
-    ) -> Appended:
+    ) -> AppendResult:
         """Add a fact that a jackpot took in, with what follows from it. ``time``: now, as
-        ``controller.contract.times.utc`` writes it. Raises :class:`NotStoredError`.
+        ``controller.contract.times.utc`` writes it. Raises :class:`LedgerNotStoredError`.
         """
         if (known := self.known(fact, jackpot)) != "new":
             return known
-        body, cause, postings = msgspec.json.encode(fact), cause_of(fact), lines(transactions)
-        position, of = self.head.position + 1, columns(cause)
-        digest = chained(self.head.hash, position, time, jackpot, of, body, postings)
+        body, cause, postings = (
+            msgspec.json.encode(fact),
+            cause_of(fact),
+            posting_rows(transactions),
+        )
+        position, of = self.head.position + 1, cause_columns(cause)
+        digest = entry_hash(self.head.hash, position, time, jackpot, of, body, postings)
         connection = self._open_file
         try:
             self._begin()
-            connection.execute(_ENTRY, (position, time, jackpot, *of, body, self.head.hash, digest))
-            connection.executemany(_POSTING, [(position, *each) for each in postings])
+            connection.execute(
+                _INSERT_ENTRY, (position, time, jackpot, *of, body, self.head.hash, digest)
+            )
+            connection.executemany(_INSERT_POSTING, [(position, *each) for each in postings])
         except (sqlite3.Error, OSError, OverflowError) as error:
             raise self._failed(error) from None
         self.head = ChainHead(position, digest)
@@ -142,7 +150,7 @@ class Store:
         self, states: Mapping[str, bytes] | None = None, cursors: Sequence[Cursor] = ()
     ) -> ChainHead:
         """Put on the disk what was appended, with the states of the jackpots after it, as JSON, and
-        how far each table was heard. Returns the head. Raises :class:`NotStoredError`.
+        how far each table was heard. Returns the head. Raises :class:`LedgerNotStoredError`.
         """
         connection = self._open_file
         if not (states or cursors or connection.in_transaction):
@@ -151,9 +159,11 @@ class Store:
             self._begin()
             at = self.head.position
             connection.executemany(
-                _SAVED, [(name, at, state) for name, state in (states or {}).items()]
+                _UPSERT_STATE, [(name, at, state) for name, state in (states or {}).items()]
             )
-            connection.executemany(_CURSOR, [msgspec.structs.astuple(each) for each in cursors])
+            connection.executemany(
+                _UPSERT_CURSOR, [msgspec.structs.astuple(each) for each in cursors]
+            )
             if self._inode != _inode(self.path):
                 raise sqlite3.OperationalError("the file was removed, or another put in its place")
             connection.execute("COMMIT")
@@ -163,7 +173,7 @@ class Store:
         return self.head
 
     def rollback(self) -> None:
-        """Take back what was appended since the last commit. Raises :class:`NotStoredError`."""
+        """Undo everything since the last commit. Raises :class:`LedgerNotStoredError`."""
         try:
             if self._open_file.in_transaction:
                 self._open_file.execute("ROLLBACK")
@@ -178,7 +188,7 @@ class Store:
 
     def before(self, jackpot: str, account: Literal["meter", "reserve"], cause: Cause) -> int:
         """What an account held as of a cause: the sum of its postings that count before it, with
-        what is not committed yet. Raises :class:`NotStoredError`.
+        what is not committed yet. Raises :class:`LedgerNotStoredError`.
         """
         try:
             return self._balances.before(jackpot, account, cause)
@@ -192,22 +202,22 @@ class Store:
 
     def started(self) -> bytes | None:
         """The last fact that says with which program and configuration the controller started.
-        Raises :class:`NotStoredError`.
+        Raises :class:`LedgerNotStoredError`.
         """
         try:
-            found = self._open_file.execute(_STARTED).fetchone()
+            found = self._open_file.execute(_LAST_START_QUERY).fetchone()
         except sqlite3.Error as error:
             raise self._failed(error) from None
         return None if found is None else found[0]
 
     def tokens(self) -> Iterator[str]:
         """Every order that persons signed, whether it was followed or not. Raises
-        :class:`NotStoredError`.
+        :class:`LedgerNotStoredError`.
         """
         try:
-            for (body,) in self._open_file.execute(_SIGNED):
+            for (body,) in self._open_file.execute(_SIGNED_ORDERS_QUERY):
                 fact = reading.read_fact(body)
-                if isinstance(fact, Ordered | Unfollowed):
+                if isinstance(fact, OrderGiven | OrderNotFollowed):
                     yield from (each.token for each in fact.signed)
         except (sqlite3.Error, msgspec.MsgspecError) as error:
             raise self._failed(error) from None
@@ -224,15 +234,15 @@ class Store:
             )
 
     def states(self) -> dict[str, bytes]:
-        """The state of each jackpot after the last commit. Raises :class:`NotStoredError`."""
+        """The state of each jackpot after the last commit. Raises :class:`LedgerNotStoredError`."""
         try:
-            found = reading.states(self._open_file)
+            found = reading.saved_states(self._open_file)
         except sqlite3.Error as error:
             raise self._failed(error) from None
         return {jackpot: state for jackpot, (_, state) in found.items()}
 
     def cursors(self) -> dict[str, Cursor]:
-        """How far each table was heard, after the last commit. Raises :class:`NotStoredError`."""
+        """Return the committed cursor of each table. Raises :class:`LedgerNotStoredError`."""
         try:
             return reading.cursors(self._open_file)
         except sqlite3.Error as error:
@@ -273,7 +283,7 @@ class Store:
     @property
     def _open_file(self) -> sqlite3.Connection:
         if self._connection is None:
-            raise NotStoredError(
+            raise LedgerNotStoredError(
                 f"{self.path}: closed after a failure, and not open again yet. Make room on the "
                 "disk, or look after it"
             )
@@ -283,7 +293,7 @@ class Store:
         if not self._open_file.in_transaction:
             self._open_file.execute("BEGIN IMMEDIATE")
 
-    def _failed(self, error: Exception, *, at_commit: bool = False) -> NotStoredError:
+    def _failed(self, error: Exception, *, at_commit: bool = False) -> LedgerNotStoredError:
         """What to tell of it. The file is closed, for it is unknown what the disk took."""
         self._disconnect()
         what = getattr(error, "strerror", None) or str(error)
@@ -294,7 +304,7 @@ class Store:
             if at_commit
             else f"nothing after entry {last} is stored"
         )
-        return NotStoredError(
+        return LedgerNotStoredError(
             f"{self.path}: {what}; {stored}. Make room on the disk, or look after it"
         )
 
@@ -315,14 +325,14 @@ class Store:
                 raise LedgerError(f"{self.path}: somebody reads it just now; try again")
             ledger = reading.ledger_id(connection, self.path)
             begins = ChainHead(0, genesis(ledger))
-            head = reading.head(connection, begins)
+            head = reading.read_head(connection, begins)
             self._check(connection, begins, head)
             self.id, self.head, self.committed = ledger, head, head
             self._inode = _inode(self.path)
             self._balances = Balances(connection)
         except (OSError, *NONSENSE) as error:
             self._disconnect()
-            raise LedgerError(f"{self.path}: {error}; {_WHAT_TO_DO}") from None
+            raise LedgerError(f"{self.path}: {error}; {_REPAIR_ADVICE}") from None
         except BaseException:
             self._disconnect()
             raise
@@ -331,13 +341,13 @@ class Store:
         """Raise :class:`LedgerError` if the file is not what was written, as far as a start looks:
         its tables, the end of the chain, and the checkpoint beside it.
         """
-        if (found := tables_flaw(connection)) is not None:
-            raise LedgerError(f"{self.path}: {found}; {_WHAT_TO_DO}")
-        after = max(0, head.position - TAIL)
+        if (found := find_schema_flaw(connection)) is not None:
+            raise LedgerError(f"{self.path}: {found}; {_REPAIR_ADVICE}")
+        after = max(0, head.position - CHECKED_TAIL_ENTRIES)
         before = begins if after == 0 else ChainHead(after, self._hash(connection, after))
-        if (at := reading.broken(connection, before, head.position)) is not None:
+        if (at := reading.find_broken_entry(connection, before, head.position)) is not None:
             raise LedgerError(
-                f"{self.path}: the chain does not hold at position {at}; {_WHAT_TO_DO}"
+                f"{self.path}: the chain does not hold at position {at}; {_REPAIR_ADVICE}"
             )
         last = kept(self.path)
         if last is None:
@@ -355,17 +365,17 @@ class Store:
         if last.position and self._hash(connection, last.position).hex() != last.hash:
             raise LedgerError(
                 f"{self.path}: entry {last.position} is not the one of the checkpoint; "
-                f"{_WHAT_TO_DO}"
+                f"{_REPAIR_ADVICE}"
             )
 
     def _hash(self, connection: sqlite3.Connection, position: int) -> bytes:
         found = reading.hash_at(connection, position)
         if found is None:
-            raise LedgerError(f"{self.path}: entry {position} is missing; {_WHAT_TO_DO}")
+            raise LedgerError(f"{self.path}: entry {position} is missing; {_REPAIR_ADVICE}")
         return found
 
 
-_WHAT_TO_DO = "let `novamas carrousel verify` say what is wrong, and put the last good file back"
+_REPAIR_ADVICE = "let `novamas carrousel verify` say what is wrong, and put the last good file back"
 
 
 def cause_of(fact: Fact) -> Cause | None:
@@ -374,14 +384,14 @@ def cause_of(fact: Fact) -> Cause | None:
     return found if isinstance(found, Cause) else None
 
 
-def lock(path: Path) -> int:
+def lock_ledger(path: Path) -> int:
     """Lock the ledger for this process, until the returned file descriptor is closed. Raises
     :class:`LedgerError`.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         held = os.open(
-            f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE
+            f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE
         )
     except OSError as error:
         raise LedgerError(
@@ -406,18 +416,18 @@ def connect(path: Path) -> sqlite3.Connection:
     look_for_room(path)
     with suppress(FileExistsError):  # what is there is not opened: closing it drops SQLite's locks
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        os.close(os.open(path, flags, PRIVATE))
-    path.chmod(PRIVATE)
+        os.close(os.open(path, flags, PRIVATE_FILE_MODE))
+    path.chmod(PRIVATE_FILE_MODE)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
-        connection.execute(f"PRAGMA busy_timeout = {BUSY}")
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             raise LedgerError(
                 f"{path}: the file system cannot hold a write-ahead log; use a local disk"
             )
         connection.execute("PRAGMA synchronous = FULL")
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            begin(connection)
+            create_tables(connection)
             _sync(path.parent)
     except BaseException:
         connection.close()
@@ -425,12 +435,12 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def begin(connection: sqlite3.Connection, ledger: str | None = None) -> None:
+def create_tables(connection: sqlite3.Connection, ledger: str | None = None) -> None:
     """Make the tables of a ledger with an id of its own. Raises ``sqlite3.Error``."""
     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
     connection.executemany(
         "INSERT INTO meta VALUES (?, ?)",
-        [("id", ledger or secrets.token_hex(16)), ("version", str(VERSION))],
+        [("id", ledger or secrets.token_hex(16)), ("version", str(LEDGER_FORMAT))],
     )
     connection.execute("COMMIT")
 

@@ -23,54 +23,59 @@ from controller.contract.jackpot import (
 )
 from controller.contract.refusals import RejectedError
 from subscribers.carrousel.ledger_state import (
-    Award,
     Hit,
+    HitAward,
     JackpotLedgerState,
-    RefusedError,
+    OrderRefusedError,
     TableRecord,
 )
-from subscribers.carrousel.order_of_hits import questions
+from subscribers.carrousel.order_of_hits import undecided_orders
 
 
-def find_award(state: JackpotLedgerState, number: int) -> tuple[Hit, Award]:
-    """An award and its hit. Raises :class:`RefusedError`."""
+def find_award(state: JackpotLedgerState, number: int) -> tuple[Hit, HitAward]:
+    """An award and its hit. Raises :class:`OrderRefusedError`."""
     for hit in state.hits:
         for award in hit.awards:
             if award.number == number:
                 return hit, award
     if 0 < number <= state.award_count:
-        raise RefusedError("award_done", award=number)
-    raise RefusedError("award_unknown", award=number)
+        raise OrderRefusedError("award_done", award=number)
+    raise OrderRefusedError("award_unknown", award=number)
 
 
 def find_gap(state: JackpotLedgerState, table: str) -> TableRecord:
-    """A table with a gap. Raises :class:`RefusedError`."""
+    """A table with a gap. Raises :class:`OrderRefusedError`."""
     record = state.tables.get(table)
     if record is None or record.why != "gap":
-        raise RefusedError("gap_none", table=table)
+        raise OrderRefusedError("gap_none", table=table)
     return record
 
 
-def check_named(state: JackpotLedgerState, order: JackpotOrder) -> None:
+def check_named_value(state: JackpotLedgerState, order: JackpotOrder) -> None:
     """Refuse an order whose signers saw another state of what it is about. Raises
-    :class:`RefusedError`, also if there is no such award or gap.
+    :class:`OrderRefusedError`, also if there is no such award or gap.
     """
     field = NAMED.get(type(order))
     if field is None:
         return
-    said, now = getattr(order, field), named(state, type(order), msgspec.structs.asdict(order))
+    said, now = (
+        getattr(order, field),
+        named_value(state, type(order), msgspec.structs.asdict(order)),
+    )
     if said == now:
         return
     if isinstance(order, AwardPay):
-        raise RefusedError("award_paid_meanwhile", award=order.award, paid=now, said=said)
-    raise RefusedError("order_outdated", order=_tag(type(order)), field=field, now=now, said=said)
+        raise OrderRefusedError("award_paid_meanwhile", award=order.award, paid=now, said=said)
+    raise OrderRefusedError(
+        "order_outdated", order=_tag(type(order)), field=field, now=now, said=said
+    )
 
 
-def is_outdated(state: JackpotLedgerState, order: JackpotOrder) -> RefusedError | None:
-    """Why :func:`check_named` refuses an order, where there is such an award or gap."""
+def is_outdated(state: JackpotLedgerState, order: JackpotOrder) -> OrderRefusedError | None:
+    """Why :func:`check_named_value` refuses an order, where there is such an award or gap."""
     try:
-        check_named(state, order)
-    except RefusedError as no:
+        check_named_value(state, order)
+    except OrderRefusedError as no:
         return no if no.refusal.key in ("award_paid_meanwhile", "order_outdated") else None
     return None
 
@@ -83,15 +88,15 @@ def check_complete(
     """
     field = NAMED.get(kind)
     if field is not None and fields.get(field) is None:
-        now = named(state, kind, fields)
+        now = named_value(state, kind, fields)
         raise RejectedError("order_unnamed", order=_tag(kind), field=field, now=now)
 
 
-def named(
+def named_value(
     state: JackpotLedgerState, kind: type[msgspec.Struct], fields: Mapping[str, object]
 ) -> int | str:
     """What an order of this kind must have in the field of :data:`NAMED`. Raises
-    :class:`RefusedError` if there is no such award or gap.
+    :class:`OrderRefusedError` if there is no such award or gap.
     """
     if kind is AwardPay:
         number = fields.get("award")
@@ -107,14 +112,16 @@ def subject(state: JackpotLedgerState, order: JackpotOrder) -> bytes:
     """
     try:
         return msgspec.json.encode(_subject(state, order))
-    except RefusedError:
+    except OrderRefusedError:
         return b""
 
 
 def _subject(state: JackpotLedgerState, order: JackpotOrder) -> object:
     match order:
         case HitsOrder():
-            return [group for group in questions(state) if sorted(group) == sorted(order.hits)]
+            return [
+                group for group in undecided_orders(state) if sorted(group) == sorted(order.hits)
+            ]
         case HitFix():
             return [
                 (hit.number, hit.forced, hit.fixed) for hit in state.hits if hit.number == order.hit

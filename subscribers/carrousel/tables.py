@@ -11,20 +11,20 @@ import msgspec
 
 from controller.contract.jackpot import OutOfPlay
 from controller.contract.times import moment
-from subscribers.carrousel.intake import Ask, Intake, Memory, Rules
+from subscribers.carrousel.intake import IntakeMemory, IntakeRules, RecallRequest, TableIntake
 from subscribers.pending_recall import PendingRecall, record_attempt
 
-SILENT = 10.0
+UNHEARD_AFTER_SECONDS = 10.0
 """Seconds without an answer after which a table counts as not heard."""
-LATE = 2.0
+MAX_HEALTH_DELAY_SECONDS = 2.0
 """Seconds by which what a node says of itself may be old when it comes, beside the clock bound."""
 
 
-class _Shown(msgspec.Struct, frozen=True):
+class _ShownCurrency(msgspec.Struct, frozen=True):
     currency: str | None = None
 
 
-class TableState(msgspec.Struct, frozen=True):
+class LinkedTableState(msgspec.Struct, frozen=True):
     """The retained state of a table, as far as it is looked at."""
 
     game: str
@@ -32,40 +32,40 @@ class TableState(msgspec.Struct, frozen=True):
     boot: str
     seq: int
     time: str
-    shown: _Shown = _Shown()
+    shown: _ShownCurrency = _ShownCurrency()
     simulated: bool = False
 
 
-class _About(msgspec.Struct, frozen=True):
+class _LinkedAbout(msgspec.Struct, frozen=True):
     jackpot: str | None = None
 
 
-class _Info(msgspec.Struct, frozen=True):
+class _LinkedInfo(msgspec.Struct, frozen=True):
     boot: str
-    about: _About = _About()
+    about: _LinkedAbout = _LinkedAbout()
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _RecallReply(msgspec.Struct, frozen=True):
     id: object
     ok: bool
     error: str | None = None
     events: tuple[msgspec.Raw, ...] = ()
 
 
-_state = msgspec.json.Decoder(TableState)
-_info = msgspec.json.Decoder(_Info)
-_answer = msgspec.json.Decoder(_Answer)
+_state = msgspec.json.Decoder(LinkedTableState)
+_info = msgspec.json.Decoder(_LinkedInfo)
+_reply = msgspec.json.Decoder(_RecallReply)
 
 
-class Linked:
+class LinkedTable:
     """One table. ``topic``: the root of its topics, which is the audience of its commands."""
 
-    def __init__(self, table: str, jackpot: str, topic: str, rules: Rules) -> None:
+    def __init__(self, table: str, jackpot: str, topic: str, rules: IntakeRules) -> None:
         self.table, self.jackpot, self.topic = table, jackpot, topic
-        self.intake = Intake(table, rules)
-        self.state: TableState | None = None
-        self.info: _Info | None = None
-        self.asked: PendingRecall[Ask] | None = None
+        self.intake = TableIntake(table, rules)
+        self.state: LinkedTableState | None = None
+        self.info: _LinkedInfo | None = None
+        self.asked: PendingRecall[RecallRequest] | None = None
         """What it was asked and has not answered."""
         self.again = False
         """Whether it is to be asked once more after its answer."""
@@ -78,8 +78,8 @@ class Linked:
 
     def remember(self, heard: bytes | None) -> None:
         """Go back to what was kept of it."""
-        memory = None if heard is None else msgspec.json.decode(heard, type=Memory)
-        self.intake = Intake(self.table, self.intake.rules, memory)
+        memory = None if heard is None else msgspec.json.decode(heard, type=IntakeMemory)
+        self.intake = TableIntake(self.table, self.intake.rules, memory)
         self.asked, self.again, self.up_to_date, self.moved = None, False, False, False
 
     def lose(self) -> None:
@@ -106,7 +106,7 @@ class Linked:
         except (ValueError, RecursionError):
             self.info = None
 
-    def ask(self, now: float, time: str) -> tuple[str, Ask] | None:
+    def ask(self, now: float, time: str) -> tuple[str, RecallRequest] | None:
         """What to ask it now, and under which number, unless an answer is still awaited; then it is
         asked after that.
         """
@@ -120,10 +120,10 @@ class Linked:
         self.asked = record_attempt(self.asked, secrets.token_hex(12), question, now)
         return self.asked.attempts[-1]
 
-    def hear_answer(self, body: bytes) -> tuple[Ask, list[bytes]] | None:
+    def hear_answer(self, body: bytes) -> tuple[RecallRequest, list[bytes]] | None:
         """The events that it answers; None: it is no answer to what it was asked."""
         try:
-            answer = _answer.decode(body)
+            answer = _reply.decode(body)
         except (ValueError, RecursionError):
             return None
         question = None if self.asked is None else self.asked.subject_of(answer.id)
@@ -136,7 +136,7 @@ class Linked:
         self.trouble = None
         return question, [bytes(each) for each in answer.events]
 
-    def why(self, nodes: Nodes, now: float, currency: str) -> OutOfPlay | None:
+    def why(self, nodes: NodeDirectory, now: float, currency: str) -> OutOfPlay | None:
         """Why bets may not be taken there; None: they may."""
         if self.intake.memory.gap is not None:
             return "gap"
@@ -144,7 +144,7 @@ class Linked:
         node = None if state is None else nodes.of(state.boot)
         if state is None or node is None or not self.up_to_date:
             return "unheard"
-        if self.asked is not None and now - self.asked.first_sent > SILENT:
+        if self.asked is not None and now - self.asked.first_sent > UNHEARD_AFTER_SECONDS:
             return "unheard"
         if self.foreign(currency) is not None:
             return "foreign"
@@ -166,22 +166,22 @@ class Linked:
         return None if told in (None, currency) else f"it plays in {told}"
 
 
-class _Status(msgspec.Struct, frozen=True):
+class _StatusMessage(msgspec.Struct, frozen=True):
     status: str
     boot: str
 
 
-class _Health(msgspec.Struct, frozen=True):
+class _HealthMessage(msgspec.Struct, frozen=True):
     boot: str
     time: str
 
 
-class Nodes:
+class NodeDirectory:
     """The daemons, by node. ``bound``: the seconds by which clocks may differ."""
 
     def __init__(self, bound: float) -> None:
         self._bound = bound
-        self._status: dict[str, _Status] = {}
+        self._status: dict[str, _StatusMessage] = {}
         self._wrong: dict[str, float] = {}
         self._doubted: set[str] = set()
 
@@ -195,12 +195,14 @@ class Nodes:
         """
         try:
             if leaf == "status":
-                told = msgspec.json.decode(body, type=_Status)
+                told = msgspec.json.decode(body, type=_StatusMessage)
                 changed = self._status.get(node) != told
                 self._status[node] = told
                 return changed
             if leaf == "health" and live:
-                return self._clock(node, moment(msgspec.json.decode(body, type=_Health).time) - now)
+                return self._clock(
+                    node, moment(msgspec.json.decode(body, type=_HealthMessage).time) - now
+                )
         except (ValueError, RecursionError):
             return self._status.pop(node, None) is not None if leaf == "status" else False
         return False
@@ -209,7 +211,7 @@ class Nodes:
         """How far a node's clock is ahead of ours; behind, less what a message takes. It is wrong
         if it is found so twice.
         """
-        wrong = ahead > self._bound or ahead < -self._bound - LATE
+        wrong = ahead > self._bound or ahead < -self._bound - MAX_HEALTH_DELAY_SECONDS
         was = node in self._wrong
         if wrong and node in self._doubted:
             self._wrong[node] = ahead
@@ -220,7 +222,7 @@ class Nodes:
 
     def of(self, boot: str) -> str | None:
         """The node whose daemon has this run; None: none says so."""
-        wanted = _Status("online", boot)
+        wanted = _StatusMessage("online", boot)
         return next((node for node, told in self._status.items() if told == wanted), None)
 
     def wrong(self, node: str) -> bool:

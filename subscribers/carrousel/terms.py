@@ -23,10 +23,10 @@ GAMES: dict[str, tuple[str, ...]] = {
     "EUS96": (*POKER, *BLACK_JACK),
 }
 """The games that have a jackpot, by decree."""
-SIX = 6
-PERCENTAGE: dict[str, Fraction] = {"BAL05": (9, 10), "ARA02": (1, 1)}
+FIXED_JACKPOT_BOXES = 6
+DECREE_PERCENTAGE: dict[str, Fraction] = {"BAL05": (9, 10), "ARA02": (1, 1)}
 """The part of each coin that the meter rises by, where the decree fixes it."""
-WHERE = {"BAL05": "L2457-2458", "ARA02": "L1398-1400"}
+PERCENTAGE_SOURCE = {"BAL05": "L2457-2458", "ARA02": "L1398-1400"}
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,19 +68,19 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What tables do with bets while the jackpot is not in play, as the authorisation says."""
 
 
-def flaws(terms: Terms) -> list[str]:
+def find_flaws(terms: Terms) -> list[str]:
     """What in the terms is against the decree, or makes no sense. Empty: nothing."""
-    found = [*_of_any(terms)]
+    found = [*_general_flaws(terms)]
     if terms.authorisation is not None:
-        found += _of_decree(terms, terms.authorisation)
+        found += _decree_flaws(terms, terms.authorisation)
     return found
 
 
-def flaws_of_new(terms: Terms) -> list[str]:
+def find_flaws_in_configuration(terms: Terms) -> list[str]:
     """The same of terms in a configuration. Terms in a ledger are read again by the rules with
     which they were written, so that what an older release accepted stays as it was.
     """
-    found, given = flaws(terms), terms.authorisation
+    found, given = find_flaws(terms), terms.authorisation
     if terms.kind == "fixed" and terms.stake is not None and given is not None:
         least = 2000 * terms.stake * len(given.tables)
         if 2000 * terms.stake <= terms.seed < least:
@@ -91,8 +91,8 @@ def flaws_of_new(terms: Terms) -> list[str]:
     return found
 
 
-def _of_any(terms: Terms) -> Iterator[str]:
-    given, said = terms.authorisation, _written(terms)
+def _general_flaws(terms: Terms) -> Iterator[str]:
+    given, said = terms.authorisation, _amount_formatter(terms)
     for name, share in (
         ("reserve", terms.reserve),
         ("percentage", given.percentage if given else (0, 1)),
@@ -119,7 +119,7 @@ def _of_any(terms: Terms) -> Iterator[str]:
             yield f"authorisation.{name} = {day!r} is no day: write it as 2026-03-20"
 
 
-def _of_decree(terms: Terms, given: Authorisation) -> Iterator[str]:
+def _decree_flaws(terms: Terms, given: Authorisation) -> Iterator[str]:
     """The numbers that a decree fixes."""
     unlike = [game for game in terms.games if game not in GAMES[terms.decree]]
     if unlike:
@@ -127,14 +127,14 @@ def _of_decree(terms: Terms, given: Authorisation) -> Iterator[str]:
             f"{', '.join(unlike)}: {terms.decree} has no jackpot there, but at "
             f"{', '.join(GAMES[terms.decree])}"
         )
-    said = _written(terms)
+    said = _amount_formatter(terms)
     numerator, denominator = given.percentage
-    if terms.decree in PERCENTAGE:
-        whole, of = PERCENTAGE[terms.decree]
+    if terms.decree in DECREE_PERCENTAGE:
+        whole, of = DECREE_PERCENTAGE[terms.decree]
         if numerator * of != whole * denominator:
             yield (
                 f"percentage = {numerator}/{denominator}: {terms.decree} says {whole}/{of} "
-                f"({WHERE[terms.decree]})"
+                f"({PERCENTAGE_SOURCE[terms.decree]})"
             )
         for name, wrong in (
             ("kind", terms.kind != "progressive"),
@@ -145,7 +145,7 @@ def _of_decree(terms: Terms, given: Authorisation) -> Iterator[str]:
             if wrong:
                 yield (
                     f"{name}: by {terms.decree} each coin goes into what has accumulated, and "
-                    f"nothing of it elsewhere ({WHERE[terms.decree]}): leave it out"
+                    f"nothing of it elsewhere ({PERCENTAGE_SOURCE[terms.decree]}): leave it out"
                 )
         return
     if terms.stake is None:
@@ -163,7 +163,7 @@ def _of_decree(terms: Terms, given: Authorisation) -> Iterator[str]:
         least, why = 0, ""
     if terms.seed < least:
         yield f"seed = {said(terms.seed)} is below {said(least)}: {why}"
-    if terms.kind == "fixed" and terms.boxes != SIX:
+    if terms.kind == "fixed" and terms.boxes != FIXED_JACKPOT_BOXES:
         yield "boxes must be 6: a fixed jackpot wants a table with six boxes for it (L1847)"
     if set(terms.games) & set(BLACK_JACK) and terms.least < 2000 * terms.stake:
         yield (
@@ -172,7 +172,7 @@ def _of_decree(terms: Terms, given: Authorisation) -> Iterator[str]:
         )
 
 
-def _written(terms: Terms) -> Callable[[int], str]:
+def _amount_formatter(terms: Terms) -> Callable[[int], str]:
     """How the configuration has an amount of these terms."""
     return lambda amount: plain(amount, terms.currency)
 

@@ -6,18 +6,18 @@ from __future__ import annotations
 
 import msgspec
 
-from subscribers.carrousel.intake import AWARDS, BETS
+from subscribers.carrousel.intake import JACKPOT_AWARDS, JACKPOT_BETS
 
 
-class _About(msgspec.Struct, frozen=True):
+class _UnlinkedAbout(msgspec.Struct, frozen=True):
     jackpot: str | None = None
 
 
-class _Info(msgspec.Struct, frozen=True):
-    about: _About = _About()
+class _UnlinkedInfo(msgspec.Struct, frozen=True):
+    about: _UnlinkedAbout = _UnlinkedAbout()
 
 
-class _Told(msgspec.Struct, frozen=True):
+class _StakeOrAward(msgspec.Struct, frozen=True):
     type: str
     boot: str
     seq: int
@@ -28,11 +28,11 @@ class _Told(msgspec.Struct, frozen=True):
     valid: bool = True
 
 
-_info = msgspec.json.Decoder(_Info)
-_told = msgspec.json.Decoder(_Told)
+_info = msgspec.json.Decoder(_UnlinkedInfo)
+_stake_or_award = msgspec.json.Decoder(_StakeOrAward)
 
 
-def linked_with(body: bytes) -> str | None:
+def jackpot_in_info(body: bytes) -> str | None:
     """The jackpot that a table names in its retained ``info``; None: none, or it cannot be read."""
     try:
         return _info.decode(body).about.jackpot
@@ -40,17 +40,17 @@ def linked_with(body: bytes) -> str | None:
         return None
 
 
-def stake_or_award(body: bytes) -> str | None:
+def describe_stake_or_award(body: bytes) -> str | None:
     """The stake or award on the jackpot that an event tells, with its number; None: it is about
     something else.
     """
     try:
-        told = _told.decode(body)
+        told = _stake_or_award.decode(body)
     except (ValueError, RecursionError):
         return None
     about = {
-        "bet.placed": told.bet in BETS and not told.withdrawn,
-        "award.qualified": told.award in AWARDS and told.valid,
+        "bet.placed": told.bet in JACKPOT_BETS and not told.withdrawn,
+        "award.qualified": told.award in JACKPOT_AWARDS and told.valid,
         "jackpot.staked": bool(told.amount),
     }
     return f"{told.type} {told.boot} {told.seq}" if about.get(told.type) else None

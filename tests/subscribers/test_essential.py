@@ -83,9 +83,9 @@ TASKS = [
     ),
     *carrousel(
         ("subscribers.connection:ServiceConnection", "run"),
-        ("subscribers.carrousel.service:Carrousel", "_write"),
-        ("subscribers.carrousel.service:Carrousel", "_tick"),
-        ("subscribers.carrousel.service:Carrousel", "_follow"),
+        ("subscribers.carrousel.service:JackpotController", "_write"),
+        ("subscribers.carrousel.service:JackpotController", "_tick"),
+        ("subscribers.carrousel.service:JackpotController", "_follow"),
         ("subscribers.carrousel.service", "serve"),
     ),
     *surveillance(
@@ -96,8 +96,8 @@ TASKS = [
         ("subscribers.surveillance.service", "serve"),
     ),
     *sign(
-        ("subscribers.carrousel.sign_line:Line", "listen"),
-        ("subscribers.carrousel.sign_line:Line", "show"),
+        ("subscribers.carrousel.sign_line:LedSign", "listen"),
+        ("subscribers.carrousel.sign_line:LedSign", "show"),
     ),
 ]
 

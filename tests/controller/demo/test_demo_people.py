@@ -39,7 +39,7 @@ from devices.readings import (
     WheelPhase,
 )
 from subscribers.carrousel.settings import CarrouselSettings
-from subscribers.carrousel.terms import flaws
+from subscribers.carrousel.terms import find_flaws
 
 BY_HAND = {"dealt": "singly", "boxes": 2}
 PACKETS = {"dealt": "packets", "boxes": 2}
@@ -173,7 +173,7 @@ def test_the_jackpot_is_configured_as_its_decree_wants_it(decree: str, tmp_path:
     path = demo._configuration(tmp_path, tables, 1883, decree, 1.0, staff)
     settings = settings_of(load(path))
     [jackpot] = msgspec.convert(settings, CarrouselSettings).jackpots
-    assert flaws(jackpot.terms) == []
+    assert find_flaws(jackpot.terms) == []
     assert jackpot.simulated
     assert jackpot.tables == ("poker-1", "poker-2")
 

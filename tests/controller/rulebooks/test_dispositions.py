@@ -24,7 +24,7 @@ from controller.rulebooks.dispositions import (
     own_rules,
     subjects,
 )
-from subscribers.carrousel.statement import OfTable
+from subscribers.carrousel.statement import TableTotals
 from subscribers.carrousel.terms import Terms
 from tests.rings.marks import COLLECTED
 from tests.support.claims import claimed
@@ -141,7 +141,7 @@ def test_an_answer_says_where_or_why_not(answer: Disposition) -> None:
 
 RESULT_FIELDS = {name for family in get_args(AnyOutcome) for name in family.__struct_fields__}
 """What an outcome tells, of whatever family."""
-JACKPOT: dict[str, Any] = {"jackpot": JackpotState, "terms": Terms, "book": OfTable}
+JACKPOT: dict[str, Any] = {"jackpot": JackpotState, "terms": Terms, "book": TableTotals}
 """What a jackpot's controller tells, what it plays by, and what its book has of each table."""
 GAME_OF = {"roulette": "roulette-french", "casino": "roulette-french", "shoe": "punto-banca"}
 """The game whose rulebook and settings carry an answer, where it is not named itself."""

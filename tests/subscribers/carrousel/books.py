@@ -14,22 +14,22 @@ from msgspec.structs import replace
 from controller.contract.command_fields import Role, Signature
 from controller.contract.jackpot import JackpotAward, JackpotOrder
 from controller.contract.times import utc
-from subscribers.carrousel.accounts import END, Cause, Transaction
+from subscribers.carrousel.accounts import END_OF_TIME, Cause, Transaction
 from subscribers.carrousel.facts import (
+    CaughtUp,
     Fact,
-    Heard,
     NotWon,
-    Ordered,
+    OrderGiven,
     PlayStaked,
+    PlayStatus,
     RoundVoided,
-    Served,
+    ServedBy,
     Staked,
-    Standing,
     TermsGiven,
     Won,
 )
-from subscribers.carrousel.jackpot import Shown, begin, shown, take
-from subscribers.carrousel.ledger_state import JackpotLedgerState, Notice, Taken
+from subscribers.carrousel.jackpot import JackpotView, apply_fact, initial_state, view
+from subscribers.carrousel.ledger_state import FactOutcome, JackpotLedgerState, LedgerNotice
 from subscribers.carrousel.stakes import REMEMBERED_ROUNDS
 
 JACKPOT = "norte"
@@ -80,22 +80,22 @@ class Books:
         nodes: bool = True,
         rounds: int = REMEMBERED_ROUNDS,
     ) -> None:
-        self.state = begin(JACKPOT)
+        self.state = initial_state(JACKPOT)
         self.transactions: list[Transaction] = []
-        self.notices: list[Notice] = []
-        self.last: Taken
+        self.notices: list[LedgerNotice] = []
+        self.last: FactOutcome
         self._held: list[tuple[Cause, str, int]] = []
         self._numbers: Counter[str] = Counter()
         given = terms() if given is None else given
         self.take(TermsGiven(time=at(0), terms=given))
         assert not self.notices, self.notices
         for table in given["authorisation"]["tables"] if nodes and given["authorisation"] else ():
-            self.take(Served(table=table, node="n1", clock_bound=0.0, rounds=rounds))
-            self.take(Standing(time=at(0), table=table, why=None))
+            self.take(ServedBy(table=table, node="n1", clock_bound=0.0, rounds=rounds))
+            self.take(PlayStatus(time=at(0), table=table, why=None))
 
-    def take(self, fact: Fact) -> Taken:
+    def take(self, fact: Fact) -> FactOutcome:
         """Take a fact in."""
-        self.last = take(self.state, fact, self.held)
+        self.last = apply_fact(self.state, fact, self.held)
         for made in self.last.transactions:
             for each in made.postings:
                 if each.account in ("meter", "reserve"):
@@ -119,7 +119,7 @@ class Books:
 
     def stake(
         self, table: str, seconds: float, amount: int = 100, box: int = 1, **of: int
-    ) -> Taken:
+    ) -> FactOutcome:
         return self.take(
             Staked(
                 cause=self.cause(table, seconds),
@@ -140,7 +140,7 @@ class Books:
         hand: str = "straight_flush",
         bound: float | None = 0.0,
         **of: int,
-    ) -> Taken:
+    ) -> FactOutcome:
         won = self.hand(Won, table, seconds, share, box, hand, **of)
         return self.take(replace(won, time_bound=bound))
 
@@ -152,7 +152,7 @@ class Books:
         box: int = 1,
         hand: str = "straight_flush",
         **of: int,
-    ) -> Taken:
+    ) -> FactOutcome:
         return self.take(self.hand(NotWon, table, seconds, share, box, hand, **of))
 
     def hand(
@@ -175,7 +175,7 @@ class Books:
             share=share,
         )
 
-    def end(self, table: str, seconds: float, amount: int = 100, **of: int) -> Taken:
+    def end(self, table: str, seconds: float, amount: int = 100, **of: int) -> FactOutcome:
         return self.take(
             PlayStaked(
                 cause=self.cause(table, seconds),
@@ -186,7 +186,7 @@ class Books:
             )
         )
 
-    def void(self, table: str, seconds: float, **of: int) -> Taken:
+    def void(self, table: str, seconds: float, **of: int) -> FactOutcome:
         return self.take(
             RoundVoided(cause=self.cause(table, seconds), session=1, round=of.get("round", 1))
         )
@@ -196,23 +196,23 @@ class Books:
         assert given is not None
         assert given.authorisation is not None
         for table in tables or given.authorisation.tables:
-            self.take(Heard(table=table, time=at(seconds)))
+            self.take(CaughtUp(table=table, time=at(seconds)))
 
     def order(
         self, seconds: float, order: JackpotOrder, *signed: Signature, two: bool = True
-    ) -> Taken:
+    ) -> FactOutcome:
         persons = signed or ((INSPECTOR, DIRECTOR) if two else (INSPECTOR,))
-        return self.take(Ordered(time=at(seconds), order=order, signed=persons))
+        return self.take(OrderGiven(time=at(seconds), order=order, signed=persons))
 
     # What the ledger says
 
     @property
     def meter(self) -> int:
-        return self.held("meter", END)
+        return self.held("meter", END_OF_TIME)
 
     @property
     def reserve(self) -> int:
-        return self.held("reserve", END)
+        return self.held("reserve", END_OF_TIME)
 
     def balance(self, account: str, part: str | None = None) -> int:
         """The sum of an account, or of one part of it."""
@@ -223,8 +223,8 @@ class Books:
             if posting.account == account and part in (None, posting.part)
         )
 
-    def told(self, seconds: float = 3600) -> Shown:
-        return shown(self.state, at(seconds))
+    def told(self, seconds: float = 3600) -> JackpotView:
+        return view(self.state, at(seconds))
 
     def awards(self) -> list[JackpotAward]:
         """All awards that are remembered, oldest first."""

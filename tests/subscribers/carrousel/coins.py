@@ -13,7 +13,7 @@ from subscribers.carrousel.accounts import Cause, Posting, Transaction
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.facts import Staked
 from subscribers.carrousel.schema import Cursor
-from subscribers.carrousel.store import NotStoredError, Store
+from subscribers.carrousel.store import LedgerNotStoredError, LedgerStore
 
 BEGIN = 1_900_000_000.0
 
@@ -46,7 +46,7 @@ def stake(fact: Staked, jackpot: str = "j") -> Transaction:
     )
 
 
-def put(store: Store, number: int, table: str = "poker-1", jackpot: str = "j") -> str:
+def put(store: LedgerStore, number: int, table: str = "poker-1", jackpot: str = "j") -> str:
     """Append a coin."""
     fact = coin(number, table)
     return store.append(jackpot, utc(BEGIN + number + 0.25), fact, [stake(fact, jackpot)])
@@ -56,7 +56,7 @@ def until_killed(path: Path) -> None:
     """Commit batches for ever, where the ledger ends, and say the last number of each commit that
     returned.
     """
-    store = Store(path)
+    store = LedgerStore(path)
     number = store.head.position
     while True:
         for _ in range(1 + number % 4):
@@ -68,7 +68,7 @@ def until_killed(path: Path) -> None:
 
 def until_killed_and_signed(path: Path) -> None:
     """Commit and sign for ever, and say so once."""
-    store, key = Store(path), signing_key(path)
+    store, key = LedgerStore(path), signing_key(path)
     number = 0
     while True:
         put(store, number := number + 1)
@@ -83,7 +83,7 @@ def on_a_full_disk(path: Path) -> None:
     """Commit until the file may not grow, see that it is said and nothing half is there, let it
     grow, and go on.
     """
-    store = Store(path)
+    store = LedgerStore(path)
     put(store, 1)
     store.commit({"j": b"1"})
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -94,7 +94,7 @@ def on_a_full_disk(path: Path) -> None:
             for _ in range(50):
                 put(store, number := number + 1)
             store.commit({"j": b"%d" % number})
-    except NotStoredError as error:
+    except LedgerNotStoredError as error:
         said = str(error)
     assert str(path) in said
     good = store.committed.position

@@ -15,18 +15,18 @@ from controller.contract.times import utc
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.facts import (
+    CaughtUp,
     Fact,
-    Heard,
-    Ordered,
+    OrderGiven,
     PlayStaked,
-    Served,
+    ServedBy,
     Staked,
     TermsGiven,
     Won,
 )
-from subscribers.carrousel.jackpot import begin, take
-from subscribers.carrousel.ledger_state import JackpotLedgerState, Taken
-from subscribers.carrousel.store import Store
+from subscribers.carrousel.jackpot import apply_fact, initial_state
+from subscribers.carrousel.ledger_state import FactOutcome, JackpotLedgerState
+from subscribers.carrousel.store import LedgerStore
 
 NOON = 1_774_000_800.0
 """2026-03-20T10:00:00Z."""
@@ -66,7 +66,7 @@ Hands = tuple[tuple[str, str, Fraction], ...]
 class Floor:
     """Tables and persons, and the ledger of what they do. ``clock``: seconds since 1970."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: LedgerStore) -> None:
         self.store = store
         self.states: dict[str, JackpotLedgerState] = {}
         self.clock = NOON
@@ -76,11 +76,11 @@ class Floor:
     def now(self) -> str:
         return utc(self.clock)
 
-    def take(self, jackpot: str, fact: Fact) -> Taken:
+    def take(self, jackpot: str, fact: Fact) -> FactOutcome:
         """Take a fact, and what it leads to at other jackpots."""
         self.clock += 0.25
-        state = self.states.get(jackpot) or begin(jackpot)
-        taken = take(state, fact, partial(self.store.before, jackpot))
+        state = self.states.get(jackpot) or initial_state(jackpot)
+        taken = apply_fact(state, fact, partial(self.store.before, jackpot))
         assert self.store.append(jackpot, self.now(), fact, taken.transactions) == "new"
         self.states[jackpot] = taken.state
         for each in taken.onward:
@@ -98,7 +98,7 @@ class Floor:
     def open(self, jackpot: str, tables: tuple[str, ...] = TABLES) -> None:
         self.take(jackpot, TermsGiven(time=self.now(), terms=terms(jackpot, tables)))
         for table in tables:
-            self.take(jackpot, Served(table=table, node="node-1", clock_bound=0.5))
+            self.take(jackpot, ServedBy(table=table, node="node-1", clock_bound=0.5))
 
     def play(
         self,
@@ -128,18 +128,18 @@ class Floor:
         """All tables say that nothing more is there."""
         self.clock += 10
         for table in tables:
-            self.take(jackpot, Heard(table=table, time=self.now()))
+            self.take(jackpot, CaughtUp(table=table, time=self.now()))
 
     def order(
         self, jackpot: str, order: JackpotOrder, persons: tuple[Signature, ...] = TWO
-    ) -> Taken:
+    ) -> FactOutcome:
         self.clock += 30
-        return self.take(jackpot, Ordered(time=self.now(), order=order, signed=persons))
+        return self.take(jackpot, OrderGiven(time=self.now(), order=order, signed=persons))
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Floor]:
-    store = Store(path)
+    store = LedgerStore(path)
     try:
         yield Floor(store)
     finally:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from controller.contract.retained import Alert
-from subscribers.carrousel.statement_of_state import Alerts
+from subscribers.carrousel.statement_of_state import JackpotAlerts
 from subscribers.carrousel.verification import verify
 from tests.subscribers.carrousel.conftest import Make
 from tests.support.brokers.mosquitto import until
@@ -100,7 +100,7 @@ def test_an_alert_that_ends_with_its_cause_is_not_for_persons_to_clear(floor: Fl
 
 
 def test_an_order_whose_commit_failed_is_not_shown() -> None:
-    alerts = Alerts()
+    alerts = JackpotAlerts()
     alerts.tell("a-refused", "refused", "a coin", NOW)
     assert alerts.unkept == {"a-refused": "refused"}
     kept = {"a-refused": alerts.open["a-refused"]}
@@ -117,7 +117,7 @@ def test_an_order_whose_commit_failed_is_not_shown() -> None:
 
 
 def test_what_happens_while_an_order_is_stored_is_not_lost() -> None:
-    alerts = Alerts()
+    alerts = JackpotAlerts()
     alerts.tell("a-refused", "refused", "a coin", NOW)
     alerts.unkept.clear()
     alerts.follow({})

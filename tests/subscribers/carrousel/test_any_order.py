@@ -31,16 +31,16 @@ from controller.contract.jackpot import (
 )
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.facts import (
+    CaughtUp,
     Fact,
-    Heard,
     NotWon,
     PlayStaked,
     RoundVoided,
-    Served,
+    ServedBy,
     Staked,
     Won,
 )
-from subscribers.carrousel.ledger_state import RefusedError
+from subscribers.carrousel.ledger_state import OrderRefusedError
 from tests.conftest import LONG
 from tests.subscribers.carrousel.books import BY, Books, at, terms
 from tests.subscribers.carrousel.naive import Evening, Event
@@ -152,8 +152,8 @@ def told(table: Table, chance: Random) -> list[Fact]:
     for event in table.events:
         facts.append(event)
         if chance.random() < 0.3:
-            facts.append(Heard(table=table.name, time=event.cause.time))
-    return [*facts, Heard(table=table.name, time=at(100_000))]
+            facts.append(CaughtUp(table=table.name, time=event.cause.time))
+    return [*facts, CaughtUp(table=table.name, time=at(100_000))]
 
 
 def interleaved(streams: list[list[Fact]], chance: Random) -> list[Fact]:
@@ -266,7 +266,7 @@ def test_whatever_persons_order_the_accounts_balance_and_nothing_is_paid_twice(
     given_ = {**kind, "authorisation": {**kind["authorisation"], "tables": names}}
     books = Books(given_, nodes=False)
     for name in names:
-        books.take(Served(table=name, node=f"node-{name}", clock_bound=chance.choice((0.0, 9.0))))
+        books.take(ServedBy(table=name, node=f"node-{name}", clock_bound=chance.choice((0.0, 9.0))))
     streams = [told(Table(name, kind, chance), chance) for name in names]
     receipts: list[int] = []
     for fact in interleaved(streams, chance):
@@ -285,7 +285,7 @@ def test_whatever_persons_order_the_accounts_balance_and_nothing_is_paid_twice(
             before = books.state, len(books.transactions)
             try:
                 receipt = books.order(2_000, order).receipt
-            except RefusedError:
+            except OrderRefusedError:
                 assert (books.state, len(books.transactions)) == before
             else:
                 receipts += [receipt] if receipt is not None else []

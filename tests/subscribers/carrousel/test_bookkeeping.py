@@ -23,18 +23,18 @@ from hypothesis import strategies as st
 
 from controller.contract.jackpot import AwardPay
 from controller.contract.messages.messages import LANGUAGES, catalogue, text
-from subscribers.carrousel.amounts import plain, said
-from subscribers.carrousel.awards import awards
-from subscribers.carrousel.entry import What
-from subscribers.carrousel.export import COLUMNS, as_csv, as_json, within
-from subscribers.carrousel.payments import payments
-from subscribers.carrousel.reading import Reading
+from subscribers.carrousel.amounts import format_amount, plain
+from subscribers.carrousel.awards import find_awards
+from subscribers.carrousel.entry import TransactionKind
+from subscribers.carrousel.export import CSV_COLUMNS, as_csv, as_json, select_entries
+from subscribers.carrousel.payments import read_payments
+from subscribers.carrousel.reading import LedgerReader
 from subscribers.carrousel.receipt import as_text as receipt_text
-from subscribers.carrousel.receipt import receipt
-from subscribers.carrousel.receipt_escpos import WIDTH, as_escpos
+from subscribers.carrousel.receipt import read_receipt
+from subscribers.carrousel.receipt_escpos import LINE_WIDTH, as_escpos
 from subscribers.carrousel.receipt_pdf import as_pdf as receipt_pdf
 from subscribers.carrousel.schema import LedgerError
-from subscribers.carrousel.statement import Statement, statement
+from subscribers.carrousel.statement import JackpotStatement, build_statement
 from subscribers.carrousel.statement_page import as_csv as book_csv
 from subscribers.carrousel.statement_page import as_text, sections
 from subscribers.carrousel.statement_pdf import as_pdf as book_pdf
@@ -55,31 +55,33 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def file(path: Path) -> Iterator[Reading]:
-    with closing(Reading(path)) as reading:
+def file(path: Path) -> Iterator[LedgerReader]:
+    with closing(LedgerReader(path)) as reading:
         yield reading
 
 
-def book(file: Reading, jackpot: str = "j", first: date = DAY, last: date = DAY) -> Statement:
+def book(
+    file: LedgerReader, jackpot: str = "j", first: date = DAY, last: date = DAY
+) -> JackpotStatement:
     begin, end = bounds(first, SIX)[0], bounds(last, SIX)[1]
-    return statement(file, jackpot, first, last, begin, end)
+    return build_statement(file, jackpot, first, last, begin, end)
 
 
-def test_the_export_has_every_posting_and_sums_to_zero(file: Reading) -> None:
+def test_the_export_has_every_posting_and_sums_to_zero(file: LedgerReader) -> None:
     rows = list(csv.DictReader(as_csv(file.entries())))
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == CSV_COLUMNS
     (count,) = file.connection.execute("SELECT count(*) FROM posting").fetchone()
     assert len(rows) == count > 100
     assert sum(int(row["amount"]) for row in rows) == 0
     coins = [row for row in rows if row["fact"] == "staked"]
     assert all(row["cause_table"] and row["cause_boot"] and row["cause_seq"] for row in coins)
     assert {row["fact"] for row in rows} > {"award.pay", "won", "pool.transfer", "received"}
-    of_k = list(csv.DictReader(as_csv(within(file.entries(), None, None, "k"))))
+    of_k = list(csv.DictReader(as_csv(select_entries(file.entries(), None, None, "k"))))
     assert {row["jackpot"] for row in of_k} == {"k"}
 
 
 def test_an_exported_entry_proves_the_chain_by_the_words_of_the_documentation(
-    file: Reading,
+    file: LedgerReader,
 ) -> None:
     """By nothing of ours: JSON, the order of the fields and SHA-256."""
     previous = sha256(f"novamas carrousel 1\n{file.id}".encode()).hexdigest()
@@ -105,7 +107,7 @@ def dumped(values: list[object]) -> str:
     return json.dumps(values, separators=(",", ":"), ensure_ascii=False)
 
 
-def test_a_day_begins_with_what_the_one_before_left(file: Reading) -> None:
+def test_a_day_begins_with_what_the_one_before_left(file: LedgerReader) -> None:
     before = book(file, first=DAY - timedelta(1), last=DAY - timedelta(1))
     of = book(file)
     after = book(file, first=DAY + timedelta(1), last=DAY + timedelta(1))
@@ -119,7 +121,7 @@ def test_a_day_begins_with_what_the_one_before_left(file: Reading) -> None:
 
 
 @pytest.mark.rule("EUS96-199")
-def test_the_book_says_what_happened(file: Reading) -> None:
+def test_the_book_says_what_happened(file: LedgerReader) -> None:
     of = book(file)
     tables = {each.table: each for each in of.tables}
     assert tables["poker-1"].stakes == 1100
@@ -140,7 +142,7 @@ def test_the_book_says_what_happened(file: Reading) -> None:
     assert of.late == 0
 
 
-def test_the_csv_of_the_book_adds_up(file: Reading) -> None:
+def test_the_csv_of_the_book_adds_up(file: LedgerReader) -> None:
     page = "".join(
         line
         for line in book_csv(book(file), "en").splitlines(keepends=True)
@@ -163,7 +165,7 @@ def test_the_csv_of_the_book_adds_up(file: Reading) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_book_in_each_language_has_its_proof(file: Reading, language: str) -> None:
+def test_the_book_in_each_language_has_its_proof(file: LedgerReader, language: str) -> None:
     of = book(file)
     assert of.checkpoint is not None
     page = as_text(of, language)
@@ -179,7 +181,7 @@ def test_the_book_in_each_language_has_its_proof(file: Reading, language: str) -
 
 
 def test_every_kind_of_transaction_has_its_words() -> None:
-    for what in get_args(What):
+    for what in get_args(TransactionKind):
         assert f"book.what.{what}" in catalogue("en")
 
 
@@ -206,13 +208,13 @@ def test_each_sheet_of_a_long_book_has_the_whole_head(tmp_path: Path) -> None:
             floor.play("j", "poker-1", 2, won=(("box:1", "straight_flush", (1, 10)),))
             floor.hear("j")
         floor.commit()
-    with closing(Reading(path)) as file:
+    with closing(LedgerReader(path)) as file:
         of = book(file)
         data = book_pdf(of, "en")
         assert len(of.awards) == 60
-        assert len(awards(file, "j", {1, 60})) >= 60, "older ones come from the facts"
+        assert len(find_awards(file, "j", {1, 60})) >= 60, "older ones come from the facts"
         with pytest.raises(LedgerError, match="no award 61"):
-            awards(file, "j", {61})
+            find_awards(file, "j", {61})
     sheets = data.count(b"/Type /Page\n")
     assert sheets >= 3
     assert pdf_text(data).count(of.hash) == sheets
@@ -225,26 +227,26 @@ def test_what_came_late_belongs_to_its_day_and_is_told(tmp_path: Path) -> None:
         floor.open("j")
         floor.play("j", "poker-1")
         floor.commit()
-    with closing(Reading(path)) as file:
+    with closing(LedgerReader(path)) as file:
         (written,) = file.connection.execute(
             "SELECT time FROM entry WHERE cause_table IS NOT NULL ORDER BY position LIMIT 1"
         ).fetchone()
         end = datetime.fromisoformat(written)
-        of = statement(file, "j", DAY, DAY, end - timedelta(hours=1), end)
+        of = build_statement(file, "j", DAY, DAY, end - timedelta(hours=1), end)
         assert of.late == 3, "the coin's postings count before the end, and are written at it"
         assert of.tables[0].stakes == 100
         assert text("book.late", "en", count=3) in as_text(of, "en")
 
 
-def test_a_book_that_does_not_balance_says_so(file: Reading) -> None:
+def test_a_book_that_does_not_balance_says_so(file: LedgerReader) -> None:
     of = book(file)
     wrong = msgspec.structs.replace(of, before=msgspec.structs.replace(of.before, meter=1))
     assert not wrong.balances
     assert text("book.unbalanced", "en") in as_text(wrong, "en")
 
 
-def test_receipts_are_counted_as_the_rules_count_them(path: Path, file: Reading) -> None:
-    found = list(payments(file, "j"))
+def test_receipts_are_counted_as_the_rules_count_them(path: Path, file: LedgerReader) -> None:
+    found = list(read_payments(file, "j"))
     assert [each.receipt for each in found] == [1, 2]
     with opened(path.with_name("other.sqlite3")) as floor:
         floor.open("j")
@@ -255,8 +257,8 @@ def test_receipts_are_counted_as_the_rules_count_them(path: Path, file: Reading)
             order = AwardPay(by="Ane Núñez", role="inspector", award=award, amount=10, paid=paid)
             assert floor.order("j", order).receipt == receipt_
         floor.commit()
-        with closing(Reading(floor.store.path)) as other:
-            assert [(each.receipt, each.award) for each in payments(other, "j")] == [
+        with closing(LedgerReader(floor.store.path)) as other:
+            assert [(each.receipt, each.award) for each in read_payments(other, "j")] == [
                 (1, 2),
                 (2, 1),
                 (3, 2),
@@ -264,15 +266,15 @@ def test_receipts_are_counted_as_the_rules_count_them(path: Path, file: Reading)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_receipt_says_who_paid_what_for_which_hand(file: Reading, language: str) -> None:
-    of = receipt(file, "j", 2)
+def test_a_receipt_says_who_paid_what_for_which_hand(file: LedgerReader, language: str) -> None:
+    of = read_receipt(file, "j", 2)
     assert (of.before, of.payment.amount, of.left) == (2000, 3108, 0)
     page = printed(as_escpos(of, language))
     shown = pdf_text(receipt_pdf(of, language))
     plain = receipt_text(of, language)
     for wanted in (
         text("book.receipt_title", language, number=2),
-        said(3108, "EUR", language),
+        format_amount(3108, "EUR", language),
         "poker-2",
         "As Ks Qs Js 10s",
         "Ane Núñez",
@@ -284,7 +286,7 @@ def test_a_receipt_says_who_paid_what_for_which_hand(file: Reading, language: st
         assert said_in(page, wanted), wanted
         assert said_in(shown, wanted), wanted
         assert wanted in plain
-    assert all(len(line) <= WIDTH for line in page.splitlines())
+    assert all(len(line) <= LINE_WIDTH for line in page.splitlines())
 
 
 def printed(data: bytes) -> str:
@@ -304,17 +306,17 @@ def printed(data: bytes) -> str:
     return page.decode("cp858")
 
 
-def test_nothing_that_a_person_is_called_commands_the_printer(file: Reading) -> None:
-    of = receipt(file, "j", 1)
+def test_nothing_that_a_person_is_called_commands_the_printer(file: LedgerReader) -> None:
+    of = read_receipt(file, "j", 1)
     wild = msgspec.structs.replace(of.payment.signed[0], name="\x1bp\x00Ane ’ç 你\n\x1d")
     of = msgspec.structs.replace(of, payment=msgspec.structs.replace(of.payment, signed=(wild,)))
     assert "?p?Ane 'ç ?" in printed(as_escpos(of, "en"))
     assert pdf_text(receipt_pdf(of, "en"))
 
 
-def test_there_is_no_receipt_and_no_jackpot_that_is_not_there(file: Reading) -> None:
+def test_there_is_no_receipt_and_no_jackpot_that_is_not_there(file: LedgerReader) -> None:
     with pytest.raises(LedgerError, match="no receipt 3; it has 2"):
-        receipt(file, "j", 3)
+        read_receipt(file, "j", 3)
     with pytest.raises(LedgerError, match="no jackpot x; there is: j, k"):
         book(file, "x")
 
@@ -324,7 +326,7 @@ def test_an_amount_is_the_same_in_every_writing(amount: int, currency: str) -> N
     digits = {"EUR": 2, "JPY": 0, "KWD": 3}[currency]
     number = plain(amount, currency)
     assert round(float(number) * 10**digits) == amount
-    english, spanish = said(amount, currency, "en"), said(amount, currency, "es")
+    english, spanish = format_amount(amount, currency, "en"), format_amount(amount, currency, "es")
     assert english.replace(",", "") == f"{number} {currency}"
     assert spanish.translate(str.maketrans(",.", ".,")) == english
 

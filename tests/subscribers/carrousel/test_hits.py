@@ -7,10 +7,10 @@ import pytest
 
 from controller.contract.jackpot import AwardPay, HitFix, HitsOrder
 from controller.games.dealt.state import SHOWN
-from subscribers.carrousel.facts import Served, Standing
-from subscribers.carrousel.ledger_state import RefusedError
+from subscribers.carrousel.facts import PlayStatus, ServedBy
+from subscribers.carrousel.ledger_state import OrderRefusedError
 from subscribers.carrousel.stakes import REMEMBERED_ROUNDS
-from subscribers.carrousel.terms import Terms, flaws, flaws_of_new
+from subscribers.carrousel.terms import Terms, find_flaws, find_flaws_in_configuration
 from tests.subscribers.carrousel.books import BY, Books, at, terms
 from tests.support.for_each import for_each
 
@@ -19,7 +19,7 @@ def apart(*, bound: float = 1.0) -> Books:
     """Two tables of two nodes, whose clocks are true within ``bound`` seconds."""
     books = Books(terms("ARA02", seed=10_000))
     for table in ("a", "b"):
-        books.take(Served(table=table, node=f"node-{table}", clock_bound=bound))
+        books.take(ServedBy(table=table, node=f"node-{table}", clock_bound=bound))
         books.stake(table, 5 if table == "a" else 6, 1_000)
     return books
 
@@ -96,9 +96,9 @@ def test_a_table_that_can_tell_nothing_is_not_waited_for(why: str) -> None:
     books = apart()
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)
-    books.take(Standing(time=at(30), table="b", why="unheard"))
+    books.take(PlayStatus(time=at(30), table="b", why="unheard"))
     assert books.values()[0][2] == "pending"
-    books.take(Standing(time=at(31), table="b", why=why))  # type: ignore[arg-type]
+    books.take(PlayStatus(time=at(31), table="b", why=why))  # type: ignore[arg-type]
     assert books.values()[0][2] == "payable"
 
 
@@ -116,9 +116,9 @@ def test_hits_closer_than_the_clocks_are_true_are_a_question(
     assert [each.why for each in books.awards()] == (["order"] * 2 if asked else [None] * 2)
     if not asked:
         return
-    with pytest.raises(RefusedError, match="the hits whose order is not known are: 1, 2"):
+    with pytest.raises(OrderRefusedError, match="the hits whose order is not known are: 1, 2"):
         books.order(70, HitsOrder(hits=(1, 3), **BY))
-    with pytest.raises(RefusedError, match="the value of award 1 is not final yet"):
+    with pytest.raises(OrderRefusedError, match="the value of award 1 is not final yet"):
         books.order(70, AwardPay(paid=0, award=1, amount=1, **BY))
     books.order(70, HitsOrder(hits=(2, 1), **BY))
     assert books.values() == [("a/box:1", 1_080, "payable"), ("b/box:1", 1_200, "payable")]
@@ -200,7 +200,7 @@ def test_persons_make_a_value_final_and_what_is_heard_later_counts_from_there() 
     books.end("b", 19.5, 1_500)
     books.hear(60)
     assert books.values()[1] == ("b/box:1", 1_050, "payable")
-    with pytest.raises(RefusedError, match="the value of hit 1 is final"):
+    with pytest.raises(OrderRefusedError, match="the value of hit 1 is final"):
         books.order(70, HitFix(hit=1, **BY))
 
 
@@ -371,15 +371,15 @@ def test_a_ledger_of_an_older_release_remembers_as_many_rounds_as_it_did() -> No
         books.end("a", 10 * number + 2, round=number)
     books.win("a", 60, (1, 10))
     assert [each.what for each in books.notices] == ["award_without_bet"]
-    books.take(Served(table="a", node="n1", clock_bound=0.0, rounds=REMEMBERED_ROUNDS))
+    books.take(ServedBy(table="a", node="n1", clock_bound=0.0, rounds=REMEMBERED_ROUNDS))
     assert books.state.tables["a"].kept == REMEMBERED_ROUNDS > SHOWN
 
 
 def test_fixed_jackpots_of_several_tables_begin_with_the_sum() -> None:
     """EUS96 L1847, L1869: what is won is the sum of the jackpots of all tables."""
     fixed = terms("EUS96", stake=100, kind="fixed", boxes=6, seed=399_999)
-    [flaw] = flaws_of_new(msgspec.convert(fixed, Terms))
+    [flaw] = find_flaws_in_configuration(msgspec.convert(fixed, Terms))
     assert flaw.startswith("seed = 399999 is below 400000: a fixed jackpot is the sum")
-    assert flaws_of_new(msgspec.convert(fixed | {"seed": 400_000}, Terms)) == []
+    assert find_flaws_in_configuration(msgspec.convert(fixed | {"seed": 400_000}, Terms)) == []
     # a ledger that has such terms is read as it was written
-    assert flaws(msgspec.convert(fixed, Terms)) == []
+    assert find_flaws(msgspec.convert(fixed, Terms)) == []

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from controller.contract.notation import historical
-from subscribers.carrousel.facts import Heard, NotWon, PlayStaked, RoundVoided, Staked, Won
-from subscribers.carrousel.intake import Ask, Got, Intake, Memory, Notice, Rules
+from subscribers.carrousel.facts import CaughtUp, NotWon, PlayStaked, RoundVoided, Staked, Won
+from subscribers.carrousel.intake import (
+    IntakeMemory,
+    IntakeNotice,
+    IntakeResult,
+    IntakeRules,
+    RecallRequest,
+    TableIntake,
+)
 from tests.support.carrousel.told import (
     RULES,
     TABLE,
@@ -37,25 +44,25 @@ def played(*runs: int) -> list[bytes]:
 class Taker:
     """An intake at a table, with what came of it."""
 
-    def __init__(self, journal: list[bytes], rules: Rules = RULES) -> None:
-        self.journal, self.intake = journal, Intake(TABLE, rules)
+    def __init__(self, journal: list[bytes], rules: IntakeRules = RULES) -> None:
+        self.journal, self.intake = journal, TableIntake(TABLE, rules)
         first = msgspec.json.decode(journal[0])
         self.intake.link(first["boot"], 0, "2026-03-20T02:00:00.000000Z", None)
         self.facts: list[Any] = []
-        self.notices: list[Notice] = []
+        self.notices: list[IntakeNotice] = []
 
-    def put(self, got: Got) -> bool:
-        self.facts += [fact for fact in got.facts if not isinstance(fact, Heard)]
+    def put(self, got: IntakeResult) -> bool:
+        self.facts += [fact for fact in got.facts if not isinstance(fact, CaughtUp)]
         self.notices += got.notices
         return got.ask
 
     def told(self, body: bytes) -> bool:
         return self.put(self.intake.told(body))
 
-    def ask(self) -> Ask | None:
+    def ask(self) -> RecallRequest | None:
         return self.intake.question(LATER)
 
-    def answer(self, asked: Ask, limit: int = 100, known: int | None = None) -> bool:
+    def answer(self, asked: RecallRequest, limit: int = 100, known: int | None = None) -> bool:
         """Its answer, of a journal that had so many events then."""
         found = recall(self.journal[:known], asked.at.boot, asked.first, limit)
         return self.put(self.intake.answered(found, asked, BOUND))
@@ -103,7 +110,7 @@ def test_any_delivery_gives_the_facts_of_the_orderly_one(
     """Doubles, losses, any order, answers that come late, and restarts of the controller."""
     journal = played(*runs)
     taker = Taker(journal)
-    asked: list[tuple[Ask, int]] = []
+    asked: list[tuple[RecallRequest, int]] = []
     told = 0
     for _ in range(data.draw(st.integers(0, 60))):
         match data.draw(st.sampled_from(["next", "some", "ask", "answer", "restart"])):
@@ -119,8 +126,10 @@ def test_any_delivery_gives_the_facts_of_the_orderly_one(
             case "answer" if asked:
                 taker.answer(*asked.pop(data.draw(st.integers(0, len(asked) - 1))), known=None)
             case "restart":
-                kept = msgspec.json.decode(msgspec.json.encode(taker.intake.memory), type=Memory)
-                taker.intake = Intake(TABLE, RULES, kept)
+                kept = msgspec.json.decode(
+                    msgspec.json.encode(taker.intake.memory), type=IntakeMemory
+                )
+                taker.intake = TableIntake(TABLE, RULES, kept)
             case _:
                 pass
     taker.ask_on(limit)
@@ -133,7 +142,7 @@ def test_what_was_told_before_the_table_was_linked_does_not_count() -> None:
     once, again = script_events("poker-no-draw/correction"), 9
     journal = renumbered([*once, *(changed(body, session=2) for body in once)], len(once), again)
     taker = Taker(journal)
-    taker.intake = Intake(TABLE, RULES)
+    taker.intake = TableIntake(TABLE, RULES)
     before = msgspec.json.decode(journal[len(once) - 1])["time"]
     taker.intake.link("boot-1", 0, before, "EUR")
     taker.ask_on(limit=7)
@@ -144,7 +153,7 @@ def test_what_was_told_before_the_table_was_linked_does_not_count() -> None:
 
 def test_a_table_whose_run_has_told_nothing_yet_is_heard() -> None:
     taker = Taker(played(40))
-    taker.intake = Intake(TABLE, RULES)
+    taker.intake = TableIntake(TABLE, RULES)
     taker.intake.link("boot-9", 0, LATER, "EUR")
     taker.ask_on(limit=7)
     assert (taker.facts, taker.notices) == ([], [])
@@ -349,7 +358,7 @@ def test_what_is_not_authorised_is_refused_and_told(
         (replace(RULES, simulated=True), "of a table that is not simulated"),
     ],
 )
-def test_other_terms_take_nothing_of_the_table(rules: Rules, words: str) -> None:
+def test_other_terms_take_nothing_of_the_table(rules: IntakeRules, words: str) -> None:
     taker = Taker(played(), rules)
     for body in played():
         taker.told(body)
@@ -389,16 +398,16 @@ def test_a_void_round_gives_its_stakes_back() -> None:
 
 
 def test_an_answer_says_until_when_everything_is_known() -> None:
-    intake = Intake(TABLE, RULES)
+    intake = TableIntake(TABLE, RULES)
     intake.link("boot-0", 0, "2026-03-20T02:00:00.000000Z", None)
     asked = intake.question(LATER)
     assert asked is not None
     got = intake.answered(played()[:3], asked, BOUND)
     last = msgspec.json.decode(played()[2])["time"]
-    assert got.facts[-1] == Heard(table=TABLE, time=last)
+    assert got.facts[-1] == CaughtUp(table=TABLE, time=last)
     assert got.ask
     asked = intake.question(LATER)
     assert asked is not None
     got = intake.answered([], asked, BOUND)
-    assert got.facts == [Heard(table=TABLE, time="2026-03-20T02:59:59.500000Z")]
+    assert got.facts == [CaughtUp(table=TABLE, time="2026-03-20T02:59:59.500000Z")]
     assert not got.ask

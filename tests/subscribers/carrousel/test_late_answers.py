@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from subscribers.carrousel.intake import Rules
-from subscribers.carrousel.tables import SILENT, Linked, Nodes
+from subscribers.carrousel.intake import IntakeRules
+from subscribers.carrousel.tables import UNHEARD_AFTER_SECONDS, LinkedTable, NodeDirectory
 from tests.support.carrousel.floor import SEED, STAKE, Floor
 from tests.support.carrousel.told import recall
 
 BOOT, TIME = "b1", "2026-03-20T02:10:13.000000Z"
-RULES = Rules(tables=("a",), games=("poker-no-draw",), decree="EUS96", currency="EUR")
+RULES = IntakeRules(tables=("a",), games=("poker-no-draw",), decree="EUS96", currency="EUR")
 
 
 def told(seq: int) -> bytes:
@@ -24,7 +24,7 @@ def told(seq: int) -> bytes:
 @pytest.mark.parametrize("busy", [False, True], ids=["quiet", "busy"])
 def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
     """``busy``: an event comes every second, so that each asking is for what follows another."""
-    table = Linked("a", "linked", "novamas/v1/s/a", RULES)
+    table = LinkedTable("a", "linked", "novamas/v1/s/a", RULES)
     journal = [told(seq) for seq in range(1, 4)]
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}
     table.hear_state(msgspec.json.encode(state))
@@ -52,7 +52,7 @@ def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
 
 
 def test_a_table_is_unheard_only_while_what_it_was_asked_has_no_answer() -> None:
-    table, nodes = Linked("a", "linked", "novamas/v1/s/a", RULES), Nodes(1.0)
+    table, nodes = LinkedTable("a", "linked", "novamas/v1/s/a", RULES), NodeDirectory(1.0)
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}
     table.hear_state(msgspec.json.encode(state))
     status = msgspec.json.encode({"status": "online", "boot": BOOT})
@@ -62,7 +62,7 @@ def test_a_table_is_unheard_only_while_what_it_was_asked_has_no_answer() -> None
     assert table.why(nodes, 0.0, "EUR") is None
     for now in (1000.0, 1004.0, 1010.5):  # asked again in between, after hours of silence
         table.ask(now, TIME)
-        unheard = now - 1000.0 > SILENT
+        unheard = now - 1000.0 > UNHEARD_AFTER_SECONDS
         assert table.why(nodes, now, "EUR") == ("unheard" if unheard else None)
 
 

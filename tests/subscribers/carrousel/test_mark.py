@@ -25,15 +25,15 @@ from subscribers.carrousel import service, since_mark, verification
 from subscribers.carrousel import store as storing
 from subscribers.carrousel.accounts import Posting
 from subscribers.carrousel.checkpoints import signing_key
-from subscribers.carrousel.mark import Mark, keep, mark_path
-from subscribers.carrousel.reading import Reading, read_fact
+from subscribers.carrousel.mark import VerificationMark, mark_path, write_mark
+from subscribers.carrousel.reading import LedgerReader, read_fact
 from subscribers.carrousel.replay import Replay
-from subscribers.carrousel.schema import Cursor, LedgerError, Line, Row
+from subscribers.carrousel.schema import Cursor, EntryRow, LedgerError, PostingRow
 from subscribers.carrousel.self_check import check_ledger
 from subscribers.carrousel.settings import CarrouselSettings
-from subscribers.carrousel.since_mark import departs
-from subscribers.carrousel.store import Store
-from subscribers.carrousel.verification import Finding, of_chain, verify
+from subscribers.carrousel.since_mark import find_departure
+from subscribers.carrousel.store import LedgerStore
+from subscribers.carrousel.verification import LedgerFinding, check_chain, verify
 from tests.subscribers.carrousel.coins import BEGIN, coin, stake
 from tests.subscribers.carrousel.conftest import Make
 from tests.subscribers.carrousel.played import evening
@@ -51,16 +51,16 @@ def path(tmp_path: Path) -> Path:
     return made
 
 
-def marks(path: Path) -> list[Mark]:
+def marks(path: Path) -> list[VerificationMark]:
     """The mark after each entry of a ledger."""
     made, sums, replay = [], Counter[tuple[str, str]](), Replay()
-    with closing(Reading(path)) as file:
+    with closing(LedgerReader(path)) as file:
         for row, postings in file.entries():
             assert replay.differs(row.position, row.jackpot, read_fact(row.fact), postings) is None
             for each in postings:
                 sums[each.jackpot, each.account] += each.amount
             made.append(
-                Mark(
+                VerificationMark(
                     ledger=file.id,
                     boot="b",
                     time=row.time,
@@ -74,15 +74,15 @@ def marks(path: Path) -> list[Mark]:
     return made
 
 
-def put(path: Path, mark: Mark) -> None:
+def put(path: Path, mark: VerificationMark) -> None:
     """Sign a mark."""
-    keep(mark, signing_key(path), path)
+    write_mark(mark, signing_key(path), path)
 
 
 def started(path: Path) -> list[str]:
     """Why a start verifies all of a ledger; empty: it verifies what came after the mark."""
     whole: list[str] = []
-    with closing(Store(path)) as store:
+    with closing(LedgerStore(path)) as store:
         check_ledger(store, signing_key(path), lambda _position, _of: None, whole.append)
     return whole
 
@@ -90,17 +90,17 @@ def started(path: Path) -> list[str]:
 def refused(path: Path) -> tuple[str, bool]:
     """Why a start takes no part, and whether all was verified."""
     whole: list[str] = []
-    with closing(Store(path)) as store, pytest.raises(LedgerError) as raised:
+    with closing(LedgerStore(path)) as store, pytest.raises(LedgerError) as raised:
         check_ledger(store, signing_key(path), lambda _position, _of: None, whole.append)
     return str(raised.value), bool(whole)
 
 
 def test_from_every_mark_the_rest_follows(path: Path) -> None:
     made = marks(path)
-    with closing(Store(path)) as store, closing(Reading(path)) as file:
+    with closing(LedgerStore(path)) as store, closing(LedgerReader(path)) as file:
         assert len(made) == file.head.position > 40
         for mark in made:
-            assert departs(file, mark, store.sums) is None, mark.position
+            assert find_departure(file, mark, store.sums) is None, mark.position
 
 
 @pytest.mark.parametrize("before", [1, 20, None])
@@ -126,7 +126,7 @@ def test_a_saved_state_of_no_facts_is_found(path: Path) -> None:
 def test_a_posting_before_the_mark_that_was_changed_is_found(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storing, "TAIL", 3)
+    monkeypatch.setattr(storing, "CHECKED_TAIL_ENTRIES", 3)
     put(path, marks(path)[-1])
     with closing(sqlite3.connect(path)) as direct:
         (position,) = direct.execute(
@@ -137,23 +137,23 @@ def test_a_posting_before_the_mark_that_was_changed_is_found(
         "UPDATE posting SET amount = amount - 1 WHERE account = 'house' AND position = ?",
         values=(position,),
     )
-    with closing(Store(path)) as store, closing(Reading(path)) as file:
-        found = str(departs(file, marks_at(path), store.sums))
+    with closing(LedgerStore(path)) as store, closing(LedgerReader(path)) as file:
+        found = str(find_departure(file, marks_at(path), store.sums))
     assert "the postings of house j up to entry" in found
     told, all_ = refused(path)
     assert f"entry {position}: its hash does not hold" in told
     assert all_
 
 
-def marks_at(path: Path) -> Mark:
+def marks_at(path: Path) -> VerificationMark:
     """The mark beside a ledger."""
-    return msgspec.json.decode(mark_path(path).read_bytes().splitlines()[0], type=Mark)
+    return msgspec.json.decode(mark_path(path).read_bytes().splitlines()[0], type=VerificationMark)
 
 
 def test_a_change_that_keeps_the_sums_is_found_by_the_whole_verification_alone(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storing, "TAIL", 3)
+    monkeypatch.setattr(storing, "CHECKED_TAIL_ENTRIES", 3)
     put(path, marks(path)[-1])
     unguarded(
         path,
@@ -166,7 +166,7 @@ def test_a_change_that_keeps_the_sums_is_found_by_the_whole_verification_alone(
 
 def test_an_entry_after_the_mark_that_does_not_follow_is_found(path: Path) -> None:
     put(path, marks(path)[-1])
-    with closing(Store(path)) as store:
+    with closing(LedgerStore(path)) as store:
         fact = coin(500)
         lines = (Posting("stakes", "poker-1", -100), Posting("meter", "poker-1", 100))
         wrong = replace(stake(fact), postings=lines)
@@ -178,7 +178,7 @@ def test_an_entry_after_the_mark_that_does_not_follow_is_found(path: Path) -> No
 
 
 def test_how_far_a_table_was_heard_stays_as_it_was_when_the_controller_ended(path: Path) -> None:
-    with closing(Store(path)) as store:
+    with closing(LedgerStore(path)) as store:
         store.commit({}, [Cursor("poker-1", b"here")])
     put(path, replace(marks(path)[-1], heard={"poker-1": "here"}))
     assert started(path) == []
@@ -196,7 +196,7 @@ def test_without_a_mark_that_counts_all_is_verified(path: Path) -> None:
     assert "No such file" in missing
     put(path, replace(good, ledger="0" * 32))
     assert started(path) == ["the mark is of another ledger"]
-    keep(good, SigningKey.generate(), path)
+    write_mark(good, SigningKey.generate(), path)
     (forged,) = started(path)
     assert "its signature is not of the key of this ledger" in forged
     put(path, good)
@@ -214,7 +214,7 @@ def test_without_a_mark_that_counts_all_is_verified(path: Path) -> None:
 def test_a_mark_that_is_older_than_the_tail_is_enough(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storing, "TAIL", 3)
+    monkeypatch.setattr(storing, "CHECKED_TAIL_ENTRIES", 3)
     made = marks(path)
     put(path, made[9])
     assert started(path) == []
@@ -245,7 +245,7 @@ def test_it_tells_how_far_it_is_and_can_be_ended(
     def end(_position: int, _of: int) -> None:
         raise InterruptedError
 
-    monkeypatch.setattr(verification, "OFTEN", 10)
+    monkeypatch.setattr(verification, "PROGRESS_INTERVAL_ENTRIES", 10)
     told: list[tuple[int, int]] = []
     verify(path, reached=lambda position, of: told.append((position, of)))
     with pytest.raises(InterruptedError):
@@ -336,7 +336,7 @@ def test_while_the_ledger_is_verified_the_state_is_told_and_orders_are_refused(
     async def run() -> None:
         ending = asyncio.Event()
         running.append((asyncio.get_running_loop(), ending))
-        await service.Carrousel(settings).run(ending)
+        await service.JackpotController(settings).run(ending)
 
     controller = threading.Thread(target=lambda: asyncio.run(run()))
     controller.start()
@@ -373,16 +373,18 @@ def test_a_controller_that_is_told_to_end_does_not_verify_to_the_end(
     entered, go_on, entries = threading.Event(), threading.Event(), list[int]()
     module = since_mark if marked else verification
 
-    def slow(row: Row, postings: list[Line], before: ChainHead) -> Iterator[Finding]:
+    def slow(
+        row: EntryRow, postings: list[PostingRow], before: ChainHead
+    ) -> Iterator[LedgerFinding]:
         entries.append(row.position)
         entered.set()
         go_on.wait(PATIENCE)
-        return of_chain(row, postings, before)
+        return check_chain(row, postings, before)
 
-    monkeypatch.setattr(module, "of_chain", slow)
-    monkeypatch.setattr(module, "OFTEN", 1)
+    monkeypatch.setattr(module, "check_chain", slow)
+    monkeypatch.setattr(module, "PROGRESS_INTERVAL_ENTRIES", 1)
     settings = msgspec.json.decode(json.dumps(floor.controller.given), type=CarrouselSettings)
-    carrousel = service.Carrousel(settings)
+    carrousel = service.JackpotController(settings)
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def run() -> None:

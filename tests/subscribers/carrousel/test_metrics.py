@@ -10,7 +10,7 @@ import pytest
 
 from controller.metrics.endpoint import MAX_REQUEST_BYTES
 from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
-from subscribers.carrousel.metrics import FAMILIES, Counts, values
+from subscribers.carrousel.metrics import FAMILIES, JackpotCounts, metric_values
 from tests.subscribers.carrousel.conftest import Make
 from tests.support.brokers.mosquitto import free_port, until
 from tests.support.carrousel.floor import SEED, STAKE
@@ -31,10 +31,10 @@ def lines(text: str) -> dict[str, float]:
 
 
 async def test_every_number_has_its_name_and_its_jackpot() -> None:
-    counts = Counts(lag=0.25)
+    counts = JackpotCounts(lag=0.25)
     counts.refused["gran", "role_not_allowed"] += 2
     counts.alerts["gran", 'a "b"\n'] += 1
-    given = values(counts, {"gran": statement(123)}, {"gran": 3}, entries=7, connected=True)
+    given = metric_values(counts, {"gran": statement(123)}, {"gran": 3}, entries=7, connected=True)
     told = lines((await exposition(FAMILIES, given)).decode())
     assert told["ledger_entries"] == 7
     assert told["broker_connected"] == 1
@@ -47,7 +47,9 @@ async def test_every_number_has_its_name_and_its_jackpot() -> None:
 
 
 async def test_a_large_meter_is_told_to_the_cent() -> None:
-    given = values(Counts(), {"gran": statement(123_456_789_012)}, {}, entries=0, connected=False)
+    given = metric_values(
+        JackpotCounts(), {"gran": statement(123_456_789_012)}, {}, entries=0, connected=False
+    )
     told = lines((await exposition(FAMILIES, given)).decode())
     assert told['meter_minor_units{jackpot="gran"}'] == 123_456_789_012
 

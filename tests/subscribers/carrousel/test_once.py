@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from controller.contract.jackpot import JACKPOT_ORDERS, NAMED
-from subscribers.carrousel.facts import Ordered
+from subscribers.carrousel.facts import OrderGiven
 from subscribers.carrousel.reading import read_fact
 from tests.subscribers.carrousel.books import Books, at, terms
 from tests.subscribers.carrousel.conftest import Make
@@ -233,7 +233,7 @@ def test_an_order_that_an_older_release_followed_can_be_read(kind: type[msgspec.
         order["paid"] = None
     body = msgspec.json.encode({"fact": "ordered", "time": "", "order": order, "signed": []})
     fact = read_fact(body)
-    assert isinstance(fact, Ordered)
+    assert isinstance(fact, OrderGiven)
     assert (type(fact.order), fact.unnamed) == (kind, True)
 
 

@@ -43,9 +43,9 @@ def test_without_a_broker_nothing_is_due() -> None:
         ledger="none",
         jackpots=(JackpotSettings(terms=terms),),
     )
-    carrousel = service.Carrousel(settings)
+    carrousel = service.JackpotController(settings)
     assert [each.told for each in carrousel.jackpots.values()] == [0.0]
-    assert carrousel._until_due() == 4 * service.TICK
+    assert carrousel._until_due() == 4 * service.TICK_SECONDS
 
 
 def test_a_coin_raises_the_meter(floor: Floor) -> None:

@@ -23,17 +23,17 @@ from controller.contract.messages.messages import LANGUAGES
 from controller.contract.times import utc
 from controller.contract.topics import Topics
 from subscribers.carrousel.sign import (
-    LONGEST,
-    NOTHING,
-    Shown,
-    changed,
-    cleared,
-    configured,
-    fitted,
-    shown,
-    taken_over,
-    titled,
-    valued,
+    BLANK_VALUE,
+    MAX_STRING_BYTES,
+    SignContent,
+    clear_packet,
+    configure_packet,
+    encode_truncated,
+    hit_packet,
+    sign_content,
+    title_packet,
+    update_packets,
+    value_packet,
 )
 from subscribers.meter import Meter, on_state
 from tests.subscribers.carrousel.signs import AlphaSign
@@ -48,14 +48,14 @@ HEAD = bytes(5) + b"\x01Z00\x02"
 
 def test_the_bytes_of_each_packet() -> None:
     """Checked by hand against the protocol document, and once against another implementation."""
-    assert cleared() == HEAD + b"E$\x03006E\x04"
-    assert configured() == HEAD + b"E$AAU0100FFFFbBL007D0000\x0305A9\x04"
-    assert titled("Gran") == HEAD + b"AA\x1b\x20b\x1e1Gran \x10b\x03038D\x04"
-    assert titled("") == HEAD + b"AA\x1b\x20b\x1e1\x10b\x0301E5\x04"
-    assert valued("12.345,67 EUR") == HEAD + b"Gb12.345,67 EUR\x030380\x04"
-    assert taken_over("HIT") == HEAD + b"A0\x1b\x20cHIT\x0301F9\x04"
-    assert taken_over(None) == HEAD + b"A0\x030076\x04"
-    assert fitted("Póquer ñ ü ç Í € ~ 漢") == b"P\x08Bquer \x08D \x08! \x08' I ? ? ?"
+    assert clear_packet() == HEAD + b"E$\x03006E\x04"
+    assert configure_packet() == HEAD + b"E$AAU0100FFFFbBL007D0000\x0305A9\x04"
+    assert title_packet("Gran") == HEAD + b"AA\x1b\x20b\x1e1Gran \x10b\x03038D\x04"
+    assert title_packet("") == HEAD + b"AA\x1b\x20b\x1e1\x10b\x0301E5\x04"
+    assert value_packet("12.345,67 EUR") == HEAD + b"Gb12.345,67 EUR\x030380\x04"
+    assert hit_packet("HIT") == HEAD + b"A0\x1b\x20cHIT\x0301F9\x04"
+    assert hit_packet(None) == HEAD + b"A0\x030076\x04"
+    assert encode_truncated("Póquer ñ ü ç Í € ~ 漢") == b"P\x08Bquer \x08D \x08! \x08' I ? ? ?"
 
 
 def told(**fields: object) -> Meter:
@@ -65,10 +65,12 @@ def told(**fields: object) -> Meter:
 
 def test_what_a_sign_shows() -> None:
     now = utc(SAID + 1)
-    assert shown(told(), None, now, "es") == Shown("Gran Carrusel de Póquer", "12.345,67\u00a0EUR")
+    assert sign_content(told(), None, now, "es") == SignContent(
+        "Gran Carrusel de Póquer", "12.345,67\u00a0EUR"
+    )
     won = told(won=award())
     hit = "12.500,00\u00a0EUR escalera real mesa poker-2"
-    assert shown(won, None, now, "es").hit == hit
+    assert sign_content(won, None, now, "es").hit == hit
     for no_broker, at, meter in (
         (now, now, won),
         (None, utc(SAID + 15), won),
@@ -76,8 +78,8 @@ def test_what_a_sign_shows() -> None:
         (None, now, Meter(jackpot="gran")),
         (None, now, on_state(won, b"[", now)),
     ):
-        got = shown(meter, no_broker, at, "es")
-        assert (got.value, got.hit) == (NOTHING, None)
+        got = sign_content(meter, no_broker, at, "es")
+        assert (got.value, got.hit) == (BLANK_VALUE, None)
 
 
 @given(
@@ -97,29 +99,29 @@ def test_a_sign_shows_the_value_exactly_while_it_holds_and_nothing_else(
     course: list[tuple[str, int, bool, str, float]],
 ) -> None:
     there = AlphaSign()
-    there.hear(cleared() + configured())
+    there.hear(clear_packet() + configure_packet())
     before = None
     for named, value, won, language, after in course:
         meter = told(value=value, title={language: named}, won=award() if won else None)
-        what = shown(meter, None, utc(SAID + after), language)
+        what = sign_content(meter, None, utc(SAID + after), language)
         blinks = there.blinks
-        for each in changed(before, what):
+        for each in update_packets(before, what):
             there.hear(each)
         if before is not None and (before.title, before.hit) == (what.title, what.hit):
             assert there.blinks == blinks, "a value alone makes no sign blink"
         holds = SAID + after < SAID + 15
-        assert (what.value == NOTHING) == (not holds)
+        assert (what.value == BLANK_VALUE) == (not holds)
         assert there.strings["b"] == what.value.replace("\u00a0", " ")
         assert ("0" in there.texts) == (won and holds)
         before = what
 
 
-@given(st.text(), st.integers(0, LONGEST))
+@given(st.text(), st.integers(0, MAX_STRING_BYTES))
 def test_a_text_is_cut_between_characters(said: str, most: int) -> None:
-    found = fitted(said, most)
+    found = encode_truncated(said, most)
     assert len(found) <= most
     assert not found.endswith(b"\x08")
-    assert fitted(said, 10_000).startswith(found)
+    assert encode_truncated(said, 10_000).startswith(found)
 
 
 class Line:
@@ -169,7 +171,7 @@ def test_a_real_run_at_a_port(tmp_path: Path, ending: ExitStack) -> None:
         state = statement(value, seconds, **fields)  # type: ignore[arg-type]
         teller.say(topic, msgspec.to_builtins(state), retain=True)
 
-    line.until("nothing is heard", f"gran {NOTHING}")
+    line.until("nothing is heard", f"gran {BLANK_VALUE}")
     speed = termios.tcgetattr(line._other)[4]
     assert speed == termios.B9600
     title = "Gran Carrusel de Póquer"
@@ -185,11 +187,11 @@ def test_a_real_run_at_a_port(tmp_path: Path, ending: ExitStack) -> None:
     say(100_100, 3600)
     line.until("the hit was shown", f"{title} 1.001,00 EUR")
     say(100_100, 0.5)
-    line.until("its time is up", f"{title} {NOTHING}")
+    line.until("its time is up", f"{title} {BLANK_VALUE}")
     say(100_200, 3600)
     line.until("it goes on", f"{title} 1.002,00 EUR")
     program.send_signal(signal.SIGTERM)
-    line.until("it ends", f"{title} {NOTHING}")
+    line.until("it ends", f"{title} {BLANK_VALUE}")
     assert program.wait(timeout=PATIENCE) == 0
     assert line.sign.cleared == 1
 
@@ -198,7 +200,7 @@ DEAF = """
 import asyncio, pathlib, sys
 from subscribers.carrousel import sign_line
 
-listen, when = sign_line.Line.listen, pathlib.Path(sys.argv.pop())
+listen, when = sign_line.LedSign.listen, pathlib.Path(sys.argv.pop())
 
 async def deaf(self, *of):
     hearing = asyncio.create_task(listen(self, *of))
@@ -207,7 +209,7 @@ async def deaf(self, *of):
     hearing.cancel()
     raise RuntimeError("injected")
 
-sign_line.Line.listen = deaf
+sign_line.LedSign.listen = deaf
 sys.exit(sign_line.main())
 """
 """A program whose feed ends once a file is there: its last argument."""
@@ -236,7 +238,7 @@ def test_a_program_that_cannot_listen_any_more_takes_its_value_away_and_ends(
     teller.say(Topics("casino-mayor").table("jackpot/gran", "state"), state, retain=True)
     line.until("the value", "Gran Carrusel de Póquer 12.345,67 EUR")
     when.touch()
-    line.until("it takes its value away", f"Gran Carrusel de Póquer {NOTHING}")
+    line.until("it takes its value away", f"Gran Carrusel de Póquer {BLANK_VALUE}")
     assert program.wait(timeout=PATIENCE) == 1
 
 

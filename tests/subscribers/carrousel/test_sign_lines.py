@@ -17,8 +17,8 @@ import serial
 
 from devices.links.line import LINE_ERRORS
 from subscribers.carrousel import sign_line
-from subscribers.carrousel.sign import NOTHING
-from subscribers.carrousel.sign_line import Line, SignSettings
+from subscribers.carrousel.sign import BLANK_VALUE
+from subscribers.carrousel.sign_line import LedSign, SignSettings
 from tests.subscribers.carrousel.signs import AlphaSign
 from tests.support.waiting import until_async
 
@@ -55,7 +55,12 @@ class Port:
 
 @pytest.fixture
 def ports(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Port, Port]]:
-    for name, seconds in {"DEAF": 0.01, "PAUSE": 0.01, "LOOK": 0.02, "PATIENCE": 0.02}.items():
+    for name, seconds in {
+        "RESET_DELAY_SECONDS": 0.01,
+        "PACKET_INTERVAL_SECONDS": 0.01,
+        "UPDATE_INTERVAL_SECONDS": 0.02,
+        "PORT_TIMEOUT_SECONDS": 0.02,
+    }.items():
         monkeypatch.setattr(sign_line, name, seconds)
     good, bad = Port(), Port()
     yield good, bad
@@ -63,8 +68,8 @@ def ports(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Port, Port]]:
     bad.close()
 
 
-def at(port: Port) -> Line:
-    return Line(SignSettings(port=port.name, jackpot="gran", format="8N1"))
+def at(port: Port) -> LedSign:
+    return LedSign(SignSettings(port=port.name, jackpot="gran", format="8N1"))
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, name: str, moment: str, error: Exception) -> list[int]:
@@ -112,7 +117,7 @@ async def test_one_port_that_fails_leaves_the_other_sign_alone(
     stop = asyncio.Event()
     showing = asyncio.gather(at(bad).show(stop), at(good).show(stop))
     await until_async(lambda: len(attempts) >= 3)
-    await until_async(lambda: good.shows(f"gran {NOTHING}"))
+    await until_async(lambda: good.shows(f"gran {BLANK_VALUE}"))
     assert not showing.done()
     stop.set()
     await showing
@@ -128,10 +133,10 @@ async def test_a_sign_whose_port_cannot_be_set_is_told_and_tried_again(
     good, bad = ports
     monkeypatch.setattr(sign_line, "pseudo", lambda _: False)  # the only port that we have
     stop = asyncio.Event()
-    unable = Line(SignSettings(port=bad.name, jackpot="gran", format="7E1"))
+    unable = LedSign(SignSettings(port=bad.name, jackpot="gran", format="7E1"))
     showing = asyncio.gather(unable.show(stop), at(good).show(stop))
-    await until_async(lambda: good.shows(f"gran {NOTHING}"))
+    await until_async(lambda: good.shows(f"gran {BLANK_VALUE}"))
     stop.set()
     await showing
     assert "the port cannot do bytesize=7, parity=E" in capsys.readouterr().out
-    assert bad.sign.shows != f"gran {NOTHING}"
+    assert bad.sign.shows != f"gran {BLANK_VALUE}"

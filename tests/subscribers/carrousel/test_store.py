@@ -21,10 +21,10 @@ from controller.contract.jackpot import AwardPay
 from controller.contract.times import utc
 from controller.proof import checkpoint
 from subscribers.carrousel.accounts import Cause, Posting, Transaction
-from subscribers.carrousel.facts import Ordered
-from subscribers.carrousel.reading import Reading, broken
-from subscribers.carrousel.schema import Cursor, LedgerError, follows
-from subscribers.carrousel.store import NotStoredError, Store
+from subscribers.carrousel.facts import OrderGiven
+from subscribers.carrousel.reading import LedgerReader, find_broken_entry
+from subscribers.carrousel.schema import Cursor, LedgerError, is_next_entry
+from subscribers.carrousel.store import LedgerNotStoredError, LedgerStore
 from tests.subscribers.carrousel.coins import BEGIN, at, coin, put, stake
 from tests.support.programs import running
 from tests.support.waiting import PATIENCE
@@ -36,26 +36,26 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with closing(Store(path)) as made:
+def store(path: Path) -> Iterator[LedgerStore]:
+    with closing(LedgerStore(path)) as made:
         yield made
 
 
 def sound(path: Path) -> int:
     """The number of entries of a ledger whose chain holds."""
-    with closing(Reading(path)) as reading:
-        assert broken(reading.connection, reading.genesis, reading.head.position) is None
+    with closing(LedgerReader(path)) as reading:
+        assert find_broken_entry(reading.connection, reading.genesis, reading.head.position) is None
         return reading.head.position
 
 
-def test_what_is_committed_is_there_when_it_is_opened_again(path: Path, store: Store) -> None:
+def test_what_is_committed_is_there_when_it_is_opened_again(path: Path, store: LedgerStore) -> None:
     for number in range(1, 6):
         assert put(store, number) == "new"
     cursor = Cursor("poker-1", b"b1 5 d")
     head = store.commit({"j": b"{}"}, [cursor])
     put(store, 6)
     store.close()
-    again = Store(path)
+    again = LedgerStore(path)
     assert again.head == head
     assert again.head.position == 5
     assert again.states() == {"j": b"{}"}
@@ -66,7 +66,7 @@ def test_what_is_committed_is_there_when_it_is_opened_again(path: Path, store: S
     assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
 
 
-def test_nothing_counts_for_others_before_the_commit(path: Path, store: Store) -> None:
+def test_nothing_counts_for_others_before_the_commit(path: Path, store: LedgerStore) -> None:
     put(store, 1)
     assert store.now("j") == 90
     assert sound(path) == 0
@@ -74,7 +74,7 @@ def test_nothing_counts_for_others_before_the_commit(path: Path, store: Store) -
     assert sound(path) == 1
 
 
-def test_what_is_taken_back_never_was(store: Store) -> None:
+def test_what_is_taken_back_never_was(store: LedgerStore) -> None:
     put(store, 1)
     store.commit()
     put(store, 2)
@@ -84,7 +84,7 @@ def test_what_is_taken_back_never_was(store: Store) -> None:
     assert put(store, 2) == "new"
 
 
-def test_an_event_counts_once(store: Store) -> None:
+def test_an_event_counts_once(store: LedgerStore) -> None:
     put(store, 1)
     for _ in range(2):
         before = store.head
@@ -98,7 +98,9 @@ def test_an_event_counts_once(store: Store) -> None:
         store.commit()
 
 
-def test_the_index_refuses_an_event_twice_even_of_another_writer(path: Path, store: Store) -> None:
+def test_the_index_refuses_an_event_twice_even_of_another_writer(
+    path: Path, store: LedgerStore
+) -> None:
     put(store, 1)
     store.commit()
     store.close()
@@ -131,7 +133,7 @@ def test_the_index_refuses_an_event_twice_even_of_another_writer(path: Path, sto
     ],
 )
 def test_the_file_refuses_to_change_what_is_written(
-    path: Path, store: Store, statement: str
+    path: Path, store: LedgerStore, statement: str
 ) -> None:
     put(store, 1)
     put(store, 2)
@@ -140,14 +142,14 @@ def test_the_file_refuses_to_change_what_is_written(
         direct.execute(statement)
 
 
-def test_two_controllers_never_write_one_ledger(path: Path, store: Store) -> None:
+def test_two_controllers_never_write_one_ledger(path: Path, store: LedgerStore) -> None:
     with pytest.raises(LedgerError, match="another controller uses this ledger"):
-        Store(path)
+        LedgerStore(path)
     assert put(store, 1) == "new"
 
 
-def test_an_order_has_no_event_and_may_be_given_twice(store: Store) -> None:
-    order = Ordered(
+def test_an_order_has_no_event_and_may_be_given_twice(store: LedgerStore) -> None:
+    order = OrderGiven(
         time=utc(BEGIN),
         order=AwardPay(paid=0, by="Ane", role="director", award=1, amount=5),
         signed=(),
@@ -169,9 +171,9 @@ def test_the_meter_at_a_moment_is_the_sum_of_all_before_it(
     given_: list[tuple[int, str, int]],
     data: st.DataObject,
 ) -> None:
-    store = Store(tmp_path_factory.mktemp("ledger") / "l.sqlite3")
+    store = LedgerStore(tmp_path_factory.mktemp("ledger") / "l.sqlite3")
     causes = [Cause(utc(BEGIN + when), table, "b", n) for n, (when, table, _) in enumerate(given_)]
-    order = Ordered(
+    order = OrderGiven(
         time="", order=AwardPay(paid=0, by="Ane", role="director", award=1, amount=5), signed=()
     )
     for cause, (_, _, amount) in zip(causes, given_, strict=True):
@@ -189,7 +191,7 @@ def test_the_meter_at_a_moment_is_the_sum_of_all_before_it(
     store.close()
 
 
-def test_a_meter_that_is_not_its_sum_is_told(store: Store) -> None:
+def test_a_meter_that_is_not_its_sum_is_told(store: LedgerStore) -> None:
     put(store, 1)
     store._balances._sums["j", "meter"] += 1
     with pytest.raises(LedgerError, match="sum to 90, and the controller counted 91"):
@@ -197,7 +199,7 @@ def test_a_meter_that_is_not_its_sum_is_told(store: Store) -> None:
 
 
 def test_an_index_that_says_something_else_than_the_postings_is_told(
-    path: Path, store: Store
+    path: Path, store: LedgerStore
 ) -> None:
     for number in range(1, 4):
         put(store, number)
@@ -215,7 +217,7 @@ def test_an_index_that_says_something_else_than_the_postings_is_told(
         direct.execute("PRAGMA writable_schema = ON")
         direct.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
         direct.commit()
-    with closing(Store(path)) as again:
+    with closing(LedgerStore(path)) as again:
         assert again.now("j") == 270
         with pytest.raises(LedgerError, match="sum to 277, and the controller counted 270"):
             again.check_balances()
@@ -246,7 +248,7 @@ def test_a_kill_at_any_instant_loses_nothing_that_was_committed(path: Path, long
             time.sleep(chance.uniform(0, 0.3))
             writer.kill()
             said = max([said, *(int(line) for line in output if line.endswith("\n"))])
-        with closing(Store(path)) as store:
+        with closing(LedgerStore(path)) as store:
             assert store.head.position >= said
             assert store.states() == {"j": b"%d" % store.head.position}
             assert store.cursors()["poker-1"].heard == b"%d" % store.head.position
@@ -254,14 +256,16 @@ def test_a_kill_at_any_instant_loses_nothing_that_was_committed(path: Path, long
         assert sound(path) == store.head.position
 
 
-def test_after_a_failure_it_says_so_until_it_is_opened_again(path: Path, store: Store) -> None:
+def test_after_a_failure_it_says_so_until_it_is_opened_again(
+    path: Path, store: LedgerStore
+) -> None:
     put(store, 1)
     store.commit({"j": b"1"})
     put(store, 2)
     moved = path.rename(path.with_suffix(".moved"))
-    with pytest.raises(NotStoredError, match=r"another put in its place; whether"):
+    with pytest.raises(LedgerNotStoredError, match=r"another put in its place; whether"):
         store.commit({"j": b"2"})
-    with pytest.raises(NotStoredError, match="closed after a failure"):
+    with pytest.raises(LedgerNotStoredError, match="closed after a failure"):
         put(store, 2)
     with pytest.raises(LedgerError, match="removed"):
         store.reopen()
@@ -272,7 +276,7 @@ def test_after_a_failure_it_says_so_until_it_is_opened_again(path: Path, store: 
     assert store.commit({"j": b"2"}).position == 2
 
 
-def test_a_commit_that_came_through_after_all_is_told(path: Path, store: Store) -> None:
+def test_a_commit_that_came_through_after_all_is_told(path: Path, store: LedgerStore) -> None:
     put(store, 1)
     store.commit({"j": b"1"})
     put(store, 2)
@@ -287,7 +291,9 @@ def test_a_commit_that_came_through_after_all_is_told(path: Path, store: Store) 
 
 
 @pytest.mark.parametrize("field", ["time", "jackpot", "cause_seq", "fact", "previous", "hash"])
-def test_a_changed_end_of_the_chain_is_not_opened(path: Path, store: Store, field: str) -> None:
+def test_a_changed_end_of_the_chain_is_not_opened(
+    path: Path, store: LedgerStore, field: str
+) -> None:
     for number in range(1, 4):
         put(store, number)
     store.commit()
@@ -295,10 +301,12 @@ def test_a_changed_end_of_the_chain_is_not_opened(path: Path, store: Store, fiel
     value = {"cause_seq": "7", "fact": "x'7b7d'", "previous": "x'00'", "hash": "x'00'"}
     unguarded(path, f"UPDATE entry SET {field} = {value.get(field, repr('x'))} WHERE position = 2")
     with pytest.raises(LedgerError, match=r"the chain does not hold at position [23].*verify"):
-        Store(path)
+        LedgerStore(path)
 
 
-def test_a_ledger_that_is_older_than_its_checkpoint_is_not_opened(path: Path, store: Store) -> None:
+def test_a_ledger_that_is_older_than_its_checkpoint_is_not_opened(
+    path: Path, store: LedgerStore
+) -> None:
     put(store, 1)
     store.commit()
     older = path.read_bytes(), path.with_name(f"{path.name}-wal").read_bytes()
@@ -307,11 +315,11 @@ def test_a_ledger_that_is_older_than_its_checkpoint_is_not_opened(path: Path, st
     key = SigningKey.generate()
     checkpoint.keep(checkpoint.sign(key, store.id, "b", utc(BEGIN), head), path)
     store.close()
-    Store(path).close()
+    LedgerStore(path).close()
     path.write_bytes(older[0])
     path.with_name(f"{path.name}-wal").write_bytes(older[1])
     with pytest.raises(LedgerError, match="ends at entry 1, and its checkpoint says 2"):
-        Store(path)
+        LedgerStore(path)
 
 
 def test_what_is_no_ledger_is_not_touched(tmp_path: Path) -> None:
@@ -319,11 +327,11 @@ def test_what_is_no_ledger_is_not_touched(tmp_path: Path) -> None:
     with closing(sqlite3.connect(other)) as file:
         file.execute("CREATE TABLE meta (key, value)")
     with pytest.raises(LedgerError, match=r"format None"):
-        Store(other)
+        LedgerStore(other)
     text = tmp_path / "notes.txt"
     text.write_text("no database" * 100)
     with pytest.raises(LedgerError, match=r"notes\.txt: file is not a database"):
-        Store(text)
+        LedgerStore(text)
     assert text.read_text() == "no database" * 100
 
 
@@ -340,12 +348,12 @@ def unguarded(path: Path, statement: str) -> None:
         direct.commit()
 
 
-def test_an_entry_follows_only_as_it_was_written(path: Path, store: Store) -> None:
+def test_an_entry_follows_only_as_it_was_written(path: Path, store: LedgerStore) -> None:
     put(store, 1)
     store.commit()
-    with closing(Reading(path)) as reading:
+    with closing(LedgerReader(path)) as reading:
         ((row, lines),) = reading.entries()
-        assert follows(row, lines, reading.genesis)
+        assert is_next_entry(row, lines, reading.genesis)
         assert row.cause == at(1)
-        assert not follows(row, lines[:-1], reading.genesis)
-        assert not follows(row, lines, reading.head)
+        assert not is_next_entry(row, lines[:-1], reading.genesis)
+        assert not is_next_entry(row, lines, reading.head)

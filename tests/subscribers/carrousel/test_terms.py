@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from controller.contract.jackpot import AwardPay
-from subscribers.carrousel.facts import Standing, TermsGiven, Won
-from subscribers.carrousel.terms import flaws
+from subscribers.carrousel.facts import PlayStatus, TermsGiven, Won
+from subscribers.carrousel.terms import find_flaws
 from tests.subscribers.carrousel.books import BY, Books, at, terms
 from tests.subscribers.carrousel.given import read
 from tests.support.for_each import for_each
@@ -28,7 +28,7 @@ GOOD: list[dict[str, Any]] = [
 
 @for_each("given", GOOD)
 def test_terms_that_a_decree_allows(given: dict[str, Any]) -> None:
-    assert flaws(read(given)) == []
+    assert find_flaws(read(given)) == []
 
 
 def with_authorisation(given: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def with_authorisation(given: dict[str, Any], **more: Any) -> dict[str, Any]:
 def test_terms_that_make_no_sense_or_are_against_a_decree(
     given: dict[str, Any], words: str
 ) -> None:
-    found = flaws(read(given))
+    found = find_flaws(read(given))
     assert len(found) == 1
     assert words in found[0]
 
@@ -84,14 +84,14 @@ def test_the_least_of_a_jackpot_is_a_multiple_of_the_bet(more: dict[str, Any], w
     """L1847-1849: fixed 2,000 times the bet with six boxes; else it begins with 1,000 times, and a
     carrousel is the sum of its tables' (L1869).
     """
-    found = flaws(read(terms("EUS96", stake=100, **more)))
+    found = find_flaws(read(terms("EUS96", stake=100, **more)))
     assert len(found) == 1
     assert words in found[0]
 
 
 def test_three_sevens_are_worth_2000_times_the_bet() -> None:
     given = terms("EUS96", stake=50, games=("blackjack-triple",), least=99_999)
-    assert ["least = 999.99 is below 1000.00" in each for each in flaws(read(given))] == [True]
+    assert ["least = 999.99 is below 1000.00" in each for each in find_flaws(read(given))] == [True]
 
 
 def test_flawed_terms_are_not_taken() -> None:
@@ -216,8 +216,8 @@ def test_a_jackpot_begins_when_its_authorisation_comes() -> None:
 
 def test_what_the_controller_says_of_itself_and_of_a_table() -> None:
     books = Books()
-    books.take(Standing(time=at(5), table="", why="store"))
-    books.take(Standing(time=at(6), table="a", why="clock"))
+    books.take(PlayStatus(time=at(5), table="", why="store"))
+    books.take(PlayStatus(time=at(6), table="a", why="clock"))
     told = books.told()
     assert (told.in_play, told.why) == (False, "store")
     assert (told.tables["a"].in_play, told.tables["a"].why, told.tables["a"].since) == (

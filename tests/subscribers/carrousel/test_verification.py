@@ -22,7 +22,7 @@ from controller.proof import checkpoint
 from subscribers.carrousel.accounts import Posting
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.schema import LedgerError
-from subscribers.carrousel.store import Store
+from subscribers.carrousel.store import LedgerStore
 from subscribers.carrousel.verification import verify
 from tests.subscribers.carrousel.coins import BEGIN, coin, stake
 from tests.subscribers.carrousel.played import evening, opened
@@ -147,7 +147,7 @@ def test_a_ledger_that_was_written_anew_is_found_by_the_checkpoint(path: Path) -
         (ledger,) = direct.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
     last = verify(path).entries
     other = path.with_name("other.sqlite3")
-    Store(other).close()
+    LedgerStore(other).close()
     unguarded(other, "UPDATE meta SET value = ? WHERE key = 'id'", values=(ledger,))
     with opened(other) as floor:
         floor.open("j")
@@ -218,7 +218,7 @@ def test_what_does_not_follow_from_the_facts_is_named(tmp_path: Path) -> None:
 
 def test_money_between_jackpots_neither_comes_nor_goes(tmp_path: Path) -> None:
     path = tmp_path / "carrousel.sqlite3"
-    with closing(Store(path)) as store:
+    with closing(LedgerStore(path)) as store:
         fact = coin(1)
         lines = (Posting("meter", "", -5), Posting("transfer", "k", 5))
         store.append("j", utc(BEGIN), fact, [msgspec.structs.replace(stake(fact), postings=lines)])
@@ -236,7 +236,7 @@ def test_a_file_that_lost_its_guards_is_found(path: Path, statement: str) -> Non
     (found,) = said(path)
     assert found.startswith(("entry_stays: missing", "once: missing", "more: does not belong"))
     with pytest.raises(LedgerError, match="verify"):
-        Store(path)
+        LedgerStore(path)
 
 
 @pytest.mark.usefixtures("programs")
@@ -265,7 +265,7 @@ def test_what_cannot_be_read_is_not_judged(tmp_path: Path) -> None:
 
 def test_the_key_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "carrousel.sqlite3"
-    with closing(Store(path)) as store:
+    with closing(LedgerStore(path)) as store:
         key = signing_key(path)
         assert signing_key(path) == key
         sign_head(store, key, "b", utc(BEGIN))

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from controller.contract.notation import historical
-from subscribers.carrousel.intake import Rules
+from subscribers.carrousel.intake import IntakeRules
 from tests.support.games import scripts
 from tests.support.subscribers.real import RealTable
 
 TABLE = "poker-1"
-RULES = Rules(tables=(TABLE,), games=("poker-no-draw",), decree="EUS96", currency="EUR")
+RULES = IntakeRules(tables=(TABLE,), games=("poker-no-draw",), decree="EUS96", currency="EUR")
 
 
 def script_events(name: str) -> list[bytes]:
