@@ -18,7 +18,7 @@ from controller.cli.configured import config_argument
 from controller.configuration.blind import blind
 from controller.configuration.certificates import certificate_files, read_end
 from controller.configuration.file import inspect_configuration
-from controller.configuration.listening import address, is_loopback, told_at
+from controller.configuration.listening import address, is_loopback, metrics_addresses
 from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secret_files
 from controller.configuration.settings import ClockConfig, Configuration
 from controller.people.register import alike, read_unsigned, said_alike
@@ -236,7 +236,7 @@ def told_to_others(configuration: Configuration) -> list[str]:
     return [
         f"{'.'.join(map(str, at))}: whoever reaches {where} can read the metrics, without a "
         "password; let a firewall keep all but Prometheus from it (docs/technician/metrics.md)"
-        for at, where in told_at(configuration).items()
+        for at, where in metrics_addresses(configuration).items()
         if not is_loopback(address(where)[0])
     ]
 

@@ -1,3 +1,1 @@
-"""The configuration of a daemon: its types, the file they are read from, and what no single value
-shows.
-"""
+"""The configuration of a daemon: its types, its file, and checks that involve several values."""

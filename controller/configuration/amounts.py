@@ -1,4 +1,4 @@
-"""The amounts of a configuration: the file has them as ``5.00``, all else in minor units."""
+"""Converts the amounts of a configuration from the notation ``5.00`` to minor units."""
 
 from __future__ import annotations
 
@@ -18,41 +18,43 @@ from devices.sections import Notes
 from devices.suggestions import SURE, meant
 
 
-def in_minor_units(given: dict[str, Any], notes: Notes) -> dict[str, Any]:
-    """What a file gives, its amounts in minor units and every other number with a point a
-    ``float``. Notes every amount that is not written as its currency is, such as a bare ``500``.
+def in_minor_units(content: dict[str, Any], notes: Notes) -> dict[str, Any]:
+    """Convert the content of a file: amounts to minor units, and every other decimal number to
+    ``float``. Notes every amount that is not in the notation of its currency, such as ``500``.
     """
-    site = given.get("site")
+    site = content.get("site")
     currency = site.get("currency", EURO) if isinstance(site, dict) else EURO
-    places = dict(_amounts(given, currency if isinstance(currency, str) else EURO))
-    found: dict[str, Any] = _put(given, (), places, notes)
-    return found
+    currencies = dict(_amounts(content, currency if isinstance(currency, str) else EURO))
+    converted: dict[str, Any] = _convert(content, (), currencies, notes)
+    return converted
 
 
 def section_in_minor_units(
-    kind: type[msgspec.Struct], given: dict[str, Any], notes: Notes
+    kind: type[msgspec.Struct], section: dict[str, Any], notes: Notes
 ) -> dict[str, Any]:
-    """The same of the settings of a game or the options of a driver, in euros."""
-    found: dict[str, Any] = _put(given, (), dict(_in_section(kind, given, (), EURO)), notes)
-    return found
+    """Convert the settings of a game or the options of a driver likewise, in euros."""
+    converted: dict[str, Any] = _convert(
+        section, (), dict(_in_section(kind, section, (), EURO)), notes
+    )
+    return converted
 
 
-def _put(value: Any, at: Path, places: Mapping[Path, str], notes: Notes) -> Any:
+def _convert(value: Any, at: Path, currencies: Mapping[Path, str], notes: Notes) -> Any:
     if isinstance(value, dict):
-        return {key: _put(part, (*at, key), places, notes) for key, part in value.items()}
+        return {key: _convert(part, (*at, key), currencies, notes) for key, part in value.items()}
     if isinstance(value, list):
-        return [_put(part, (*at, index), places, notes) for index, part in enumerate(value)]
-    if at in places and isinstance(value, int | str) and not isinstance(value, bool):
+        return [_convert(part, (*at, index), currencies, notes) for index, part in enumerate(value)]
+    if at in currencies and isinstance(value, int | str) and not isinstance(value, bool):
         try:
-            return minor_units(str(value).replace("_", ""), places[at])
+            return minor_units(str(value).replace("_", ""), currencies[at])
         except ValueError as error:
             notes.append((at, str(error)))
-            return 1  # no further mistake follows from it
+            return 1  # a valid amount, so that no other error is reported
     return as_float(value)
 
 
 def as_float(value: Any) -> Any:
-    """The value with its numbers with a point as ``float``, for readers that know no amounts."""
+    """Convert every decimal number to ``float``, for readers that do not handle amounts."""
     if isinstance(value, dict):
         return {key: as_float(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -60,27 +62,27 @@ def as_float(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _amounts(given: dict[str, Any], currency: str) -> Iterator[tuple[Path, str]]:
-    """Where there are amounts, and the currency of each."""
-    for at, jackpot in _sections(given, "jackpot"):
+def _amounts(content: dict[str, Any], currency: str) -> Iterator[tuple[Path, str]]:
+    """Yield the path and currency of each amount."""
+    for at, jackpot in _sections(content, "jackpot"):
         own = jackpot.get("currency")
         yield from _in_section(
             JackpotConfig, jackpot, at, own if isinstance(own, str) else currency
         )
-    for at, table in _sections(given, "table"):
-        game = _near(table.get("game"), GAMES)
+    for at, table in _sections(content, "table"):
+        game = _closest(table.get("game"), GAMES)
         if game is not None:
             kind = settings_of(game)
             yield from _in_section(kind, table.get("settings"), (*at, "settings"), currency)
         for place, device in _sections(table, "device"):
-            name = _near(device.get("driver"), DRIVERS)
+            name = _closest(device.get("driver"), DRIVERS)
             if name is not None:
                 kind, given_options = driver(name).options, device.get("options")
                 yield from _in_section(kind, given_options, (*at, *place, "options"), currency)
 
 
-def _sections(given: dict[str, Any], name: str) -> Iterator[tuple[Path, dict[str, Any]]]:
-    listed = given.get(name)
+def _sections(content: dict[str, Any], name: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    listed = content.get(name)
     for index, section in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(section, dict):
             yield (name, index), section
@@ -92,13 +94,13 @@ def _in_section(
     if isinstance(section, dict):
         for key, part in _fields(kind).items():
             if key in section:
-                yield from _of(part, section[key], (*at, key), currency)
+                yield from _amounts_in(part, section[key], (*at, key), currency)
 
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """The types of the keys that may have amounts. Kept: to resolve the annotations of a class
-    takes longer than to read a section.
+    """Return the types of the keys that may contain amounts. Cached, because resolving the
+    annotations of a class takes longer than reading a section.
     """
     return {
         field.encode_name: field.type
@@ -109,34 +111,34 @@ def _fields(kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 def _has_amounts(kind: Any) -> bool:
     if get_origin(kind) is Annotated and any(
-        getattr(each, "extra", None) == AMOUNT for each in kind.__metadata__
+        getattr(meta, "extra", None) == AMOUNT for meta in kind.__metadata__
     ):
         return True
     return any(_has_amounts(part) for part in get_args(kind))
 
 
-def _near(name: Any, known: Any) -> str | None:
-    """The name, or the one that it is a misspelling of: its settings are read as that one's."""
+def _closest(name: Any, known: Any) -> str | None:
+    """Return the name, or the known name that it probably misspells."""
     if not isinstance(name, str):
         return None
     return name if name in known else meant(name, known, SURE)
 
 
-def _of(kind: Any, value: Any, at: Path, currency: str) -> Iterator[tuple[Path, str]]:
-    """Where a value of this type has amounts."""
+def _amounts_in(kind: Any, value: Any, at: Path, currency: str) -> Iterator[tuple[Path, str]]:
+    """Yield the amounts in a value of this type."""
     parts = get_args(kind)
     if get_origin(kind) is Annotated:
-        if any(getattr(each, "extra", None) == AMOUNT for each in kind.__metadata__):
+        if any(getattr(meta, "extra", None) == AMOUNT for meta in kind.__metadata__):
             yield at, currency
         else:
-            yield from _of(parts[0], value, at, currency)
+            yield from _amounts_in(parts[0], value, at, currency)
     elif get_origin(kind) in (UnionType, Union):
         for part in parts:
-            yield from _of(part, value, at, currency)
+            yield from _amounts_in(part, value, at, currency)
     elif get_origin(kind) is dict and isinstance(value, dict):
         for key, part in value.items():
-            yield from _of(parts[1], part, (*at, key), currency)
+            yield from _amounts_in(parts[1], part, (*at, key), currency)
     elif get_origin(kind) is tuple and isinstance(value, list):
         kinds = [parts[0]] * len(value) if parts[1:] == (...,) else parts
         for index, (part, inner) in enumerate(zip(value, kinds, strict=False)):
-            yield from _of(inner, part, (*at, index), currency)
+            yield from _amounts_in(inner, part, (*at, index), currency)

@@ -1,4 +1,4 @@
-"""Checks of the archive of surveillance in a configuration."""
+"""Checks of the surveillance archive in a configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POSTGRES = ("postgresql", "postgres")
 
 
 def archives(configuration: Configuration) -> Flaws:
-    """Every mistake."""
+    """Yield all errors."""
     archive = configuration.archive
     yield from _database(archive)
     yield from _recalls(archive)
@@ -61,16 +61,16 @@ def _recalls(archive: ArchiveConfig) -> Flaws:
         what = "`recall_passphrase_file` or `recall_passphrase_credential` is required too"
         yield ("archive", "recall_key"), what
     if archive.recall_key and not archive.recall_person:
-        what = "`recall_person` is required too: the id of whose key it is, in the people file"
+        what = "`recall_person` is required too: the id of the key's owner in the people file"
         yield ("archive", "recall_key"), what
 
 
-def _one_password(given: ArchiveConfig | ArchiveSite, at: Path) -> Flaws:
-    if given.password_file and given.password_credential:
+def _one_password(config: ArchiveConfig | ArchiveSite, at: Path) -> Flaws:
+    if config.password_file and config.password_credential:
         yield (*at, "password_credential"), "`password_file` is set too; remove one of them"
 
 
-def _is_address(url: str) -> bool:
+def _is_broker_url(url: str) -> bool:
     try:
         address = urlsplit(url)
         fine = address.scheme in ("mqtt", "mqtts") and bool(address.hostname)
@@ -79,10 +79,12 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _site(site: ArchiveSite, at: Path) -> Flaws:
-    if not all(map(_is_address, addresses(site.url))):
+def _site(archive_site: ArchiveSite, at: Path) -> Flaws:
+    if not all(map(_is_broker_url, addresses(archive_site.url))):
         yield (*at, "url"), "write mqtt://host:port or mqtts://host:port, without a user"
-    if site.username is not None and not (site.password_file or site.password_credential):
+    if archive_site.username is not None and not (
+        archive_site.password_file or archive_site.password_credential
+    ):
         what = "`password_file` or `password_credential` is required too"
         yield (*at, "username"), what
-    yield from _one_password(site, at)
+    yield from _one_password(archive_site, at)

@@ -1,4 +1,4 @@
-"""Devices that can be read, and of which no result can ever come."""
+"""Finds devices that can be read but can never yield a result."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from devices.places import Path
 
 
 def blind(configuration: Configuration) -> Iterator[tuple[Path, str]]:
-    """Each such device of a sound configuration, and why."""
+    """Yield each such device of a valid configuration, with the reason."""
     for t, table in enumerate(configuration.table):
         for d, device in enumerate(table.device):
-            known = driver(device.driver)
-            options = msgspec.convert(device.options, known.options)
-            if known.described is not None:
-                known = known.described(options)
-            if (why := known.blind(options)) is not None:
+            driver_of = driver(device.driver)
+            options = msgspec.convert(device.options, driver_of.options)
+            if driver_of.described is not None:
+                driver_of = driver_of.described(options)
+            if (why := driver_of.blind(options)) is not None:
                 yield ("table", t, "device", d), f"{table.id}/{device.id}: {why}"

@@ -1,4 +1,4 @@
-"""Which certificates a configuration rests on: files, and those that its servers present."""
+"""The certificates that a configuration depends on: in files, and presented by servers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from controller.configuration.settings import (
 )
 from devices import places
 
-FILES: Mapping[type, tuple[str, ...]] = {
+CERTIFICATE_FILES: Mapping[type, tuple[str, ...]] = {
     BrokerConfig: ("cert_file", "ca_file"),
     WebConfig: ("cert_file", "broker_cert_file"),
     CarrouselConfig: ("broker_cert_file",),
@@ -35,23 +35,23 @@ FILES: Mapping[type, tuple[str, ...]] = {
 
 
 def certificate_files(configuration: Configuration) -> dict[str, Path]:
-    """The files, by the place that names each."""
+    """Return the files, by the place that names each."""
     return {
         places.spell((*at, key)): Path(value)
         for at, section in sections(configuration)
-        for key in FILES.get(type(section), ())
+        for key in CERTIFICATE_FILES.get(type(section), ())
         if (value := getattr(section, key))
     }
 
 
 def read_end(place: str, path: Path) -> float:
-    """Seconds since 1970. Raises ``OSError`` and ``ValueError``."""
+    """Return the end of validity, in seconds since 1970. Raises ``OSError`` and ``ValueError``."""
     return read_validity(path, authorities=place.endswith("ca_file")).ends
 
 
 def servers(configuration: Configuration) -> Iterator[tuple[str, str, ssl.SSLContext]]:
-    """The place and address of each server that must present a certificate, and what it is held
-    against. One whose files cannot be read is left out: the connection says why.
+    """Yield the place and address of each server that must present a certificate, and the context
+    that verifies it. Servers whose files cannot be read are omitted: connecting reports the reason.
     """
     broker, standby = configuration.broker, configuration.standby
     try:
@@ -73,18 +73,19 @@ def servers(configuration: Configuration) -> Iterator[tuple[str, str, ssl.SSLCon
 
 
 def certificate_ends(configuration: Configuration) -> dict[str, float]:
-    """When each certificate ends, in seconds since 1970, by its place and its file or server. What
-    cannot be read, or reached, is left out. Takes seconds: servers are asked.
+    """Return when each certificate expires, in seconds since 1970, by its place and its file or
+    server. Files that cannot be read and servers that cannot be reached are omitted. Connects to
+    the servers, which takes seconds.
     """
-    found = {}
+    ends = {}
     for place, path in certificate_files(configuration).items():
         try:
-            found[f"{place} {path}"] = read_end(place, path)
+            ends[f"{place} {path}"] = read_end(place, path)
         except (OSError, ValueError):
             continue
     for place, url, context in servers(configuration):
         try:
-            found[f"{place} {url}"] = presented_expiry(url, context)
+            ends[f"{place} {url}"] = presented_expiry(url, context)
         except (OSError, ValueError):
             continue
-    return found
+    return ends

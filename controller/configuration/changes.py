@@ -1,5 +1,5 @@
-"""What differs between two configurations, and what of it a running daemon takes over: its tables
-and their devices. All else of its own takes effect when it is started again.
+"""Differences between two configurations, and which of them a running daemon applies: its tables
+and their devices. Its other settings take effect after a restart.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from controller.configuration.settings import Configuration, DeviceConfig, SiteC
 
 TABLES = "table"
 
-OTHERS: Mapping[str, str] = {
+COMMANDS_BY_SECTION: Mapping[str, str] = {
     "web": "novamas web",
     "carrousel": "novamas carrousel",
     "jackpot": "novamas carrousel",
@@ -23,15 +23,15 @@ OTHERS: Mapping[str, str] = {
     "video": "novamas web",
     "archive": "novamas surveillance",
 }
-"""Sections that the daemon has no use for, and the command to start again instead."""
+"""Sections that the daemon does not use, and the command to restart when they change."""
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """What is different in the later of two configurations.
+    """The differences between two configurations.
 
     ``changed``: by table the keys that differ, such as ``decree`` or ``device wheel: link``;
-    ``restart``: the keys that take effect when the daemon is started again; ``others``: by command,
-    the sections that take effect when that is started again.
+    ``restart``: keys that take effect when the daemon is restarted; ``others``: by command, the
+    sections that take effect when that command is restarted.
     """
 
     added: tuple[str, ...] = ()
@@ -42,47 +42,49 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 def changes(before: Configuration, after: Configuration) -> Changes:
-    """What is different in ``after``. The order of tables and of devices says nothing."""
-    before = replace(before, site=_taught(before, after))  # each table has it by now
-    had, has = _by_id(before.table), _by_id(after.table)
+    """Compare two configurations. The order of tables and of devices does not matter."""
+    before = replace(before, site=_with_site_of(before, after))  # tables already have its values
+    old, new = _by_id(before.table), _by_id(after.table)
     differing = {
         table: keys
-        for table in had.keys() & has.keys()
-        if (keys := tuple(_of_table(had[table], has[table])))
+        for table in old.keys() & new.keys()
+        if (keys := tuple(_of_table(old[table], new[table])))
     }
     others: dict[str, tuple[str, ...]] = {}
-    for section, command in OTHERS.items():
+    for section, command in COMMANDS_BY_SECTION.items():
         if _differ(getattr(before, section), getattr(after, section)):
             others[command] = (*others.get(command, ()), section)
     return Changes(
-        added=tuple(table for table in has if table not in had),
-        removed=tuple(table for table in had if table not in has),
-        changed={table: differing[table] for table in has if table in differing},
+        added=tuple(table for table in new if table not in old),
+        removed=tuple(table for table in old if table not in new),
+        changed={table: differing[table] for table in new if table in differing},
         restart=tuple(
             key
             for section in Configuration.__struct_fields__
-            if section != TABLES and section not in OTHERS
+            if section != TABLES and section not in COMMANDS_BY_SECTION
             for key in _keys(getattr(before, section), getattr(after, section), section)
         ),
         others=others,
     )
 
 
-def taken_over(
+def apply_changes(
     before: Configuration, after: Configuration, held: Collection[str] = ()
 ) -> Configuration:
-    """What is in force once a daemon that runs by ``before`` has taken over the tables of
-    ``after``, but for those that are ``held``: these stay as they are.
+    """Return the configuration in force after a daemon that runs ``before`` has applied the tables
+    of ``after``, except for the tables ``held``, which remain unchanged.
     """
-    had, has = _by_id(before.table), _by_id(after.table)
-    same = {table for table in had.keys() & has.keys() if not [*_of_table(had[table], has[table])]}
+    old, new = _by_id(before.table), _by_id(after.table)
+    unchanged = {
+        table for table in old.keys() & new.keys() if not [*_of_table(old[table], new[table])]
+    }
     tables = [
-        had.get(table) if table in held or table in same else has.get(table)
-        for table in (*has, *(had.keys() - has.keys()))
+        old.get(table) if table in held or table in unchanged else new.get(table)
+        for table in (*new, *(old.keys() - new.keys()))
     ]
     return replace(
         before,
-        site=_taught(before, after),
+        site=_with_site_of(before, after),
         table=tuple(table for table in tables if table is not None),
         web=after.web,
         carrousel=after.carrousel,
@@ -94,32 +96,32 @@ def taken_over(
     )
 
 
-def _taught(before: Configuration, after: Configuration) -> SiteConfig:
-    """The site, with what ``after`` says there for its tables alone."""
+def _with_site_of(before: Configuration, after: Configuration) -> SiteConfig:
+    """Return the site with the defaults for tables from ``after``."""
     return replace(before.site, decree=after.site.decree, languages=after.site.languages)
 
 
 def _of_table(before: TableConfig, after: TableConfig) -> Iterator[str]:
-    """The keys in which two tables differ; those of a device after its name."""
-    if not _differ(before, after):  # as most do, of many
+    """Yield the keys in which two tables differ; the keys of a device follow its name."""
+    if not _differ(before, after):  # the common case
         return
-    had, has = _by_id(before.device), _by_id(after.device)
+    old, new = _by_id(before.device), _by_id(after.device)
     for field in TableConfig.__struct_fields__:
         if field != "device":
             yield from _keys(getattr(before, field), getattr(after, field), field)
-    for device in dict.fromkeys((*had, *has)):
-        if device not in has:
+    for device in dict.fromkeys((*old, *new)):
+        if device not in new:
             yield f"device {device}: removed"
-        elif device not in had:
+        elif device not in old:
             yield f"device {device}: added"
         else:
             for field in DeviceConfig.__struct_fields__:
-                one, other = (getattr(each[device], field) for each in (had, has))
-                yield from (f"device {device}: {key}" for key in _keys(one, other, field))
+                old_value, new_value = (getattr(by_id[device], field) for by_id in (old, new))
+                yield from (f"device {device}: {key}" for key in _keys(old_value, new_value, field))
 
 
 def _keys(before: Any, after: Any, at: str) -> Iterator[str]:
-    """The keys at and below ``at`` that differ."""
+    """Yield the keys at and below ``at`` that differ."""
     if isinstance(before, msgspec.Struct) and type(before) is type(after):
         for field in before.__struct_fields__:
             yield from _keys(getattr(before, field), getattr(after, field), f"{at}.{field}")
@@ -133,7 +135,7 @@ def _keys(before: Any, after: Any, at: str) -> Iterator[str]:
 
 
 def _differ(before: Any, after: Any) -> bool:
-    """Whether they would be written otherwise: to Python, true is 1 and 1 is 1.0."""
+    """Compare the encoded values, because 1, 1.0 and true are equal in Python."""
     if before is msgspec.UNSET or after is msgspec.UNSET:
         return before is not after
     return msgspec.json.encode(before, order="deterministic") != msgspec.json.encode(
@@ -141,5 +143,5 @@ def _differ(before: Any, after: Any) -> bool:
     )
 
 
-def _by_id(each: Any) -> dict[str, Any]:
-    return {one.id: one for one in each}
+def _by_id(sections: Any) -> dict[str, Any]:
+    return {section.id: section for section in sections}

@@ -1,8 +1,8 @@
-"""Checks of a configuration that no single value shows. Each check yields the mistakes it finds,
-with their paths.
+"""Checks of a configuration that involve several values. Each check yields the errors that it
+finds, with their paths.
 
-A field that is empty or has its default here may have been wrong in the file; that was noted when
-the file was read.
+A field that is empty or has its default here may have been invalid in the file; that error was
+noted when the file was read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from controller.broker.address import addresses
 from controller.broker.loopback import NotLoopbackError, loopback
 from controller.confidential.boxes import parse_public_key
 from controller.configuration.archives import archives
-from controller.configuration.jackpots import RESERVED as OF_TABLES
+from controller.configuration.jackpots import RESERVED_JACKPOT_IDS as OF_TABLES
 from controller.configuration.jackpots import jackpots, signs
 from controller.configuration.listening import listening
 from controller.configuration.pairs import standby
@@ -52,29 +52,29 @@ from devices.suggestions import SURE, meant, unknown
 
 Flaws = Iterator[tuple[Path, str]]
 
-RESERVED = ("node", "jackpot")
+RESERVED_TABLE_IDS = ("node", "jackpot")
 """Names below ``novamas/v1/<site>/`` that no table may have."""
 
-CARDS = ("shoe", "shuffler", "slot")
+CARD_DEVICES = ("shoe", "shuffler", "slot")
 
-SERVE: Mapping[str, tuple[str, ...]] = {
+DEVICES_BY_GAME: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("roulette-french", "roulette-american", "boule", "fortune-wheel"), ("wheel",)),
     "craps": ("dice",),
-    "pai-gow": ("dice", *CARDS),
+    "pai-gow": ("dice", *CARD_DEVICES),
 }
-"""The kinds of devices that a game accepts; a game not listed here accepts ``CARDS``."""
+"""Kinds of devices that a game accepts; games not listed accept ``CARD_DEVICES``."""
 
-BET: Mapping[str, str] = {
+JACKPOT_SETTINGS: Mapping[str, str] = {
     **dict.fromkeys(("blackjack", "blackjack-triple"), "accumulated_bets = true"),
     **dict.fromkeys(("poker-no-draw", "poker-draw-house"), "jackpot_stake"),
 }
-"""What a game whose decree has a bet on a jackpot needs, lest the table has none."""
+"""Setting that a game needs for a bet on a jackpot, where the decree makes the bet optional."""
 
-KEY = 32
-"""The bytes of a public key."""
+PUBLIC_KEY_BYTES = 32
+"""Bytes of a public key."""
 
-CREDENTIALS = "/run/credentials/"
-"""systemd shows the files below this folder to the running service only."""
+CREDENTIALS_FOLDER = "/run/credentials/"
+"""systemd shows files below this folder to the running service only."""
 
 
 NO_TABLE = "no table is configured; add [[table]]"
@@ -85,8 +85,8 @@ def flaws(
     file: Callable[[Path], str] = lambda _: "",
     sections: Container[str] = (),
 ) -> Notes:
-    """Every mistake in the whole configuration. ``file``: the name of the file in which a path
-    stands; ``sections``: those that are there.
+    """Return all errors in the configuration. ``file`` returns the name of the file that contains a
+    path; ``sections``: names of the sections that are present.
     """
     tables = list(enumerate(configuration.table))
     devices = [
@@ -112,25 +112,25 @@ def flaws(
         *archives(configuration),
         *listening(configuration),
         *standby(configuration),
-        *_once(
+        *_duplicates(
             [(("table", t, "id"), table.id) for t, table in tables],
             "another table has the id",
             file,
         ),
-        *_once(
-            [(("jackpot", j, "id"), each.id) for j, each in enumerate(configuration.jackpot)],
+        *_duplicates(
+            [(("jackpot", j, "id"), jackpot.id) for j, jackpot in enumerate(configuration.jackpot)],
             "another jackpot has the id",
             file,
         ),
         *(flaw for t, table in tables for flaw in _table(("table", t), table)),
         *(flaw for at, device in devices for flaw in _device(at, device)),
-        *(flaw for t, table in tables for flaw in _served(("table", t), table)),
-        *_once(
-            [((*at, "link"), _line(device.link)) for at, device in devices],
+        *(flaw for t, table in tables for flaw in _suitability(("table", t), table)),
+        *_duplicates(
+            [((*at, "link"), _target(device.link)) for at, device in devices],
             "another device is on",
             file,
         ),
-        *_once(
+        *_duplicates(
             [(("sign", s, "port"), sign.port) for s, sign in enumerate(configuration.sign)],
             "another sign is at the port",
         ),
@@ -142,7 +142,7 @@ def _site(site: SiteConfig) -> Flaws:
         try:
             games_of(site.decree)
         except KeyError as error:
-            yield ("site", "decree"), _words(error)
+            yield ("site", "decree"), _message(error)
 
 
 def _broker(broker: BrokerConfig) -> Flaws:
@@ -169,12 +169,12 @@ def _broker(broker: BrokerConfig) -> Flaws:
             )
     for key in BROKER_FILES:
         name = getattr(broker, key)
-        if name and not name.startswith(CREDENTIALS) and not os.access(name, os.R_OK):
+        if name and not name.startswith(CREDENTIALS_FOLDER) and not os.access(name, os.R_OK):
             yield ("broker", key), f"cannot be read: {name}"
 
 
 def _address(url: str, *, alone: bool) -> Flaws:
-    """Of one node of the broker; ``alone``: there is no other."""
+    """Check the address of one broker node; ``alone``: it is the only one."""
     try:
         address = urlsplit(url)
         scheme, host, _ = address.scheme, address.hostname, address.port
@@ -209,34 +209,34 @@ def _address(url: str, *, alone: bool) -> Flaws:
         try:
             loopback(host)
         except NotLoopbackError as error:
-            yield ("broker", "url"), _words(error)
+            yield ("broker", "url"), _message(error)
 
 
 def _clock(clock: ClockConfig) -> Flaws:
-    """Where chrony answers is an address: looking a name up would keep the tables waiting."""
+    """Check the address of chrony. A host name is not allowed: resolving it could block."""
     if not clock.chrony:
         return
     try:
-        found = urlsplit(f"//{clock.chrony}")
-        ip_address(found.hostname or "")
-        sound = bool(found.port) and clock.chrony == found.netloc and "@" not in clock.chrony
+        url = urlsplit(f"//{clock.chrony}")
+        ip_address(url.hostname or "")
+        sound = bool(url.port) and clock.chrony == url.netloc and "@" not in clock.chrony
     except ValueError:
         sound = False
     if not sound:
         yield (
             ("clock", "chrony"),
-            'expected an address and a port, as "127.0.0.1:323", or "" to ask nobody',
+            'expected an address and a port, as "127.0.0.1:323", or "" for no chrony',
         )
 
 
 def _surveillance(configuration: Configuration) -> Flaws:
-    """Whether there is a key to seal face-down cards with. Simulated tables make their own."""
+    """Check that there is a key to seal face-down cards with. Simulated tables create their own."""
     key = configuration.surveillance.public_key
     if key is not None:
         try:
             parse_public_key(key)
         except ValueError as error:
-            yield ("surveillance", "public_key"), _words(error)
+            yield ("surveillance", "public_key"), _message(error)
         return
     for t, table in enumerate(configuration.table):
         if not table.simulated and deals_face_down(table):
@@ -250,25 +250,26 @@ def _surveillance(configuration: Configuration) -> Flaws:
 
 
 def _people(configuration: Configuration) -> Flaws:
-    """Whether it is known who may act, or the site may do without."""
+    """Check that it is known who may give commands, or that the site may do without."""
     people, at = configuration.people, ("people",)
     if people is None:
-        if not _harmless(configuration):
+        if not _is_harmless(configuration):
             yield (
                 at,
                 (
                     "is missing: who may give commands? docs/inspector/security.md says how to "
-                    'enrol people; required = "accept-the-risk" lets whoever may publish at the '
-                    "broker command"
+                    'enrol people; with required = "accept-the-risk", anyone who can publish to '
+                    "the broker can give commands"
                 ),
             )
         return
-    if people.required is False and not _harmless(configuration):
+    if people.required is False and not _is_harmless(configuration):
         yield (
             (*at, "required"),
             (
-                "without signatures, whoever may publish at the broker is anybody; allowed with an "
-                'embedded:// broker or simulated tables only. Write true, or "accept-the-risk"'
+                "without signatures, anyone who can publish to the broker can give commands; "
+                "allowed with an embedded:// broker or simulated tables only. Write true, or "
+                '"accept-the-risk"'
             ),
         )
     for key in ("file", "key"):
@@ -279,11 +280,11 @@ def _people(configuration: Configuration) -> Flaws:
     for index, mark in enumerate(people.two_persons):
         if mark not in MARKED:
             yield (*at, "two_persons", index), unknown("command", mark, MARKED)
-    yield from _narrowed(people.may, configuration.table)
+    yield from _rights(people.may, configuration.table)
 
 
 def _web(configuration: Configuration) -> Flaws:
-    """Whether its proxies are known, and people can sign in at the console, if there is one."""
+    """Check the proxies of the web server, and that people can sign in at its console."""
     web, people = configuration.web, configuration.people
     if (web.cert_file is None) != (web.key_file is None):
         has, lacks = ("key_file", "cert_file") if web.key_file else ("cert_file", "key_file")
@@ -298,7 +299,7 @@ def _web(configuration: Configuration) -> Flaws:
             ip_network(proxy)
         except ValueError:
             at = ("web", "proxies", index)
-            yield at, f"{proxy!r} is no address or network; write it as 10.20.0.1 or 10.20.0.0/24"
+            yield at, f"{proxy!r} is not an address or network; write 10.20.0.1 or 10.20.0.0/24"
     if web.pepper_file and web.pepper_credential:
         yield ("web", "pepper_credential"), "`pepper_file` is set too; remove one of them"
     if web.pin_keys is None:
@@ -312,7 +313,7 @@ def _web(configuration: Configuration) -> Flaws:
 def _people_file(file: str, key: str, site: str) -> Flaws:
     try:
         signer = unspelled(key)
-        if len(signer) != KEY:
+        if len(signer) != PUBLIC_KEY_BYTES:
             raise ValueError
     except ValueError:
         yield ("people", "key"), "is not a public key as `novamas people key` prints it"
@@ -326,21 +327,21 @@ def _people_file(file: str, key: str, site: str) -> Flaws:
         yield ("people", "file"), f"{file}: {error}"
 
 
-def _harmless(configuration: Configuration) -> bool:
-    """Whether nobody but this machine can give commands, or none is to a real table."""
+def _is_harmless(configuration: Configuration) -> bool:
+    """True if only this machine can give commands, or all tables are simulated."""
     return configuration.broker.url.startswith("embedded://") or all(
         table.simulated for table in configuration.table
     )
 
 
-def _narrowed(may: Mapping[str, tuple[str, ...]], tables: tuple[TableConfig, ...]) -> Flaws:
-    """Whether each command is one of some table, and each role may have it there. Where a table is
-    mistaken, any command that there is may be one of its.
+def _rights(may: Mapping[str, tuple[str, ...]], tables: tuple[TableConfig, ...]) -> Flaws:
+    """Check that each command exists at some table, and each role may have it there. While a table
+    is invalid, any existing command may be one of its commands.
     """
-    known = [table for table in tables if _made(table) is not None]
-    of = [rights(table.game, table.decree) for table in known]
-    names = {name for each in of for name in each}
-    if len(known) < len(tables):
+    valid = [table for table in tables if _game_of(table) is not None]
+    rights_by_table = [rights(table.game, table.decree) for table in valid]
+    names = {name for table_rights in rights_by_table for name in table_rights}
+    if len(valid) < len(tables):
         names |= {str(command.__struct_config__.tag) for command in COMMANDS} | {LAUNCH, RECALL}
     for command, roles in may.items():
         at = ("people", "may", command)
@@ -348,32 +349,34 @@ def _narrowed(may: Mapping[str, tuple[str, ...]], tables: tuple[TableConfig, ...
             yield at, unknown("command", command, sorted(names))
         for role in set(roles) - set(HELD):
             yield at, f"{role} may not have it at any table: {unknown('role', role, HELD)}"
-        found = [each[command] for each in of if command in each]
+        matching = [
+            table_rights[command] for table_rights in rights_by_table if command in table_rights
+        ]
         for role in roles:
-            if found and role in HELD and not any(role in right.roles for right in found):
-                law = next((f"; {right.law}" for right in found if right.law), "")
+            if matching and role in HELD and not any(role in right.roles for right in matching):
+                law = next((f"; {right.law}" for right in matching if right.law), "")
                 yield at, f"{role} may not have it at any table{law}"
         if not set(roles) <= set(HELD):
             continue  # which is reported
-        for table, each in zip(known, of, strict=True):
-            if command in each and not set(roles) & set(each[command].roles):
+        for table, table_rights in zip(valid, rights_by_table, strict=True):
+            if command in table_rights and not set(roles) & set(table_rights[command].roles):
                 yield (
                     at,
                     (
                         f"nobody could give it at {table.id}; name one of "
-                        f"{', '.join(each[command].roles)}"
+                        f"{', '.join(table_rights[command].roles)}"
                     ),
                 )
 
 
 def deals_face_down(table: TableConfig) -> bool:
-    """Whether cards are ever face down at this table; False if its game cannot be made."""
-    game = _made(table)
+    """True if cards can be face down at this table; False if its game is invalid."""
+    game = _game_of(table)
     return game is not None and game.face_down
 
 
-def _made(table: TableConfig) -> Game | None:
-    """The game of a table, or None if it cannot be made, which is reported elsewhere."""
+def _game_of(table: TableConfig) -> Game | None:
+    """Return the game of a table, or None if it is invalid, which is reported elsewhere."""
     try:
         return make_game(table.game, table.decree, table.settings)
     except ValueError:
@@ -381,16 +384,16 @@ def _made(table: TableConfig) -> Game | None:
 
 
 def _table(at: Path, table: TableConfig) -> Flaws:
-    if table.id in RESERVED:
+    if table.id in RESERVED_TABLE_IDS:
         yield (
             (*at, "id"),
-            f"{table.id!r} is reserved: topics that are no table's use it; choose another id",
+            f"{table.id!r} is reserved for topics that belong to no table; choose another id",
         )
     if not table.device:
         yield at, "has no device; add [[table.device]]"
     if table.speed != 1.0 and not table.simulated:
         yield (*at, "speed"), "only a table with `simulated = true` may have a speed other than 1"
-    yield from _once(
+    yield from _duplicates(
         [((*at, "device", d, "id"), device.id) for d, device in enumerate(table.device)],
         "another device has the id",
     )
@@ -399,23 +402,27 @@ def _table(at: Path, table: TableConfig) -> Flaws:
 
 
 def _jackpot(at: Path, table: TableConfig) -> Flaws:
-    """Whether a table that is linked with a jackpot has a bet on it."""
+    """Check that a table linked to a jackpot has a bet on it."""
     if table.jackpot in OF_TABLES:
         yield (
             (*at, "jackpot"),
-            f"{table.jackpot!r} is reserved: topics of tables are called so; choose another id",
+            f"{table.jackpot!r} is reserved for topics of tables; choose another id",
         )
-    game = _made(table)
+    game = _game_of(table)
     if game is None:
         return  # which is reported elsewhere
     if table.jackpot is None:
         if table.settings.get("out_of_play") == "mark":
             yield (
                 (*at, "settings", "out_of_play"),
-                "the table is linked with no jackpot; set `jackpot`, or remove this key",
+                "the table is not linked to a jackpot; set `jackpot`, or remove this key",
             )
     elif getattr(game, "jackpot_bet", None) is None:
-        asks = f"set {BET[table.game]} in its settings, or " if table.game in BET else ""
+        asks = (
+            f"set {JACKPOT_SETTINGS[table.game]} in its settings, or "
+            if table.game in JACKPOT_SETTINGS
+            else ""
+        )
         yield (
             (*at, "jackpot"),
             f"this table has no bet on a jackpot: {asks}remove the key",
@@ -423,13 +430,13 @@ def _jackpot(at: Path, table: TableConfig) -> Flaws:
 
 
 def _game(at: Path, table: TableConfig) -> Flaws:
-    """Whether the game exists, the decree has it, and its settings are valid."""
+    """Check that the game exists, that the decree has it, and that its settings are valid."""
     notes: Notes = []
     if table.decree:
         try:
             games_of(table.decree)
         except KeyError as error:
-            yield (*at, "decree"), _words(error)
+            yield (*at, "decree"), _message(error)
     if not table.game:
         return
     if table.game not in GAMES and (near := meant(table.game, GAMES, SURE)) is not None:
@@ -444,16 +451,16 @@ def _game(at: Path, table: TableConfig) -> Flaws:
             if not notes:
                 make_game(table.game, table.decree, table.settings)
     except ValueError as error:
-        yield (*at, key), _words(error)
+        yield (*at, key), _message(error)
     yield from notes
 
 
-def _options(kind: type[msgspec.Struct], given: Mapping[str, Any], at: Path) -> Flaws:
-    """What is wrong in the settings of a game, or the options of a driver, whose name is almost
-    that of one there is.
+def _options(kind: type[msgspec.Struct], options: Mapping[str, Any], at: Path) -> Flaws:
+    """Yield the errors in the settings of a game, or the options of a driver, whose name is
+    probably misspelt.
     """
     notes: Notes = []
-    read(kind, given, at, notes)
+    read(kind, options, at, notes)
     yield from notes
 
 
@@ -465,7 +472,7 @@ def _device(at: Path, device: DeviceConfig) -> Flaws:
     try:
         known = driver(device.driver)
     except KeyError as error:
-        yield (*at, "driver"), _words(error)
+        yield (*at, "driver"), _message(error)
         near = meant(device.driver, DRIVERS, SURE)
         if near is not None and driver(near).described is None:
             yield from _options(driver(near).options, device.options, (*at, "options"))
@@ -474,7 +481,7 @@ def _device(at: Path, device: DeviceConfig) -> Flaws:
     options = read(known.options, device.options, (*at, "options"), notes)
     if known.described is not None:
         if not device.options.get("text"):
-            return  # it could not be read, which is already reported
+            return  # the profile could not be read, which is already reported
         try:
             known = known.described(options)
         except ProfileError as mistaken:
@@ -489,13 +496,13 @@ def _device(at: Path, device: DeviceConfig) -> Flaws:
         yield (*at, "commands"), f"the driver {known.name} can send no commands; remove the key"
 
 
-def _served(at: Path, table: TableConfig) -> Flaws:
-    """Whether each device fits the table's game. A table can use one wheel only."""
+def _suitability(at: Path, table: TableConfig) -> Flaws:
+    """Check that each device fits the table's game. A table can use only one wheel."""
     if table.game not in GAMES:
         return
     wheels = 0
     for d, device in enumerate(table.device):
-        known = _described(device)
+        known = _driver_of(device)
         if known is None:
             continue
         wheels += known.kind == "wheel"
@@ -511,8 +518,8 @@ def _served(at: Path, table: TableConfig) -> Flaws:
 
 
 def unsuited(known: Driver, name: str, game: str) -> str | None:
-    """Why a table with this game can make nothing of what the driver reads, or None."""
-    accepted = SERVE.get(game, CARDS)
+    """Return why a table with this game cannot use what the driver reads, or None."""
+    accepted = DEVICES_BY_GAME.get(game, CARD_DEVICES)
     if known.games and game not in known.games:
         return f"the driver {name} is for {' and '.join(known.games)}, but this table plays {game}"
     if known.kind not in accepted:
@@ -521,8 +528,8 @@ def unsuited(known: Driver, name: str, game: str) -> str | None:
 
 
 def _pockets(at: Path, device: DeviceConfig, known: Driver, table: TableConfig) -> Flaws:
-    """Whether a roulette wheel has as many pockets as the decree requires."""
-    allowed = getattr(getattr(_made(table), "book", None), "pockets", None)
+    """Check that a roulette wheel has as many pockets as the decree requires."""
+    allowed = getattr(getattr(_game_of(table), "book", None), "pockets", None)
     notes: Notes = []
     configured = getattr(read(known.options, device.options, at, notes), "pockets", allowed)
     if allowed is not None and configured != allowed and not notes:
@@ -532,9 +539,9 @@ def _pockets(at: Path, device: DeviceConfig, known: Driver, table: TableConfig) 
         )
 
 
-def _described(device: DeviceConfig) -> Driver | None:
-    """The driver of a device, from its profile if it has one; None if it is unknown, which is
-    reported elsewhere.
+def _driver_of(device: DeviceConfig) -> Driver | None:
+    """Return the driver of a device, from its profile if it has one; None if it is unknown, which
+    is reported elsewhere.
     """
     try:
         known = driver(device.driver)
@@ -547,10 +554,10 @@ def _described(device: DeviceConfig) -> Driver | None:
         return None
 
 
-def _once(
+def _duplicates(
     values: list[tuple[Path, str]], what: str, file: Callable[[Path], str] = lambda _: ""
 ) -> Flaws:
-    """A value that occurs twice is wrong the second time."""
+    """Report each repetition of a value."""
     seen = dict[str, Path]()
     for at, value in values:
         if value and value in seen:
@@ -559,9 +566,9 @@ def _once(
         seen.setdefault(value, at)
 
 
-def _line(link: str) -> str:
-    """What a link reaches, for comparison with other links: without its settings, a name in /dev as
-    its node. Several devices may replay one recording.
+def _target(link: str) -> str:
+    """Return the target of a link, to compare it with other links: without settings, with a path in
+    /dev resolved. Empty for replayed recordings, which several devices may share.
     """
     scheme, _, rest = link.partition("://")
     target = (
@@ -572,5 +579,5 @@ def _line(link: str) -> str:
     return "" if scheme == "replay" else target
 
 
-def _words(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return str(error.args[0] if error.args else error)

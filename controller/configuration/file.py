@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from controller.configuration.amounts import in_minor_units
 from controller.configuration.checks import flaws
-from controller.configuration.profiles import taken
+from controller.configuration.profiles import load_profiles
 from controller.configuration.settings import (
     ArchiveConfig,
     ArchiveSite,
@@ -101,7 +101,7 @@ def inspect_configuration(path: str | Path) -> Inspection:
     def folder(table: int) -> Path:
         return sources.place(("table", table))[0].path.resolve().parent
 
-    configuration = taken(configuration, folder, notes)
+    configuration = load_profiles(configuration, folder, notes)
     notes = [(at, RENAMED_KEYS.get(at, what)) for at, what in notes]
     if "decree" in (given["site"] if isinstance(given.get("site"), dict) else {}):
         # an error in it is reported there, once

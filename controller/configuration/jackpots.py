@@ -1,5 +1,5 @@
-"""Checks of the jackpots in a configuration: each has its tables, each table has one jackpot, and
-both know it.
+"""Checks of the jackpots in a configuration: each jackpot names its tables, each table its one
+jackpot, and they agree.
 """
 
 from __future__ import annotations
@@ -15,34 +15,40 @@ from controller.configuration.settings import (
 from devices.places import Path
 from devices.suggestions import unknown
 
-RESERVED = ("alert", "command", "reply")
-"""Ids that no jackpot may have: who may write ``+/command/+`` at tables may not speak for it."""
+RESERVED_JACKPOT_IDS = ("alert", "command", "reply")
+"""Ids that no jackpot may have. Otherwise a client with access to ``+/command/+``, meant for
+tables, could publish in the name of the jackpot.
+"""
 
 Flaws = Iterator[tuple[Path, str]]
 
 
 def jackpots(configuration: Configuration) -> Flaws:
-    """Every mistake. A file without jackpots is of a daemon whose tables another machine links."""
+    """Yield all errors. In a file without jackpots, another machine links the tables."""
     yield from _carrousel(configuration)
     if not configuration.jackpot:
         return
     tables = {table.id: table for table in configuration.table}
     ids = [jackpot.id for jackpot in configuration.jackpot]
-    of: dict[str, str] = {}
+    jackpot_of: dict[str, str] = {}
     for j, jackpot in enumerate(configuration.jackpot):
-        if jackpot.id in RESERVED:
+        if jackpot.id in RESERVED_JACKPOT_IDS:
             what = f"{jackpot.id!r} is reserved: its topics would be read as a table's"
             yield ("jackpot", j, "id"), f"{what}; choose another id"
         if jackpot.authorisation is None:
-            continue  # it does not start, and says so
+            continue  # it does not start, and reports this
         place: Path = ("jackpot", j, "authorisation", "tables")
         if not jackpot.authorisation.tables:
             yield place, "no table is linked; name the tables that are authorised"
         for index, name in enumerate(jackpot.authorisation.tables):
-            if name in of:
-                other = "named twice" if of[name] == jackpot.id else f"of {of[name]} too"
+            if name in jackpot_of:
+                other = (
+                    "named twice"
+                    if jackpot_of[name] == jackpot.id
+                    else f"of {jackpot_of[name]} too"
+                )
                 yield (*place, index), f"{name} is {other}; a table has one jackpot"
-            of[name] = jackpot.id
+            jackpot_of[name] = jackpot.id
             if name in tables:
                 yield from _linked(tables[name], jackpot, (*place, index))
             elif name not in configuration.carrousel.elsewhere:
@@ -52,14 +58,14 @@ def jackpots(configuration: Configuration) -> Flaws:
             continue
         if table.jackpot not in ids:
             yield ("table", t, "jackpot"), unknown("jackpot", table.jackpot, sorted(ids))
-        elif of.get(table.id) != table.jackpot:
+        elif jackpot_of.get(table.id) != table.jackpot:
             what = f"the authorisation of {table.jackpot} does not name {table.id}"
             yield ("table", t, "jackpot"), what
 
 
 def signs(configuration: Configuration) -> Flaws:
-    """Signs that show a jackpot that the file does not have. In a file without jackpots they show
-    those of another machine.
+    """Yield signs that show an unknown jackpot. In a file without jackpots, signs show jackpots of
+    another machine.
     """
     ids = {jackpot.id: jackpot.simulated for jackpot in configuration.jackpot}
     for s, sign in enumerate(configuration.sign):
@@ -94,11 +100,11 @@ def _unknown(name: str, configuration: Configuration) -> str:
     known = sorted(
         {*(table.id for table in configuration.table), *configuration.carrousel.elsewhere}
     )
-    return f"{unknown('table', name, known)}; those of other daemons stand in carrousel.elsewhere"
+    return f"{unknown('table', name, known)}; list other daemons' tables in carrousel.elsewhere"
 
 
 def _linked(table: TableConfig, jackpot: JackpotConfig, at: Path) -> Flaws:
-    """Whether a table of this file fits the jackpot that it is linked with."""
+    """Check that a table of this file fits the jackpot that it is linked to."""
     if table.jackpot != jackpot.id:
         yield at, f'{table.id} does not know it; set jackpot = "{jackpot.id}" at that table'
     if jackpot.games and table.game not in jackpot.games:

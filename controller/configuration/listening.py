@@ -1,4 +1,4 @@
-"""Where services answer: ``host:port`` in a configuration."""
+"""Addresses on which services listen: ``host:port`` in a configuration."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from devices.places import Path
 
 
 def address(text: str) -> tuple[str, int]:
-    """Host and port; an IPv6 address stands in brackets. Raises ``ValueError``."""
+    """Parse host and port; an IPv6 address is in brackets. Raises ``ValueError``."""
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
         raise ValueError("write host:port, as 127.0.0.1:9463")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
-def told_at(configuration: Configuration) -> dict[Path, str]:
-    """Where metrics can be asked, by the place in the configuration."""
-    found = {
+def metrics_addresses(configuration: Configuration) -> dict[Path, str]:
+    """Return the addresses of metrics and health, by place in the configuration."""
+    addresses = {
         "metrics": configuration.metrics.listen,
         "carrousel": configuration.carrousel.listen,
         "archive": configuration.archive.listen,
     }
-    return {(name, "listen"): where for name, where in found.items() if where is not None}
+    return {(name, "listen"): listen for name, listen in addresses.items() if listen is not None}
 
 
 def listening(configuration: Configuration) -> Iterator[tuple[Path, str]]:
-    """Every mistake."""
-    taken: dict[tuple[str, int], str] = {}
-    for at, text in told_at(configuration).items():
+    """Yield all errors."""
+    users: dict[tuple[str, int], str] = {}
+    for at, text in metrics_addresses(configuration).items():
         try:
-            found = address(text)
+            parsed = address(text)
         except ValueError as error:
             yield at, str(error)
             continue
-        if found[1] and found in taken:
-            yield at, f"{text} is where {taken[found]} listens; choose another port"
-        taken.setdefault(found, ".".join(map(str, at)))
+        if parsed[1] and parsed in users:
+            yield at, f"{text} is where {users[parsed]} listens; choose another port"
+        users.setdefault(parsed, ".".join(map(str, at)))
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches it."""
+    """True if the host is reachable only from this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

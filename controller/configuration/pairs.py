@@ -1,4 +1,4 @@
-"""What a pair of daemons needs: both must reach every device, the broker and the store."""
+"""Checks of a pair of daemons: both must reach every device, the broker and the lease store."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from controller.configuration.settings import Configuration
 from devices.links import NETWORKED
 from devices.places import Path
 
-CREDENTIALS = "/run/credentials/"
-"""systemd shows the files below this folder to the running service only."""
+CREDENTIALS_FOLDER = "/run/credentials/"
+"""systemd shows files below this folder to the running service only."""
 
 
 def standby(configuration: Configuration) -> Iterator[tuple[Path, str]]:
-    """Every mistake."""
+    """Yield all errors."""
     settings = configuration.standby
     if settings is None:
         return
     for index, server in enumerate(settings.servers):
-        if why := _no_server(server):
+        if why := _server_error(server):
             yield ("standby", "servers", index), why
     if configuration.broker.url.startswith("embedded:"):
         yield (
             ("broker", "url"),
             (
-                "the broker is part of this daemon, and the other one of the pair cannot reach "
-                "it; give both the url of one that runs by itself, or remove [standby]"
+                "the broker is part of this daemon, so the other one of the pair cannot reach it; "
+                "give both the url of a separate broker, or remove [standby]"
             ),
         )
     for t, table in enumerate(configuration.table):
@@ -37,9 +37,9 @@ def standby(configuration: Configuration) -> Iterator[tuple[Path, str]]:
                 yield (
                     ("table", t, "device", d, "link"),
                     (
-                        f"{device.id} is plugged into one machine, and the other one of the pair "
+                        f"{device.id} is plugged into one machine, so the other one of the pair "
                         "cannot read it; connect it to a device server and write "
-                        f"{' or '.join(f'{each}://' for each in NETWORKED)}, or remove [standby]"
+                        f"{' or '.join(f'{name}://' for name in NETWORKED)}, or remove [standby]"
                     ),
                 )
     if settings.creds_file and settings.creds_credential:
@@ -49,11 +49,11 @@ def standby(configuration: Configuration) -> Iterator[tuple[Path, str]]:
         yield ("standby", has), f"`{lacks}` is required too"
     for key in ("creds_file", "ca_file", "cert_file", "key_file"):
         name = getattr(settings, key)
-        if name and not name.startswith(CREDENTIALS) and not os.access(name, os.R_OK):
+        if name and not name.startswith(CREDENTIALS_FOLDER) and not os.access(name, os.R_OK):
             yield ("standby", key), f"cannot be read: {name}"
 
 
-def _no_server(server: str) -> str | None:
+def _server_error(server: str) -> str | None:
     try:
         address = urlsplit(server)
         sound = address.scheme in ("nats", "tls") and address.hostname and address.port != 0

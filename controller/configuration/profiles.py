@@ -1,4 +1,4 @@
-"""Loads the profiles that the site wrote into the options of their driver."""
+"""Loads the site's device profiles into the options of their drivers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from devices.sections import Notes
 
 
 def text_of(path: Path) -> str:
-    """The text of a profile. Raises ``ValueError`` that says why it cannot be read."""
+    """Return the text of a profile. Raises ``ValueError`` with the reason if it cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(LONGEST + 1)
@@ -29,35 +29,36 @@ def text_of(path: Path) -> str:
 
 
 def is_described(name: str) -> bool:
-    """Whether a driver takes its behaviour from a profile."""
+    """True if the driver takes its behaviour from a profile."""
     return name in DRIVERS and driver(name).described is not None
 
 
-def taken(
+def load_profiles(
     configuration: Configuration, folder: Callable[[int], Path], notes: Notes
 ) -> Configuration:
-    """The configuration with the text of each profile in its device's options. A relative file name
-    of the table with an index starts at its ``folder``.
+    """Put the text of each profile into the options of its device. ``folder`` returns the folder to
+    which the file names of the table with that index are relative.
     """
 
-    def table(index: int, one: TableConfig) -> TableConfig:
+    def with_profiles(index: int, config: TableConfig) -> TableConfig:
         return replace(
-            one,
+            config,
             device=tuple(
-                device(index, ("table", index, "device", d), each)
-                for d, each in enumerate(one.device)
+                with_profile(index, ("table", index, "device", d), config)
+                for d, config in enumerate(config.device)
             ),
         )
 
-    def device(index: int, at: tuple[str | int, ...], one: DeviceConfig) -> DeviceConfig:
+    def with_profile(index: int, at: tuple[str | int, ...], config: DeviceConfig) -> DeviceConfig:
         return (
-            replace(one, options=_options(at, one.options, folder(index), notes))
-            if is_described(one.driver)
-            else one
+            replace(config, options=_options(at, config.options, folder(index), notes))
+            if is_described(config.driver)
+            else config
         )
 
     return replace(
-        configuration, table=tuple(table(t, one) for t, one in enumerate(configuration.table))
+        configuration,
+        table=tuple(with_profiles(t, config) for t, config in enumerate(configuration.table)),
     )
 
 

@@ -1,5 +1,5 @@
-"""The files of a configuration: ``NAME.toml``, and those of the folder ``NAME.d`` beside it, in
-order of their names, each of which adds tables and jackpots.
+"""The files of a configuration: ``NAME.toml``, and the files in the folder ``NAME.d`` beside it, in
+order of name, each of which adds tables and jackpots.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from devices import places
 from devices.sections import several
 from devices.suggestions import instead_of
 
-ADDS = ("table", "jackpot")
-"""The sections that a file of the folder may have."""
+ADDABLE_SECTIONS = ("table", "jackpot")
+"""Sections allowed in an additional file."""
 
 
 class Source(msgspec.Struct, frozen=True, eq=False):
-    """One file that was read."""
+    """One file, parsed."""
 
     path: Path
     given: dict[str, Any]
     lines: dict[places.Path, int]
 
     def mistake(self, at: places.Path, what: str, main: Path) -> Mistake:
-        """A mistake in this file, with its line."""
+        """Describe an error in this file, with its line."""
         line = places.line(self.lines, at) or 0
         spelt = places.spell(at)
         place = f"line {line}: {spelt}" if line else spelt or "file"
@@ -37,18 +37,18 @@ class Source(msgspec.Struct, frozen=True, eq=False):
 
 
 class Sources(NamedTuple):
-    """All files, as one."""
+    """All files, merged."""
 
     files: tuple[Source, ...]
-    """The main one first."""
+    """The main file first."""
     given: dict[str, Any]
-    """What they say together."""
+    """The merged content."""
     place: Callable[[places.Path], tuple[Source, places.Path]]
-    """Where a part of it stands: the file, and the path in it."""
+    """Maps a path in the merged content to the file, and the path there."""
 
 
 class UnreadableError(Exception):
-    """Some file is no TOML, or cannot be read. ``mistakes``: all that is wrong with its form."""
+    """A file cannot be read, or is not TOML. ``mistakes``: all its errors of form."""
 
     def __init__(self, mistakes: tuple[Mistake, ...]) -> None:
         super().__init__()
@@ -56,42 +56,44 @@ class UnreadableError(Exception):
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files of a configuration, the main one first. Raises ``OSError``."""
+    """Return the files of a configuration, the main one first. Raises ``OSError``."""
     try:
-        beside = list(path.with_suffix(".d").iterdir()) if path.suffix == ".toml" else []
+        entries = list(path.with_suffix(".d").iterdir()) if path.suffix == ".toml" else []
     except (FileNotFoundError, NotADirectoryError):
-        beside = []
-    added = [each for each in beside if each.suffix == ".toml" and not each.name.startswith(".")]
-    return [path, *sorted(added, key=lambda each: each.name)]
+        entries = []
+    additional = [
+        file for file in entries if file.suffix == ".toml" and not file.name.startswith(".")
+    ]
+    return [path, *sorted(additional, key=lambda file: file.name)]
 
 
 def read_sources(path: Path) -> tuple[Sources, list[tuple[Source, places.Path, str]]]:
-    """All files of a configuration, and what is wrong with how they are shared out. Raises
+    """Read all files of a configuration, and report sections that are in the wrong file. Raises
     :class:`UnreadableError`.
     """
     try:
-        found = files_of(path)
+        files = files_of(path)
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
         raise UnreadableError((Mistake("file", what, str(path.with_suffix(".d"))),)) from error
-    read, wrong = [], list[Mistake]()
-    for each in found:
+    read, mistakes = [], list[Mistake]()
+    for file in files:
         try:
-            read.append(_source(each))
+            read.append(_read_source(file))
         except UnreadableError as error:
-            wrong += [
-                msgspec.structs.replace(mistake, file="" if each == path else str(each))
+            mistakes += [
+                msgspec.structs.replace(mistake, file="" if file == path else str(file))
                 for mistake in error.mistakes
             ]
-    if wrong:
-        raise UnreadableError(tuple(wrong))
-    return _together(read)
+    if mistakes:
+        raise UnreadableError(tuple(mistakes))
+    return _merge(read)
 
 
-def _source(path: Path) -> Source:
-    """One file. Raises :class:`UnreadableError`, without its name."""
+def _read_source(path: Path) -> Source:
+    """Read one file. Raises :class:`UnreadableError`, without its name."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")  # some editors begin every file with a mark
+        text = path.read_bytes().decode("utf-8-sig")  # some editors write a byte order mark
     except OSError as error:
         mistake = Mistake("file", f"cannot be read: {error.strerror}")
         raise UnreadableError((mistake,)) from error
@@ -100,38 +102,35 @@ def _source(path: Path) -> Source:
         raise UnreadableError((mistake,)) from error
     try:
         return Source(path, places.loads(text, decimals=True), places.lines(text))
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # a number with too many digits, or brackets nested without end
+    except (ValueError, RecursionError) as error:  # too many digits or nested brackets, too
         raise UnreadableError(_malformed(text, error)) from error
 
 
 def _malformed(text: str, error: Exception) -> tuple[Mistake, ...]:
-    """Why a text is no TOML. Lines that are wrong by themselves are left out and the rest is read
-    again, so that the next one is told too.
+    """Describe why a text is not TOML. Each faulty line is removed and the rest parsed again, so
+    that all errors are reported at once.
     """
     rows = text.replace("\r\n", "\n").split("\n")
-    told = list[Mistake]()
+    mistakes = list[Mistake]()
     while True:
-        what, _, where = str(error).rpartition(" (at ")
-        place = where.rstrip(")") if what else "file"
-        told.append(Mistake(place, places.refused(what or str(error))))
+        reason, _, position = str(error).rpartition(" (at ")
+        place = position.rstrip(")") if reason else "file"
+        mistakes.append(Mistake(place, places.refused(reason or str(error))))
         number = place.removeprefix("line ").partition(",")[0]
         row = int(number) - 1 if number.isdecimal() else len(rows)
-        if row >= len(rows) or _sound(rows[row]):
-            return tuple(told)
+        if row >= len(rows) or _parses_alone(rows[row]):
+            return tuple(mistakes)
         rows[row] = ""
         try:
             places.loads("\n".join(rows))
         except (ValueError, RecursionError) as next_error:
             error = next_error
         else:
-            return tuple(told)
+            return tuple(mistakes)
 
 
-def _sound(row: str) -> bool:
-    """Whether a line is no mistake by itself: then the mistake stands elsewhere."""
+def _parses_alone(row: str) -> bool:
+    """True if this line parses on its own; the error is then on another line."""
     try:
         tomllib.loads(row)
     except (ValueError, RecursionError):
@@ -139,27 +138,27 @@ def _sound(row: str) -> bool:
     return True
 
 
-def _together(read: list[Source]) -> tuple[Sources, list[tuple[Source, places.Path, str]]]:
+def _merge(read: list[Source]) -> tuple[Sources, list[tuple[Source, places.Path, str]]]:
     main, *added = read
-    wrong: list[tuple[Source, places.Path, str]] = [
+    misplaced: list[tuple[Source, places.Path, str]] = [
         (source, (key,), _misplaced(key, main.path, source.path))
         for source in added
         for key in source.given
-        if key not in ADDS
+        if key not in ADDABLE_SECTIONS
     ]
-    given, origins = dict(main.given), dict[str, list[tuple[Source, int]]]()
-    for key in ADDS:
+    merged, origins = dict(main.given), dict[str, list[tuple[Source, int]]]()
+    for key in ADDABLE_SECTIONS:
         holders = [source for source in read if key in source.given]
         if holders in ([], [main]):
             continue
-        given[key], origins[key] = [], []
+        merged[key], origins[key] = [], []
         for source in holders:
-            there = source.given[key]
-            if not isinstance(there, list):
-                wrong.append((source, (key,), several((key,))))
+            section = source.given[key]
+            if not isinstance(section, list):
+                misplaced.append((source, (key,), several((key,))))
                 continue
-            given[key] += there
-            origins[key] += [(source, index) for index in range(len(there))]
+            merged[key] += section
+            origins[key] += [(source, index) for index in range(len(section))]
 
     def place(at: places.Path) -> tuple[Source, places.Path]:
         if len(at) > 1 and at[0] in origins and isinstance(at[1], int):
@@ -167,24 +166,27 @@ def _together(read: list[Source]) -> tuple[Sources, list[tuple[Source, places.Pa
             return source, (at[0], index, *at[2:])
         return main, at
 
-    return Sources(tuple(read), given, place), wrong
+    return Sources(tuple(read), merged, place), misplaced
 
 
 def _misplaced(key: str, main: Path, added: Path) -> str:
     if key in {field.name for field in msgspec.structs.fields(Configuration)}:
-        sections = " and ".join(f"[[{each}]]" for each in ADDS)
-        return f"stands in {main.name} alone; a file of {added.parent.name} has {sections}"
-    return f"unknown key; {instead_of(key, ADDS)}"
+        sections = " and ".join(f"[[{section}]]" for section in ADDABLE_SECTIONS)
+        return f"is allowed only in {main.name}; a file of {added.parent.name} has {sections}"
+    return f"unknown key; {instead_of(key, ADDABLE_SECTIONS)}"
 
 
-def with_defaults(given: dict[str, Any]) -> dict[str, Any]:
-    """The same with the decree of the site at each table and jackpot that names none."""
-    site = given.get("site")
+def with_defaults(content: dict[str, Any]) -> dict[str, Any]:
+    """Give the decree of the site to each table and jackpot that names none."""
+    site = content.get("site")
     decree = site.get("decree") if isinstance(site, dict) else None
     if decree not in decrees():
-        return given
-    return given | {
-        key: [{"decree": decree, **each} if isinstance(each, dict) else each for each in given[key]]
-        for key in ADDS
-        if isinstance(given.get(key), list)
+        return content
+    return content | {
+        key: [
+            {"decree": decree, **section} if isinstance(section, dict) else section
+            for section in content[key]
+        ]
+        for key in ADDABLE_SECTIONS
+        if isinstance(content.get(key), list)
     }

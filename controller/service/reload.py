@@ -19,7 +19,7 @@ from typing import TypeVar
 import msgspec
 
 from controller.confidential.key_file import KeyFileError
-from controller.configuration.changes import Changes, changes, taken_over
+from controller.configuration.changes import Changes, apply_changes, changes
 from controller.configuration.checks import deals_face_down, flaws
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError
@@ -124,7 +124,7 @@ class Reload:
 
     async def _take_over(self, after: Configuration) -> ReloadHealth:
         """Run by it from now on. Raises :class:`NotTakenOverError`."""
-        found, applied = changes(self.now, after), taken_over(self.now, after)
+        found, applied = changes(self.now, after), apply_changes(self.now, after)
         await self._check(applied)
         if any(map(deals_face_down, applied.table)):
             try:
@@ -202,7 +202,7 @@ class ReloadTables(Reload):
                 await floor.api.hold(table)
             self._ready(after, found)
             waiting = self._waiting(after, found)
-            applied = taken_over(self.now, after, waiting)
+            applied = apply_changes(self.now, after, waiting)
             await self._check(applied, waiting, serves=True)
             made = changes(self.now, applied)
             await self._move(applied, made)

@@ -17,7 +17,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
-from controller.configuration.checks import CARDS, SERVE
+from controller.configuration.checks import CARD_DEVICES, DEVICES_BY_GAME
 from controller.contract.commands import Command, tag_of
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
@@ -137,7 +137,7 @@ class Table:
         text = f'{head}decree = "{self.script.decree}"\nsimulated = true\n{settings}'
         for device, said in self._says.items():
             file = self._folder / device / "profile.toml"
-            usual = SERVE.get(self.script.game, CARDS)[0]
+            usual = DEVICES_BY_GAME.get(self.script.game, CARD_DEVICES)[0]
             file.write_text(said_readings.profile(said, usual))
             text += f'\n[[table.device]]\nid = "{device}"\ndriver = "profile"\n'
             text += f'link = "{self.ports[device].url}"\noptions = {{ file = "{file}" }}\n'

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.configuration.changes import OTHERS, Changes, changes, taken_over
+from controller.configuration.changes import COMMANDS_BY_SECTION, Changes, apply_changes, changes
 from controller.configuration.settings import Configuration, DeviceConfig, SiteConfig, TableConfig
 
 WHEEL = DeviceConfig(id="wheel", driver="cammegh-ss2", link="tcp://a:1", options={"pockets": 37})
@@ -66,9 +66,11 @@ def spelled(value: Any, path: tuple[str, ...]) -> str:
 FOR_TABLES = [("site", "decree"), ("site", "languages")]
 """What is said once for all tables, each of which has it as its own once the file is read."""
 SECTIONS = [
-    path for path in leaves(BEFORE) if path[0] not in ("table", *OTHERS) and path not in FOR_TABLES
+    path
+    for path in leaves(BEFORE)
+    if path[0] not in ("table", *COMMANDS_BY_SECTION) and path not in FOR_TABLES
 ]
-OF_OTHERS = [path for path in leaves(BEFORE) if path[0] in OTHERS]
+OF_OTHERS = [path for path in leaves(BEFORE) if path[0] in COMMANDS_BY_SECTION]
 OF_TABLE = [path for path in leaves(BEFORE.table[0]) if path[0] not in ("id", "device")]
 OF_DEVICE = [path for path in leaves(WHEEL) if path != ("id",)]
 
@@ -109,10 +111,10 @@ def test_every_key_that_differs_is_named_and_no_other(
     )
     assert (found.added, found.removed) == ((), ())
 
-    applied = taken_over(BEFORE, after)
+    applied = apply_changes(BEFORE, after)
     assert changes(applied, after) == Changes(restart=found.restart)
     assert changes(BEFORE, applied) == msgspec.structs.replace(found, restart=())
-    kept = taken_over(BEFORE, after, {"r2"})
+    kept = apply_changes(BEFORE, after, {"r2"})
     assert changes(BEFORE, kept).changed == {}
     assert changes(kept, after).changed == found.changed
 
@@ -125,7 +127,7 @@ def test_a_configuration_differs_in_nothing_from_itself(
     for path in (*own, *others):
         made = put(made, path)
     assert changes(made, made) == Changes()
-    assert taken_over(made, made) == made
+    assert apply_changes(made, made) == made
 
 
 @pytest.mark.parametrize("held", [set(), {"r1"}, {"r4"}, {"r1", "r2"}])
@@ -133,7 +135,7 @@ def test_tables_come_and_go(held: set[str]) -> None:
     after = Configuration(site=BEFORE.site, table=(table("r4"), table("r3"), table("r2")))
     found = changes(BEFORE, after)
     assert found == Changes(added=("r4",), removed=("r1",))
-    applied = taken_over(BEFORE, after, held)
+    applied = apply_changes(BEFORE, after, held)
     assert {each.id for each in applied.table} == {
         *({"r4"} - held),
         "r3",
@@ -169,8 +171,8 @@ def test_devices_come_and_go() -> None:
 def test_a_daemon_that_takes_over_all_but_its_own_sections_names_all_sections() -> None:
     """A section that comes to the configuration must be in one of the three kinds."""
     whole = {path[0] for path in leaves(BEFORE)}
-    assert whole == {path[0] for path in SECTIONS} | OTHERS.keys() | {"table"}
+    assert whole == {path[0] for path in SECTIONS} | COMMANDS_BY_SECTION.keys() | {"table"}
     after = BEFORE
     for path in OF_OTHERS:
         after = put(after, path)
-    assert changes(taken_over(BEFORE, after), after) == Changes()
+    assert changes(apply_changes(BEFORE, after), after) == Changes()

@@ -344,8 +344,14 @@ def test_a_decree_without_poker_says_so(tmp_path: Path) -> None:
         ('base = "novamas"\nproxies = ["10.0.0.1"]', "web.base: "),
         ('base = "/../novamas"\nproxies = ["10.0.0.1"]', "web.base: "),
         ('base = "//evil.example"\nproxies = ["10.0.0.1"]', "web.base: "),
-        ('proxies = ["proxy.example"]', "web.proxies[0]: 'proxy.example' is no address or network"),
-        ('proxies = ["10.20.0.1/24"]', "web.proxies[0]: '10.20.0.1/24' is no address or network"),
+        (
+            'proxies = ["proxy.example"]',
+            "web.proxies[0]: 'proxy.example' is not an address or network",
+        ),
+        (
+            'proxies = ["10.20.0.1/24"]',
+            "web.proxies[0]: '10.20.0.1/24' is not an address or network",
+        ),
         (
             'tls = "proxy"\nproxies = ["10.0.0.1"]\ncert_file = "c"\nkey_file = "k"',
             "web.tls: `cert_file` is set too",
@@ -745,14 +751,11 @@ def test_a_table_with_a_jackpot_may_be_linked_with_it(tmp_path: Path) -> None:
         )
     ]
     assert mistakes(tmp_path, POKER.format(more=f'jackpot = "command"\n{settings}')) == [
-        (
-            "line 10: table[0].jackpot: 'command' is reserved: topics of tables are called so; "
-            "choose another id"
-        )
+        ("line 10: table[0].jackpot: 'command' is reserved for topics of tables; choose another id")
     ]
     assert mistakes(tmp_path, POKER.format(more=settings)) == [
         (
-            "line 10: table[0].settings.out_of_play: the table is linked with no jackpot; set "
+            "line 10: table[0].settings.out_of_play: the table is not linked to a jackpot; set "
             "`jackpot`, or remove this key"
         )
     ]

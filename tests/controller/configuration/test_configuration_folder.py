@@ -100,7 +100,7 @@ def test_every_mistake_of_every_file_is_told_at_once(
     assert told(file, capsys) == [
         "casino.toml: line 6: broker.keepaliv: unknown key; did you mean `keepalive`?",
         (
-            "casino.d/a.toml: line 1: site: stands in casino.toml alone; a file of casino.d has "
+            "casino.d/a.toml: line 1: site: is allowed only in casino.toml; a file of casino.d has "
             "[[table]] and [[jackpot]]"
         ),
         (
