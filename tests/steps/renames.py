@@ -17,6 +17,9 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {}
 EVENTS: Mapping[str, Mapping[str, str]] = {}
 """By type of event: its field now, and then."""
 
+IRREGULARITIES: Mapping[str, str] = {"dice_reread": "dice_changed"}
+"""The names of irregularities: now, and then."""
+
 SHOWN: Mapping[str, str] = {}
 """Fields of ``shown`` in the retained state: now, and then."""
 
@@ -29,10 +32,16 @@ def given_now(line: Fields) -> Fields:
 def output_then(output: Fields) -> Fields:
     """The output of a table of this checkout in the words of the recorded commit."""
     events, retained = output["events"], output["retained"]
-    events = [_renamed(event, EVENTS.get(event["type"], {})) for event in events]
+    events = [_irregularity(_renamed(event, EVENTS.get(event["type"], {}))) for event in events]
     state = retained["state"]
     state = {**state, "shown": _renamed(state["shown"], SHOWN)}
     return {**output, "events": events, "retained": {**retained, "state": state}}
+
+
+def _irregularity(event: Fields) -> Fields:
+    if event["type"] != "irregularity":
+        return event
+    return {**event, "what": IRREGULARITIES.get(event["what"], event["what"])}
 
 
 def _renamed(fields: Fields, names: Mapping[str, str]) -> Fields:

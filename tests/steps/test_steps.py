@@ -17,6 +17,7 @@ from controller.games.machine import Machine
 from controller.tables.table import InputResult, Table
 from tests.steps.__main__ import main
 from tests.steps.recording import Recorded, difference, lines, record, write
+from tests.steps.renames import output_then
 from tests.steps.runs import STEPS, Run, runs
 
 RUN = Run("random 0", "punto-banca", "ARA02", noise=0.1)
@@ -116,3 +117,10 @@ def test_every_pair_is_played() -> None:
     random = [run for run in runs(STEPS * 69) if run.source.startswith("random")]
     assert len({(run.game, run.decree) for run in random}) == 69
     assert [run.source for run in islice(random, 2)] == ["random 0", "random 0"]
+
+
+def test_a_renamed_irregularity_is_compared_by_its_former_name() -> None:
+    told = {"type": "irregularity", "what": "dice_reread", "law": "ARA02-124"}
+    retained: dict[str, object] = {"state": {"shown": {}}}
+    [event] = output_then({"events": [told], "retained": retained})["events"]
+    assert event == {**told, "what": "dice_changed"}

@@ -218,9 +218,7 @@ def test_the_page_shows_a_void_spin_with_its_evidence_and_the_cards(
     void.click()
     detail = page.locator(".detail")
     expect(detail.locator("h2")).to_have_text("Jugada 2 · r1 · sesión 1")
-    expect(detail.locator("blockquote").last).to_contain_text(
-        "lanzar la bola en el sentido inverso"
-    )
+    expect(detail.locator("blockquote").last).to_contain_text("bola nula")
     expect(detail).to_contain_text("*X;3;002;")
     expect(detail).to_contain_text("M. Lasa (m-lasa, jefe de mesa)")
     expect(detail).to_contain_text("surveillance clip --table r1 --session 1 --round 2")
