@@ -33,6 +33,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "doctor": (
         "look at the machine: lines, disk, clock, broker, standby, keys, units; say what to do"
     ),
+    "explain": "say what an alert, a refusal or a message means, and what to do about it",
     "support": "pack what support needs to know into a file, without secrets, cards and names",
     "devices": "list what is plugged in, and every driver",
     "decode": "print the readings of a recording as JSON lines",

@@ -16,7 +16,11 @@ PAGES = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")],
     key=lambda page: page.relative_to(ROOT).parts,
 )
-GENERATED = ("docs/integrator/vocabulary", "docs/inspector/rules")
+GENERATED = (
+    "docs/integrator/vocabulary",
+    "docs/inspector/rules",
+    "docs/technician/troubleshooting",
+)
 
 
 def prose(page: Path) -> str:

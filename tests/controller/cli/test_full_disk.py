@@ -28,6 +28,7 @@ COMMANDS = {
     "import": ("import", "raw", "{given}/capture", "{disk}/x.rec", "--driver", "cammegh-ss2"),
     "rules": ("rules", "--pages", "{disk}"),
     "schemas": ("schemas", "{disk}"),
+    "explain": ("explain", "--pages", "{disk}"),
     "keygen": ("keygen", "{disk}/surveillance.key"),
     "people": ("people", "key", "{disk}/me.key", "--passphrase-file", "{given}/passphrase"),
     "support": ("support", "{given}/novamas.toml", "--output", "{disk}/support.tar.gz"),

@@ -1,0 +1,54 @@
+"""``novamas explain``: what an alert or a message means, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from controller.cli import CommandLineError
+from controller.contract.remedies import entry, find, heading, names, pages
+from devices.new_file import put_file
+from devices.suggestions import unknown
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """[NAME] [--pages FOLDER]."""
+    parser.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        help=(
+            "an alert's id or word (wheel-link, journal.room), the key of a refusal "
+            "(bets_closed), or a piece of a message in quotes"
+        ),
+    )
+    parser.add_argument(
+        "--pages",
+        type=Path,
+        metavar="FOLDER",
+        help="write the troubleshooting pages to this folder",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print each entry that may be meant, or write all of them as pages."""
+    if arguments.pages is not None:
+        _write(arguments.pages)
+        return 0
+    if arguments.name is None:
+        raise CommandLineError("name an alert, a refusal or a piece of a message", 2)
+    found = find(arguments.name)
+    if not found:
+        raise CommandLineError(unknown("alert or message", arguments.name, names()), 2)
+    print("\n\n".join(f"{heading(key)}\n\n{entry(key)}" for key in found))
+    return 0
+
+
+def _write(folder: Path) -> None:
+    for name, text in pages().items():
+        file = folder / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            put_file(file, text.encode())
+        except OSError as error:
+            raise CommandLineError(f"{file}: {error.strerror}") from error
