@@ -2,12 +2,14 @@
 it.
 
 A script's first lines name what it shows, its game, its decree and its settings; a line of the
-expected events is an event, or the reason why a command was refused. To see a script played:
-``novamas play GAME --decree D SCRIPT``.
+expected events is an event, or the reason why a command was refused. ``also`` names other decrees
+that print the same: there the script results in the same events, but for what is cited and called.
+To see a script played: ``novamas play GAME --decree D SCRIPT``.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +32,11 @@ class Script(NamedTuple):
     decree: str
     settings: dict[str, Any]
     inputs: tuple[Input, ...]
+    also: tuple[str, ...] = ()
+
+
+PRINTED = ("law", "article", "announcement", "currency")
+"""The fields of an event that have a decree's own words, or what follows from the place."""
 
 
 def scripts() -> set[str]:
@@ -48,6 +55,7 @@ def read(name: str) -> Script:
         told["decree"],
         settings,
         tuple(read_input(line) for line in lines if not line.startswith("#")),
+        tuple(filter(None, told.get("also", "").split(", "))),
     )
 
 
@@ -74,4 +82,14 @@ def expected(name: str) -> list[Any]:
     """What it must say."""
     return [
         msgspec.json.decode(line) for line in (SCRIPTS / f"{name}.events").read_bytes().splitlines()
+    ]
+
+
+def without_words(events: list[Any]) -> list[Any]:
+    """The events without the decree's own words: a refusal ends where it cites a law."""
+    return [
+        {"refused": re.split(r": (?=[A-Z]{3}\d\d-)", event["refused"])[0]}
+        if "refused" in event
+        else {name: value for name, value in event.items() if name not in PRINTED}
+        for event in events
     ]
