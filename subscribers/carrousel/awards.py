@@ -44,7 +44,7 @@ def find_awards(file: LedgerReader, jackpot: str, wanted: set[int]) -> dict[int,
             if row.jackpot != jackpot:
                 continue
             fact = read_fact(row.fact)
-            if (wrong := replay.differs(row.position, jackpot, fact, postings)) is not None:
+            if (wrong := replay.find_difference(row.position, jackpot, fact, postings)) is not None:
                 raise LedgerError(
                     f"{file.path}: entry {row.position}: {wrong}; let `novamas carrousel verify` "
                     "say what is wrong"

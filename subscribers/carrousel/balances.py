@@ -37,7 +37,7 @@ class Balances:
             of = each.jackpot, each.account
             self._sums[of] = self._sums.get(of, 0) + each.amount
 
-    def now(self, jackpot: str, account: str) -> int:
+    def current(self, jackpot: str, account: str) -> int:
         """The sum of all postings."""
         return self._sums.get((jackpot, account), 0)
 
@@ -51,14 +51,14 @@ class Balances:
         (since,) = self._connection.execute(
             _SUM_SINCE_QUERY, (jackpot, account, *cause_key(cause))
         ).fetchone()
-        return self.now(jackpot, account) - int(since)
+        return self.current(jackpot, account) - int(since)
 
-    def flaw(self) -> str | None:
+    def find_mismatch(self) -> str | None:
         """Where a sum in memory is not that of the file's index; None: nowhere."""
         found = _query_sums(self._connection, INDEXED_SUMS_QUERY)
         counted = {of for of in self._sums if of[1] in ("meter", "reserve")}
         for jackpot, account in sorted(counted | found.keys()):
-            ours, theirs = self.now(jackpot, account), found.get((jackpot, account), 0)
+            ours, theirs = self.current(jackpot, account), found.get((jackpot, account), 0)
             if ours != theirs:
                 return (
                     f"the postings of {account} {jackpot} sum to {theirs}, and the controller "

@@ -25,9 +25,9 @@ class Books:
         self.states: dict[str, JackpotLedgerState] = {}
         self._changed: set[str] = set()
         self._tables: dict[str, bytes] = {}
-        self.read()
+        self.reload()
 
-    def read(self) -> dict[str, bytes]:
+    def reload(self) -> dict[str, bytes]:
         """Go back to what is committed. Returns what is kept of each table."""
         saved = self.store.states()
         self.states = {
@@ -39,7 +39,7 @@ class Books:
         self._changed, self._tables = set(), {}
         return {table: cursor.heard for table, cursor in self.store.cursors().items()}
 
-    def take(self, jackpot: str, time: str, fact: Fact) -> FactOutcome | None:
+    def apply(self, jackpot: str, time: str, fact: Fact) -> FactOutcome | None:
         """Apply a fact at ``time``. Return its outcome, or None if it was applied before.
 
         Raises ``OrderRefusedError`` for an order that cannot be followed, in which case nothing has
@@ -51,7 +51,7 @@ class Books:
             name, each = waiting.pop(0)
             if name not in self.states:
                 raise OrderRefusedError("jackpot_unknown", jackpot=name)
-            taken = apply_fact(self.states[name], each, partial(self.store.before, name))
+            taken = apply_fact(self.states[name], each, partial(self.store.balance_before, name))
             made.append((name, each, taken))
             waiting += [(onward.jackpot, onward) for onward in taken.onward]
         for name, each, taken in made:
@@ -61,12 +61,12 @@ class Books:
             self._changed.add(name)
         return made[0][2]
 
-    def keep(self, table: str, heard: bytes) -> None:
+    def save_cursor(self, table: str, heard: bytes) -> None:
         """How far a table was heard, with the next commit."""
         self._tables[table] = heard
 
     @property
-    def waits(self) -> bool:
+    def has_changes(self) -> bool:
         """Whether something is to be committed."""
         return bool(self._changed or self._tables)
 
@@ -81,7 +81,7 @@ class Books:
 
     def meter(self, jackpot: str) -> int:
         """What the meter holds."""
-        return self.store.now(jackpot)
+        return self.store.balance(jackpot)
 
     @property
     def position(self) -> int:

@@ -222,7 +222,7 @@ def _settle_gap(entry: EntryBuilder, order: GapSettle, time: str, at: Cause) -> 
     terms = entry.state.terms
     assert terms is not None  # ordered() has looked
     entry.post_stake("gap", at, order.table, contribution(order.amount, terms))
-    entry.keep_table(order.table, replace(record, why="unheard", since=time))
+    entry.set_table(order.table, replace(record, why="unheard", since=time))
     entry.unsettled = True
 
 
@@ -231,7 +231,7 @@ def _adjust(entry: EntryBuilder, order: MeterAdjust, at: Cause) -> None:
         raise OrderRefusedError("adjust_unexplained")
     if order.amount == 0:
         raise OrderRefusedError("adjust_nothing")
-    meter = entry.held("meter", END_OF_TIME)
+    meter = entry.balance("meter", END_OF_TIME)
     if meter + order.amount < 0:
         raise OrderRefusedError("meter_holds", meter=meter, amount=-order.amount)
     entry.post("adjustment", at, {("adjusted", ""): -order.amount, ("meter", ""): order.amount})
@@ -246,7 +246,7 @@ def _transfer(entry: EntryBuilder, order: PoolTransfer, time: str, at: Cause) ->
         raise OrderRefusedError("pool_to_itself")
     if state.terms.kind == "fixed":
         raise OrderRefusedError("pool_keeps")
-    meter = entry.held("meter", END_OF_TIME)
+    meter = entry.balance("meter", END_OF_TIME)
     if order.amount > meter:
         raise OrderRefusedError("meter_holds", meter=meter, amount=order.amount)
     at = _close_books(entry, at)
@@ -261,7 +261,7 @@ def _close(entry: EntryBuilder, order: PoolClose, time: str, at: Cause) -> None:
         raise OrderRefusedError("pool_to_itself")
     if due := [each.number for hit in state.hits for each in hit.awards if is_due(each)]:
         raise OrderRefusedError("pool_awards_open", awards=tuple(map(str, due)))
-    meter, reserve = entry.held("meter", END_OF_TIME), entry.held("reserve", END_OF_TIME)
+    meter, reserve = entry.balance("meter", END_OF_TIME), entry.balance("reserve", END_OF_TIME)
     if state.closed and not meter + reserve:
         raise OrderRefusedError("pool_empty")
     at = _close_books(entry, at)

@@ -33,20 +33,22 @@ class EntryBuilder:
     ``cause``: the event of a table that it is about; None: a person's order, or the configuration.
     """
 
-    def __init__(self, state: JackpotLedgerState, held: BalanceBefore, cause: Cause | None) -> None:
+    def __init__(
+        self, state: JackpotLedgerState, balance_before: BalanceBefore, cause: Cause | None
+    ) -> None:
         self.state = state
         self.cause = cause
         self.receipt: int | None = None
         self.unsettled = False
         """Whether the meter may be outside its bounds, or an award worth something else."""
-        self._held = held
+        self._balance_before = balance_before
         self._transactions: list[Transaction] = []
         self._notices: list[LedgerNotice] = []
         self._onward: list[TransferReceived] = []
 
-    def held(self, account: Literal["meter", "reserve"], before: Cause) -> int:
+    def balance(self, account: Literal["meter", "reserve"], before: Cause) -> int:
         """What an account holds, with what this entry posts."""
-        return self._held(account, before) + sum(
+        return self._balance_before(account, before) + sum(
             each.amount
             for made in self._transactions
             if made.at < before
@@ -91,7 +93,7 @@ class EntryBuilder:
         limited = terms is not None and terms.limit is not None
         self.unsettled = self.unsettled or late or limited or parts.meter < 0 or parts.reserve < 0
 
-    def notice(self, what: NoticeKind, text: str, table: str = "") -> None:
+    def add_notice(self, what: NoticeKind, text: str, table: str = "") -> None:
         """Tell a person."""
         self._notices.append(LedgerNotice(what=what, table=table, text=text))
 
@@ -103,7 +105,7 @@ class EntryBuilder:
         """What is known of a table."""
         return self.state.tables.get(name) or TableRecord()
 
-    def keep_table(self, name: str, record: TableRecord) -> None:
+    def set_table(self, name: str, record: TableRecord) -> None:
         """Remember it."""
         self.state = replace(self.state, tables={**self.state.tables, name: record})
 
@@ -114,11 +116,11 @@ class EntryBuilder:
         return self.state.terms
 
     @property
-    def posted(self) -> bool:
+    def has_postings(self) -> bool:
         """Whether anything was posted."""
         return bool(self._transactions)
 
-    def taken(self) -> FactOutcome:
+    def build(self) -> FactOutcome:
         """The entry, whole."""
         return FactOutcome(
             state=self.state,

@@ -34,7 +34,7 @@ def on_award_won(entry: EntryBuilder, fact: Won, at: Cause) -> None:
     hit = _find_hit(entry, table, fact.session, fact.round)
     round_ = round_of(entry, table, fact.session, fact.round)
     if not is_share(fact.share):
-        entry.notice(
+        entry.add_notice(
             "share_wrong",
             f"{where}: {fact.hand} would take {fact.share} of the meter, which is no part of it. "
             "Nothing is awarded; see the table's rules.",
@@ -42,7 +42,7 @@ def on_award_won(entry: EntryBuilder, fact: Won, at: Cause) -> None:
         )
         return
     if fact.box not in round_.boxes:
-        entry.notice(
+        entry.add_notice(
             "award_without_bet",
             f"{where}: {fact.hand} qualifies, but nothing is known to be staked there. Nothing is "
             "awarded; see what was inserted, and what the table recorded.",
@@ -52,7 +52,7 @@ def on_award_won(entry: EntryBuilder, fact: Won, at: Cause) -> None:
     if hit is not None and any(
         _is_same_award(each, fact) and _is_valid(each) for each in hit.awards
     ):
-        entry.notice(
+        entry.add_notice(
             "award_twice",
             f"{where}: {fact.hand} qualified already. It is awarded once.",
             table,
@@ -73,7 +73,7 @@ def on_award_won(entry: EntryBuilder, fact: Won, at: Cause) -> None:
         if hit.ended or hit.fixed or len(hit.points) > 1:
             points = (*hit.points, AwardChange(own=at, at=at, what="won", awards=(award.number,)))
         elif whole([each.share for each in hit.awards]) and fact.share is not None:
-            entry.notice(
+            entry.add_notice(
                 "share_wrong",
                 f"{where}: {fact.hand} would take {fact.share} of a meter of which nothing is "
                 "left. Nothing is awarded; see the table's rules.",
@@ -103,7 +103,7 @@ def on_award_withdrawn(entry: EntryBuilder, fact: NotWon, at: Cause) -> None:
                 withdraw_award(entry, hit, award, at)
                 return
     if not any(_is_same_award(award, fact) for hit in hits for award in hit.awards):
-        entry.notice(
+        entry.add_notice(
             "award_unknown",
             f"{fact.box} at {table}, round {fact.round} of session {fact.session}: the table takes "
             f"back {fact.hand}, but no such award is kept. See whether it was paid, and put the "

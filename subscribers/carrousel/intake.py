@@ -273,14 +273,14 @@ class TableIntake:
         memory.boots = [each for each in memory.boots if each != boot]
         self._ahead.clear()
 
-    def behind(self, boot: str, seq: int) -> bool:
+    def is_behind(self, boot: str, seq: int) -> bool:
         """Whether the table has reached an event that is not here yet."""
         at = self.memory.at
         if at is None or self.memory.gap is not None:
             return False
         return seq > (at.seq if boot == at.boot else 0)
 
-    def question(self, time: str) -> RecallRequest | None:
+    def next_recall(self, time: str) -> RecallRequest | None:
         """What to ask the table now (``time``: on our clock); None: it is not heard, or what it
         tells is not taken.
         """
@@ -290,7 +290,7 @@ class TableIntake:
         first = memory.at.seq + (0 if self._doubted and memory.at.seq else 1)
         return RecallRequest(memory.at, first, time, frozenset(self._ahead))
 
-    def told(self, body: bytes) -> IntakeResult:
+    def on_event(self, body: bytes) -> IntakeResult:
         """An event as it came from the broker."""
         memory = self.memory
         try:
@@ -318,7 +318,7 @@ class TableIntake:
             self._ahead[head.boot, head.seq] = body
         return IntakeResult(ask=True)
 
-    def answered(self, events: Sequence[bytes], asked: RecallRequest, bound: float) -> IntakeResult:
+    def on_reply(self, events: Sequence[bytes], asked: RecallRequest, bound: float) -> IntakeResult:
         """The table's answer to ``asked``. ``bound``: the seconds by which the clocks may differ.
         ``ask`` in what comes of it: there may be more.
         """

@@ -62,11 +62,11 @@ def apply_fact(state: JackpotLedgerState, fact: Fact, held: BalanceBefore) -> Fa
         case ServedBy():
             record = entry.table(fact.table)
             at_node = replace(record, node=fact.node, clock_bound=fact.clock_bound)
-            entry.keep_table(fact.table, replace(at_node, kept=max(fact.rounds, record.kept)))
+            entry.set_table(fact.table, replace(at_node, kept=max(fact.rounds, record.kept)))
         case PlayStatus(table=""):
             entry.state = replace(state, why=fact.why)
         case PlayStatus():
-            entry.keep_table(
+            entry.set_table(
                 fact.table, replace(entry.table(fact.table), why=fact.why, since=fact.time)
             )
         case OrderGiven():
@@ -78,7 +78,7 @@ def apply_fact(state: JackpotLedgerState, fact: Fact, held: BalanceBefore) -> Fa
         case TermsGiven():
             periods.on_terms_given(entry, fact)
     settle(entry)
-    return entry.taken()
+    return entry.build()
 
 
 def _apply_event(
@@ -88,7 +88,7 @@ def _apply_event(
     record = entry.table(table)
     known = max(record.last, entry.state.base)
     at = fact.cause if fact.cause > known else successor(known)
-    entry.keep_table(table, replace(record, last=at))
+    entry.set_table(table, replace(record, last=at))
     match fact:
         case Staked():
             stakes.on_staked(entry, fact, at)
@@ -102,8 +102,8 @@ def _apply_event(
             hits.on_award_won(entry, fact, at)
         case NotWon():
             hits.on_award_withdrawn(entry, fact, at)
-    if entry.state.closed and entry.posted:
-        entry.notice(
+    if entry.state.closed and entry.has_postings:
+        entry.add_notice(
             "closed",
             f"{table} still told of bets after the jackpot was closed. What came into the meter is "
             "there: close it again.",
@@ -115,7 +115,7 @@ def _caught_up(entry: EntryBuilder, fact: CaughtUp) -> None:
     record = entry.table(fact.table)
     until = Cause(time=fact.time, table=fact.table, boot="", seq=0)
     if until > record.last:
-        entry.keep_table(fact.table, replace(record, last=until))
+        entry.set_table(fact.table, replace(record, last=until))
 
 
 def _now(state: JackpotLedgerState, time: str) -> Cause:

@@ -57,9 +57,9 @@ class PeopleInForce:
         self._file: RememberedPeopleFile | None = None
         self.people: People | None = None
         self.trouble: str | None = None
-        self.look()
+        self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """See whether the file was replaced."""
         if self._of is None:
             self.trouble = "orders need [people] with `file` and `key`"
@@ -89,17 +89,17 @@ class Orders:
         self._jackpot, self._audience, self._tables = jackpot, audience, tables
         self._state, self._people, self._seen = state, people, seen
         self._waits = Waits()
-        self._over: tuple[Waiting, ...] = ()
+        self._expired: tuple[Waiting, ...] = ()
         """What waits no longer, and nobody was told of."""
         prepare()
 
-    def signer(self, token: bytes, now: float) -> Signed:
+    def verify_signer(self, token: bytes, now: float) -> Signed:
         """Who signed an order; ``now`` in seconds since 1970. It counts as given from here on.
         Raises ``RejectedError``.
         """
         return self._verified(token, now, self._seen)
 
-    def give(self, signed: Signed, name: str, token: bytes, now: float, time: str) -> OrderGiven:
+    def accept(self, signed: Signed, name: str, token: bytes, now: float, time: str) -> OrderGiven:
         """The order on the topic ``command/<name>``, to be followed; ``now`` in seconds since 1970
         and as ``time``.
 
@@ -117,7 +117,7 @@ class Orders:
         speaker = _signer_entry(signed, token)
         if not may.two:
             return self._ordered(order, time, speaker)
-        self.end(now)
+        self.expire(now)
         state = self._state()
         if (outdated := is_outdated(state, order)) is not None:
             raise outdated
@@ -129,22 +129,22 @@ class Orders:
         again = self._read(claims_of(said), tag, first.name)
         return self._ordered(again, time, first, speaker)
 
-    def late(self, now: float) -> tuple[Waiting, ...]:
+    def take_expired(self, now: float) -> tuple[Waiting, ...]:
         """Drop, and return, the orders that no second person signed in time, and those of which
         what they are about has changed.
         """
-        self.end(now)
-        over, self._over = self._over, ()
+        self.expire(now)
+        over, self._expired = self._expired, ()
         return over
 
-    def end(self, now: float) -> None:
+    def expire(self, now: float) -> None:
         """Let orders wait no longer whose time is over, or of which what they are about has
         changed; :meth:`late` returns them.
         """
         if not self._waits.waiting:
             return
         self._waits, over = expired(self._waits, now, partial(subject, self._state()))
-        self._over += over
+        self._expired += over
 
     def _ordered(self, order: JackpotOrder, time: str, *said: Said) -> OrderGiven:
         signed = tuple(map(_signature, said))

@@ -29,7 +29,7 @@ def on_terms_given(entry: EntryBuilder, fact: TermsGiven) -> None:
         if terms.jackpot != entry.state.jackpot:
             wrong.append(f"they are of {terms.jackpot}")
     if wrong or entry.state.closed:
-        entry.notice(
+        entry.add_notice(
             "terms_flawed",
             f"New terms of {entry.state.jackpot} are not taken: "
             f"{'; '.join(wrong) or 'it is closed'}. Put the configuration right.",
@@ -95,7 +95,7 @@ def is_live(entry: EntryBuilder) -> bool:
     """Whether the jackpot holds more or less than it began with, or owes an award."""
     terms = entry.state.terms
     return terms is not None and (
-        entry.held("meter", END_OF_TIME) != terms.seed
+        entry.balance("meter", END_OF_TIME) != terms.seed
         or any(is_due(each) for hit in entry.state.hits for each in hit.awards)
         or any(not hit.fixed for hit in entry.state.hits)
     )

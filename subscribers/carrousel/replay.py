@@ -34,27 +34,27 @@ class Replay:
         self._postings = sqlite3.connect("", isolation_level=None)  # on the disk where it grows
         self._postings.executescript(f"{POSTING_SCHEMA} BEGIN;")
         self._balances = Balances(self._postings)
-        self.departed: set[str] = set()
+        self.diverged: set[str] = set()
 
-    def differs(
+    def find_difference(
         self, position: int, jackpot: str, fact: Fact, found: Sequence[PostingRow]
     ) -> str | None:
         """How the postings of an entry differ from what follows from its fact; None: not at all."""
-        if jackpot in self.departed:
+        if jackpot in self.diverged:
             return None
         try:
             state = self.states.get(jackpot) or initial_state(jackpot)
             taken = apply_fact(state, fact, partial(self._held, jackpot))
             wanted = posting_rows(taken.transactions)
         except Exception as error:
-            self.departed.add(jackpot)
+            self.diverged.add(jackpot)
             return f"the rules cannot take its fact: {type(error).__name__}: {error}"
         if wanted == found:
             self.states[jackpot] = taken.state
             self._postings.executemany(_INSERT_POSTING, [(position, *each) for each in wanted])
             self._balances.add(wanted)
             return None
-        self.departed.add(jackpot)
+        self.diverged.add(jackpot)
         count = min(len(wanted), len(found))
         at = next((n for n in range(count) if wanted[n] != found[n]), count)
         return (

@@ -132,24 +132,24 @@ class JackpotRuntime:
         self.id = settings.terms.jackpot
         self.settings, self.topics, self.orders = settings, topics, orders
         self.alerts = JackpotAlerts()
-        self.former: set[str] = set()
+        self.former_alerts: set[str] = set()
         """Alerts of a run before, which stand at the broker until the ledger is open."""
         self.changed = True
-        self.told = 0.0
-        self.hit = 0.0
+        self.published_at = 0.0
+        self.last_hit = 0.0
         """When something was won last, on the monotonic clock."""
-        self.asked = 0.0
-        self.said = PendingEchoes()
-        self.last = b""
+        self.last_recall = 0.0
+        self.echoes = PendingEchoes()
+        self.last_statement = b""
         """The statement that was published last."""
-        self.forged = self.corrected = 0.0
+        self.foreign_seen_at = self.corrected_at = 0.0
         """When somebody else's statement was heard last, and when one was put right last."""
-        self.waiting: deque[tuple[str, bytes]] = deque()
+        self.waiting_orders: deque[tuple[str, bytes]] = deque()
         """The orders that nobody has looked at."""
-        self.given = asyncio.Event()
-        self.unsigned = self.beyond = 0
+        self.order_arrived = asyncio.Event()
+        self.unsigned = self.overflowed = 0
         """Orders that were discarded: without a signature, and because too many waited."""
-        self.discarded = (0, 0)
+        self.reported_discards = (0, 0)
         """The same as it was told last."""
 
 
@@ -173,14 +173,14 @@ class JackpotController:
             if settings.recall_key is None or settings.recall_passphrase is None
             else RecallKey(Path(settings.recall_key), Path(settings.recall_passphrase))
         )
-        self._seen = Seen()
+        self._seen_orders = Seen()
         self.jackpots: dict[str, JackpotRuntime] = {}
         for each in settings.jackpots:
             topics = Topics(settings.site, each.simulated)
             name = each.terms.jackpot
             audience = f"{topics.root}/jackpot/{name}"
             known = partial(self._tables_of, name), partial(self._state_of, name)
-            orders = Orders(name, audience, *known, self._people, self._seen)
+            orders = Orders(name, audience, *known, self._people, self._seen_orders)
             self.jackpots[name] = JackpotRuntime(each, topics, orders)
         user = settings.broker.username or ""
         self._client = user if _CLIENT.fullmatch(user) else f"carrousel-{secrets.token_urlsafe(9)}"
@@ -196,16 +196,18 @@ class JackpotController:
         says it plays for.
         """
         self._nodes = {each: NodeDirectory(settings.clock_bound) for each in (False, True)}
-        self._facts: list[PendingFact] = []
+        self._pending_facts: list[PendingFact] = []
         self._work = asyncio.Event()
-        self._signed = self._kept = self._looked = self._judged = self._said = self._marked = 0.0
+        self._checkpoint_at = self._cursors_saved_at = self._checked_at = (
+            self._tables_checked_at
+        ) = self._progress_logged_at = self._marked_at = 0.0
         self._routes: dict[str, Callable[[bytes], None]] = {}
         self._connection: ServiceConnection | None = None
         self._ending = False
         self._counts = JackpotCounts()
-        self._taken: list[tuple[str, Fact]] = []
+        self._uncommitted: list[tuple[str, Fact]] = []
         """Facts that were taken, and are not committed yet."""
-        self._unusable = ""
+        self._store_trouble = ""
         """Why the ledger cannot be written, as it was told last."""
 
     # From start to end
@@ -225,8 +227,8 @@ class JackpotController:
             self.settings.broker,
             listened,
             (self._status_topic, self._status("offline")),
-            self._hear,
-            self._linked,
+            self._on_message,
+            self._on_link,
         )
         async with asyncio.TaskGroup() as group:
 
@@ -237,7 +239,10 @@ class JackpotController:
                 start("connection", connection.run()),
                 start("ledger", self._write()),
                 start("clock", self._tick()),
-                *(start(f"jackpot {each.id}", self._follow(each)) for each in self._all),
+                *(
+                    start(f"jackpot {each.id}", self._process_orders(each))
+                    for each in self._all_jackpots
+                ),
                 group.create_task(self._start()),
             ]
             if self.settings.listen is not None:
@@ -247,11 +252,11 @@ class JackpotController:
             self._ending = True
             self._work.set()
             await tasks[1]
-            ends = {each.id: self._statement(each) for each in self._all}
-            for jackpot in self._all:
-                jackpot.said.publish(ends[jackpot.id])
+            ends = {each.id: self._encode_statement(each) for each in self._all_jackpots}
+            for jackpot in self._all_jackpots:
+                jackpot.echoes.add(ends[jackpot.id])
             last = {
-                **{self._state_topic(each): ends[each.id] for each in self._all},
+                **{self._state_topic(each): ends[each.id] for each in self._all_jackpots},
                 self._status_topic: self._status("offline"),
             }
             with suppress(Exception):  # whatever is wrong with the broker: the statements expire
@@ -269,11 +274,11 @@ class JackpotController:
         told = metric_values(
             self._counts,
             {
-                each.id: msgspec.json.decode(each.last, type=JackpotState)
-                for each in self._all
-                if each.last
+                each.id: msgspec.json.decode(each.last_statement, type=JackpotState)
+                for each in self._all_jackpots
+                if each.last_statement
             },
-            {each.id: len(each.alerts.open) for each in self._all},
+            {each.id: len(each.alerts.open) for each in self._all_jackpots},
             entries=0 if self.books is None else self.books.store.committed.position,
             connected=connection is not None and connection.up,
         )
@@ -286,13 +291,13 @@ class JackpotController:
         try:
             program, store, key = await asyncio.to_thread(self._check)
             if not self._ending:
-                self._begin(program, store, key)
+                self._open_books(program, store, key)
         except (NotVerifiedError, LedgerError, msgspec.DecodeError) as error:
             if self._ending:
                 self._log.info("ended while the ledger was verified; it is as it was")
             else:
                 self._log.error("the check of itself failed: not in play", evidence=str(error))
-                for jackpot in self._all:
+                for jackpot in self._all_jackpots:
                     self._alert(jackpot, "not-verified", "not_verified", str(error), fault=True)
         self._checking = False
         self._work.set()
@@ -305,30 +310,30 @@ class JackpotController:
             store.check_balances()
             own = self.settings.key
             key = signing_key(store.path, None if own is None else Path(own))
-            check_ledger(store, key, self._reached, self._whole)
+            check_ledger(store, key, self._on_progress, self._log_full_verification)
         except BaseException:
             store.close()
             raise
         return program, store, key
 
-    def _whole(self, why: str) -> None:
+    def _log_full_verification(self, why: str) -> None:
         self._log.warning("the whole ledger is verified: not in play until then", reason=why)
 
-    def _reached(self, position: int, of: int) -> None:
+    def _on_progress(self, position: int, of: int) -> None:
         if self._ending:
             raise NotVerifiedError("the controller ends")
-        if time.monotonic() - self._said >= PROGRESS_LOG_INTERVAL_SECONDS:
-            self._said = time.monotonic()
+        if time.monotonic() - self._progress_logged_at >= PROGRESS_LOG_INTERVAL_SECONDS:
+            self._progress_logged_at = time.monotonic()
             self._log.info("verifying the ledger", entry=position, of=of)
 
-    def _begin(self, program: str, store: LedgerStore, key: SigningKey) -> None:
+    def _open_books(self, program: str, store: LedgerStore, key: SigningKey) -> None:
         """Take part from now on."""
         try:
             former = store.started()
             self.books = books = Books(store, self.jackpots)
             self._link_tables()
-            self._remember(books.read())
-            self._seen.restore(taken_before(store.tokens()), time.time())
+            self._restore_tables(books.reload())
+            self._seen_orders.restore(taken_before(store.tokens()), time.time())
             now = utc(time.time())
             told = ControllerStarted(
                 time=now,
@@ -337,16 +342,16 @@ class JackpotController:
                 configuration=configuration_digest(self.settings),
                 software=SOFTWARE,
             )
-            for jackpot in self._all:
-                self._take(jackpot.id, now, told)
-                self._give_terms(jackpot, now)
-                jackpot.alerts.follow(books.states[jackpot.id].alerts)
-                jackpot.alerts.changed |= jackpot.former
+            for jackpot in self._all_jackpots:
+                self._apply(jackpot.id, now, told)
+                self._apply_terms(jackpot, now)
+                jackpot.alerts.sync(books.states[jackpot.id].alerts)
+                jackpot.alerts.changed |= jackpot.former_alerts
             if former is not None:
-                self._tell_changes(msgspec.json.decode(former, type=ControllerStarted), told)
-            self._keep_alerts(books, now)
+                self._report_changes(msgspec.json.decode(former, type=ControllerStarted), told)
+            self._store_alerts(books, now)
             books.commit()
-            self._count()
+            self._on_committed()
         except BaseException:
             self.books = None
             store.close()
@@ -360,12 +365,12 @@ class JackpotController:
             entries=books.position,
         )
         self._key, self.why = key, None
-        self._listen()
-        for jackpot in self._all:
-            jackpot.changed, jackpot.told = True, 0.0
-        self._judge_soon()
+        self._subscribe_tables()
+        for jackpot in self._all_jackpots:
+            jackpot.changed, jackpot.published_at = True, 0.0
+        self._check_tables_soon()
 
-    def _tell_changes(self, former: ControllerStarted, now: ControllerStarted) -> None:
+    def _report_changes(self, former: ControllerStarted, now: ControllerStarted) -> None:
         """Whether it runs of other files, or with another configuration, than the last time."""
         changes: tuple[tuple[str, JackpotAlert, str, str], ...] = (
             ("program", "program_changed", former.program, now.program),
@@ -377,19 +382,19 @@ class JackpotController:
                     f"the {name} is another one since {now.time}: SHA-256 {after}, and {before} "
                     f"when the controller started at {former.time}; ask who changed it"
                 )
-                for jackpot in self._all:
+                for jackpot in self._all_jackpots:
                     self._alert(jackpot, f"{name}-changed", what, detail)
 
-    def _listen(self) -> None:
+    def _subscribe_tables(self) -> None:
         """Hear the tables."""
         routes: dict[str, Callable[[bytes], None]] = {}
         for table in self.tables.values():
             topic = table.topic
             routes |= {
-                f"{topic}/event": partial(self._event, table),
-                f"{topic}/state": partial(self._table_state, table),
-                f"{topic}/info": partial(self._table_info, table),
-                f"{topic}/reply/{self._client}": partial(self._answer, table),
+                f"{topic}/event": partial(self._on_event, table),
+                f"{topic}/state": partial(self._on_table_state, table),
+                f"{topic}/info": partial(self._on_table_info, table),
+                f"{topic}/reply/{self._client}": partial(self._on_reply, table),
             }
         self._routes |= routes
         assert self._connection is not None
@@ -397,16 +402,16 @@ class JackpotController:
             if topic not in routes or not topic.endswith("/info"):
                 self._connection.listen(topic)
 
-    def _give_terms(self, jackpot: JackpotRuntime, now: str) -> None:
+    def _apply_terms(self, jackpot: JackpotRuntime, now: str) -> None:
         assert self.books is not None
         state, terms = self.books.states[jackpot.id], jackpot.settings.terms
         if terms != (state.waiting or state.terms):
             given = TermsGiven(time=now, terms=msgspec.to_builtins(terms))
-            self._take(jackpot.id, now, given)
+            self._apply(jackpot.id, now, given)
 
     def _link_tables(self) -> None:
         """Know the tables of each jackpot, by the terms in force and by the configuration."""
-        for jackpot in self._all:
+        for jackpot in self._all_jackpots:
             rules = self._rules(jackpot)
             for table in (*rules.tables, *jackpot.settings.tables):
                 if table not in self.tables:
@@ -428,13 +433,13 @@ class JackpotController:
             simulated=jackpot.settings.simulated,
         )
 
-    def _remember(self, kept: dict[str, bytes]) -> None:
+    def _restore_tables(self, kept: dict[str, bytes]) -> None:
         for table in self.tables.values():
-            table.remember(kept.get(table.table))
+            table.restore(kept.get(table.table))
 
     # What is heard
 
-    def _hear(self, topic: str, body: bytes, retained: bool) -> None:
+    def _on_message(self, topic: str, body: bytes, retained: bool) -> None:
         route = self._routes.get(topic)
         if route is not None:
             route(body)
@@ -443,39 +448,39 @@ class JackpotController:
             if topic.startswith(f"{root}/node/"):
                 node, _, leaf = topic.removeprefix(f"{root}/node/").partition("/")
                 nodes = self._nodes[simulated]
-                if nodes.hear(node, leaf, body, time.time(), live=not retained):
-                    self._judge_soon()
+                if nodes.on_message(node, leaf, body, time.time(), live=not retained):
+                    self._check_tables_soon()
                 return
             if topic.startswith(f"{root}/jackpot/"):
                 name, _, leaf = topic.removeprefix(f"{root}/jackpot/").partition("/")
                 jackpot = self.jackpots.get(name)
                 if jackpot is not None and jackpot.settings.simulated == simulated:
-                    self._hear_jackpot(jackpot, topic, leaf, body, retained=retained)
+                    self._on_jackpot_message(jackpot, topic, leaf, body, retained=retained)
                 return
             if topic.startswith(f"{root}/") and topic.endswith("/info"):
                 table = topic.removeprefix(f"{root}/").removesuffix("/info")
-                self._unlinked_info(simulated, table, body)
+                self._on_unlinked_info(simulated, table, body)
                 return
 
-    def _hear_jackpot(
+    def _on_jackpot_message(
         self, jackpot: JackpotRuntime, topic: str, leaf: str, body: bytes, *, retained: bool
     ) -> None:
         kind, _, name = leaf.partition("/")
         if leaf == "state":
-            self._hear_state(jackpot, body, retained=retained)
+            self._on_state(jackpot, body, retained=retained)
         elif kind == "command" and body:
-            self._hear_order(jackpot, name, body, retained=retained)
+            self._on_order(jackpot, name, body, retained=retained)
         elif kind == "alert" and retained and self.books is None:
-            jackpot.former.add(name)
+            jackpot.former_alerts.add(name)
         elif kind == "alert" and body != jackpot.alerts.body(name):
             assert self._connection is not None  # of a run before, or of somebody else
             self._connection.retain(topic, jackpot.alerts.body(name))
 
-    def _hear_state(self, jackpot: JackpotRuntime, body: bytes, *, retained: bool) -> None:
+    def _on_state(self, jackpot: JackpotRuntime, body: bytes, *, retained: bool) -> None:
         """A statement of a jackpot at the broker: ours, or one that is put right. What the broker
         kept of a run before is put right by ours that follows.
         """
-        if retained or jackpot.said.heard(body):
+        if retained or jackpot.echoes.remove(body):
             return
         now, first = time.monotonic(), FOREIGN_STATE_ALERT_ID not in jackpot.alerts.open
         if first:
@@ -484,16 +489,16 @@ class JackpotController:
                 "right. See who may write on its topics"
             )
             self._alert(jackpot, FOREIGN_STATE_ALERT_ID, "state_foreign", detail, fault=True)
-        jackpot.forged = now
-        if now - jackpot.corrected >= 1.0:
-            self._correct(jackpot)
+        jackpot.foreign_seen_at = now
+        if now - jackpot.corrected_at >= 1.0:
+            self._republish(jackpot)
 
-    def _correct(self, jackpot: JackpotRuntime) -> None:
+    def _republish(self, jackpot: JackpotRuntime) -> None:
         """Say the statement anew."""
-        jackpot.corrected, jackpot.changed, jackpot.told = time.monotonic(), True, 0.0
+        jackpot.corrected_at, jackpot.changed, jackpot.published_at = time.monotonic(), True, 0.0
         self._work.set()
 
-    def _unlinked_info(self, simulated: bool, name: str, body: bytes) -> None:
+    def _on_unlinked_info(self, simulated: bool, name: str, body: bytes) -> None:
         """What a table that no authorisation names says of itself."""
         found = self.jackpots.get(jackpot_in_info(body) or "")
         if found is not None and found.settings.simulated != simulated:
@@ -509,7 +514,7 @@ class JackpotController:
             self._routes.pop(f"{Topics(self.settings.site, simulated).root}/{name}/event", None)
         else:
             topic = found.topics.table(name, "event")
-            self._routes[topic] = partial(self._unlinked_event, found, name)
+            self._routes[topic] = partial(self._on_unlinked_event, found, name)
             assert self._connection is not None
             self._connection.listen(topic)
             detail = (
@@ -519,82 +524,82 @@ class JackpotController:
             self._alert(found, alert, "not_authorised", detail)
         self._work.set()
 
-    def _unlinked_event(self, jackpot: JackpotRuntime, name: str, body: bytes) -> None:
+    def _on_unlinked_event(self, jackpot: JackpotRuntime, name: str, body: bytes) -> None:
         told = describe_stake_or_award(body)
         if told is not None:
             detail = f"{name}: {told}: the table is not authorised"
             self._alert(jackpot, f"{name}-refused", "refused", detail)
             self._work.set()
 
-    def _linked(self, up: bool) -> None:
+    def _on_link(self, up: bool) -> None:
         """The connection was made or lost."""
         for nodes in self._nodes.values():
-            nodes.lose()
+            nodes.on_disconnect()
         for table in self.tables.values():
-            table.lose()
-        for jackpot in self._all:
-            jackpot.changed, jackpot.told = True, 0.0
+            table.on_disconnect()
+        for jackpot in self._all_jackpots:
+            jackpot.changed, jackpot.published_at = True, 0.0
             jackpot.alerts.changed |= jackpot.alerts.open.keys()
         if up and self._connection is not None:
             self._connection.retain(self._status_topic, self._status("online"))
-            self._signed = 0.0
-        self._judge_soon()
+            self._checkpoint_at = 0.0
+        self._check_tables_soon()
 
-    def _event(self, table: LinkedTable, body: bytes) -> None:
+    def _on_event(self, table: LinkedTable, body: bytes) -> None:
         if self.why is None:
-            self._got(table, table.intake.told(body))
+            self._apply_result(table, table.intake.on_event(body))
 
-    def _table_state(self, table: LinkedTable, body: bytes) -> None:
+    def _on_table_state(self, table: LinkedTable, body: bytes) -> None:
         if self.why is None:
-            if table.hear_state(body):
-                self._ask(table)
-            self._judge_soon()
+            if table.on_state(body):
+                self._send_recall(table)
+            self._check_tables_soon()
 
-    def _table_info(self, table: LinkedTable, body: bytes) -> None:
-        table.hear_info(body)
-        self._judge_soon()
+    def _on_table_info(self, table: LinkedTable, body: bytes) -> None:
+        table.on_info(body)
+        self._check_tables_soon()
 
-    def _judge_soon(self) -> None:
+    def _check_tables_soon(self) -> None:
         """Something changed that says whether bets may be taken at a table."""
-        self._judged = 0.0
+        self._tables_checked_at = 0.0
         self._work.set()
 
-    def _answer(self, table: LinkedTable, body: bytes) -> None:
-        before = table.trouble
-        answer = table.hear_answer(body)
-        if table.trouble is not None and table.trouble != before:
-            detail = f"{table.table} does not answer a recall: {table.trouble}"
-            self._tell(table, "unheard", "unheard", detail)
+    def _on_reply(self, table: LinkedTable, body: bytes) -> None:
+        before = table.recall_error
+        answer = table.on_reply(body)
+        if table.recall_error is not None and table.recall_error != before:
+            detail = f"{table.table} does not answer a recall: {table.recall_error}"
+            self._alert_table(table, "unheard", "unheard", detail)
         if answer is None or self.why is not None:
             return
         asked, events = answer
-        got = table.intake.answered(events, asked, self.settings.clock_bound)
+        got = table.intake.on_reply(events, asked, self.settings.clock_bound)
         if not got.ask and not table.up_to_date:
             table.up_to_date = True
-            self._clear(table, "unheard")
-            self._judge_soon()
-        self._got(table, got)
-        if table.again:
-            self._ask(table)
+            self._clear_table_alert(table, "unheard")
+            self._check_tables_soon()
+        self._apply_result(table, got)
+        if table.recall_again:
+            self._send_recall(table)
 
-    def _got(self, table: LinkedTable, got: IntakeResult) -> None:
+    def _apply_result(self, table: LinkedTable, got: IntakeResult) -> None:
         """What a message led to."""
-        table.moved = True
+        table.memory_changed = True
         if got.facts:
-            self._facts += [(table.jackpot, fact, None) for fact in got.facts]
+            self._pending_facts += [(table.jackpot, fact, None) for fact in got.facts]
             self._work.set()
         for notice in got.notices:
             fault = notice.alert != "refused"
             detail = f"{table.table}: {notice.detail}"
-            self._tell(table, notice.alert, notice.alert, detail, fault=fault)
-            self._judge_soon()
+            self._alert_table(table, notice.alert, notice.alert, detail, fault=fault)
+            self._check_tables_soon()
         if got.ask:
-            self._ask(table)
+            self._send_recall(table)
 
-    def _ask(self, table: LinkedTable) -> None:
+    def _send_recall(self, table: LinkedTable) -> None:
         """Ask a table what comes after the last event taken."""
         now = time.time()
-        question = table.ask(time.monotonic(), utc(now))
+        question = table.next_recall(time.monotonic(), utc(now))
         connection = self._connection
         if question is None or connection is None:
             return
@@ -605,43 +610,41 @@ class JackpotController:
             people = self._people.people
             owner = None if people is None else people.owners.get(self._reader.kid)
             if owner is None:
-                table.trouble = "the people file does not name the owner of `recall_key`"
+                table.recall_error = "the people file does not name the owner of `recall_key`"
                 return
             sent = self._reader.sign(owner[0].id, table.topic, body, self._client, number, int(now))
         connection.send(f"{table.topic}/command/{RECALL}", sent)
 
     # Orders
 
-    def _hear_order(
-        self, jackpot: JackpotRuntime, name: str, body: bytes, *, retained: bool
-    ) -> None:
+    def _on_order(self, jackpot: JackpotRuntime, name: str, body: bytes, *, retained: bool) -> None:
         """An order waits until it is looked at. Too many are discarded, and those without a
         signature at once, so that a flood of them delays nothing else.
         """
         if self._sender(body) == (None, None):
             jackpot.unsigned += 1
-        elif len(jackpot.waiting) >= MAX_WAITING_ORDERS:
-            jackpot.beyond += 1
+        elif len(jackpot.waiting_orders) >= MAX_WAITING_ORDERS:
+            jackpot.overflowed += 1
         elif retained:
-            self._order(jackpot, name, body, retained=True)
+            self._handle_order(jackpot, name, body, retained=True)
         else:
-            jackpot.waiting.append((name, body))
-            jackpot.given.set()
+            jackpot.waiting_orders.append((name, body))
+            jackpot.order_arrived.set()
 
-    async def _follow(self, jackpot: JackpotRuntime) -> None:
+    async def _process_orders(self, jackpot: JackpotRuntime) -> None:
         """Look at one order after the other."""
         while True:
-            await jackpot.given.wait()
-            jackpot.given.clear()
-            while jackpot.waiting:
-                self._order(jackpot, *jackpot.waiting.popleft(), retained=False)
+            await jackpot.order_arrived.wait()
+            jackpot.order_arrived.clear()
+            while jackpot.waiting_orders:
+                self._handle_order(jackpot, *jackpot.waiting_orders.popleft(), retained=False)
                 await asyncio.sleep(ORDER_INTERVAL_SECONDS)
 
-    def _tell_discarded(self, jackpot: JackpotRuntime) -> None:
+    def _report_discards(self, jackpot: JackpotRuntime) -> None:
         """How many orders were discarded, and who must look."""
-        unsigned, beyond = jackpot.unsigned, jackpot.beyond
-        if (unsigned, beyond) != jackpot.discarded:
-            jackpot.discarded = unsigned, beyond
+        unsigned, beyond = jackpot.unsigned, jackpot.overflowed
+        if (unsigned, beyond) != jackpot.reported_discards:
+            jackpot.reported_discards = unsigned, beyond
             detail = (
                 f"discarded since the start: {unsigned} orders without a signature, and {beyond} "
                 f"that came while {MAX_WAITING_ORDERS} were waiting. Give the intended orders "
@@ -650,25 +653,27 @@ class JackpotController:
             self._alert(jackpot, "orders-discarded", "orders_discarded", detail)
             self._work.set()
 
-    def _order(self, jackpot: JackpotRuntime, name: str, body: bytes, *, retained: bool) -> None:
+    def _handle_order(
+        self, jackpot: JackpotRuntime, name: str, body: bytes, *, retained: bool
+    ) -> None:
         client, number = self._sender(body)
         signed, now = None, time.time()
         try:
             if retained:
                 raise RejectedError("retained_command")
-            signed = jackpot.orders.signer(body, now)
+            signed = jackpot.orders.verify_signer(body, now)
             if self._checking:
                 raise RejectedError("controller_verifies")
             if self.books is None or self.why is not None:
                 raise RejectedError("controller_out", why=self.why or "store")
-            ordered = jackpot.orders.give(signed, name, body, now, utc(now))
-            self._can(jackpot, ordered)
+            ordered = jackpot.orders.accept(signed, name, body, now, utc(now))
+            self._check_gap_order(jackpot, ordered)
         except RejectedError as no:
             self._refuse(jackpot, client, number, no, signed, body)
             return
         answered: OutcomeFuture = asyncio.get_running_loop().create_future()
-        answered.add_done_callback(lambda done: self._ordered(jackpot, client, number, done))
-        self._facts.append((jackpot.id, ordered, answered))
+        answered.add_done_callback(lambda done: self._on_order_done(jackpot, client, number, done))
+        self._pending_facts.append((jackpot.id, ordered, answered))
         self._work.set()
 
     def _refuse(
@@ -705,10 +710,10 @@ class JackpotController:
         stored: OutcomeFuture = asyncio.get_running_loop().create_future()
         stored.add_done_callback(refused)
         told = order_not_followed(signed, body, utc(time.time()), no)
-        self._facts.append((jackpot.id, told, stored))
+        self._pending_facts.append((jackpot.id, told, stored))
         self._work.set()
 
-    def _can(self, jackpot: JackpotRuntime, ordered: OrderGiven) -> None:
+    def _check_gap_order(self, jackpot: JackpotRuntime, ordered: OrderGiven) -> None:
         """What only the running controller knows of an order."""
         if isinstance(ordered.order, GapSettle):
             table = self.tables.get(ordered.order.table)
@@ -717,7 +722,7 @@ class JackpotController:
             if table.state is None:
                 raise OrderRefusedError("gap_unheard", table=table.table)
 
-    def _ordered(
+    def _on_order_done(
         self, jackpot: JackpotRuntime, client: str | None, number: object, done: OutcomeFuture
     ) -> None:
         error = None if done.cancelled() else done.exception()
@@ -761,93 +766,93 @@ class JackpotController:
                 await self._recover()
             done: list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]] = []
             if self.books is not None and self.why is None:
-                facts, self._facts = self._facts, []
+                facts, self._pending_facts = self._pending_facts, []
                 try:
-                    done = self._take_all(self.books, facts)
-                    if self.books.waits:
+                    done = self._apply_all(self.books, facts)
+                    if self.books.has_changes:
                         await asyncio.to_thread(self.books.commit)
-                    self._count()
-                    if time.monotonic() - self._marked >= CHECKPOINT_INTERVAL_SECONDS:
-                        await self._mark(self.books)
+                    self._on_committed()
+                    if time.monotonic() - self._marked_at >= CHECKPOINT_INTERVAL_SECONDS:
+                        await self._write_mark(self.books)
                 except LedgerNotStoredError as error:
                     done = []
-                    self._fail(error, facts)
+                    self._on_store_failure(error, facts)
             for answered, judged in done:
                 if isinstance(judged, OrderRefusedError):
                     answered.set_exception(judged)
                 else:
                     answered.set_result(judged)
-            self._say()
-            if self._ending and not self._facts:
-                self._sign()
+            self._publish_statements()
+            if self._ending and not self._pending_facts:
+                self._publish_checkpoint()
                 if self.books is not None and self.why is None:
-                    await self._mark(self.books, ended=True)
+                    await self._write_mark(self.books, ended=True)
                 self.why = self.why or "unheard"
                 return
 
-    def _count(self) -> None:
+    def _on_committed(self) -> None:
         """What was taken is committed."""
-        taken, self._taken = self._taken, []
+        taken, self._uncommitted = self._uncommitted, []
         self._counts.committed(taken)
         for name, fact in taken:
             alerts = self.jackpots[name].alerts
             if isinstance(fact, AlertRaised):
-                alerts.unkept.pop(fact.alert, None)
+                alerts.unstored.pop(fact.alert, None)
             if self.books is not None:
-                alerts.kept = self.books.states[name].alerts
+                alerts.stored = self.books.states[name].alerts
         times = [fact.cause.time for _, fact in taken if isinstance(fact, Staked | Won)]
         if times:
             self._counts.lag = time.time() - moment(times[-1])
 
-    def _take_all(
+    def _apply_all(
         self, books: Books, facts: Sequence[PendingFact]
     ) -> list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]]:
         """Take these facts, with how far their tables were heard. Returns what became of the
         orders, to be answered after the commit.
         """
         now = utc(time.time())
-        if time.monotonic() - self._judged >= TABLE_CHECK_INTERVAL_SECONDS:
-            self._judged = time.monotonic()
+        if time.monotonic() - self._tables_checked_at >= TABLE_CHECK_INTERVAL_SECONDS:
+            self._tables_checked_at = time.monotonic()
             for table in self.tables.values():
-                self._judge(books, table, now)
+                self._check_table(books, table, now)
         done: list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]] = []
         for jackpot, fact, answered in facts:
             if isinstance(fact, CaughtUp) and not _has_open_hit(books.states[jackpot]):
                 continue
             try:
-                taken = self._take(jackpot, now, fact)
+                taken = self._apply(jackpot, now, fact)
             except OrderRefusedError as no:
                 if isinstance(fact, OrderGiven) and answered is not None:
                     done.append((answered, no))
                     told = OrderNotFollowed(
                         time=now, signed=fact.signed[-1:], refusal=no.refusal.key
                     )
-                    self._take(jackpot, now, told)
+                    self._apply(jackpot, now, told)
                 continue
             if isinstance(fact, OrderGiven) and isinstance(fact.order, GapSettle):
-                self._go_on(fact.order.table)
+                self._resume_table(fact.order.table)
             if answered is not None and taken is not None:
                 done.append((answered, taken))
-        self._keep_alerts(books, now)
+        self._store_alerts(books, now)
         save_cursors = (
             bool(facts)
-            or time.monotonic() - self._kept > CURSOR_SAVE_INTERVAL_SECONDS
+            or time.monotonic() - self._cursors_saved_at > CURSOR_SAVE_INTERVAL_SECONDS
             or self._ending
         )
         for table in self.tables.values() if save_cursors else ():
-            if table.moved:
-                books.keep(table.table, msgspec.json.encode(table.intake.memory))
-                table.moved = False
+            if table.memory_changed:
+                books.save_cursor(table.table, msgspec.json.encode(table.intake.memory))
+                table.memory_changed = False
         if save_cursors:
-            self._kept = time.monotonic()
+            self._cursors_saved_at = time.monotonic()
         return done
 
-    def _keep_alerts(self, books: Books, now: str) -> None:
+    def _store_alerts(self, books: Books, now: str) -> None:
         """Take in the alerts that stand until a person clears them, in the same commit as what they
         are about.
         """
-        for jackpot in self._all:
-            for name, what in jackpot.alerts.unkept.items():
+        for jackpot in self._all_jackpots:
+            for name, what in jackpot.alerts.unstored.items():
                 alert, kept = jackpot.alerts.open[name], books.states[jackpot.id].alerts
                 if name in kept or len(kept) < MAX_STORED_ALERTS:
                     told = AlertRaised(
@@ -857,38 +862,38 @@ class JackpotController:
                         fault=alert.severity == "fault",
                         detail=alert.detail or "",
                     )
-                    self._take(jackpot.id, now, told)
+                    self._apply(jackpot.id, now, told)
 
-    def _take(self, name: str, now: str, fact: Fact) -> FactOutcome | None:
+    def _apply(self, name: str, now: str, fact: Fact) -> FactOutcome | None:
         assert self.books is not None
         jackpot = self.jackpots[name]
         terms = self.books.states[name].terms
-        taken = self.books.take(name, now, fact)
+        taken = self.books.apply(name, now, fact)
         if taken is None:
             return None
-        self._taken.append((name, fact))
+        self._uncommitted.append((name, fact))
         for other in (name, *(each.jackpot for each in taken.onward)):
             if other in self.jackpots:
                 self.jackpots[other].changed = True
-                self.jackpots[other].orders.end(time.time())
+                self.jackpots[other].orders.expire(time.time())
         for notice in taken.notices:
             what = notice.what.replace("_", "-")
             alert = f"{notice.table}-{what}" if notice.table else what
             self._alert(jackpot, alert, notice.what, notice.text)
         if isinstance(fact, OrderGiven):
-            jackpot.alerts.follow(taken.state.alerts)
+            jackpot.alerts.sync(taken.state.alerts)
         if isinstance(fact, Won):
-            jackpot.hit, jackpot.asked = time.monotonic(), 0.0
+            jackpot.last_hit, jackpot.last_recall = time.monotonic(), 0.0
         if taken.state.terms is not terms and self.tables:
             self._link_tables()
         return taken
 
-    def _judge(self, books: Books, table: LinkedTable, now: str) -> None:
+    def _check_table(self, books: Books, table: LinkedTable, now: str) -> None:
         """Take in whose clock a table has, and whether bets may be taken there."""
         jackpot = self.jackpots[table.jackpot]
         nodes, state = self._nodes[jackpot.settings.simulated], books.states[jackpot.id]
         known = state.tables.get(table.table)
-        node = None if table.state is None else nodes.of(table.state.boot)
+        node = None if table.state is None else nodes.node_of(table.state.boot)
         bound = self.settings.clock_bound
         rounds = REMEMBERED_ROUNDS
         if node is not None and (
@@ -897,44 +902,46 @@ class JackpotController:
             or known.kept < rounds  # by an older release
         ):
             served = ServedBy(table=table.table, node=node, clock_bound=bound, rounds=rounds)
-            self._take(jackpot.id, now, served)
-        why = table.why(nodes, time.monotonic(), (state.terms or jackpot.settings.terms).currency)
+            self._apply(jackpot.id, now, served)
+        why = table.out_of_play_reason(
+            nodes, time.monotonic(), (state.terms or jackpot.settings.terms).currency
+        )
         if known is None or known.why != why:
-            self._take(jackpot.id, now, PlayStatus(time=now, table=table.table, why=why))
+            self._apply(jackpot.id, now, PlayStatus(time=now, table=table.table, why=why))
         found: tuple[tuple[JackpotAlert, str | None], ...] = (
-            ("foreign", table.foreign(jackpot.settings.terms.currency)),
-            ("clock", f"{nodes.ahead.get(node or '', 0.0):+.1f} s"),
+            ("foreign", table.find_mismatch(jackpot.settings.terms.currency)),
+            ("clock", f"{nodes.clock_offsets.get(node or '', 0.0):+.1f} s"),
         )
         for name, detail in found:
             if why == name and detail is not None:
                 if f"{table.table}-{name}" not in jackpot.alerts.open:
-                    self._tell(table, name, name, f"{table.table}: {detail}")
+                    self._alert_table(table, name, name, f"{table.table}: {detail}")
             else:
-                self._clear(table, name)
+                self._clear_table_alert(table, name)
 
-    def _go_on(self, name: str) -> None:
+    def _resume_table(self, name: str) -> None:
         """What was missing of a table is settled."""
         table = self.tables[name]
         if table.state is not None:
             table.intake.restart(table.state.boot, table.state.seq, table.state.time)
-            table.moved, table.up_to_date = True, False
-            self._clear(table, "gap")
-            self._ask(table)
-            self._judge_soon()
+            table.memory_changed, table.up_to_date = True, False
+            self._clear_table_alert(table, "gap")
+            self._send_recall(table)
+            self._check_tables_soon()
 
-    def _fail(self, error: LedgerNotStoredError, facts: Sequence[PendingFact]) -> None:
+    def _on_store_failure(self, error: LedgerNotStoredError, facts: Sequence[PendingFact]) -> None:
         """The disk does not take these facts: out of play, and back to what is committed."""
         self._log.error("the ledger is not written", reason=str(error))
-        self.why, self._unusable = "store", str(error)
-        self._taken = []
-        for jackpot in self._all:
-            jackpot.changed, jackpot.told = True, 0.0
-            jackpot.alerts.follow(jackpot.alerts.kept)
+        self.why, self._store_trouble = "store", str(error)
+        self._uncommitted = []
+        for jackpot in self._all_jackpots:
+            jackpot.changed, jackpot.published_at = True, 0.0
+            jackpot.alerts.sync(jackpot.alerts.stored)
             self._alert(jackpot, "store", "store", str(error), fault=True)
-        for _, _, answered in (*facts, *self._facts):
+        for _, _, answered in (*facts, *self._pending_facts):
             if answered is not None and not answered.done():
                 answered.set_exception(error)
-        self._facts = []
+        self._pending_facts = []
 
     async def _recover(self) -> None:
         """Try again. What the file says that a jackpot remembers is verified, as at a start."""
@@ -946,31 +953,33 @@ class JackpotController:
         except LedgerError:
             return  # the alert says what is wrong
         try:
-            await asyncio.to_thread(check_ledger, store, self._key, self._reached, self._whole)
-            kept = self.books.read()
+            await asyncio.to_thread(
+                check_ledger, store, self._key, self._on_progress, self._log_full_verification
+            )
+            kept = self.books.reload()
         except NotVerifiedError:
             return  # the controller ends
         except LedgerError as error:
-            self._tell_unusable(str(error))
+            self._report_unusable(str(error))
             return
-        self._unusable = ""
+        self._store_trouble = ""
         self._log.info("the ledger is written again", entries=self.books.position)
         self.why = None
-        self._remember(kept)
-        for jackpot in self._all:
-            jackpot.changed, jackpot.told = True, 0.0
+        self._restore_tables(kept)
+        for jackpot in self._all_jackpots:
+            jackpot.changed, jackpot.published_at = True, 0.0
             jackpot.alerts.clear("store")
-            jackpot.alerts.kept = self.books.states[jackpot.id].alerts
-            jackpot.alerts.follow(jackpot.alerts.kept)
+            jackpot.alerts.stored = self.books.states[jackpot.id].alerts
+            jackpot.alerts.sync(jackpot.alerts.stored)
         for table in self.tables.values():
-            self._ask(table)
-        self._judge_soon()
+            self._send_recall(table)
+        self._check_tables_soon()
 
-    def _tell_unusable(self, why: str) -> None:
+    def _report_unusable(self, why: str) -> None:
         """Why the ledger cannot be used yet, once for each reason."""
-        if why != self._unusable:
-            self._unusable = why
-            for jackpot in self._all:
+        if why != self._store_trouble:
+            self._store_trouble = why
+            for jackpot in self._all_jackpots:
                 self._alert(jackpot, "store", "store", why, fault=True)
 
     # What is told
@@ -983,24 +992,24 @@ class JackpotController:
             return TICK_SECONDS * 4
         now = time.monotonic()
         due = [
-            each.told
+            each.published_at
             + (MIN_STATEMENT_INTERVAL_SECONDS if each.changed else self.settings.keepalive)
             for each in self.jackpots.values()
         ]
         return max(0.0, min([TICK_SECONDS * 4, *(each - now for each in due)]))
 
-    def _say(self) -> None:
+    def _publish_statements(self) -> None:
         """Publish the state of what changed, or has not been told for a keepalive."""
         connection, now = self._connection, time.monotonic()
         if connection is None or not connection.up:
             return
-        for jackpot in self._all:
+        for jackpot in self._all_jackpots:
             due = MIN_STATEMENT_INTERVAL_SECONDS if jackpot.changed else self.settings.keepalive
-            if now - jackpot.told >= due:
-                jackpot.changed, jackpot.told = False, now
-                state = self._statement(jackpot)
-                jackpot.said.publish(state)
-                jackpot.last = state
+            if now - jackpot.published_at >= due:
+                jackpot.changed, jackpot.published_at = False, now
+                state = self._encode_statement(jackpot)
+                jackpot.echoes.add(state)
+                jackpot.last_statement = state
                 # a statement is said anew by the keep-alive, and has come back but once
                 connection.retain(self._state_topic(jackpot), state, republished=False)
             changed, jackpot.alerts.changed = jackpot.alerts.changed, set()
@@ -1008,7 +1017,7 @@ class JackpotController:
                 topic = jackpot.topics.jackpot(jackpot.id, f"alert/{name}")
                 connection.retain(topic, jackpot.alerts.body(name))
 
-    def _statement(self, jackpot: JackpotRuntime) -> bytes:
+    def _encode_statement(self, jackpot: JackpotRuntime) -> bytes:
         meter, position = (
             (0, 0) if self.books is None else (self.books.meter(jackpot.id), self.books.position)
         )
@@ -1022,60 +1031,62 @@ class JackpotController:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             now = time.monotonic()
-            if now - self._looked >= 1.0:
-                self._looked = now
-                self._look_at_people()
-                self._late()
-                for jackpot in self._all:
-                    self._tell_discarded(jackpot)
-                    if jackpot.forged > jackpot.corrected:
-                        self._correct(jackpot)
-                    if now - jackpot.forged > FOREIGN_STATE_CLEAR_SECONDS:
+            if now - self._checked_at >= 1.0:
+                self._checked_at = now
+                self._refresh_people()
+                self._expire_orders()
+                for jackpot in self._all_jackpots:
+                    self._report_discards(jackpot)
+                    if jackpot.foreign_seen_at > jackpot.corrected_at:
+                        self._republish(jackpot)
+                    if now - jackpot.foreign_seen_at > FOREIGN_STATE_CLEAR_SECONDS:
                         jackpot.alerts.clear(FOREIGN_STATE_ALERT_ID)
                 for table in self.tables.values():
                     state = table.state
                     if state is not None and (
-                        not table.up_to_date or table.intake.behind(state.boot, state.seq)
+                        not table.up_to_date or table.intake.is_behind(state.boot, state.seq)
                     ):
-                        self._ask(table)
+                        self._send_recall(table)
                 if self.why == "store":
                     self._work.set()
             if self.books is not None and self.why is None:
-                for jackpot in self._all:
-                    self._ask_for(jackpot, self.books.states[jackpot.id], now)
-                if now - self._signed >= CHECKPOINT_INTERVAL_SECONDS:
-                    self._sign()
+                for jackpot in self._all_jackpots:
+                    self._recall_tables(jackpot, self.books.states[jackpot.id], now)
+                if now - self._checkpoint_at >= CHECKPOINT_INTERVAL_SECONDS:
+                    self._publish_checkpoint()
 
-    def _ask_for(self, jackpot: JackpotRuntime, state: JackpotLedgerState, now: float) -> None:
+    def _recall_tables(
+        self, jackpot: JackpotRuntime, state: JackpotLedgerState, now: float
+    ) -> None:
         """While the value of a hit is not final, the tables are asked what they did until then."""
         if not _has_open_hit(state):
             return
-        pause = 0.0 if now - jackpot.hit < EAGER_RECALL_SECONDS else RECALL_INTERVAL_SECONDS
-        if now - jackpot.asked >= pause:
-            jackpot.asked = now
+        pause = 0.0 if now - jackpot.last_hit < EAGER_RECALL_SECONDS else RECALL_INTERVAL_SECONDS
+        if now - jackpot.last_recall >= pause:
+            jackpot.last_recall = now
             for table in self.tables.values():
-                if table.jackpot == jackpot.id and table.asked is None:
-                    self._ask(table)
+                if table.jackpot == jackpot.id and table.pending is None:
+                    self._send_recall(table)
 
-    def _look_at_people(self) -> None:
-        self._people.look()
+    def _refresh_people(self) -> None:
+        self._people.refresh()
         trouble = self._people.trouble
         if trouble != self._people_trouble:
             self._people_trouble = trouble
             if trouble is not None:
                 self._log.error("people file refused", reason=trouble)
 
-    def _late(self) -> None:
-        for jackpot in self._all:
-            for each in jackpot.orders.late(time.time()):
+    def _expire_orders(self) -> None:
+        for jackpot in self._all_jackpots:
+            for each in jackpot.orders.take_expired(time.time()):
                 error = RejectedError(each.over)
                 client, number = self._sender(each.first.token.encode())
                 told = JackpotReply(id=number, ok=False, error=str(error), refusal=error.refusal)
                 self._reply(jackpot, client, told)
 
-    def _sign(self) -> None:
+    def _publish_checkpoint(self) -> None:
         """Sign the end of the ledger, keep that and publish it."""
-        self._signed = time.monotonic()
+        self._checkpoint_at = time.monotonic()
         if self.books is None or self.why is not None or self._key is None:
             return
         try:
@@ -1088,11 +1099,11 @@ class JackpotController:
             topic = root.node(self.settings.node, "checkpoint")
             self._connection.retain(topic, msgspec.json.encode(made))
 
-    async def _mark(self, books: Books, *, ended: bool = False) -> None:
+    async def _write_mark(self, books: Books, *, ended: bool = False) -> None:
         """Keep beside the ledger what follows from it by now: it was verified at the start, and
         everything since was taken by the rules. Nothing is taken meanwhile.
         """
-        self._marked = time.monotonic()
+        self._marked_at = time.monotonic()
         store, key = books.store, self._key
         if key is None or store.head != store.committed:
             return
@@ -1114,13 +1125,13 @@ class JackpotController:
 
     # Alerts
 
-    def _tell(
+    def _alert_table(
         self, table: LinkedTable, name: str, what: JackpotAlert, detail: str, *, fault: bool = False
     ) -> None:
         jackpot = self.jackpots[table.jackpot]
         self._alert(jackpot, f"{table.table}-{name}", what, detail, fault=fault)
 
-    def _clear(self, table: LinkedTable, name: str) -> None:
+    def _clear_table_alert(self, table: LinkedTable, name: str) -> None:
         self.jackpots[table.jackpot].alerts.clear(f"{table.table}-{name}")
 
     def _alert(
@@ -1134,12 +1145,12 @@ class JackpotController:
     ) -> None:
         self._log.warning("alert", jackpot=jackpot.id, alert=name, detail=detail)
         self._counts.alerts[jackpot.id, what] += 1
-        jackpot.alerts.tell(name, what, detail, utc(time.time()), fault=fault)
+        jackpot.alerts.report(name, what, detail, utc(time.time()), fault=fault)
 
     # Names
 
     @property
-    def _all(self) -> list[JackpotRuntime]:
+    def _all_jackpots(self) -> list[JackpotRuntime]:
         return list(self.jackpots.values())
 
     @property

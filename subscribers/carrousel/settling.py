@@ -85,10 +85,10 @@ def _set_meter(entry: EntryBuilder, number: int) -> None:
     hit = hit_by_number(entry, number)
     terms = entry.terms_at(hit.at)
     assert terms is not None  # no hit is taken without
-    meter = entry.held("meter", hit.at)
+    meter = entry.balance("meter", hit.at)
     hit = replace(hit, meter=meter, added=max(0, terms.least - meter))
     seed = seed_of(entry.state, hit.at)
-    reserve = min(seed, max(0, entry.held("reserve", hit.at))) if _takes_all(hit, 1) else 0
+    reserve = min(seed, max(0, entry.balance("reserve", hit.at))) if _takes_all(hit, 1) else 0
     update_hit(entry, replace(hit, seed=(reserve, seed - reserve)))
 
 
@@ -178,8 +178,8 @@ def _post_level(entry: EntryBuilder, number: int | None, end: Cause) -> None:
     terms = entry.terms_at(end)
     if terms is None:
         return
-    meter = entry.held("meter", end) - _sum_of(posted, "meter")
-    reserve = entry.held("reserve", end) - _sum_of(posted, "reserve")
+    meter = entry.balance("meter", end) - _sum_of(posted, "meter")
+    reserve = entry.balance("reserve", end) - _sum_of(posted, "reserve")
     over = max(0, meter - terms.limit) if terms.limit is not None else 0
     lacks, reserve_lacks = max(0, -meter), max(0, -(reserve + over))
     lines = tuple(

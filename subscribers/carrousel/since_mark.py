@@ -112,7 +112,7 @@ def _findings(
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 yield LedgerFinding(row.position, f"its fact cannot be read: {error}")
                 continue
-            if differs := replay.differs(row.position, row.jackpot, fact, postings):
+            if differs := replay.find_difference(row.position, row.jackpot, fact, postings):
                 yield LedgerFinding(row.position, differs)
         until.subtract(after)
         ours, theirs = nonzero(until), at_mark

@@ -36,7 +36,7 @@ def on_staked(entry: EntryBuilder, fact: Staked, at: Cause) -> None:
     kept = round_of(entry, table, fact.session, fact.round)
     box = kept.boxes.get(fact.box, BoxStake())
     if (objection := _objection(fact.amount, box.amount, terms)) is not None:
-        entry.notice(
+        entry.add_notice(
             "amount_wrong",
             f"{fact.box} at {table} in round {fact.round} of session {fact.session} has "
             f"{_format(fact.amount, terms)} on the jackpot: {objection}. The meter does not "
@@ -73,13 +73,13 @@ def on_play_staked(entry: EntryBuilder, fact: PlayStaked, at: Cause) -> None:
     counted = sum(each.amount for each in kept.boxes.values()) if terms.entry == "coins" else 0
     where = f"{table}, round {fact.round} of session {fact.session}"
     if fact.amount < 0:
-        entry.notice(
+        entry.add_notice(
             "amount_wrong",
             f"{where}: the play staked {_format(fact.amount, terms)}. Put the table right.",
             table,
         )
     elif kept.ended:
-        entry.notice(
+        entry.add_notice(
             "stakes_differ",
             f"{where}: the table reported the sum of the play again, now "
             f"{_format(fact.amount, terms)}. Only the first sum counts.",
@@ -87,7 +87,7 @@ def on_play_staked(entry: EntryBuilder, fact: PlayStaked, at: Cause) -> None:
         )
         return
     elif fact.amount < counted or (fact.amount > counted and kept.refused):
-        entry.notice(
+        entry.add_notice(
             "stakes_differ",
             f"{where}: {_format(counted, terms)} in coins were counted, but the table reports "
             f"{_format(fact.amount, terms)} for the play. The meter stays as the coins raised it; "
@@ -108,7 +108,7 @@ def on_round_voided(entry: EntryBuilder, fact: RoundVoided, at: Cause) -> None:
     kept = _find_round(record, fact.session, fact.round)
     if kept is None:
         if (fact.session, fact.round) <= record.forgotten:
-            entry.notice(
+            entry.add_notice(
                 "void_unknown",
                 f"{table}, round {fact.round} of session {fact.session} is void, but what was "
                 "staked in it is not kept any more. Give the stakes back, and put the meter right "
@@ -118,7 +118,7 @@ def on_round_voided(entry: EntryBuilder, fact: RoundVoided, at: Cause) -> None:
         return
     parts = sum((each.parts for each in kept.boxes.values()), kept.told)
     entry.post_stake("stake_returned", at, table, -parts)
-    entry.keep_table(
+    entry.set_table(
         table, replace(record, rounds=tuple(each for each in record.rounds if each is not kept))
     )
 
@@ -132,7 +132,7 @@ def terms_for(entry: EntryBuilder, table: str, at: Cause) -> Terms | None:
         why = f"authorisation {terms.authorisation.number} does not name it"
     else:
         return terms
-    entry.notice(
+    entry.add_notice(
         "not_authorised",
         f"{table} plays for this jackpot, but {why}. The meter stays as it is; give the stakes "
         "back, and put the configuration right.",
@@ -164,7 +164,7 @@ def _update_round(entry: EntryBuilder, table: str, kept: StakedRound) -> None:
     if len(others) == len(record.rounds) >= record.kept:
         oldest = others.pop(0)
         forgotten = max(forgotten, (oldest.session, oldest.round))
-    entry.keep_table(table, replace(record, rounds=(*others, kept), forgotten=forgotten))
+    entry.set_table(table, replace(record, rounds=(*others, kept), forgotten=forgotten))
 
 
 def _objection(amount: int, before: int, terms: Terms) -> str | None:

@@ -87,20 +87,20 @@ class PendingEchoes:
     """The statements of a jackpot that were published and have not come back from the broker."""
 
     def __init__(self) -> None:
-        self._waits: dict[bytes, None] = {}
+        self._pending: dict[bytes, None] = {}
 
-    def publish(self, body: bytes) -> None:
+    def add(self, body: bytes) -> None:
         """It is said now."""
-        self._waits[body] = None
-        while len(self._waits) > MAX_PENDING_ECHOES:
-            del self._waits[next(iter(self._waits))]
+        self._pending[body] = None
+        while len(self._pending) > MAX_PENDING_ECHOES:
+            del self._pending[next(iter(self._pending))]
 
-    def heard(self, body: bytes) -> bool:
+    def remove(self, body: bytes) -> bool:
         """Whether it is one of them. Those before it do not come any more."""
-        if body not in self._waits:
+        if body not in self._pending:
             return False
-        for each in tuple(self._waits):
-            del self._waits[each]
+        for each in tuple(self._pending):
+            del self._pending[each]
             if each == body:
                 break
         return True
@@ -116,18 +116,18 @@ class JackpotAlerts:
         self.open: dict[str, Alert] = {}
         self._counts: dict[str, int] = {}
         self.changed: set[str] = set()
-        self.unkept: dict[str, JackpotAlert] = {}
-        self.kept: Mapping[str, Alert] = {}
+        self.unstored: dict[str, JackpotAlert] = {}
+        self.stored: Mapping[str, Alert] = {}
         """Those that the ledger has, as it is committed."""
 
-    def tell(
+    def report(
         self, name: str, what: JackpotAlert, detail: str, time: str, *, fault: bool = False
     ) -> None:
         """Raise an alert, or tell the latest of its kind. It is counted."""
         count = self._counts[name] = self._counts.get(name, 0) + 1
         known = self.open.get(name)
         if what in KEPT_ALERTS and (known is None or known.acknowledged_by is not None):
-            self.unkept[name] = what
+            self.unstored[name] = what
         self.open[name] = Alert(
             alert=name,
             what=f"jackpot.{what}",
@@ -142,12 +142,12 @@ class JackpotAlerts:
         if self.open.pop(name, None) is not None:
             self.changed.add(name)
 
-    def follow(self, kept: Mapping[str, Alert]) -> None:
+    def sync(self, kept: Mapping[str, Alert]) -> None:
         """Take over what the ledger says of the alerts that it keeps: after a start, an order, or a
         commit that failed.
         """
         for name, alert in tuple(self.open.items()):
-            if _is_stored(alert) and name not in kept and name not in self.unkept:
+            if _is_stored(alert) and name not in kept and name not in self.unstored:
                 self._counts.pop(name, None)
                 self.clear(name)
         for name, alert in kept.items():
@@ -158,7 +158,7 @@ class JackpotAlerts:
                 acknowledged_role=alert.acknowledged_role,
                 acknowledged=alert.acknowledged,
             )
-            if name not in self.unkept and known != now:
+            if name not in self.unstored and known != now:
                 self.open[name] = now
                 self.changed.add(name)
 

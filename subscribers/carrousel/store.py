@@ -182,11 +182,13 @@ class LedgerStore:
         except sqlite3.Error as error:
             raise self._failed(error) from None
 
-    def now(self, jackpot: str, account: Literal["meter", "reserve"] = "meter") -> int:
+    def balance(self, jackpot: str, account: Literal["meter", "reserve"] = "meter") -> int:
         """What an account holds, with what is not committed yet."""
-        return self._balances.now(jackpot, account)
+        return self._balances.current(jackpot, account)
 
-    def before(self, jackpot: str, account: Literal["meter", "reserve"], cause: Cause) -> int:
+    def balance_before(
+        self, jackpot: str, account: Literal["meter", "reserve"], cause: Cause
+    ) -> int:
         """What an account held as of a cause: the sum of its postings that count before it, with
         what is not committed yet. Raises :class:`LedgerNotStoredError`.
         """
@@ -225,7 +227,7 @@ class LedgerStore:
     def check_balances(self) -> None:
         """Hold the sums in memory against the index. Raises :class:`LedgerError`."""
         try:
-            found = self._balances.flaw()
+            found = self._balances.find_mismatch()
         except sqlite3.Error as error:
             raise self._failed(error) from None
         if found is not None:

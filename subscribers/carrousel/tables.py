@@ -65,29 +65,34 @@ class LinkedTable:
         self.intake = TableIntake(table, rules)
         self.state: LinkedTableState | None = None
         self.info: _LinkedInfo | None = None
-        self.asked: PendingRecall[RecallRequest] | None = None
+        self.pending: PendingRecall[RecallRequest] | None = None
         """What it was asked and has not answered."""
-        self.again = False
+        self.recall_again = False
         """Whether it is to be asked once more after its answer."""
         self.up_to_date = False
         """Whether an answer said that nothing more was there, since the last connection."""
-        self.moved = False
+        self.memory_changed = False
         """Whether its memory is to be kept."""
-        self.trouble: str | None = None
+        self.recall_error: str | None = None
         """What it said when it refused an answer."""
 
-    def remember(self, heard: bytes | None) -> None:
+    def restore(self, heard: bytes | None) -> None:
         """Go back to what was kept of it."""
         memory = None if heard is None else msgspec.json.decode(heard, type=IntakeMemory)
         self.intake = TableIntake(self.table, self.intake.rules, memory)
-        self.asked, self.again, self.up_to_date, self.moved = None, False, False, False
+        self.pending, self.recall_again, self.up_to_date, self.memory_changed = (
+            None,
+            False,
+            False,
+            False,
+        )
 
-    def lose(self) -> None:
+    def on_disconnect(self) -> None:
         """The connection is lost: nothing that was heard is current."""
-        self.state = self.info = self.asked = None
-        self.again = self.up_to_date = False
+        self.state = self.info = self.pending = None
+        self.recall_again = self.up_to_date = False
 
-    def hear_state(self, body: bytes) -> bool:
+    def on_state(self, body: bytes) -> bool:
         """Its retained state. Returns whether it may have told more than was heard."""
         try:
             self.state = state = _state.decode(body)
@@ -96,61 +101,63 @@ class LinkedTable:
             self.state = None
             return False
         linked = self.intake.link(state.boot, state.seq, state.time, state.shown.currency)
-        self.moved = self.moved or linked
+        self.memory_changed = self.memory_changed or linked
         return not self.up_to_date
 
-    def hear_info(self, body: bytes) -> None:
+    def on_info(self, body: bytes) -> None:
         """Its retained info."""
         try:
             self.info = _info.decode(body)
         except (ValueError, RecursionError):
             self.info = None
 
-    def ask(self, now: float, time: str) -> tuple[str, RecallRequest] | None:
+    def next_recall(self, now: float, time: str) -> tuple[str, RecallRequest] | None:
         """What to ask it now, and under which number, unless an answer is still awaited; then it is
         asked after that.
         """
-        if self.asked is not None and self.asked.is_waiting(now):
-            self.again = True
+        if self.pending is not None and self.pending.is_waiting(now):
+            self.recall_again = True
             return None
-        question = self.intake.question(time)
+        question = self.intake.next_recall(time)
         if question is None or self.state is None:
             return None
-        self.again = False
-        self.asked = record_attempt(self.asked, secrets.token_hex(12), question, now)
-        return self.asked.attempts[-1]
+        self.recall_again = False
+        self.pending = record_attempt(self.pending, secrets.token_hex(12), question, now)
+        return self.pending.attempts[-1]
 
-    def hear_answer(self, body: bytes) -> tuple[RecallRequest, list[bytes]] | None:
+    def on_reply(self, body: bytes) -> tuple[RecallRequest, list[bytes]] | None:
         """The events that it answers; None: it is no answer to what it was asked."""
         try:
             answer = _reply.decode(body)
         except (ValueError, RecursionError):
             return None
-        question = None if self.asked is None else self.asked.subject_of(answer.id)
+        question = None if self.pending is None else self.pending.subject_of(answer.id)
         if question is None:
             return None
-        self.asked = None
+        self.pending = None
         if not answer.ok:
-            self.trouble = answer.error or "refused"
+            self.recall_error = answer.error or "refused"
             return None
-        self.trouble = None
+        self.recall_error = None
         return question, [bytes(each) for each in answer.events]
 
-    def why(self, nodes: NodeDirectory, now: float, currency: str) -> OutOfPlay | None:
+    def out_of_play_reason(
+        self, nodes: NodeDirectory, now: float, currency: str
+    ) -> OutOfPlay | None:
         """Why bets may not be taken there; None: they may."""
         if self.intake.memory.gap is not None:
             return "gap"
         state = self.state
-        node = None if state is None else nodes.of(state.boot)
+        node = None if state is None else nodes.node_of(state.boot)
         if state is None or node is None or not self.up_to_date:
             return "unheard"
-        if self.asked is not None and now - self.asked.first_sent > UNHEARD_AFTER_SECONDS:
+        if self.pending is not None and now - self.pending.first_sent > UNHEARD_AFTER_SECONDS:
             return "unheard"
-        if self.foreign(currency) is not None:
+        if self.find_mismatch(currency) is not None:
             return "foreign"
-        return "clock" if nodes.wrong(node) else None
+        return "clock" if nodes.has_wrong_clock(node) else None
 
-    def foreign(self, currency: str) -> str | None:
+    def find_mismatch(self, currency: str) -> str | None:
         """How what it says of itself does not fit what is authorised; None: it fits."""
         state, rules = self.state, self.intake.rules
         if state is None or self.info is None:
@@ -182,14 +189,14 @@ class NodeDirectory:
     def __init__(self, bound: float) -> None:
         self._bound = bound
         self._status: dict[str, _StatusMessage] = {}
-        self._wrong: dict[str, float] = {}
-        self._doubted: set[str] = set()
+        self._wrong_clocks: dict[str, float] = {}
+        self._suspected: set[str] = set()
 
-    def lose(self) -> None:
+    def on_disconnect(self) -> None:
         """The connection is lost."""
         self._status.clear()
 
-    def hear(self, node: str, leaf: str, body: bytes, now: float, *, live: bool) -> bool:
+    def on_message(self, node: str, leaf: str, body: bytes, now: float, *, live: bool) -> bool:
         """A topic of a node. Returns whether it changed anything. ``live``: it came as it was said;
         ``now``: seconds since 1970.
         """
@@ -212,24 +219,24 @@ class NodeDirectory:
         if it is found so twice.
         """
         wrong = ahead > self._bound or ahead < -self._bound - MAX_HEALTH_DELAY_SECONDS
-        was = node in self._wrong
-        if wrong and node in self._doubted:
-            self._wrong[node] = ahead
+        was = node in self._wrong_clocks
+        if wrong and node in self._suspected:
+            self._wrong_clocks[node] = ahead
         elif not wrong:
-            self._wrong.pop(node, None)
-        (self._doubted.add if wrong else self._doubted.discard)(node)
-        return was != (node in self._wrong)
+            self._wrong_clocks.pop(node, None)
+        (self._suspected.add if wrong else self._suspected.discard)(node)
+        return was != (node in self._wrong_clocks)
 
-    def of(self, boot: str) -> str | None:
+    def node_of(self, boot: str) -> str | None:
         """The node whose daemon has this run; None: none says so."""
         wanted = _StatusMessage("online", boot)
         return next((node for node, told in self._status.items() if told == wanted), None)
 
-    def wrong(self, node: str) -> bool:
+    def has_wrong_clock(self, node: str) -> bool:
         """Whether its clock and ours differ by more than the bound."""
-        return node in self._wrong
+        return node in self._wrong_clocks
 
     @property
-    def ahead(self) -> Mapping[str, float]:
+    def clock_offsets(self) -> Mapping[str, float]:
         """The nodes whose clock is wrong, and by how many seconds it is ahead of ours."""
-        return self._wrong
+        return self._wrong_clocks

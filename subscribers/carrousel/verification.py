@@ -148,7 +148,7 @@ def _findings(
         if isinstance(fact, TermsGiven):
             currencies[row.jackpot] = str(fact.terms.get("currency"))
         if replay is not None and (
-            differs := replay.differs(row.position, row.jackpot, fact, postings)
+            differs := replay.find_difference(row.position, row.jackpot, fact, postings)
         ):
             yield LedgerFinding(row.position, differs)
     yield from _check_orphans(file.connection)
@@ -243,7 +243,7 @@ def check_states(file: LedgerReader, replay: Replay | None) -> Iterator[LedgerFi
             )
     if replay is None:
         return
-    for jackpot in sorted((replay.states.keys() | saved.keys()) - replay.departed):
+    for jackpot in sorted((replay.states.keys() | saved.keys()) - replay.diverged):
         if _decode_state(saved.get(jackpot)) != replay.states.get(jackpot):
             yield LedgerFinding(
                 None, f"the state of {jackpot} that was saved is not what follows from its facts"

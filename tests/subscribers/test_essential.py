@@ -85,7 +85,7 @@ TASKS = [
         ("subscribers.connection:ServiceConnection", "run"),
         ("subscribers.carrousel.service:JackpotController", "_write"),
         ("subscribers.carrousel.service:JackpotController", "_tick"),
-        ("subscribers.carrousel.service:JackpotController", "_follow"),
+        ("subscribers.carrousel.service:JackpotController", "_process_orders"),
         ("subscribers.carrousel.service", "serve"),
     ),
     *surveillance(

@@ -80,7 +80,7 @@ class AsCarrousel:
             raise PeopleError(self._file.trouble)
 
     def people(self) -> People:
-        self._file.look()
+        self._file.refresh()
         assert self._file.people is not None
         return self._file.people
 

@@ -103,7 +103,7 @@ def on_a_full_disk(path: Path) -> None:
     assert not store.reopen()
     assert store.head.position == good
     assert store.states() == {"j": b"%d" % good}
-    assert store.now("j") == 90 * good
+    assert store.balance("j") == 90 * good
     for number in range(good + 1, good + 500):
         assert put(store, number) == "new"
     store.commit({"j": b"%d" % number})

@@ -80,7 +80,7 @@ class Floor:
         """Take a fact, and what it leads to at other jackpots."""
         self.clock += 0.25
         state = self.states.get(jackpot) or initial_state(jackpot)
-        taken = apply_fact(state, fact, partial(self.store.before, jackpot))
+        taken = apply_fact(state, fact, partial(self.store.balance_before, jackpot))
         assert self.store.append(jackpot, self.now(), fact, taken.transactions) == "new"
         self.states[jackpot] = taken.state
         for each in taken.onward:

@@ -101,27 +101,27 @@ def test_an_alert_that_ends_with_its_cause_is_not_for_persons_to_clear(floor: Fl
 
 def test_an_order_whose_commit_failed_is_not_shown() -> None:
     alerts = JackpotAlerts()
-    alerts.tell("a-refused", "refused", "a coin", NOW)
-    assert alerts.unkept == {"a-refused": "refused"}
+    alerts.report("a-refused", "refused", "a coin", NOW)
+    assert alerts.unstored == {"a-refused": "refused"}
     kept = {"a-refused": alerts.open["a-refused"]}
-    alerts.unkept.clear()
+    alerts.unstored.clear()
     by_one = msgspec.structs.replace(kept["a-refused"], acknowledged_by="M. Lasa")
-    alerts.follow({"a-refused": by_one})
+    alerts.sync({"a-refused": by_one})
     assert alerts.open["a-refused"].acknowledged_by == "M. Lasa"
-    alerts.follow(kept)
+    alerts.sync(kept)
     assert alerts.open == kept
-    alerts.follow({})
+    alerts.sync({})
     assert alerts.open == {}
-    alerts.follow(kept)
+    alerts.sync(kept)
     assert alerts.open == kept
 
 
 def test_what_happens_while_an_order_is_stored_is_not_lost() -> None:
     alerts = JackpotAlerts()
-    alerts.tell("a-refused", "refused", "a coin", NOW)
-    alerts.unkept.clear()
-    alerts.follow({})
-    alerts.tell("a-refused", "refused", "another coin", NOW)
-    alerts.follow({})
+    alerts.report("a-refused", "refused", "a coin", NOW)
+    alerts.unstored.clear()
+    alerts.sync({})
+    alerts.report("a-refused", "refused", "another coin", NOW)
+    alerts.sync({})
     assert alerts.open["a-refused"].detail == "another coin"
-    assert alerts.unkept == {"a-refused": "refused"}
+    assert alerts.unstored == {"a-refused": "refused"}

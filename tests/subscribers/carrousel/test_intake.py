@@ -57,15 +57,15 @@ class Taker:
         return got.ask
 
     def told(self, body: bytes) -> bool:
-        return self.put(self.intake.told(body))
+        return self.put(self.intake.on_event(body))
 
     def ask(self) -> RecallRequest | None:
-        return self.intake.question(LATER)
+        return self.intake.next_recall(LATER)
 
     def answer(self, asked: RecallRequest, limit: int = 100, known: int | None = None) -> bool:
         """Its answer, of a journal that had so many events then."""
         found = recall(self.journal[:known], asked.at.boot, asked.first, limit)
-        return self.put(self.intake.answered(found, asked, BOUND))
+        return self.put(self.intake.on_reply(found, asked, BOUND))
 
     def ask_on(self, limit: int = 100) -> None:
         """Until nothing more comes."""
@@ -135,7 +135,7 @@ def test_any_delivery_gives_the_facts_of_the_orderly_one(
     taker.ask_on(limit)
     assert taker.notices == []
     assert taker.facts == orderly(journal)
-    assert taker.intake.question(LATER) is not None
+    assert taker.intake.next_recall(LATER) is not None
 
 
 def test_what_was_told_before_the_table_was_linked_does_not_count() -> None:
@@ -400,14 +400,14 @@ def test_a_void_round_gives_its_stakes_back() -> None:
 def test_an_answer_says_until_when_everything_is_known() -> None:
     intake = TableIntake(TABLE, RULES)
     intake.link("boot-0", 0, "2026-03-20T02:00:00.000000Z", None)
-    asked = intake.question(LATER)
+    asked = intake.next_recall(LATER)
     assert asked is not None
-    got = intake.answered(played()[:3], asked, BOUND)
+    got = intake.on_reply(played()[:3], asked, BOUND)
     last = msgspec.json.decode(played()[2])["time"]
     assert got.facts[-1] == CaughtUp(table=TABLE, time=last)
     assert got.ask
-    asked = intake.question(LATER)
+    asked = intake.next_recall(LATER)
     assert asked is not None
-    got = intake.answered([], asked, BOUND)
+    got = intake.on_reply([], asked, BOUND)
     assert got.facts == [CaughtUp(table=TABLE, time="2026-03-20T02:59:59.500000Z")]
     assert not got.ask

@@ -27,21 +27,21 @@ def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
     table = LinkedTable("a", "linked", "novamas/v1/s/a", RULES)
     journal = [told(seq) for seq in range(1, 4)]
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}
-    table.hear_state(msgspec.json.encode(state))
+    table.on_state(msgspec.json.encode(state))
     asked, queue = 0, list[tuple[float, bytes]]()
     for step in range(1200):
         now = step / 4
         while queue and queue[0][0] <= now:
-            answer = table.hear_answer(queue.pop(0)[1])
+            answer = table.on_reply(queue.pop(0)[1])
             if answer is not None:
                 ask, events = answer
-                table.up_to_date = not table.intake.answered(events, ask, 1.0).ask
+                table.up_to_date = not table.intake.on_reply(events, ask, 1.0).ask
         if table.up_to_date:
             break
         if busy and not step % 4:
             journal.append(told(len(journal) + 1))
-            table.intake.told(journal[-1])
-        if not step % 4 and (question := table.ask(now, TIME)) is not None:
+            table.intake.on_event(journal[-1])
+        if not step % 4 and (question := table.next_recall(now, TIME)) is not None:
             asked += 1
             number, ask = question
             events = [msgspec.Raw(each) for each in recall(journal, ask.at.boot, ask.first)]
@@ -54,16 +54,16 @@ def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
 def test_a_table_is_unheard_only_while_what_it_was_asked_has_no_answer() -> None:
     table, nodes = LinkedTable("a", "linked", "novamas/v1/s/a", RULES), NodeDirectory(1.0)
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}
-    table.hear_state(msgspec.json.encode(state))
+    table.on_state(msgspec.json.encode(state))
     status = msgspec.json.encode({"status": "online", "boot": BOOT})
-    nodes.hear("n", "status", status, 0.0, live=False)
-    table.hear_info(msgspec.json.encode({"boot": BOOT, "about": {"jackpot": "linked"}}))
+    nodes.on_message("n", "status", status, 0.0, live=False)
+    table.on_info(msgspec.json.encode({"boot": BOOT, "about": {"jackpot": "linked"}}))
     table.up_to_date = True
-    assert table.why(nodes, 0.0, "EUR") is None
+    assert table.out_of_play_reason(nodes, 0.0, "EUR") is None
     for now in (1000.0, 1004.0, 1010.5):  # asked again in between, after hours of silence
-        table.ask(now, TIME)
+        table.next_recall(now, TIME)
         unheard = now - 1000.0 > UNHEARD_AFTER_SECONDS
-        assert table.why(nodes, now, "EUR") == ("unheard" if unheard else None)
+        assert table.out_of_play_reason(nodes, now, "EUR") == ("unheard" if unheard else None)
 
 
 def test_a_jackpot_is_in_play_though_its_daemon_answers_late(floor: Floor) -> None:

@@ -56,7 +56,10 @@ def marks(path: Path) -> list[VerificationMark]:
     made, sums, replay = [], Counter[tuple[str, str]](), Replay()
     with closing(LedgerReader(path)) as file:
         for row, postings in file.entries():
-            assert replay.differs(row.position, row.jackpot, read_fact(row.fact), postings) is None
+            assert (
+                replay.find_difference(row.position, row.jackpot, read_fact(row.fact), postings)
+                is None
+            )
             for each in postings:
                 sums[each.jackpot, each.account] += each.amount
             made.append(

@@ -44,7 +44,7 @@ def test_without_a_broker_nothing_is_due() -> None:
         jackpots=(JackpotSettings(terms=terms),),
     )
     carrousel = service.JackpotController(settings)
-    assert [each.told for each in carrousel.jackpots.values()] == [0.0]
+    assert [each.published_at for each in carrousel.jackpots.values()] == [0.0]
     assert carrousel._until_due() == 4 * service.TICK_SECONDS
 
 

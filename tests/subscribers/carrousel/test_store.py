@@ -60,7 +60,7 @@ def test_what_is_committed_is_there_when_it_is_opened_again(path: Path, store: L
     assert again.head.position == 5
     assert again.states() == {"j": b"{}"}
     assert again.cursors() == {"poker-1": cursor}
-    assert again.now("j") == 450
+    assert again.balance("j") == 450
     again.close()
     assert sound(path) == 5
     assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
@@ -68,7 +68,7 @@ def test_what_is_committed_is_there_when_it_is_opened_again(path: Path, store: L
 
 def test_nothing_counts_for_others_before_the_commit(path: Path, store: LedgerStore) -> None:
     put(store, 1)
-    assert store.now("j") == 90
+    assert store.balance("j") == 90
     assert sound(path) == 0
     store.commit()
     assert sound(path) == 1
@@ -79,7 +79,7 @@ def test_what_is_taken_back_never_was(store: LedgerStore) -> None:
     store.commit()
     put(store, 2)
     store.rollback()
-    assert store.now("j") == 90
+    assert store.balance("j") == 90
     assert store.head.position == 1
     assert put(store, 2) == "new"
 
@@ -94,7 +94,7 @@ def test_an_event_counts_once(store: LedgerStore) -> None:
         assert store.append("j", utc(BEGIN), other, [stake(other)]) == "contradiction"
         assert put(store, 1, jackpot="k") == "contradiction"
         assert store.head == before
-        assert store.now("j") == 90
+        assert store.balance("j") == 90
         store.commit()
 
 
@@ -186,7 +186,7 @@ def test_the_meter_at_a_moment_is_the_sum_of_all_before_it(
         wanted = sum(
             amount for each, (_, _, amount) in zip(causes, given_, strict=True) if each < cause
         )
-        assert store.before("j", "meter", cause) == wanted
+        assert store.balance_before("j", "meter", cause) == wanted
     store.check_balances()
     store.close()
 
@@ -218,7 +218,7 @@ def test_an_index_that_says_something_else_than_the_postings_is_told(
         direct.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
         direct.commit()
     with closing(LedgerStore(path)) as again:
-        assert again.now("j") == 270
+        assert again.balance("j") == 270
         with pytest.raises(LedgerError, match="sum to 277, and the controller counted 270"):
             again.check_balances()
 
@@ -252,7 +252,7 @@ def test_a_kill_at_any_instant_loses_nothing_that_was_committed(path: Path, long
             assert store.head.position >= said
             assert store.states() == {"j": b"%d" % store.head.position}
             assert store.cursors()["poker-1"].heard == b"%d" % store.head.position
-            assert store.now("j") == 90 * store.head.position
+            assert store.balance("j") == 90 * store.head.position
         assert sound(path) == store.head.position
 
 
