@@ -31,7 +31,7 @@ from benchmarks.usage import usage
 from controller.contract.times import utc
 from controller.proof.sealing import DAY, seal
 from controller.proof.segment import folder as segments
-from simulators.line import Line
+from simulators.line import SimulatedLine
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 from tests.support.brokers.mosquitto import free_port
 
@@ -91,7 +91,10 @@ def play(ends: list[int], until: threading.Event) -> None:
     """
     game = 3600 / ROUNDS
     wheels = [
-        (STARTED + game * number / len(ends), Line(SlingshotSS2(number, games_per_hour=ROUNDS)))
+        (
+            STARTED + game * number / len(ends),
+            SimulatedLine(SlingshotSS2(number, games_per_hour=ROUNDS)),
+        )
         for number in range(len(ends))
     ]
     for ahead, line in wheels:

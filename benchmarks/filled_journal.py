@@ -20,7 +20,7 @@ from controller.journal.schema import Record, new_boot
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS as KEPT
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
-from devices.calls import Heard, Opened, readings
+from devices.calls import BytesReceived, LinkOpened, apply_call
 from devices.drivers import driver
 from devices.watch import Watch
 
@@ -67,8 +67,8 @@ class PlayedTable:
             lambda: self._now,
             lambda: None,
         )
-        self._runner.on_bytes("wheel", Opened(0.0))
-        self._runner.on_readings(readings(self._watch, Opened(0.0)))
+        self._runner.on_bytes("wheel", LinkOpened(0.0))
+        self._runner.on_readings(apply_call(self._watch, LinkOpened(0.0)))
 
     @property
     def seq(self) -> int:
@@ -80,9 +80,9 @@ class PlayedTable:
         self._rounds += 1
         for line in whole_round(self._rounds):
             self._now += PERIOD
-            call = Heard(self._now, line)
+            call = BytesReceived(self._now, line)
             self._runner.on_bytes("wheel", call)
-            self._runner.on_readings(readings(self._watch, call))
+            self._runner.on_readings(apply_call(self._watch, call))
             if self._now - self._flushed > KEPT:
                 self._runner.flush()
                 self._flushed = self._now

@@ -17,7 +17,7 @@ from controller.journal.journal import Journal
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
-from devices.calls import Heard, Opened, readings
+from devices.calls import BytesReceived, LinkOpened, apply_call
 from devices.drivers import driver
 from devices.watch import Watch
 
@@ -46,11 +46,11 @@ async def measure(name: str, kind: str, bytes_a_second: int, seconds: float) -> 
                 lambda: None,
             )
             watch.opened(0.0)
-            runner.on_bytes("wheel", Opened(0.0))
+            runner.on_bytes("wheel", LinkOpened(0.0))
             for chunk in range(round(seconds / CHUNK)):
-                call = Heard(chunk * CHUNK, KINDS[kind](round(bytes_a_second * CHUNK)))
+                call = BytesReceived(chunk * CHUNK, KINDS[kind](round(bytes_a_second * CHUNK)))
                 runner.on_bytes("wheel", call)
-                runner.on_readings(readings(watch, call))
+                runner.on_readings(apply_call(watch, call))
                 if not chunk % A_MINUTE:
                     runner.flush()
                 if not chunk % A_SECOND:

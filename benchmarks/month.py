@@ -32,7 +32,7 @@ from controller.proof.checkpoint import keep, key_path, make_key, public, sign
 from controller.proof.sealing import DAY, seal
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS, ByteTrace
 from controller.tables.table import Table
-from devices.calls import Heard, Opened, readings
+from devices.calls import BytesReceived, LinkOpened, apply_call
 from devices.drivers import driver
 from devices.watch import Watch
 
@@ -95,10 +95,10 @@ class MonthTable:
         """What is stored of the table as a day begins."""
         return self.table.saved()
 
-    def hear(self, call: Opened | Heard) -> None:
+    def hear(self, call: LinkOpened | BytesReceived) -> None:
         """Take what the wheel sent, as the runner does."""
         self.trace.add(call)
-        for reading in readings(self.watch, call):
+        for reading in apply_call(self.watch, call):
             self.take(reading, call.at)
 
     def take(self, given: Input, at: float) -> None:
@@ -165,7 +165,7 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
     month.note("state", table_start("boot", None), at)
     for gap in month.table.gap(at):
         month.take(gap, at)
-    month.hear(Opened(at))
+    month.hear(LinkOpened(at))
     month.take(SessionOpen(at=at, by="Ana", role="inspector"), at)
     for at, line in sent:
         if at - flushed >= FLUSH_INTERVAL_SECONDS:
@@ -177,7 +177,7 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
                 month.boot(public(key), at)
                 month.note("state", table_start("day", month.at_midnight()), at)
                 _seal(path, store, key, at)
-        month.hear(Heard(at, line))
+        month.hear(BytesReceived(at, line))
     month.flush(at)
     _store(store, month.waiting)
     with closing(JournalReader(path)) as reader:

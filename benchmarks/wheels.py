@@ -19,10 +19,10 @@ import time
 from contextlib import suppress
 from heapq import heapify, heapreplace
 
-from simulators.pty import Pty
-from simulators.serve import Port
+from simulators.pty import PtyPort
+from simulators.serve import SimulatorPort
 from simulators.slot.slot import Slots
-from simulators.tcp import Tcp
+from simulators.tcp import TcpPort
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 
 STARTED = 60.0
@@ -32,7 +32,7 @@ COIN = 100
 """What a coin in the slots is worth, in minor units."""
 
 
-def link(port: Port) -> str:
+def link(port: SimulatorPort) -> str:
     """The daemon's link to this port."""
     address = port.address
     return address if address.startswith("tcp:") else f"serial://{address}?baud=9600"
@@ -43,7 +43,7 @@ class Wheel:
 
     def __init__(self, number: int, games_per_hour: int, ahead: float) -> None:
         self.number = number
-        self.port: Port = Tcp("127.0.0.1", 0) if number % 2 else Pty()
+        self.port: SimulatorPort = TcpPort("127.0.0.1", 0) if number % 2 else PtyPort()
         self._device = SlingshotSS2(number, games_per_hour=games_per_hour)
         self._ahead = STARTED + ahead
         self._device.advance(self._ahead)
@@ -72,7 +72,7 @@ class CoinSlots:
 
     def __init__(self, number: int, games_per_hour: int, ahead: float) -> None:
         self.number = number
-        self.port: Port = Tcp("127.0.0.1", 0)
+        self.port: SimulatorPort = TcpPort("127.0.0.1", 0)
         self._device = Slots(number, games_per_hour=games_per_hour, coin=COIN)
         self._ahead = STARTED + ahead
         self._device.advance(self._ahead)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-MOST_OPENING = 128
+MAX_CONCURRENT_OPENS = 128
 """Links of one event loop that are being opened at once. A thousand hosts that do not answer are
 each tried within half a minute.
 """
@@ -19,9 +19,9 @@ Result = TypeVar("Result")
 _opening: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
-def opening() -> asyncio.Semaphore:
+def opening_slot() -> asyncio.Semaphore:
     """Held while a link is opened."""
-    return _opening.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_OPENING))
+    return _opening.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_CONCURRENT_OPENS))
 
 
 async def in_thread(work: Callable[[], Result], name: str) -> Result:

@@ -32,9 +32,9 @@ baud, and the shortest time that decides whether a reading is late is a thousand
 nothing but the jitter of this machine, and double the size of what is stored.
 """
 TICKS_PER_SECOND: int = 10**CLOCK_DIGITS
-WORTH_PACKING = 256
+MIN_PACKED_BYTES = 256
 """Bytes of a list of calls from which on it is compressed; of less, base64 leaves no gain."""
-LONGEST_LIST = 1 << 25
+MAX_UNPACKED_BYTES = 1 << 25
 """Bytes of the longest list of calls that is unpacked: twice what a trace can hold."""
 
 
@@ -51,7 +51,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     at: float
 
 
-class Opened(Call, frozen=True, array_like=True):
+class LinkOpened(Call, frozen=True, array_like=True):
     """The link was opened. ``kept``: what arrives first may have been kept for any time, as on
     every real link; older releases did not judge so, and their journals do not say so.
     """
@@ -59,7 +59,7 @@ class Opened(Call, frozen=True, array_like=True):
     kept: bool = False
 
 
-class Heard(Call, frozen=True, array_like=True):
+class BytesReceived(Call, frozen=True, array_like=True):
     """Bytes arrived. Empty: a silence after which something may be due.
 
     ``since``: set if we were not scheduled for a while: they may have arrived at any time from then
@@ -71,13 +71,13 @@ class Heard(Call, frozen=True, array_like=True):
     kept: bool = False
 
 
-class Lost(Call, frozen=True, array_like=True, tag="lost"):
+class LinkClosed(Call, frozen=True, array_like=True, tag="lost"):
     """The link was closed, or could not be opened."""
 
     reason: str
 
 
-class Missed(Call, frozen=True, array_like=True, tag="missed"):
+class CallsMissed(Call, frozen=True, array_like=True, tag="missed"):
     """Calls with this many bytes were not stored. Readings cannot be derived again until the device
     starts anew.
     """
@@ -85,39 +85,41 @@ class Missed(Call, frozen=True, array_like=True, tag="missed"):
     bytes: int
 
 
-AnyCall = Opened | Heard | Lost | Missed
+AnyCall = LinkOpened | BytesReceived | LinkClosed | CallsMissed
 
 
-class _Opened(Call, frozen=True, array_like=True, tag="opened"):
-    """:class:`Opened` as stored by older releases, without ``kept``."""
+class _StoredOpenedLegacy(Call, frozen=True, array_like=True, tag="opened"):
+    """:class:`LinkOpened` as stored by older releases, without ``kept``."""
 
 
-class _Connected(Call, frozen=True, array_like=True, tag="connected"):
-    """:class:`Opened` with ``kept``, as stored."""
+class _StoredOpened(Call, frozen=True, array_like=True, tag="connected"):
+    """:class:`LinkOpened` with ``kept``, as stored."""
 
 
-class _Written(Call, frozen=True, array_like=True, tag="heard"):
-    """:class:`Heard` as stored: the bytes are written by :func:`devices.readings.escape`."""
+class _StoredBytes(Call, frozen=True, array_like=True, tag="heard"):
+    """:class:`BytesReceived` as stored: the bytes are written by
+    :func:`devices.readings.escape`.
+    """
 
     data: str
 
 
-class _Delayed(Call, frozen=True, array_like=True, tag="delayed"):
-    """:class:`Heard` with ``since``, as stored."""
+class _StoredDelayedBytes(Call, frozen=True, array_like=True, tag="delayed"):
+    """:class:`BytesReceived` with ``since``, as stored."""
 
     data: str
     since: float
 
 
-class _Kept(Call, frozen=True, array_like=True, tag="kept"):
-    """:class:`Heard` with ``kept``, as stored."""
+class _StoredKeptBytes(Call, frozen=True, array_like=True, tag="kept"):
+    """:class:`BytesReceived` with ``kept``, as stored."""
 
     data: str
 
 
-class _Run(Call, frozen=True, array_like=True, tag="run"):
-    """Several :class:`Heard` without ``since`` and ``kept``, as stored: the bytes of all of them as
-    in :class:`_Written`, how many each has, and the microseconds from each to the next.
+class _StoredRun(Call, frozen=True, array_like=True, tag="run"):
+    """Several :class:`BytesReceived` without ``since`` and ``kept``, as stored: the bytes of all of
+    them as in :class:`_StoredBytes`, how many each has, and the microseconds from each to the next.
     """
 
     data: str
@@ -125,14 +127,23 @@ class _Run(Call, frozen=True, array_like=True, tag="run"):
     pauses: list[int]
 
 
-_Stored = _Run | _Opened | _Connected | _Written | _Delayed | _Kept | Lost | Missed
+_StoredCall = (
+    _StoredRun
+    | _StoredOpenedLegacy
+    | _StoredOpened
+    | _StoredBytes
+    | _StoredDelayedBytes
+    | _StoredKeptBytes
+    | LinkClosed
+    | CallsMissed
+)
 
 
 class _Body(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of ``calls`` and ``packed``."""
 
     device: str
-    calls: list[_Stored] | None = None
+    calls: list[_StoredCall] | None = None
     packed: bytes | None = None
 
 
@@ -141,10 +152,10 @@ def write_calls(device: str, calls: Sequence[AnyCall], *, compact: bool = False)
     the last entry. ``compact``: in as few bytes as possible.
     """
     if not compact:
-        return msgspec.json.encode(_Body(device, [_written(call) for call in calls]))
-    stored = list(_joined(calls))
+        return msgspec.json.encode(_Body(device, [_to_stored(call) for call in calls]))
+    stored = list(_to_stored_runs(calls))
     listed = msgspec.json.encode(stored)
-    if len(listed) < WORTH_PACKING:
+    if len(listed) < MIN_PACKED_BYTES:
         return msgspec.json.encode(_Body(device, stored))
     return msgspec.json.encode(_Body(device, packed=zlib.compress(listed)))
 
@@ -156,10 +167,10 @@ def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
     read = msgspec.json.decode(body, type=_Body)
     stored = read.calls
     if stored is None:
-        stored = msgspec.json.decode(_unpacked(read.packed), type=list[_Stored])
+        stored = msgspec.json.decode(_unpacked(read.packed), type=list[_StoredCall])
     elif read.packed is not None:
         raise msgspec.ValidationError("the entry has both `calls` and `packed`")
-    return read.device, [call for each in stored for call in _read(each)]
+    return read.device, [call for each in stored for call in _from_stored(each)]
 
 
 def _unpacked(packed: bytes | None) -> bytes:
@@ -170,7 +181,7 @@ def _unpacked(packed: bytes | None) -> bytes:
         raise msgspec.ValidationError("the entry has neither `calls` nor `packed`")
     unpacking = zlib.decompressobj()
     try:
-        listed = unpacking.decompress(packed, LONGEST_LIST)
+        listed = unpacking.decompress(packed, MAX_UNPACKED_BYTES)
     except zlib.error as error:
         raise msgspec.ValidationError(f"`packed` cannot be decompressed: {error}") from None
     if not unpacking.eof or unpacking.unused_data:
@@ -178,92 +189,94 @@ def _unpacked(packed: bytes | None) -> bytes:
     return listed
 
 
-def _joined(calls: Sequence[AnyCall]) -> Iterator[_Stored]:
+def _to_stored_runs(calls: Sequence[AnyCall]) -> Iterator[_StoredCall]:
     """The calls as stored, with arrivals one after the other as runs."""
-    run: list[Heard] = []
+    run: list[BytesReceived] = []
     for call in calls:
-        if isinstance(call, Heard) and _is_plain(call):
+        if isinstance(call, BytesReceived) and _fits_run(call):
             run.append(call)
             continue
-        yield from _run(run)
+        yield from _to_stored_run(run)
         run = []
-        yield _written(call)
-    yield from _run(run)
+        yield _to_stored(call)
+    yield from _to_stored_run(run)
 
 
-def _is_plain(call: Heard) -> bool:
+def _fits_run(call: BytesReceived) -> bool:
     """Whether the arrival can be part of a run without loss."""
     return (
         call.since is None
         and not call.kept
         and type(call.data) is bytes
-        and _micros(call.at) / 1e6 == call.at
+        and _microseconds(call.at) / 1e6 == call.at
     )
 
 
-def _run(run: Sequence[Heard]) -> Iterator[_Stored]:
+def _to_stored_run(run: Sequence[BytesReceived]) -> Iterator[_StoredCall]:
     if len(run) < 2:
-        yield from map(_written, run)
+        yield from map(_to_stored, run)
         return
-    pauses = [later - earlier for earlier, later in pairwise(_micros(call.at) for call in run)]
+    pauses = [
+        later - earlier for earlier, later in pairwise(_microseconds(call.at) for call in run)
+    ]
     data = escape(b"".join(call.data for call in run))
-    yield _Run(run[0].at, data, [len(call.data) for call in run], pauses)
+    yield _StoredRun(run[0].at, data, [len(call.data) for call in run], pauses)
 
 
-def _micros(at: float) -> int:
+def _microseconds(at: float) -> int:
     return round(at * 1e6)
 
 
-def _written(call: AnyCall) -> _Stored:
+def _to_stored(call: AnyCall) -> _StoredCall:
     match call:
-        case Opened():
-            return _Connected(call.at) if call.kept else _Opened(call.at)
-        case Heard():
+        case LinkOpened():
+            return _StoredOpened(call.at) if call.kept else _StoredOpenedLegacy(call.at)
+        case BytesReceived():
             data = escape(call.data)
             if call.kept:
-                return _Kept(call.at, data)
+                return _StoredKeptBytes(call.at, data)
             if call.since is not None:
-                return _Delayed(call.at, data, call.since)
-            return _Written(call.at, data)
+                return _StoredDelayedBytes(call.at, data, call.since)
+            return _StoredBytes(call.at, data)
     return call
 
 
-def _read(call: _Stored) -> list[AnyCall]:
+def _from_stored(call: _StoredCall) -> list[AnyCall]:
     match call:
-        case _Run():
-            return _arrivals(call)
-        case _Opened():
-            return [Opened(call.at)]
-        case _Connected():
-            return [Opened(call.at, kept=True)]
-        case _Written():
-            return [Heard(call.at, unescape(call.data))]
-        case _Delayed():
-            return [Heard(call.at, unescape(call.data), call.since)]
-        case _Kept():
-            return [Heard(call.at, unescape(call.data), kept=True)]
+        case _StoredRun():
+            return _run_to_calls(call)
+        case _StoredOpenedLegacy():
+            return [LinkOpened(call.at)]
+        case _StoredOpened():
+            return [LinkOpened(call.at, kept=True)]
+        case _StoredBytes():
+            return [BytesReceived(call.at, unescape(call.data))]
+        case _StoredDelayedBytes():
+            return [BytesReceived(call.at, unescape(call.data), call.since)]
+        case _StoredKeptBytes():
+            return [BytesReceived(call.at, unescape(call.data), kept=True)]
     return [call]
 
 
-def _arrivals(run: _Run) -> list[AnyCall]:
+def _run_to_calls(run: _StoredRun) -> list[AnyCall]:
     """The arrivals of a run. Raises ``msgspec.ValidationError`` if its parts do not match."""
     data = unescape(run.data)
     if sum(run.sizes) != len(data) or len(run.pauses) != len(run.sizes) - 1:
         raise msgspec.ValidationError("the bytes, sizes and pauses of a run do not match")
     ends = accumulate(run.sizes)
     try:
-        times = [micros / 1e6 for micros in accumulate(run.pauses, initial=_micros(run.at))]
+        times = [micros / 1e6 for micros in accumulate(run.pauses, initial=_microseconds(run.at))]
     except OverflowError:
         raise msgspec.ValidationError("a time in a run is out of range") from None
     return [
-        Heard(at, data[end - size : end])
+        BytesReceived(at, data[end - size : end])
         for at, size, end in zip(times, run.sizes, ends, strict=True)
     ]
 
 
-def matters(watch: Watch, call: AnyCall) -> bool:
+def changes_watch(watch: Watch, call: AnyCall) -> bool:
     """Whether the call can change anything. Only a silence in which nothing is due cannot."""
-    if not isinstance(call, Heard) or call.data:
+    if not isinstance(call, BytesReceived) or call.data:
         return True
     deadline = watch.deadline
     return deadline is not None and deadline <= call.at
@@ -272,20 +285,20 @@ def matters(watch: Watch, call: AnyCall) -> bool:
 def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
     """The steps of one call. If one step raises, the next must still be taken."""
     match call:
-        case Opened():
+        case LinkOpened():
             return (partial(watch.opened, call.at, kept=call.kept),)
-        case Heard():
+        case BytesReceived():
             looked = call.at if call.since is None else call.since
             return (
                 partial(watch.tick, looked),
                 partial(watch.hear, call.data, call.at, call.since, kept=call.kept),
             )
-        case Lost():
+        case LinkClosed():
             return partial(watch.tick, call.at), partial(watch.lost, call.at, call.reason)
     return ()
 
 
-def readings(watch: Watch, call: AnyCall) -> list[AnyReading]:
+def apply_call(watch: Watch, call: AnyCall) -> list[AnyReading]:
     """The readings that a call produces. Defects of the codec are left out."""
     produced: list[AnyReading] = []
     for step in steps(watch, call):

@@ -16,28 +16,28 @@ from typing import Literal
 import msgspec
 
 from devices.errors import NovamasError
-from devices.recording_lines import moment
+from devices.recording_lines import format_time
 
 Form = Literal["raw", "hex", "text"]
 
-AT_ONCE = 256
+RAW_CHUNK_BYTES = 256
 """Bytes of one chunk where a capture does not say what arrived together."""
 NO_TIMES = "none in the capture: all bytes are at 0, and are judged as one burst"
-_HALF_A_DAY, _DAY = 43_200.0, 86_400.0
+_HALF_DAY_SECONDS, _DAY_SECONDS = 43_200.0, 86_400.0
 
 _EPOCH = re.compile(r"\(?(\d{9,10}\.\d{1,9})\)?(?:[ \t]|$)")
 _ISO = re.compile(
     r"\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)\]?(?:[ \t]|$)"
 )
-_OF_DAY = re.compile(r"\[?(\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)\]?(?:[ \t]|$)")
+_TIME_OF_DAY = re.compile(r"\[?(\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)\]?(?:[ \t]|$)")
 
-_ALONE = re.compile(r"([0-9A-Fa-f]{4,16}):?")
+_OFFSET_ALONE = re.compile(r"([0-9A-Fa-f]{4,16}):?")
 _PAIR = "[0-9A-Fa-f]{2}"
 _XXD = re.compile(rf"([0-9A-Fa-f]{{4,16}}): ?((?:(?:{_PAIR})+ )*(?:{_PAIR})+)(?:[ \t]{{2,}}.*)?")
 _DUMP = re.compile(
     rf"([0-9A-Fa-f]{{6,16}})[ \t]+((?:{_PAIR}[ \t]+)*{_PAIR})(?:[ \t]+(?:\|.*\||>.*<))?"
 )
-_BYTES = re.compile(rf"(?:{_PAIR})+|(?:0[xX])?{_PAIR}(?:[ \t,:;-]+(?:0[xX])?{_PAIR})*[,;]?")
+_HEX_BYTES = re.compile(rf"(?:{_PAIR})+|(?:0[xX])?{_PAIR}(?:[ \t,:;-]+(?:0[xX])?{_PAIR})*[,;]?")
 
 
 class CaptureError(NovamasError, ValueError):
@@ -48,7 +48,7 @@ class CaptureError(NovamasError, ValueError):
         self.line, self.what = line, what
 
 
-class Captured(msgspec.Struct, frozen=True):
+class Capture(msgspec.Struct, frozen=True):
     """What a capture has. ``chunks``: the time of each, as a recording writes it, and its bytes.
     ``times``: where the times come from, in words.
     """
@@ -57,7 +57,7 @@ class Captured(msgspec.Struct, frozen=True):
     times: str
 
 
-class _Line(msgspec.Struct, frozen=True):
+class _CaptureLine(msgspec.Struct, frozen=True):
     """A line without its time. ``time``: that time as the capture has it."""
 
     number: int
@@ -65,96 +65,104 @@ class _Line(msgspec.Struct, frozen=True):
     rest: bytes
 
 
-def read_capture(data: bytes, form: Form, line_end: bytes = b"\r\n") -> Captured:
+def read_capture(data: bytes, form: Form, line_end: bytes = b"\r\n") -> Capture:
     """Read a capture. ``line_end``: what ended each line of a text, and was lost in the capture.
     Raises :class:`CaptureError`.
     """
     if form == "raw":
-        parts = (data[begin : begin + AT_ONCE] for begin in range(0, len(data), AT_ONCE))
-        return Captured(tuple(("0.000000", part) for part in parts), NO_TIMES)
+        parts = (
+            data[begin : begin + RAW_CHUNK_BYTES] for begin in range(0, len(data), RAW_CHUNK_BYTES)
+        )
+        return Capture(tuple(("0.000000", part) for part in parts), NO_TIMES)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise CaptureError(1, "this is UTF-16; convert it first: `iconv -f UTF-16 -t UTF-8`")
     data = data.removeprefix(codecs.BOM_UTF8)
-    kind, lines = _timed(data)
+    kind, lines = _split_times(data)
     stamps = _stamps(kind, lines)
     if form == "text":
         found = [line.rest + line_end for line in lines]
-    elif kind is None and (dumped := _dumped(lines)) is not None:
+    elif kind is None and (dumped := _read_dump(lines)) is not None:
         found = dumped
         stamps = ["0.000000"] * len(found)
     else:
-        found = [_bytes(line) for line in lines]
+        found = [_read_hex(line) for line in lines]
     chunks = tuple((at, part) for at, part in zip(stamps, found, strict=True) if part)
-    return Captured(chunks, NO_TIMES if kind is None else kind.words)
+    return Capture(chunks, NO_TIMES if kind is None else kind.words)
 
 
 # Times
 
 
-class _Kind(msgspec.Struct, frozen=True):
+class _TimeFormat(msgspec.Struct, frozen=True):
     """A way to write times. ``words``: what is known of them."""
 
     pattern: re.Pattern[str]
-    stamps: Callable[[list[_Line]], Iterator[tuple[str, float]]]
+    stamps: Callable[[list[_CaptureLine]], Iterator[tuple[str, float]]]
     words: str
 
 
-def _since_1970(lines: list[_Line]) -> Iterator[tuple[str, float]]:
+def _epoch_stamps(lines: list[_CaptureLine]) -> Iterator[tuple[str, float]]:
     for line in lines:
         at = round(float(line.time), 6)
-        yield moment(at), at
+        yield format_time(at), at
 
 
-def _zoned(lines: list[_Line]) -> Iterator[tuple[str, float]]:
+def _zoned_stamps(lines: list[_CaptureLine]) -> Iterator[tuple[str, float]]:
     for line in lines:
         at = _datetime(line).timestamp()
-        yield moment(at), at
+        yield format_time(at), at
 
 
-def _local(lines: list[_Line]) -> Iterator[tuple[str, float]]:
+def _local_stamps(lines: list[_CaptureLine]) -> Iterator[tuple[str, float]]:
     for line in lines:
         at = _datetime(line)
         yield at.isoformat(timespec="microseconds"), at.replace(tzinfo=UTC).timestamp()
 
 
-def _of_day(lines: list[_Line]) -> Iterator[tuple[str, float]]:
+def _time_of_day_stamps(lines: list[_CaptureLine]) -> Iterator[tuple[str, float]]:
     before, days = 0.0, 0.0
     for line in lines:
         try:
-            of_day = time.fromisoformat(_micro(line.time))
+            of_day = time.fromisoformat(_six_digits(line.time))
         except ValueError:
             raise CaptureError(line.number, f"{line.time} is not a time of day") from None
         seconds = of_day.hour * 3600 + of_day.minute * 60 + of_day.second
         at = days + seconds + of_day.microsecond / 1e6
-        if before - at > _HALF_A_DAY:
-            days, at = days + _DAY, at + _DAY
+        if before - at > _HALF_DAY_SECONDS:
+            days, at = days + _DAY_SECONDS, at + _DAY_SECONDS
         before = at
         yield f"{at:.6f}", at
 
 
-def _datetime(line: _Line) -> datetime:
+def _datetime(line: _CaptureLine) -> datetime:
     try:
-        return datetime.fromisoformat(_micro(line.time))
+        return datetime.fromisoformat(_six_digits(line.time))
     except ValueError:
         raise CaptureError(line.number, f"{line.time} is not a time") from None
 
 
-def _micro(text: str) -> str:
+def _six_digits(text: str) -> str:
     """A time with the six digits behind the point that Python reads."""
     return re.sub(r"[.,](\d+)", lambda found: "." + found[1][:6].ljust(6, "0"), text)
 
 
-_EPOCHS = _Kind(_EPOCH, _since_1970, "of each line, as the capture has them, in seconds since 1970")
-_ZONED = _Kind(_ISO, _zoned, "of each line, as the capture has them, with their zone")
-_LOCAL = _Kind(
-    _ISO, _local, "of each line, as the capture has them, without a zone: written as if UTC"
+_EPOCH_FORMAT = _TimeFormat(
+    _EPOCH, _epoch_stamps, "of each line, as the capture has them, in seconds since 1970"
 )
-_OF_DAYS = _Kind(
-    _OF_DAY, _of_day, "of each line, as the capture has them: of day, without a date or zone"
+_ZONED_FORMAT = _TimeFormat(
+    _ISO, _zoned_stamps, "of each line, as the capture has them, with their zone"
+)
+_LOCAL_FORMAT = _TimeFormat(
+    _ISO, _local_stamps, "of each line, as the capture has them, without a zone: written as if UTC"
+)
+_TIME_OF_DAY_FORMAT = _TimeFormat(
+    _TIME_OF_DAY,
+    _time_of_day_stamps,
+    "of each line, as the capture has them: of day, without a date or zone",
 )
 
 
-def _timed(data: bytes) -> tuple[_Kind | None, list[_Line]]:
+def _split_times(data: bytes) -> tuple[_TimeFormat | None, list[_CaptureLine]]:
     """Which times the lines have, and the lines without them. Empty lines are left out. All lines
     must have a time, or none of them.
     """
@@ -166,25 +174,32 @@ def _timed(data: bytes) -> tuple[_Kind | None, list[_Line]]:
     if not lines:
         raise CaptureError(0, "the capture is empty")
     first = lines[0][1].decode("latin-1")
-    kind = next((each for each in (_EPOCHS, _LOCAL, _OF_DAYS) if each.pattern.match(first)), None)
+    kind = next(
+        (
+            each
+            for each in (_EPOCH_FORMAT, _LOCAL_FORMAT, _TIME_OF_DAY_FORMAT)
+            if each.pattern.match(first)
+        ),
+        None,
+    )
     if kind is None:
-        return None, [_Line(number, "", line) for number, line in lines]
+        return None, [_CaptureLine(number, "", line) for number, line in lines]
     found = []
     for number, line in lines:
         text = line.decode("latin-1")
         match = kind.pattern.match(text)
         if match is None:
             raise CaptureError(number, f"has no time, as line {lines[0][0]} has one")
-        found.append(_Line(number, match[1], line[match.end() :]))
-    if kind is _LOCAL:
+        found.append(_CaptureLine(number, match[1], line[match.end() :]))
+    if kind is _LOCAL_FORMAT:
         zoned = {_datetime(line).tzinfo is not None for line in found}
         if len(zoned) > 1:
             raise CaptureError(0, "some times have a zone and others have none")
-        kind = _ZONED if zoned == {True} else _LOCAL
+        kind = _ZONED_FORMAT if zoned == {True} else _LOCAL_FORMAT
     return kind, found
 
 
-def _stamps(kind: _Kind | None, lines: list[_Line]) -> list[str]:
+def _stamps(kind: _TimeFormat | None, lines: list[_CaptureLine]) -> list[str]:
     if kind is None:
         return ["0.000000"] * len(lines)
     stamps: list[str] = []
@@ -204,10 +219,10 @@ def _stamps(kind: _Kind | None, lines: list[_Line]) -> list[str]:
 # Bytes
 
 
-def _bytes(line: _Line) -> bytes:
+def _read_hex(line: _CaptureLine) -> bytes:
     """The bytes of a line of hexadecimal numbers."""
     text = line.rest.decode("latin-1").strip()
-    if text and not _BYTES.fullmatch(text):
+    if text and not _HEX_BYTES.fullmatch(text):
         raise CaptureError(
             line.number,
             f"{text[:40]!r} is not hexadecimal; write two digits for each byte, as in `02 31 53`, "
@@ -216,7 +231,7 @@ def _bytes(line: _Line) -> bytes:
     return bytes.fromhex(re.sub(r"0[xX]|[^0-9A-Fa-f]", "", text))
 
 
-def _dumped(lines: list[_Line]) -> list[bytes] | None:
+def _read_dump(lines: list[_CaptureLine]) -> list[bytes] | None:
     """The bytes of a dump with offsets, which prove that no line is missing. None: it has none."""
     texts = [(line.number, line.rest.decode("latin-1").strip()) for line in lines]
     form = next((form for form in (_XXD, _DUMP) if form.fullmatch(texts[0][1])), None)
@@ -229,7 +244,7 @@ def _dumped(lines: list[_Line]) -> list[bytes] | None:
             repeats = True
             continue
         match = form.fullmatch(text)
-        begun = match or _ALONE.fullmatch(text)
+        begun = match or _OFFSET_ALONE.fullmatch(text)
         if begun is None:
             raise CaptureError(number, f"{text[:40]!r} is not a line of this dump")
         offset = int(begun[1], 16)

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from devices.readings import AnyReading, Damaged, Whole
+from devices.readings import AnyReading, DamagedBytes, Whole
 
 Evidence = Literal["documented", "observed", "profile"]
 """How we know the protocol: from the vendor's document, from recordings only, or from a profile
@@ -21,7 +21,7 @@ that a site wrote.
 """
 
 
-class Proof(IntEnum):
+class FrameProof(IntEnum):
     """How well one valid frame proves that it comes from the device that the codec decodes, and not
     from a device server or another device.
     """
@@ -61,7 +61,7 @@ class Codec(Protocol):
     """
 
     @property
-    def proof(self) -> Proof:
+    def proof(self) -> FrameProof:
         """What a frame proves that it counts in ``counters.frames``, at the least."""
         ...
 
@@ -91,14 +91,14 @@ class Codec(Protocol):
         ...
 
 
-LONGEST_WAIT = 5.0
+MAX_LIVE_DELAY_SECONDS = 5.0
 """Seconds. If bytes lay unread for longer, what arrived is judged as if it had waited on the wire:
 what was true five seconds ago must not be acted upon.
 """
 
 
 @runtime_checkable
-class JudgesDelay(Protocol):
+class DelayAware(Protocol):
     """A codec that can tell our own delay from that of the wire. Without this, what arrives after
     we were not scheduled is judged as if it had waited on the wire.
     """
@@ -110,18 +110,18 @@ class JudgesDelay(Protocol):
         ...
 
 
-OPENING = 1.0
+OPENING_SECONDS = 1.0
 """Seconds after opening in which what arrives counts as kept, for a codec that does not say
 otherwise.
 """
 
 
 @runtime_checkable
-class JudgesKept(Protocol):
+class KeptBytesAware(Protocol):
     """A codec that accounts for bytes that may have been kept for any time: by a device server
     until a client connected, or by the kernel while the machine was suspended or we did not read
-    for longer than :data:`LONGEST_WAIT`. The watch marks the readings of such bytes as late in any
-    case; this codec also judges by them what follows.
+    for longer than :data:`MAX_LIVE_DELAY_SECONDS`. The watch marks the readings of such bytes as
+    late in any case; this codec also judges by them what follows.
     """
 
     @property
@@ -137,35 +137,35 @@ class JudgesKept(Protocol):
 
 
 @runtime_checkable
-class TakesText(Protocol):
+class GreetingAware(Protocol):
     """A codec to which any line of text may be a frame. It must not take what a device server says
     at connecting (a banner, a refusal) for what the device says.
     """
 
     def opened(self, now: float) -> None:
         """The link was opened. Text that proves nothing is dropped for the next
-        :data:`GREETING` seconds.
+        :data:`GREETING_SECONDS` seconds.
         """
         ...
 
 
-GREETING = 1.0
+GREETING_SECONDS = 1.0
 """Seconds after opening in which a device server greets or refuses its client."""
 
-LASTED = 5.0
+STABLE_LINK_SECONDS = 5.0
 """Seconds after which an open link has lasted. One that ended sooner, without a valid frame, was no
 connection with the device.
 """
 
 
-DAMAGED = b"\xff"
+DAMAGE_SUBSTITUTE = b"\xff"
 """What a codec is fed in place of a damaged byte, unless it takes damage itself: no frame of text
 has it, so the frame is dropped. ``tests/devices/test_damage.py`` shows it of every driver.
 """
 
 
 @runtime_checkable
-class TakesDamage(Protocol):
+class DamageAware(Protocol):
     """A codec to which the byte FF may be part of a frame."""
 
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:
@@ -176,8 +176,8 @@ class TakesDamage(Protocol):
 
 
 def feed(codec: Codec, data: bytes, now: float) -> list[AnyReading]:
-    """Have a codec decode bytes of which some may be :class:`devices.readings.Damaged`."""
-    if not isinstance(data, Damaged):
+    """Have a codec decode bytes of which some may be :class:`devices.readings.DamagedBytes`."""
+    if not isinstance(data, DamagedBytes):
         return codec.feed(data, now)
     readings: list[AnyReading] = []
     begin = 0
@@ -185,14 +185,16 @@ def feed(codec: Codec, data: bytes, now: float) -> list[AnyReading]:
         readings += codec.feed(data[begin:at], now)
         byte = data[at : at + 1]
         readings += (
-            codec.damaged(byte, now) if isinstance(codec, TakesDamage) else codec.feed(DAMAGED, now)
+            codec.damaged(byte, now)
+            if isinstance(codec, DamageAware)
+            else codec.feed(DAMAGE_SUBSTITUTE, now)
         )
         begin = at + 1
     return readings + codec.feed(data[begin:], now)
 
 
 @runtime_checkable
-class Asks(Protocol):
+class RequestingCodec(Protocol):
     """A codec that decides by the answers what to ask next: for a line on which only one may speak
     at a time. What it asks depends on the calls made to it alone, so that a replay asks the same.
     """

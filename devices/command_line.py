@@ -2,9 +2,9 @@
 action, choice or option; the signals that end it, and whether the terminal from which it was
 started has been closed; and an end without the garbage collector.
 
-A terminal that is closed sends SIGHUP: the kernel to the session's leader and, once that has
-ended, to what runs in the foreground; a shell also to its jobs. ``kill`` and service managers send
-the same signal to a daemon that is to read its configuration again.
+A terminal that is closed sends SIGHUP: the kernel to the session's leader and, once that has ended,
+to what runs in the foreground; a shell also to its jobs. ``kill`` and service managers send the
+same signal to a daemon that is to read its configuration again.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import sys
 from io import TextIOWrapper
 from typing import Any, NoReturn
 
-from devices.suggestions import instead_of, meant
+from devices.suggestions import closest, suggest
 
-TERMINAL = "/dev/tty"
+CONTROLLING_TERMINAL = "/dev/tty"
 """The controlling terminal of whichever process opens it (tty(4))."""
-UNRECOGNIZED = "unrecognized arguments: "
+UNRECOGNIZED_PREFIX = "unrecognized arguments: "
 """How ``argparse`` begins what it says of words that it does not know."""
 
 
-def bear_any_locale() -> None:
+def escape_unencodable_output() -> None:
     """Let standard output write what its encoding lacks as an escape, which JSON reads as the same
     text: a locale such as es_ES.ISO-8859-1 has no card suits, and POSIX no accents.
     """
@@ -54,7 +54,7 @@ def has_terminal() -> bool:
     manager gives none.
     """
     try:
-        descriptor = os.open(TERMINAL, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        descriptor = os.open(CONTROLLING_TERMINAL, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError:
         return False
     os.close(descriptor)
@@ -66,13 +66,13 @@ class CommandLine(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, with the options that are meant, and end with status 2."""
-        if message.startswith(UNRECOGNIZED):
-            known = sorted(_options(self))
+        if message.startswith(UNRECOGNIZED_PREFIX):
+            known = sorted(_long_options(self))
             near = [
                 found
-                for word in message.removeprefix(UNRECOGNIZED).split()
+                for word in message.removeprefix(UNRECOGNIZED_PREFIX).split()
                 if word.startswith("-")
-                and (found := meant(word.partition("=")[0], known)) is not None
+                and (found := closest(word.partition("=")[0], known)) is not None
             ]
             if near:
                 message += f"; did you mean {' '.join(f'`{each}`' for each in near)}?"
@@ -82,14 +82,14 @@ class CommandLine(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             raise argparse.ArgumentError(
                 action,
-                f"invalid choice: {value!r}; {instead_of(str(value), map(str, action.choices))}",
+                f"invalid choice: {value!r}; {suggest(str(value), map(str, action.choices))}",
             )
 
 
-def _options(parser: argparse.ArgumentParser) -> set[str]:
+def _long_options(parser: argparse.ArgumentParser) -> set[str]:
     """The long options of a parser, and of those below it, for which it is the one to complain."""
     found = {each for each in parser._option_string_actions if each.startswith("--")}  # noqa: SLF001
     for action in parser._actions:  # noqa: SLF001 - argparse has no other way
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            found = found.union(*map(_options, action.choices.values()))
+            found = found.union(*map(_long_options, action.choices.values()))
     return found

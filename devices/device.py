@@ -16,26 +16,34 @@ from functools import partial
 
 import msgspec
 
-from devices.blocking import in_thread, opening
-from devices.calls import AnyCall, Heard, Lost, Opened, clock_time, matters, steps
-from devices.codec import LASTED, LONGEST_WAIT, Codec
+from devices.blocking import in_thread, opening_slot
+from devices.calls import (
+    AnyCall,
+    BytesReceived,
+    LinkClosed,
+    LinkOpened,
+    changes_watch,
+    clock_time,
+    steps,
+)
+from devices.codec import MAX_LIVE_DELAY_SECONDS, STABLE_LINK_SECONDS, Codec
 from devices.errors import NovamasError
 from devices.health import DeviceHealth
 from devices.links import LinkFailedError, WriteTimedOutError
-from devices.links.holders import Holder, in_use
+from devices.links.holders import Holder, in_use_reason
 from devices.log import structlog
-from devices.looks import told_after
+from devices.looks import normal_delay
 from devices.port_watch import port_watch
-from devices.reader import OpenLink, Reader, open_to_read
+from devices.reader import LinkReader, OpenLink, open_to_read
 from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape
-from devices.recorder import Recorder
+from devices.recorder import DeviceRecorder
 from devices.recording import RecordingWriter
 from devices.recording_lines import LINK_OPENED
-from devices.watch import NOT_UNDERSTOOD, CodecDefectError, Watch
+from devices.watch import UNINTELLIGIBLE_ADVICE, CodecDefectError, Watch
 
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 30.0
-MOST_WAITING = 16
+MIN_RECONNECT_PAUSE_SECONDS = 0.5
+MAX_RECONNECT_PAUSE_SECONDS = 30.0
+MAX_QUEUED_WRITES = 16
 """Writes that may be queued for the port. When the queue is full a command is refused, never kept
 for later.
 """
@@ -55,16 +63,15 @@ class Request(msgspec.Struct, frozen=True):
     unsent: Callable[[str], None] = lambda _: None
 
 
-class Device:
+class DeviceSupervisor:
     """One device. ``take`` is called in the event loop with its readings, all that a chunk of bytes
     led to at once; ``clock`` gives seconds and never goes back, ``speed`` of them per second.
 
     ``recorder``: where its bytes are recorded; closed at the end of :meth:`run`. ``note`` receives
     every call that matters to the watch directly after the bytes were read, before ``take``
-    receives the readings it produced. ``identify`` receives the facts about the connection
-    whenever it was opened.
-    ``confidential``: nothing the device sends appears in a log line or an error, because those can
-    be read by anybody.
+    receives the readings it produced. ``identify`` receives the facts about the connection whenever
+    it was opened. ``confidential``: nothing the device sends appears in a log line or an error,
+    because those can be read by anybody.
     """
 
     def __init__(
@@ -94,9 +101,9 @@ class Device:
         self._hold = hold
         self._clock = clock
         self._speed = speed
-        self._told_after = told_after(speed) * speed
+        self._told_after = normal_delay(speed) * speed
         self._writer = recorder
-        self._recorder: Recorder | None = None
+        self._recorder: DeviceRecorder | None = None
         self._recording = recorder is not None
         self._since_1970 = 0.0
         self._gap = ""  # a remark for the recording: what comes next continues nothing
@@ -118,7 +125,7 @@ class Device:
     async def run(self) -> None:
         """Run the device until cancelled. On return the port and the recording are closed."""
         if self._writer is not None:
-            self._recorder = Recorder(self._writer, self._note_recording)
+            self._recorder = DeviceRecorder(self._writer, self._note_recording)
         try:
             while True:
                 # Our own defect, not the device's: log it and go on.
@@ -133,11 +140,11 @@ class Device:
                         else f"{type(error).__name__}: {error}",
                     )
                 self._error = reason
-                self._apply(Lost(now, reason))
+                self._apply(LinkClosed(now, reason))
                 opened, self._open_since = self._open_since, None
-                lasted = opened is not None and time.monotonic() - opened >= LASTED
+                lasted = opened is not None and time.monotonic() - opened >= STABLE_LINK_SECONDS
                 self._failures = 1 if lasted else self._failures + 1
-                await asyncio.sleep(pause(self._failures, random.random()))  # noqa: S311 - not a secret
+                await asyncio.sleep(reconnect_pause(self._failures, random.random()))  # noqa: S311 - not a secret
         finally:
             if self._recorder is not None:
                 await in_thread(self._recorder.close, f"recorder {self.id}: close")
@@ -175,7 +182,7 @@ class Device:
             )
         if self._outbox.full():
             raise CommandRefusedError(
-                f"{self.id} is busy: {MOST_WAITING} writes are queued; try again later"
+                f"{self.id} is busy: {MAX_QUEUED_WRITES} writes are queued; try again later"
             )
         return self._outbox
 
@@ -202,10 +209,10 @@ class Device:
     async def _serve(self) -> tuple[float, str]:
         """Serve one link from opening to end. Returns when and why it ended."""
         opened: list[OpenLink] = []
-        reader: Reader | None = None
+        reader: LinkReader | None = None
         tasks: list[asyncio.Task[None]] = []
         try:
-            async with opening():
+            async with opening_slot():
                 await in_thread(
                     lambda: opened.append(open_to_read(self._url, self.id)), f"link {self.id}: open"
                 )
@@ -217,11 +224,11 @@ class Device:
                 self._since_1970 = time.time() - now
             else:
                 self._gap = LINK_OPENED
-            self._apply(Opened(now, kept=True))
+            self._apply(LinkOpened(now, kept=True))
             self._tell_identity()
-            reader = Reader(opened[0], self._arrived, self._wait(now), self._speed)
+            reader = LinkReader(opened[0], self._arrived, self._wait(now), self._speed)
             if (port := self._facts.get("port")) is not None:
-                port_watch().begin(port, partial(_taken, reader, port))
+                port_watch().begin(port, partial(_end_shared_link, reader, port))
             tasks = self._start_writing(reader)
             reason = await reader.ended
             return self._clock(), self._told(reader.failure) if reader.failure else reason
@@ -248,10 +255,12 @@ class Device:
         looked. Returns how long to wait for more, in seconds of the event loop.
         """
         now = self._clock()
-        kept = bool(data) and waited > LONGEST_WAIT  # also at a table that is faster than time
+        kept = (
+            bool(data) and waited > MAX_LIVE_DELAY_SECONDS
+        )  # also at a table that is faster than time
         waited *= self._speed
-        told = bool(data) and self._told_after < waited <= LONGEST_WAIT
-        self._apply(Heard(now, data, clock_time(now - waited) if told else None, kept))
+        told = bool(data) and self._told_after < waited <= MAX_LIVE_DELAY_SECONDS
+        self._apply(BytesReceived(now, data, clock_time(now - waited) if told else None, kept))
         if data:
             self._keep(data, now)
         return self._wait(now)
@@ -282,7 +291,7 @@ class Device:
         """Pass a call to the watch step by step and deliver the readings at once, even if the codec
         raises in one step.
         """
-        if not matters(self._watch, call):
+        if not changes_watch(self._watch, call):
             return
         self._note(call)
         readings: list[AnyReading] = []
@@ -313,7 +322,7 @@ class Device:
     def _log_defect(self, what: str, error: BaseException, **more: object) -> None:
         """Log with traceback; for a confidential device only the type and the line of code."""
         if self._confidential:
-            self._log.error(what, error=type(error).__name__, where=_where(error))
+            self._log.error(what, error=type(error).__name__, where=_raising_line(error))
         else:
             self._log.error(what, exc_info=error, **more)
 
@@ -349,11 +358,13 @@ class Device:
             case LinkLost() | LinkStale() | LinkUnintelligible() if not self._down:
                 self._down = True
                 self._log.warning(
-                    "device down", state=self._watch.state, reason=_why(reading, self._confidential)
+                    "device down",
+                    state=self._watch.state,
+                    reason=_down_reason(reading, self._confidential),
                 )
 
-    def _start_writing(self, reader: Reader) -> list[asyncio.Task[None]]:
-        outbox: asyncio.Queue[Request] = asyncio.Queue(MOST_WAITING)
+    def _start_writing(self, reader: LinkReader) -> list[asyncio.Task[None]]:
+        outbox: asyncio.Queue[Request] = asyncio.Queue(MAX_QUEUED_WRITES)
         self._outbox = outbox
         writes = [
             self._write(reader, outbox),
@@ -361,7 +372,7 @@ class Device:
         ]
         return [asyncio.create_task(write) for write in writes]
 
-    async def _write(self, reader: Reader, outbox: asyncio.Queue[Request]) -> None:
+    async def _write(self, reader: LinkReader, outbox: asyncio.Queue[Request]) -> None:
         """Write queued requests one at a time. Report a write that timed out; end a link that
         broke.
         """
@@ -395,17 +406,19 @@ class Device:
             request.unsent(reason)
 
 
-def pause(failures: int, chance: float) -> float:
+def reconnect_pause(failures: int, chance: float) -> float:
     """Seconds to wait after this many consecutive failures (1 is the first). ``chance``, 0 to 1,
     spreads the pause over its upper half.
     """
-    longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 10))
+    longest = min(
+        MAX_RECONNECT_PAUSE_SECONDS, MIN_RECONNECT_PAUSE_SECONDS * 2.0 ** min(failures - 1, 10)
+    )
     return longest * (0.5 + chance / 2)
 
 
-def _taken(reader: Reader, port: str, holders: tuple[Holder, ...]) -> None:
+def _end_shared_link(reader: LinkReader, port: str, holders: tuple[Holder, ...]) -> None:
     """End a link of which another program gets a part."""
-    reader.fail(LinkFailedError(in_use(port, holders)))
+    reader.fail(LinkFailedError(in_use_reason(port, holders)))
 
 
 async def _poll(outbox: asyncio.Queue[Request], every: float, data: bytes) -> None:
@@ -416,7 +429,7 @@ async def _poll(outbox: asyncio.Queue[Request], every: float, data: bytes) -> No
         await outbox.put(Request(None, data))
 
 
-def _where(error: BaseException) -> str:
+def _raising_line(error: BaseException) -> str:
     """The line of code that raised the error."""
     where = "unknown"
     trace = error.__traceback__
@@ -426,7 +439,7 @@ def _where(error: BaseException) -> str:
     return where
 
 
-def _why(reading: LinkLost | LinkStale | LinkUnintelligible, confidential: bool) -> str:
+def _down_reason(reading: LinkLost | LinkStale | LinkUnintelligible, confidential: bool) -> str:
     match reading:
         case LinkLost():
             return reading.reason
@@ -434,4 +447,4 @@ def _why(reading: LinkLost | LinkStale | LinkUnintelligible, confidential: bool)
             return f"no valid frame for {reading.age:.1f} s"
         case LinkUnintelligible():
             count = "" if confidential else f"{reading.bytes} "
-            return f"{count}{NOT_UNDERSTOOD}"
+            return f"{count}{UNINTELLIGIBLE_ADVICE}"

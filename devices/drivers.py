@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from devices.codec import Driver, Registry
-from devices.suggestions import unknown
+from devices.suggestions import unknown_word
 
 DRIVERS: Registry = {
     "angel-eye": "devices.shoe.angel_eye:DRIVER",
@@ -32,7 +32,7 @@ def driver(name: str) -> Driver:
     try:
         module, attribute = DRIVERS[name].split(":")
     except KeyError:
-        raise KeyError(unknown("driver", name, sorted(DRIVERS))) from None
+        raise KeyError(unknown_word("driver", name, sorted(DRIVERS))) from None
     found = getattr(import_module(module), attribute)
     assert isinstance(found, Driver)
     return found

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from devices.readings import AnyReading, LinkGarbage
 
-AT_ONCE = 10
+MAX_IMMEDIATE_REPORTS = 10
 """Garbage readings that are reported at once. After that the interval doubles: one second, two,
 four ...
 """
 
-CALM = 60.0
+MAX_INTERVAL_SECONDS = 60.0
 """Seconds: the longest interval between reports. After a pause this long without garbage, it is
 reported at once again.
 """
@@ -40,7 +40,7 @@ class GarbageSummary:
     def pass_on(self, readings: list[AnyReading], now: float) -> list[AnyReading]:
         """The readings to release now. Successive garbage becomes one reading."""
         released: list[AnyReading] = []
-        if self._held is None and now - self._latest >= CALM:
+        if self._held is None and now - self._latest >= MAX_INTERVAL_SECONDS:
             self._reported, self._latest = 0, float("-inf")  # as if there had been none
         for reading in readings:
             if not isinstance(reading, LinkGarbage):
@@ -65,5 +65,7 @@ class GarbageSummary:
     def _pause(self) -> float:
         """Seconds until garbage may be reported again."""
         return (
-            0.0 if self._reported < AT_ONCE else min(CALM, 2.0 ** min(self._reported - AT_ONCE, 10))
+            0.0
+            if self._reported < MAX_IMMEDIATE_REPORTS
+            else min(MAX_INTERVAL_SECONDS, 2.0 ** min(self._reported - MAX_IMMEDIATE_REPORTS, 10))
         )

@@ -12,37 +12,37 @@ import time
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
-TICK, SHORTEST_TICK = 0.02, 0.005
+TICK_SECONDS, MIN_TICK_SECONDS = 0.02, 0.005
 """Seconds between two looks of a loop that has nothing else to do: at the speed of a real device,
 and at the least.
 """
 
 
-SUSPENDED = 0.5
+MIN_SUSPENSION_SECONDS = 0.5
 """Seconds of suspension after which links are opened again."""
-SAME_TIME = 0.01
+SAME_TIME_SECONDS = 0.01
 """Seconds: two clocks that are read within them are read at the same time."""
 
 
 def tick(speed: float) -> float:
     """The seconds between two looks for a device that runs at that speed."""
-    return max(TICK / max(speed, 1.0), SHORTEST_TICK)
+    return max(TICK_SECONDS / max(speed, 1.0), MIN_TICK_SECONDS)
 
 
-def told_after(speed: float) -> float:
+def normal_delay(speed: float) -> float:
     """Seconds: bytes that waited for no longer lay there between two looks, as always."""
     return 2.5 * tick(speed)
 
 
-def suspended() -> float:
+def suspended_seconds() -> float:
     """Seconds that the machine was suspended, since any fixed time."""
     while True:
         before, with_sleep = time.monotonic(), time.clock_gettime(time.CLOCK_BOOTTIME)
-        if time.monotonic() - before < SAME_TIME:
+        if time.monotonic() - before < SAME_TIME_SECONDS:
             return with_sleep - before
 
 
-class Looks:
+class LoopWatch:
     """The looks of one event loop. It looks at all descriptors in each of its turns, and it has a
     turn at least every ``tick`` seconds while anybody wants to know.
     """
@@ -53,7 +53,7 @@ class Looks:
         one.
         """
         self.suspended_before = 0.0
-        """:func:`suspended` at that time."""
+        """:func:`suspended_seconds` at that time."""
         self._latest = self._latest_suspended = 0.0
         self._watching: list[tuple[float, Callable[[float], None]]] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -65,7 +65,7 @@ class Looks:
         self._watching.append((tick, resumed))
         if self._timer is None:
             self._latest = asyncio.get_running_loop().time()
-            self._latest_suspended = suspended()
+            self._latest_suspended = suspended_seconds()
             self._look()
 
     def end(self, tick: float, resumed: Callable[[float], None]) -> None:
@@ -80,18 +80,18 @@ class Looks:
         # before this one is certain to be over.
         loop = asyncio.get_running_loop()
         self.before, self._latest = self._latest, loop.time()
-        self.suspended_before, self._latest_suspended = self._latest_suspended, suspended()
+        self.suspended_before, self._latest_suspended = self._latest_suspended, suspended_seconds()
         tick = min(each for each, _ in self._watching)
         self._timer = loop.call_at(self._latest + tick, self._look)
         slept = self._latest_suspended - self.suspended_before
-        if slept > SUSPENDED:
+        if slept > MIN_SUSPENSION_SECONDS:
             for _, resumed in list(self._watching):
                 resumed(slept)
 
 
-_looks: WeakKeyDictionary[asyncio.AbstractEventLoop, Looks] = WeakKeyDictionary()
+_watches: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopWatch] = WeakKeyDictionary()
 
 
-def looks() -> Looks:
+def loop_watch() -> LoopWatch:
     """Those of the running event loop."""
-    return _looks.setdefault(asyncio.get_running_loop(), Looks())
+    return _watches.setdefault(asyncio.get_running_loop(), LoopWatch())

@@ -7,42 +7,44 @@ from __future__ import annotations
 import re
 
 EURO = "EUR"
-AMOUNT = {"amount": True}
+AMOUNT_META = {"amount": True}
 """``extra`` of the ``msgspec.Meta`` of a setting or an option that is an amount."""
-_NONE = (
+_NO_DIGITS = (
     *("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG"),
     *("RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF"),
 )
-_THREE = ("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND")
-DIGITS = dict.fromkeys(_NONE, 0) | dict.fromkeys(_THREE, 3) | {"CLF": 4, "UYW": 4}
+_THREE_DIGITS = ("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND")
+MINOR_UNIT_DIGITS = (
+    dict.fromkeys(_NO_DIGITS, 0) | dict.fromkeys(_THREE_DIGITS, 3) | {"CLF": 4, "UYW": 4}
+)
 """Digits of the minor unit, where they are not two (ISO 4217)."""
 
 _WRITTEN = re.compile(r"(?P<sign>-?)(?P<whole>[0-9]{1,18})(?:[.,](?P<rest>[0-9]{1,6}))?")
 
 
-def plain(amount: int, currency: str) -> str:
+def format_amount(amount: int, currency: str) -> str:
     """Minor units with the decimals of their currency: ``-1234.56``."""
-    digits = DIGITS.get(currency, 2)
+    digits = MINOR_UNIT_DIGITS.get(currency, 2)
     whole, rest = divmod(abs(amount), 10**digits)
     return f"{'-' if amount < 0 else ''}{whole}{f'.{rest:0{digits}}' if digits else ''}"
 
 
-def minor_units(written: str, currency: str) -> int:
+def parse_amount(written: str, currency: str) -> int:
     """The minor units of ``5.00`` or ``5,00``. Raises ``ValueError`` unless it has exactly the
     decimals of its currency: a ``5`` may mean 5 euros or 5 cents. Only 0 may stand alone.
     """
-    digits = DIGITS.get(currency, 2)
+    digits = MINOR_UNIT_DIGITS.get(currency, 2)
     found = _WRITTEN.fullmatch(written)
     rest = "" if found is None else found["rest"] or ""
     if found is not None and (len(rest) == digits or int(found["whole"] + rest) == 0):
         return int(f"{found['sign']}{found['whole']}{rest.ljust(digits, '0')[:digits]}")
     if found is not None and not rest:
-        one, other = f"{written}.{'0' * digits}", plain(int(written), currency)
+        one, other = f"{written}.{'0' * digits}", format_amount(int(written), currency)
         raise ValueError(
             f"{written} may mean {one} or {other} {currency}: write it with its decimals"
         )
     decimals = f"{digits} decimals" if digits else "no decimals"
     raise ValueError(
-        f"an amount in {currency} has {decimals}, as {plain(5 * 10**digits, currency)}; "
+        f"an amount in {currency} has {decimals}, as {format_amount(5 * 10**digits, currency)}; "
         f"got {written}"
     )

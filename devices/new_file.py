@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-PRIVATE = 0o600
+PRIVATE_MODE = 0o600
 """Permissions: only the owner reads and writes."""
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -20,11 +20,11 @@ def new_file(path: Path) -> BinaryIO:
     followed. Raises ``OSError``.
     """
     path.unlink(missing_ok=True)
-    return open(os.open(path, _FLAGS, PRIVATE), "wb")  # noqa: PTH123 - pathlib cannot pass flags
+    return open(os.open(path, _FLAGS, PRIVATE_MODE), "wb")  # noqa: PTH123 - pathlib cannot pass flags
 
 
 @contextmanager
-def written_to(path: Path, part: bool = False) -> Iterator[None]:
+def named_in_errors(path: Path, part: bool = False) -> Iterator[None]:
     """An ``OSError`` that comes from writing here names this file. If the file was not there
     before, nothing remains of it, whatever ended the writing. ``part``: nor of what was there,
     which an earlier writing has left.
@@ -45,28 +45,28 @@ def create_private(path: Path, data: bytes) -> None:
     """Create a file that only its owner may read, on the disk. Raises ``OSError``, also if it is
     there already.
     """
-    with written_to(path):
-        descriptor = os.open(path, _FLAGS, PRIVATE)
+    with named_in_errors(path):
+        descriptor = os.open(path, _FLAGS, PRIVATE_MODE)
         with open(descriptor, "wb") as file:  # noqa: PTH123 - pathlib cannot pass flags
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
 
 
-def put_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes) -> None:
     """Write a file in the place of the one of that name, if there is one: a reader finds the old
     one or the new one, and so does whoever looks after a failure. A device or a pipe is written to.
     Raises ``OSError``.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
-        with written_to(path):
+        with named_in_errors(path):
             target.write_bytes(data)
         return
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         part.unlink(missing_ok=True)
-        with written_to(part, part=True):
+        with named_in_errors(part, part=True):
             descriptor = os.open(part, _FLAGS, 0o666)
             with open(descriptor, "wb") as file:  # noqa: PTH123 - as above
                 if target.exists():

@@ -2,11 +2,11 @@
 They are true, but not live. So are those that somebody may have kept, such as a device server that
 delivers what it had as soon as the link is opened (:meth:`devices.codec.JudgesKept.kept`).
 
-:class:`Pace` is for a device paced by a person's hand. A shoe sends only when a card is drawn, so
-silence before a card proves nothing; but of two cards that arrive closer together than a hand can
-draw them, the second is late. The first card of such a burst cannot be recognised.
+:class:`HandPace` is for a device paced by a person's hand. A shoe sends only when a card is drawn,
+so silence before a card proves nothing; but of two cards that arrive closer together than a hand
+can draw them, the second is late. The first card of such a burst cannot be recognised.
 
-:class:`Beat` is for a device that repeats itself at a steady pace, so that its silence means
+:class:`SteadyPace` is for a device that repeats itself at a steady pace, so that its silence means
 something.
 
 If we were not scheduled for a while, what we read then may have arrived at any time since we last
@@ -16,11 +16,11 @@ which it can have arrived at the device's own pace; it is late if there is no su
 
 from __future__ import annotations
 
-from devices.codec import LONGEST_WAIT
+from devices.codec import MAX_LIVE_DELAY_SECONDS
 from devices.readings import LinkLate
 
 
-class Pace:
+class HandPace:
     """``min_draw``: minimum seconds between two cards; an earlier card is late. 0 disables."""
 
     def __init__(self, device: str, min_draw: float) -> None:
@@ -84,31 +84,31 @@ class Pace:
         return [LinkLate(at=now, device=self._device, frames=frames, silence=round(self._quiet, 3))]
 
 
-SILENCE = 1.5
+SILENCE_PERIODS = 1.5
 """In periods: after a longer silence, what follows is late."""
-PACED = 0.8
+LIVE_GAP_PERIODS = 0.8
 """In periods: a frame that follows another after at least this time cannot have waited in a buffer;
 it is live.
 """
-STILL = 60.0
+BURST_REPORT_INTERVAL_SECONDS = 60.0
 """Seconds after which a burst is reported though it is not over, and again after as many: a device
 that is faster than its period says never is, and somebody has to know why nothing of it counts.
 """
-DRIFT = 0.1
+MAX_DRIFT = 0.1
 """How far a device's pace may differ from its nominal one while nobody looks."""
-FASTEST = 0.1
+MIN_PERIOD_SECONDS = 0.1
 """Seconds: no device that repeats itself does so more often, unless its period is shorter."""
-AHEAD = 1.5
+MAX_LEAD_GAPS = 1.5
 """In shortest gaps: how far frames may be ahead of the fastest pace. A network may deliver two at
 once; three had waited somewhere.
 """
-DOUBT = 1.0
-"""Maximum seconds, else twice ``PACED``, in which no frame may come faster than the fastest pace
-before a device whose frames may have been kept is live again.
+MAX_DOUBT_SECONDS = 1.0
+"""Maximum seconds, else twice ``LIVE_GAP_PERIODS``, in which no frame may come faster than the
+fastest pace before a device whose frames may have been kept is live again.
 """
 
 
-class Doubt:
+class BacklogDetector:
     """Whether frames may have been kept before they were delivered, judged by how many come in how
     much time. ``shortest``: minimum seconds between two frames of the device; ``lasts``: seconds
     without faster ones after which the doubt ends.
@@ -134,7 +134,7 @@ class Doubt:
         seen before it, so that it is late however fast it comes.
         """
         due = since if self._due is None else max(since, self._due + self._shortest)
-        latest = now + AHEAD * self._shortest
+        latest = now + MAX_LEAD_GAPS * self._shortest
         self.ahead, self._due = due > latest, min(due, latest)
         if self._kept or (self.ahead and (self.active or not in_backlog)):
             self.active, self._since = True, now
@@ -144,17 +144,20 @@ class Doubt:
 
     def exhaust(self, now: float) -> None:
         """The next frame is ahead if it comes sooner than ``shortest`` after now."""
-        self._due = now + AHEAD * self._shortest
+        self._due = now + MAX_LEAD_GAPS * self._shortest
 
 
-class Beat:
+class SteadyPace:
     """``period``: seconds between the frames that the device sends by itself or is polled for."""
 
     def __init__(self, device: str, period: float) -> None:
         self.late = False
         self._device = device
         self._period = period
-        self._doubt = Doubt(min(PACED * period, FASTEST), min(2 * PACED * period, DOUBT))
+        self._doubt = BacklogDetector(
+            min(LIVE_GAP_PERIODS * period, MIN_PERIOD_SECONDS),
+            min(2 * LIVE_GAP_PERIODS * period, MAX_DOUBT_SECONDS),
+        )
         # a silence was seen and what the wire kept meanwhile is not known to be over
         self._backlog = False
         self._report = False  # what is late now is worth a report
@@ -204,10 +207,11 @@ class Beat:
             since = self._unseen[0]
             at = since if self._last is None else max(since, self._last + self._period)
             at = min(at, now)
-            self._slack = DRIFT * (now - since)
+            self._slack = MAX_DRIFT * (now - since)
         gap = 0.0 if self._last is None else at - self._last
         silent = self._last is not None and (
-            self._reopened or gap > SILENCE * self._period + (self._slack if since == now else 0.0)
+            self._reopened
+            or gap > SILENCE_PERIODS * self._period + (self._slack if since == now else 0.0)
         )
         was_late = self.late
         if silent:
@@ -226,7 +230,7 @@ class Beat:
             self._even_from, self._even = 0.0, 0
             self._report = False
             self._doubt.exhaust(now)
-        elif self.late and not silent and now - self._late_from >= STILL:
+        elif self.late and not silent and now - self._late_from >= BURST_REPORT_INTERVAL_SECONDS:
             bursts = self._burst(now)
         self._even += self.late and self._even_from < now
         self._last, self._read = since if self.late else at, now
@@ -250,15 +254,15 @@ class Beat:
         that one, or what was read before had come evenly, so that nothing of a burst can be left.
         """
         gap = now - self._read
-        return gap >= PACED * self._period and (
-            gap <= SILENCE * self._period
-            or since - self._read >= PACED * self._period
+        return gap >= LIVE_GAP_PERIODS * self._period and (
+            gap <= SILENCE_PERIODS * self._period
+            or since - self._read >= LIVE_GAP_PERIODS * self._period
             or self._was_even(now)
         )
 
     def _was_even(self, now: float) -> bool:
         """Whether the frames read so far, while late, were not more than the device sends."""
-        if now - self._even_from > LONGEST_WAIT:
+        if now - self._even_from > MAX_LIVE_DELAY_SECONDS:
             self._even_from, self._even = self._read, 0
         seen = self._read - self._even_from
         return seen >= self._period and 0 < self._even <= seen / self._period + 1
@@ -269,7 +273,7 @@ class Beat:
         """
         looked = self._unseen[0] if self._unseen is not None and self.lay_unread(now) else now
         silent = self._last is not None and (
-            self._reopened or looked - self._last > SILENCE * self._period + self._slack
+            self._reopened or looked - self._last > SILENCE_PERIODS * self._period + self._slack
         )
         late = self.late or self._doubt.active or silent
         self._frames += late

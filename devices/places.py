@@ -5,16 +5,16 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """The path to a value: keys and indexes, ``("table", 0, "device", 1, "link")``."""
 
 
-DEEPEST = 32
+MAX_DEPTH = 32
 """The maximum nesting of tables and lists. Our files need far less, and it is little enough for
 recursion.
 """
 
-TOML = {
+TOML_HINTS = {
     "Invalid value": "put a string in quotes",
     "Cannot overwrite a value": "this key is already defined",
     "Illegal character '\\n'": "a quote is not closed",
@@ -22,7 +22,7 @@ TOML = {
 """``tomllib``'s message -> what it usually means."""
 
 
-class Decimal(str):
+class WrittenDecimal(str):
     """A number with a point, as the file has it: ``5.00``."""
 
     __slots__ = ()
@@ -30,31 +30,31 @@ class Decimal(str):
 
 def loads(text: str, *, decimals: bool = False) -> dict[str, Any]:
     """Parse TOML text. ``decimals``: a number with a point stays as it is written, a
-    :class:`Decimal`. Raises ``ValueError``, or ``RecursionError`` if brackets are nested without
-    end.
+    :class:`WrittenDecimal`. Raises ``ValueError``, or ``RecursionError`` if brackets are nested
+    without end.
     """
-    given = tomllib.loads(text, parse_float=Decimal if decimals else float)
-    if deeper(given, DEEPEST):
-        raise ValueError(f"tables or lists are nested deeper than {DEEPEST} levels")
+    given = tomllib.loads(text, parse_float=WrittenDecimal if decimals else float)
+    if is_nested_deeper(given, MAX_DEPTH):
+        raise ValueError(f"tables or lists are nested deeper than {MAX_DEPTH} levels")
     return given
 
 
-def deeper(value: Any, left: int) -> bool:
+def is_nested_deeper(value: Any, left: int) -> bool:
     """Whether tables and lists (or JSON objects and arrays) are nested deeper than ``left``
     levels.
     """
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return isinstance(value, dict | list) and (
-        left == 0 or any(deeper(each, left - 1) for each in inside)
+        left == 0 or any(is_nested_deeper(each, left - 1) for each in inside)
     )
 
 
-def refused(what: str) -> str:
+def explain_toml_error(what: str) -> str:
     """Why text is not valid TOML, with the usual cause."""
-    return f"{what}: {TOML[what]}" if what in TOML else what
+    return f"{what}: {TOML_HINTS[what]}" if what in TOML_HINTS else what
 
 
-def spell(path: Path) -> str:
+def format_path(path: KeyPath) -> str:
     """A path as a person writes it.
 
     >>> spell(("table", 0, "device", 1, "link"))
@@ -65,28 +65,28 @@ def spell(path: Path) -> str:
     ).removeprefix(".")
 
 
-def lines(text: str) -> dict[Path, int]:
+def line_numbers(text: str) -> dict[KeyPath, int]:
     """The line of each header and key of a valid TOML document, counted from 1. Keys inside one
     value share its line.
     """
-    found: dict[Path, int] = {}
-    counts: dict[Path, int] = {}  # the number of [[...]] with that path so far
-    base: Path = ()
+    found: dict[KeyPath, int] = {}
+    counts: dict[KeyPath, int] = {}  # the number of [[...]] with that path so far
+    base: KeyPath = ()
     rows = text.replace("\r\n", "\n").split("\n")  # only what TOML accepts as a line end
     row = 0
     while row < len(rows):
         start = row
-        statement, row = _statement(rows, row)
+        statement, row = _read_statement(rows, row)
         if statement and rows[start].lstrip().startswith("["):
-            base = _header(statement, counts)
+            base = _header_path(statement, counts)
             found.setdefault(base, start + 1)
         else:
-            for path in _paths(statement):
+            for path in _inner_paths(statement):
                 found.setdefault((*base, *path), start + 1)
     return found
 
 
-def line(found: dict[Path, int], path: Path) -> int | None:
+def line_of(found: dict[KeyPath, int], path: KeyPath) -> int | None:
     """The line of the path, or of the first in a list of that name, or of its nearest parent that
     has one.
     """
@@ -95,7 +95,7 @@ def line(found: dict[Path, int], path: Path) -> int | None:
     return next((found[path[:end]] for end in range(len(path), 0, -1) if path[:end] in found), None)
 
 
-def _statement(rows: list[str], row: int) -> tuple[dict[str, Any], int]:
+def _read_statement(rows: list[str], row: int) -> tuple[dict[str, Any], int]:
     """Read one header, key or blank line; return it with the next row. A value may span several
     rows and ends where TOML ends it.
     """
@@ -107,11 +107,11 @@ def _statement(rows: list[str], row: int) -> tuple[dict[str, Any], int]:
     return {}, len(rows)
 
 
-def _header(statement: dict[str, Any], counts: dict[Path, int]) -> Path:
+def _header_path(statement: dict[str, Any], counts: dict[KeyPath, int]) -> KeyPath:
     """The path of ``[a.b]`` or ``[[a.b]]``, with the current index of each array of tables in
     it.
     """
-    path: Path = ()
+    path: KeyPath = ()
     here: Any = statement
     while here:
         [(key, here)] = here.items()
@@ -124,7 +124,7 @@ def _header(statement: dict[str, Any], counts: dict[Path, int]) -> Path:
     return path
 
 
-def _paths(value: Any) -> list[Path]:
+def _inner_paths(value: Any) -> list[KeyPath]:
     """Every path inside a value."""
     inside = (
         value.items()
@@ -136,5 +136,5 @@ def _paths(value: Any) -> list[Path]:
     return [
         path
         for key, child in inside
-        for path in ((key,), *((key, *deeper) for deeper in _paths(child)))
+        for path in ((key,), *((key, *deeper) for deeper in _inner_paths(child)))
     ]

@@ -9,26 +9,26 @@ from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from devices.blocking import in_thread
-from devices.links.holders import Holder, others
+from devices.links.holders import Holder, other_holders
 
-LOOK = 10.0
+SCAN_INTERVAL_SECONDS = 10.0
 """Seconds between two looks."""
-CONFIRM = 1.0
+CONFIRM_DELAY_SECONDS = 1.0
 """Seconds after which who was seen once must still be there: a program that is just being started
 by this process has its files for a moment, and nobody stops a table for a program that is gone.
 """
 
-Found = Callable[[tuple[Holder, ...]], None]
+OnShared = Callable[[tuple[Holder, ...]], None]
 
 
 class PortWatch:
     """The ports of one event loop. Use it in that loop."""
 
     def __init__(self) -> None:
-        self._ports: dict[str, Found] = {}
+        self._ports: dict[str, OnShared] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def begin(self, node: str, found: Found) -> None:
+    def begin(self, node: str, found: OnShared) -> None:
         """Look after this port until :meth:`end`; ``found`` is called with those who read it
         too.
         """
@@ -45,18 +45,18 @@ class PortWatch:
 
     async def _run(self) -> None:
         while True:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(SCAN_INTERVAL_SECONDS)
             suspects = await self._look([*self._ports])
             if not suspects:
                 continue
-            await asyncio.sleep(CONFIRM)
+            await asyncio.sleep(CONFIRM_DELAY_SECONDS)
             for node, seen in (await self._look([*suspects])).items():
                 still = tuple(each for each in seen if each in suspects[node])
                 if still and node in self._ports:
                     self._ports[node](still)
 
     async def _look(self, nodes: list[str]) -> dict[str, tuple[Holder, ...]]:
-        found = await in_thread(lambda: others(*nodes), "ports: look")
+        found = await in_thread(lambda: other_holders(*nodes), "ports: look")
         return {node: holders for node, holders in found.items() if holders}
 
 

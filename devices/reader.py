@@ -12,15 +12,15 @@ from math import inf
 from devices.blocking import in_thread
 from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import DescriptorLink
-from devices.links.link import WRITE_TIMEOUT
+from devices.links.link import WRITE_TIMEOUT_SECONDS
 from devices.links.threaded import ThreadedLink
-from devices.looks import looks, suspended, tick
+from devices.looks import loop_watch, suspended_seconds, tick
 
-SOONEST, LATEST = 0.005, 1.0
+MIN_TIMER_SECONDS, MAX_TIMER_SECONDS = 0.005, 1.0
 """Seconds of the event loop after which a deadline is looked at: at the soonest, so that one that
 does not advance costs little, and at the latest, since it is on another clock.
 """
-AT_RESUMPTION = 256
+MAX_READS_AFTER_RESUME = 256
 """Reads of what the kernel kept while the machine was suspended: a megabyte."""
 
 OpenLink = DescriptorLink | ThreadedLink
@@ -45,7 +45,7 @@ def is_readable(fd: int) -> bool:
     return bool(poll.poll(0))
 
 
-class Reader:
+class LinkReader:
     """Reads a link until it ends. Create and use it in a running event loop.
 
     ``arrived`` is called with each chunk directly after it was read, and the seconds that it may
@@ -67,7 +67,7 @@ class Reader:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._tick = tick(speed)
-        self._looks = looks()
+        self._looks = loop_watch()
         self._looks.begin(self._tick, self._resumed)
         self._opened = self._now()
         # when the descriptor was last known to be empty; never: bytes may wait from before
@@ -106,7 +106,7 @@ class Reader:
         if not (data := data[link.send(data) :]):
             return
         try:
-            async with asyncio.timeout(WRITE_TIMEOUT):
+            async with asyncio.timeout(WRITE_TIMEOUT_SECONDS):
                 while data:
                     await self._writable(link.fileno())
                     data = data[link.send(data) :]
@@ -154,13 +154,13 @@ class Reader:
 
     def _now(self) -> float:
         """Seconds of the loop's clock and of suspension."""
-        return self._loop.time() + suspended()
+        return self._loop.time() + suspended_seconds()
 
     def _resumed(self, slept: float) -> None:
         """Take what the kernel kept while the machine was suspended, and end the link: what the
         device sent meanwhile may be lost, and what comes now may have been kept elsewhere.
         """
-        for _ in range(AT_RESUMPTION):
+        for _ in range(MAX_READS_AFTER_RESUME):
             self._read()
             if self.ended.done() or self._drained:
                 break
@@ -170,7 +170,7 @@ class Reader:
         """Each line puts its deadline off, so a timer that is early enough stays as it is."""
         if wait is None or self.ended.done():
             return
-        at = self._loop.time() + min(max(wait, SOONEST), LATEST)
+        at = self._loop.time() + min(max(wait, MIN_TIMER_SECONDS), MAX_TIMER_SECONDS)
         if self._timer is not None:
             if self._timer.when() <= at:
                 return

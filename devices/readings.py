@@ -12,11 +12,11 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 
-EXACT = 2**53 - 1
+MAX_EXACT_INTEGER = 2**53 - 1
 """The largest integer that every reader of JSON takes exactly. We neither read nor write a larger
 one.
 """
-Whole = Annotated[int, msgspec.Meta(ge=-EXACT, le=EXACT)]
+Whole = Annotated[int, msgspec.Meta(ge=-MAX_EXACT_INTEGER, le=MAX_EXACT_INTEGER)]
 Number = Whole | str
 """A pocket of a wheel: an integer, or a string where the wheel shows more than one zero: ``"00"``,
 ``"000"``, ``"0000"``.
@@ -528,7 +528,7 @@ AnyReading = (
     | LinkGap
 )
 
-Paced = (
+MaybeLate = (
     WheelPhase
     | WheelNumber
     | WheelCell
@@ -545,11 +545,11 @@ Paced = (
 """Readings that state whether they are late."""
 
 READINGS: tuple[type[Reading], ...] = get_args(AnyReading)
-OF_THE_DAEMON = (JackpotStanding, DeviceIdentity, ClockStep, ClockBound, JournalRestore)
+DAEMON_READINGS = (JackpotStanding, DeviceIdentity, ClockStep, ClockBound, JournalRestore)
 """Readings that no device makes."""
 
 
-class Damaged(bytes):
+class DamagedBytes(bytes):
     """Bytes of which some were damaged on the line, by the parity of each. ``damaged``: which, from
     0. The others count from the frame that they belong to, which is never valid.
 
@@ -558,7 +558,7 @@ class Damaged(bytes):
 
     damaged: tuple[int, ...]
 
-    def __new__(cls, data: bytes, damaged: tuple[int, ...]) -> Damaged:  # noqa: D102
+    def __new__(cls, data: bytes, damaged: tuple[int, ...]) -> DamagedBytes:  # noqa: D102
         made = super().__new__(cls, data)
         made.damaged = damaged
         return made
@@ -578,7 +578,7 @@ def escape(data: bytes) -> str:
     >>> escape(Damaged(b"S4\r\n", (1,)))
     'S\\?34\\r\\n'
     """
-    if isinstance(data, Damaged):
+    if isinstance(data, DamagedBytes):
         begins = [0, *(at + 1 for at in data.damaged)]
         intact = zip(begins, (*data.damaged, len(data)), strict=True)
         parts = [escape(data[begin:end]) for begin, end in intact]
@@ -601,7 +601,7 @@ def unescape(text: str) -> bytes:
             data += bytes.fromhex(match["byte"])
             begin = match.end()
     data += _unescape(text[begin:])
-    return Damaged(data, tuple(damaged)) if damaged else data
+    return DamagedBytes(data, tuple(damaged)) if damaged else data
 
 
 def _unescape(text: str) -> bytes:

@@ -11,22 +11,22 @@ from contextlib import suppress
 
 import msgspec
 
-from devices.recording import CLOCK_STEP, ClockedWriter, RecordingWriter
-from devices.recording_lines import LONGEST_PAUSE
+from devices.recording import MIN_CLOCK_STEP_SECONDS, ClockedWriter, RecordingWriter
+from devices.recording_lines import MAX_RUN_PAUSE_SECONDS
 
-LAG = 0.5
+WRITE_DELAY_SECONDS = 0.5
 """Seconds that chunks are gathered before they are written, so that no line wakes a thread."""
-MOST_WAITING = 1024
+MAX_QUEUED_CHUNKS = 1024
 """Chunks of one recording that may wait for a slow disk. Later ones are not recorded, and the
 recording says so.
 """
-LONGEST_RUN = 256
+MAX_RUN_BYTES = 256
 """Bytes in one line of the recording, unless they were read at once: a few frames."""
-FAREWELL = 2.0
+CLOSE_TIMEOUT_SECONDS = 2.0
 """Seconds that closing waits for the disk."""
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _QueuedChunk(msgspec.Struct, frozen=True):
     """A chunk that waits. ``read``: when, by a clock that nobody sets. ``gap``: a remark that
     stands before it.
     """
@@ -38,7 +38,7 @@ class _Kept(msgspec.Struct, frozen=True):
     gap: str
 
 
-class Recorder:
+class DeviceRecorder:
     """The recording of one device.
 
     A failed recording never disturbs the device: ``report`` gets one line (in any thread), and None
@@ -51,7 +51,9 @@ class Recorder:
         self._writer = writer
         self._clocked = ClockedWriter(writer)
         self._report = report
-        self._waiting: deque[_Kept | int] = deque()  # a number: so many chunks are missing here
+        self._waiting: deque[_QueuedChunk | int] = (
+            deque()
+        )  # a number: so many chunks are missing here
         self._dropped = 0  # chunks that found no room after the last one that did
         self._missing = 0  # chunks that were not written after the last one that was
         self._failing = False
@@ -72,15 +74,15 @@ class Recorder:
         """Record a chunk later. ``at``: seconds since 1970; ``read``: the same moment by a clock
         that nobody sets; ``gap``: a remark to write before it.
         """
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._waiting) >= MAX_QUEUED_CHUNKS:
             self._dropped += 1
             self._judge("the disk is too slow")
             return
         if self._dropped:
             self._waiting.append(self._dropped)
             self._dropped = 0
-        self._waiting.append(_Kept(at, at if read is None else read, data, sent, gap))
-        THREAD.wake(now=len(self._waiting) >= MOST_WAITING // 2)
+        self._waiting.append(_QueuedChunk(at, at if read is None else read, data, sent, gap))
+        THREAD.wake(now=len(self._waiting) >= MAX_QUEUED_CHUNKS // 2)
 
     def close(self) -> None:
         """Write what waits and close the file; blocks at most two seconds. A disk that takes longer
@@ -88,7 +90,7 @@ class Recorder:
         """
         self._closing = True
         THREAD.wake(now=True)
-        self._closed.wait(FAREWELL)
+        self._closed.wait(CLOSE_TIMEOUT_SECONDS)
 
     def write_waiting(self) -> bool:
         """Write what waits. Whether the recording is closed then. For the thread alone."""
@@ -110,20 +112,20 @@ class Recorder:
         self._closed.set()
         return True
 
-    def _rest_of_run(self, first: _Kept) -> Iterator[_Kept]:
+    def _rest_of_run(self, first: _QueuedChunk) -> Iterator[_QueuedChunk]:
         """Take from what waits the chunks that belong into the same line."""
         last, size = first, len(first.data)
         while self._waiting:
             item = self._waiting[0]
             if isinstance(item, int) or not _continues(item, first, last):
                 return
-            if (size := size + len(item.data)) > LONGEST_RUN:
+            if (size := size + len(item.data)) > MAX_RUN_BYTES:
                 return
             yield item
             self._waiting.popleft()
             last = item
 
-    def _write(self, run: list[_Kept]) -> None:
+    def _write(self, run: list[_QueuedChunk]) -> None:
         first = run[0]
         try:
             self._remark()
@@ -152,13 +154,13 @@ class Recorder:
                 self._report(None if failure is None else f"not recorded: {failure}")
 
 
-def _continues(item: _Kept, first: _Kept, last: _Kept) -> bool:
+def _continues(item: _QueuedChunk, first: _QueuedChunk, last: _QueuedChunk) -> bool:
     """Whether a chunk belongs into the line that begins with ``first`` and ends with ``last``."""
     return (
         not (item.sent or first.sent or item.gap or first.gap)
         and type(item.data) is type(first.data) is bytes
-        and 0 <= item.read - last.read <= LONGEST_PAUSE
-        and abs((item.at - item.read) - (first.at - first.read)) < CLOCK_STEP
+        and 0 <= item.read - last.read <= MAX_RUN_PAUSE_SECONDS
+        and abs((item.at - item.read) - (first.at - first.read)) < MIN_CLOCK_STEP_SECONDS
     )
 
 
@@ -167,11 +169,11 @@ class RecordingThread:
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
-        self._recorders: list[Recorder] = []
+        self._recorders: list[DeviceRecorder] = []
         self._something = threading.Event()
         self._now = threading.Event()
 
-    def add(self, recorder: Recorder) -> None:
+    def add(self, recorder: DeviceRecorder) -> None:
         """Write this recording too, until it is closed."""
         with self._changing:
             self._recorders.append(recorder)
@@ -188,7 +190,7 @@ class RecordingThread:
     def _run(self) -> None:
         while True:
             self._something.wait()
-            self._now.wait(LAG)
+            self._now.wait(WRITE_DELAY_SECONDS)
             self._something.clear()
             self._now.clear()
             closed = [recorder for recorder in list(self._recorders) if recorder.write_waiting()]

@@ -43,37 +43,37 @@ from typing import BinaryIO
 import msgspec
 
 from devices.errors import NovamasError
-from devices.new_file import PRIVATE, new_file
+from devices.new_file import PRIVATE_MODE, new_file
 from devices.readings import escape
 from devices.recording_lines import (
-    CHECK,
+    CHECK_KIND,
     LINE_END,
     Chain,
     Framing,
-    Piece,
+    LaterChunk,
     chunk_line,
-    ending,
-    gap_in,
-    moment,
+    format_time,
+    gap_of,
     parse_chunk,
+    read_ending,
     run_line,
     split_run,
-    step_in,
+    step_of,
     step_remark,
     unseal,
 )
 
-CLOCK_STEP = 0.1
+MIN_CLOCK_STEP_SECONDS = 0.1
 """Seconds: by how much the machine's clock must have been set to be noted."""
-QUIET = 0.1
+MIN_SILENCE_SECONDS = 0.1
 """Seconds of silence after which a new file may begin: not within a frame."""
-SOON = 1 / 16
+SILENCE_WAIT_PART = 1 / 16
 """Part of ``max_bytes`` within which a silence is waited for."""
-PAST_MIDNIGHT = 60.0
+SILENCE_WAIT_SECONDS = 60.0
 """Seconds after midnight within which a silence is waited for."""
-LAST = 1 << 16
+TAIL_BYTES = 1 << 16
 """Bytes at the end of a file in which its last line is looked for."""
-CHECK_SIZE = 11
+CHECK_BYTES = 11
 """Bytes of a check and the line end."""
 
 FRAMINGS: Mapping[str, Framing] = {"line": "line", "raw": "raw"}
@@ -81,9 +81,9 @@ FRAMINGS: Mapping[str, Framing] = {"line": "line", "raw": "raw"}
 _HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(.*)")
 # Not a valid escape, so a line that the writer did not finish cannot be mistaken for a complete
 # one.
-CUT = rb"\cut"
+CUT_MARK = rb"\cut"
 STARTED = "recording was started again here"
-NOTHING = "not a recording, or empty: it has no line such as `0.5 < *X;2`"
+NOT_A_RECORDING = "not a recording, or empty: it has no line such as `0.5 < *X;2`"
 NO_HEADER = (
     "the header is missing, so this is a part of a recording; use the whole file (if you wrote it "
     "by hand, begin it with `# framing: raw`, or with `# framing: line` if the payloads have no "
@@ -91,7 +91,7 @@ NO_HEADER = (
 )
 
 
-class Problem(msgspec.Struct, frozen=True):
+class RecordingProblem(msgspec.Struct, frozen=True):
     """A line that was not read, and why."""
 
     line: int
@@ -103,7 +103,9 @@ class RecordingError(NovamasError, ValueError):
     ``what``. ``problems``: all lines that are not as they were recorded.
     """
 
-    def __init__(self, path: Path, line: int, what: str, problems: Iterable[Problem] = ()) -> None:
+    def __init__(
+        self, path: Path, line: int, what: str, problems: Iterable[RecordingProblem] = ()
+    ) -> None:
         super().__init__(f"{path}:{line}: {what}" if line else f"{path}: {what}")
         self.path, self.line, self.what, self.problems = path, line, what, tuple(problems)
 
@@ -136,7 +138,7 @@ class Recording(msgspec.Struct, frozen=True):
     framing: Framing
     start: float
     chunks: list[Chunk]
-    problems: list[Problem]
+    problems: list[RecordingProblem]
 
     def __iter__(self) -> Iterator[Chunk]:
         return iter(self.chunks)
@@ -166,7 +168,7 @@ class RecordingReader:
         self.framing: Framing = "line"
         self.start = 0.0
         self.stepped = 0.0
-        self.problems: list[Problem] = []
+        self.problems: list[RecordingProblem] = []
         self._framed = False  # the header says which framing
         self._checked = False  # the header says that the lines have checks
         self._chain: Chain | None = None
@@ -197,12 +199,12 @@ class RecordingReader:
         try:
             with self.path.open("rb") as file:
                 if self.path.suffix != ".gz":
-                    file.seek(max(0, self.path.stat().st_size - LAST))
-                    return ending(file.read())[1]
+                    file.seek(max(0, self.path.stat().st_size - TAIL_BYTES))
+                    return read_ending(file.read())[1]
                 end, packed = b"", gzip.GzipFile(fileobj=file)
-                while block := packed.read(LAST):
-                    end = end[-LAST:] + block
-                return ending(end)[1]
+                while block := packed.read(TAIL_BYTES):
+                    end = end[-TAIL_BYTES:] + block
+                return read_ending(end)[1]
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(self.path, error) from error
 
@@ -220,7 +222,7 @@ class RecordingReader:
             raise _unreadable(self.path, error) from error
 
     def _chunks(self, lines: Iterable[bytes]) -> Iterator[Chunk]:
-        changed: list[Problem] = []
+        changed: list[RecordingProblem] = []
         looks_right = False
         for number, line in enumerate(lines, 1):
             if number == 1:
@@ -236,7 +238,7 @@ class RecordingReader:
             except RecordingError:
                 raise
             except ValueError as error:
-                changed.append(Problem(number, str(error)))
+                changed.append(RecordingProblem(number, str(error)))
                 self.problems.append(changed[-1])
                 continue
             if chunks:
@@ -245,7 +247,7 @@ class RecordingReader:
                     yield from chunks
         if changed:
             if not (looks_right or self._framed):
-                raise RecordingError(self.path, 0, NOTHING, self.problems)
+                raise RecordingError(self.path, 0, NOT_A_RECORDING, self.problems)
             raise self._refusal(changed)
 
     def _without_mark(self, line: bytes) -> bytes:
@@ -259,7 +261,7 @@ class RecordingReader:
             )
         return line.removeprefix(codecs.BOM_UTF8)
 
-    def _refusal(self, changed: list[Problem]) -> RecordingError:
+    def _refusal(self, changed: list[RecordingProblem]) -> RecordingError:
         line, what = changed[0].line, changed[0].what
         usable = f", or the lines above this one alone: `head -n {line - 1}`" if self._begun else ""
         return RecordingError(
@@ -269,7 +271,7 @@ class RecordingReader:
     def _hash(self, line: bytes, number: int) -> None:
         """Take in a line with ``#``: of a header, a remark, or a note."""
         text = line[1:].decode("utf-8", "replace").strip()
-        gap, step = gap_in(text), step_in(text)
+        gap, step = gap_of(text), step_of(text)
         if gap is not None or step is not None:
             if self._checked:
                 self._chained().add(line.rstrip(b"\r\n"))
@@ -299,11 +301,11 @@ class RecordingReader:
                 )
             self.framing, self._framed = FRAMINGS[value], True
         elif key == "check":
-            if value not in (CHECK, "none"):
+            if value not in (CHECK_KIND, "none"):
                 raise RecordingError(
                     self.path, number, f"unknown check {value!r}; this needs a newer Novamás"
                 )
-            self._checked, self._chain = value == CHECK, None
+            self._checked, self._chain = value == CHECK_KIND, None
             self.gap = STARTED
         elif key == "format" and "without its CR LF" in value:
             self.framing, self._framed = "line", True
@@ -321,11 +323,13 @@ class RecordingReader:
         body, check = unseal(line.rstrip(b"\r\n"))
         if not whole and (check is None or not self._checked):
             what = "the last line has no line end and may be incomplete"
-            self.problems.append(Problem(number, what))
+            self.problems.append(RecordingProblem(number, what))
             return []
         # The bytes of a whole line may end like a cut one, but its check proves that it is whole.
-        if body.endswith(CUT) and (check is None or not self._checked):
-            self.problems.append(Problem(number, "the writer was interrupted in this line"))
+        if body.endswith(CUT_MARK) and (check is None or not self._checked):
+            self.problems.append(
+                RecordingProblem(number, "the writer was interrupted in this line")
+            )
             return []
         self._verify(body, check)
         body, later = split_run(body)
@@ -364,7 +368,8 @@ class RecordingReader:
         if not self._checked:
             if check is not None and self._framed:
                 raise ValueError(
-                    f"the line has a check, but the header has lost its line `# check: {CHECK}`"
+                    "the line has a check, but the header has lost its line "
+                    f"`# check: {CHECK_KIND}`"
                 )
             return
         if check is None:
@@ -435,7 +440,7 @@ class RecordingWriter:
                 raise ValueError(f"incomplete line: {escape(data)}")
             data = data.removesuffix(LINE_END)
         at = round(at, 6)
-        self._append(at, chunk_line(moment(at), data, sent), at)
+        self._append(at, chunk_line(format_time(at), data, sent), at)
 
     def write_run(self, chunks: Sequence[tuple[float, bytes]]) -> None:
         """Append chunks from the device, each with its time as in :meth:`write`, as one line.
@@ -443,18 +448,18 @@ class RecordingWriter:
         """
         times = [round(at, 6) for at, _ in chunks]
         later = [
-            Piece(round((at - before) * 1e6), len(data))
+            LaterChunk(round((at - before) * 1e6), len(data))
             for (before, at), (_, data) in zip(pairwise(times), chunks[1:], strict=True)
         ]
         data = b"".join(data for _, data in chunks)
-        self._append(times[0], run_line(moment(times[0]), data, later), times[-1])
+        self._append(times[0], run_line(format_time(times[0]), data, later), times[-1])
 
     def _append(self, at: float, line: bytes, until: float) -> None:
         """Append the line of what was read from ``at`` to ``until``."""
         if self._file is not None and self._is_time(at, len(line)):
             self.close()
             self._rotate()
-        self._day = moment(at)[:10]
+        self._day = format_time(at)[:10]
         if self._file is None:
             self._open()
         if self._latest is not None and at < self._latest:
@@ -475,7 +480,7 @@ class RecordingWriter:
         if self._file is None:
             self._open()
         line = f"# {text}".encode()
-        if gap_in(text) is not None or step_in(text) is not None:
+        if gap_of(text) is not None or step_of(text) is not None:
             self._chain.add(line)
         self._put(line + b"\n")
 
@@ -488,16 +493,16 @@ class RecordingWriter:
 
     def _is_time(self, at: float, size: int) -> bool:
         """Whether a line belongs into a new file."""
-        quiet = self._latest is None or not 0 <= at - self._latest < QUIET
+        quiet = self._latest is None or not 0 <= at - self._latest < MIN_SILENCE_SECONDS
         if self._max_bytes is not None:
-            room = self._max_bytes - self._size - size - CHECK_SIZE
-            if room < (self._max_bytes * SOON if quiet else 0):
+            room = self._max_bytes - self._size - size - CHECK_BYTES
+            if room < (self._max_bytes * SILENCE_WAIT_PART if quiet else 0):
                 return True
         return (
             self._max_days is not None
             and self._day is not None
-            and moment(at)[:10] != self._day
-            and (quiet or at % 86400 >= PAST_MIDNIGHT)
+            and format_time(at)[:10] != self._day
+            and (quiet or at % 86400 >= SILENCE_WAIT_SECONDS)
         )
 
     def _open(self) -> None:
@@ -506,19 +511,21 @@ class RecordingWriter:
             self._rotate()
         # a symbolic link could lead to any file
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._file = os.open(self.path, flags, PRIVATE)
+        self._file = os.open(self.path, flags, PRIVATE_MODE)
         self._size = os.fstat(self._file).st_size
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        header = {"started": started, **self._header, "framing": self._framing, "check": CHECK}
+        header = {"started": started, **self._header, "framing": self._framing, "check": CHECK_KIND}
         if self._size == 0:
             self._latest = None
             if self._follows is not None:
                 header["follows"] = f"{self._follows:08X}"
         elif self._latest is None:
-            self._latest, _ = ending(os.pread(self._file, LAST, max(0, self._size - LAST)))
+            self._latest, _ = read_ending(
+                os.pread(self._file, TAIL_BYTES, max(0, self._size - TAIL_BYTES))
+            )
         whole = self._size == 0 or os.pread(self._file, 1, self._size - 1) == b"\n"
         self._chain = Chain(self._framing)
-        self._put((b"" if whole else CUT + b"\n") + _header(header))
+        self._put((b"" if whole else CUT_MARK + b"\n") + _header(header))
 
     def _put(self, data: bytes) -> None:
         assert self._file is not None
@@ -540,7 +547,7 @@ class RecordingWriter:
             self._max_days is not None
             and self._day is not None
             and found.st_size > 0
-            and moment(found.st_mtime)[:10] != self._day
+            and format_time(found.st_mtime)[:10] != self._day
         )
 
     def _rotate(self) -> None:
@@ -550,8 +557,8 @@ class RecordingWriter:
         self._settle()
         self._latest = None
         with self.path.open("rb") as file:
-            file.seek(max(0, self.path.stat().st_size - LAST))
-            _, self._follows = ending(file.read())
+            file.seek(max(0, self.path.stat().st_size - TAIL_BYTES))
+            _, self._follows = read_ending(file.read())
         for number in range(self._max_files - 1, 0, -1):
             for end in (".gz", ""):
                 older = self._numbered(number - 1, end if number > 1 else "")
@@ -590,11 +597,13 @@ class RecordingWriter:
         return self.path.with_name(f"{self.path.name}.{number}{end}") if number else self.path
 
 
-def recorded(header: Mapping[str, str], chunks: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
+def format_recording(
+    header: Mapping[str, str], chunks: Iterable[tuple[str, bytes]]
+) -> Iterator[bytes]:
     """The lines of a whole recording, with checks. A chunk: its time as it is written, and its
     bytes from the device.
     """
-    yield _header({**header, "framing": "raw", "check": CHECK})
+    yield _header({**header, "framing": "raw", "check": CHECK_KIND})
     chain = Chain("raw")
     for at, data in chunks:
         yield chain.seal(chunk_line(at, data, sent=False)) + b"\n"
@@ -638,7 +647,7 @@ class ClockedWriter:
         since_1970, before = round(time_of_day - read, 6), self._since_1970
         if before is None:
             self._since_1970 = before = since_1970
-        elif abs(since_1970 - before) >= CLOCK_STEP:
+        elif abs(since_1970 - before) >= MIN_CLOCK_STEP_SECONDS:
             self._since_1970 = since_1970
             self._writer.step(since_1970 - before)
             before = since_1970

@@ -22,15 +22,15 @@ from devices.readings import escape, unescape
 
 Framing = Literal["line", "raw"]
 LINE_END = b"\r\n"
-CHECK = "crc32"
+CHECK_KIND = "crc32"
 """The value of ``# check:`` in the header of a recording whose lines have checks."""
-LATEST = 253_402_300_799.0
+MAX_TIME_SECONDS = 253_402_300_799.0
 """Seconds from 1970 to the end of the year 9999."""
 LINK_OPENED = "the link was opened again here"
 
-RUN = "<<"
+RUN_MARK = "<<"
 """The direction of a run."""
-LONGEST_PAUSE = 0.05
+MAX_RUN_PAUSE_SECONDS = 0.05
 """Seconds between two chunks of a run. A longer pause begins a new line."""
 
 _PAUSE = re.compile(r"(\d{1,6})(?:x(\d{1,6}))?", re.ASCII)
@@ -40,7 +40,7 @@ _GAP = re.compile(rf"\d+ chunks are missing here|{LINK_OPENED}")
 _STEP = re.compile(r"the clock was set by ([+-]\d+\.\d{6}) s here")
 
 
-class Piece(NamedTuple):
+class LaterChunk(NamedTuple):
     """A chunk of a run after its first: the microseconds since the chunk before, and its bytes."""
 
     pause: int
@@ -82,24 +82,24 @@ def chunk_line(time: str, data: bytes, sent: bool) -> bytes:
     return f"{time} {'>' if sent else '<'} {escape(data)}".encode("ascii")
 
 
-def run_line(time: str, data: bytes, later: Sequence[Piece]) -> bytes:
+def run_line(time: str, data: bytes, later: Sequence[LaterChunk]) -> bytes:
     """The line of a run, without check and line end. ``data``: of all its chunks; ``later``: those
     after the first.
     """
     pauses = ",".join(str(pause) if size == 1 else f"{pause}x{size}" for pause, size in later)
-    return f"{time} {RUN} {escape(data)} {pauses}".encode("ascii")
+    return f"{time} {RUN_MARK} {escape(data)} {pauses}".encode("ascii")
 
 
-def split_run(line: bytes) -> tuple[bytes, list[Piece]]:
+def split_run(line: bytes) -> tuple[bytes, list[LaterChunk]]:
     """The line of a run, without its check, as the line of one chunk with all its bytes, and the
     chunks after the first. The line of a chunk is returned unchanged. Raises ``ValueError``.
     """
     time, _, rest = line.partition(b" ")
-    if not rest.startswith(RUN.encode() + b" "):
+    if not rest.startswith(RUN_MARK.encode() + b" "):
         return line, []
-    payload, _, pauses = rest[len(RUN) + 1 :].rpartition(b" ")
+    payload, _, pauses = rest[len(RUN_MARK) + 1 :].rpartition(b" ")
     found = [_PAUSE.fullmatch(each) for each in pauses.decode("latin-1").split(",")]
-    pieces = [Piece(int(each[1]), int(each[2] or 1)) for each in found if each is not None]
+    pieces = [LaterChunk(int(each[1]), int(each[2] or 1)) for each in found if each is not None]
     if len(pieces) < len(found):
         raise ValueError("the pauses at the end of the line cannot be read")
     return b"%b < %b" % (time, payload), pieces
@@ -110,7 +110,7 @@ def step_remark(seconds: float) -> str:
     return f"the clock was set by {seconds:+.6f} s here"
 
 
-def ending(end: bytes) -> tuple[float | None, int | None]:
+def read_ending(end: bytes) -> tuple[float | None, int | None]:
     """When the last chunk in the end of a file was read, by the clock as it is set now, and the
     check that the next line would follow on. None: not found.
     """
@@ -128,26 +128,26 @@ def ending(end: bytes) -> tuple[float | None, int | None]:
         at += sum(piece.pause for piece in later) / 1e6
         for remark in reversed(remarks):
             text = remark[1:].decode("utf-8", "replace").strip()
-            step = step_in(text)
+            step = step_of(text)
             at += step or 0.0
-            if check is not None and (step is not None or gap_in(text) is not None):
+            if check is not None and (step is not None or gap_of(text) is not None):
                 check = zlib.crc32(remark, check)
         return at if absolute else None, check
     return None, None
 
 
-def gap_in(remark: str) -> str | None:
+def gap_of(remark: str) -> str | None:
     """Why bytes may be missing at a remark. None: the remark does not say so."""
     return remark if _GAP.fullmatch(remark) else None
 
 
-def step_in(remark: str) -> float | None:
+def step_of(remark: str) -> float | None:
     """The seconds by which the clock was set at a remark. None: the remark does not say so."""
     found = _STEP.fullmatch(remark)
     return None if found is None else float(found[1])
 
 
-def moment(at: float) -> str:
+def format_time(at: float) -> str:
     """Seconds since 1970 as UTC with microseconds.
 
     >>> moment(1758612328.384)
@@ -189,7 +189,7 @@ def parse_chunk(line: bytes, framing: Framing, *, checked: bool) -> tuple[float,
 def parse_time(text: str) -> tuple[float, bool]:
     """Seconds, and whether they count from 1970. Raises ``ValueError``."""
     if _SECONDS.fullmatch(text):
-        if (seconds := float(text)) > LATEST:
+        if (seconds := float(text)) > MAX_TIME_SECONDS:
             raise ValueError(f"time {text[:20]}... is after the year 9999")
         return seconds, False
     try:

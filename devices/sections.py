@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, TypeGuard, TypeVar, Union, get_args,
 import msgspec
 
 from devices import places
-from devices.suggestions import instead_of, meant
+from devices.suggestions import closest, suggest
 
-PLAIN = {
+TYPE_HINTS = {
     bool: ": write true or false",
     int: ": write a whole number",
     float: ": write a number",
@@ -23,11 +23,11 @@ PLAIN = {
 }
 """How values of each type are written in TOML."""
 
-Notes = list[tuple[places.Path, str]]
+Notes = list[tuple[places.KeyPath, str]]
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
 
-def read(kind: type[_Kind], given: object, at: places.Path, notes: Notes) -> _Kind:
+def read_section(kind: type[_Kind], given: object, at: places.KeyPath, notes: Notes) -> _Kind:
     """Build a ``kind`` from what the file gives and note every mistake. A field with a mistake
     takes its default, or is empty.
     """
@@ -61,12 +61,12 @@ def _fields(kind: type[msgspec.Struct]) -> Mapping[str, msgspec.structs.FieldInf
 
 
 def _value(
-    field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.Path, notes: Notes
+    field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.KeyPath, notes: Notes
 ) -> Any:
     value = given.get(field.encode_name, msgspec.UNSET)
     kind, part = field.type, next(iter(get_args(field.type)), None)
     if _is_section(kind):
-        return read(
+        return read_section(
             kind,
             {} if value is msgspec.UNSET else value,
             at,
@@ -74,20 +74,23 @@ def _value(
         )
     if value is not msgspec.UNSET:
         if _is_section(part) and get_origin(kind) is UnionType:  # an optional section
-            return read(part, value, at, notes)
+            return read_section(part, value, at, notes)
         if _is_section(part) and get_origin(kind) is tuple and isinstance(value, dict):
-            notes.append((at, several(at)))
-            return (read(part, value, at, notes),)
+            notes.append((at, array_hint(at)))
+            return (read_section(part, value, at, notes),)
         if _is_section(part) and get_origin(kind) is tuple and isinstance(value, list):
-            return tuple(read(part, item, (*at, index), notes) for index, item in enumerate(value))
+            return tuple(
+                read_section(part, item, (*at, index), notes) for index, item in enumerate(value)
+            )
         if get_origin(kind) is dict and _is_section(get_args(kind)[1]) and isinstance(value, dict):
             return {
-                key: read(get_args(kind)[1], item, (*at, key), notes) for key, item in value.items()
+                key: read_section(get_args(kind)[1], item, (*at, key), notes)
+                for key, item in value.items()
             }
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            found = _entries(kind, value, at) if get_origin(kind) is dict else []
+            found = _map_mistakes(kind, value, at) if get_origin(kind) is dict else []
             notes += found or [(at, _expected(kind, value, str(error)))]
     if field.default is not msgspec.NODEFAULT:
         return field.default
@@ -96,7 +99,7 @@ def _value(
     return () if get_origin(kind) is tuple else ""
 
 
-def _entries(kind: Any, value: object, at: places.Path) -> Notes:
+def _map_mistakes(kind: Any, value: object, at: places.KeyPath) -> Notes:
     """What is wrong with each key of a map, or with what it stands for."""
     key_kind, item_kind = get_args(kind)
     found: Notes = []
@@ -115,14 +118,14 @@ def _entries(kind: Any, value: object, at: places.Path) -> Notes:
     return found
 
 
-def several(at: places.Path) -> str:
+def array_hint(at: places.KeyPath) -> str:
     """What is wrong with one section where there may be several."""
     return (
         f"there may be several of these; begin each with double brackets: [[{'.'.join(_keys(at))}]]"
     )
 
 
-def _keys(at: places.Path) -> list[str]:
+def _keys(at: places.KeyPath) -> list[str]:
     return [key for key in at if isinstance(key, str)]
 
 
@@ -133,12 +136,12 @@ def choices(kind: Any) -> list[str]:
     return [choice for part in get_args(kind) for choice in choices(part)]
 
 
-def worded(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
+def explain_validation_error(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
     """Why msgspec refuses a ``kind``, and what would be correct."""
     message = str(error)
     known = _fields(kind)
     if found := _UNKNOWN_FIELD.fullmatch(message):
-        return f"{message}; {instead_of(found[1], list(known))}"
+        return f"{message}; {suggest(found[1], list(known))}"
     if (
         (found := _NO_CHOICE.fullmatch(message))
         and found[1] in known
@@ -157,14 +160,14 @@ def _is_section(kind: Any) -> TypeGuard[type[msgspec.Struct]]:
 
 
 def _unknown(key: str, known: list[str]) -> str:
-    return f"unknown key; {instead_of(key, known)}"
+    return f"unknown key; {suggest(key, known)}"
 
 
-def _word(value: Any, words: list[str]) -> str:
+def _closest_word(value: Any, words: list[str]) -> str:
     """What to write instead of a word that is not among these."""
     if not isinstance(value, str):
         return "; put it in quotes" if str(value) in words else ""
-    near = meant(value, words)
+    near = closest(value, words)
     return f"; did you mean `{near}`?" if near else ""
 
 
@@ -175,6 +178,6 @@ def _expected(kind: Any, value: Any, error: str) -> str:
     parts = get_args(kind) if get_origin(kind) in (UnionType, Union) else (kind,)
     if words := [word for part in parts if get_origin(part) is Literal for word in choices(part)]:
         told = ", ".join(["true", "false", *words] if bool in parts else words)
-        return f"expected one of {told}, got {value!r}{_word(value, words)}"
-    plain = next((words for type_, words in PLAIN.items() if type_ in parts), "")
+        return f"expected one of {told}, got {value!r}{_closest_word(value, words)}"
+    plain = next((words for type_, words in TYPE_HINTS.items() if type_ in parts), "")
     return f"{error[0].lower()}{error[1:]}{plain}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-LONGEST = 64
+MAX_COMPARED_CHARS = 64
 """Characters of a word that are compared."""
 
 
-def instead_of(word: str, known: Iterable[str]) -> str:
+def suggest(word: str, known: Iterable[str]) -> str:
     """The most similar known word; if none is similar, all of them.
 
     >>> instead_of("camegh-ss2", ["bee-tek", "cammegh-ss2"])
@@ -18,27 +18,29 @@ def instead_of(word: str, known: Iterable[str]) -> str:
     'there are: bee-tek, cammegh-ss2'
     """
     words = list(known)
-    near = meant(word, words)
+    near = closest(word, words)
     return f"did you mean `{near}`?" if near else f"there are: {', '.join(words) or 'none'}"
 
 
-def meant(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+def closest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
     """The most similar known word, or None if none is as similar as that: 1 is the same.
 
     >>> meant("camegh-ss2", ["bee-tek", "cammegh-ss2"])
     'cammegh-ss2'
     """
-    return next(iter(get_close_matches(word[:LONGEST], list(known), n=1, cutoff=likeness)), None)
+    return next(
+        iter(get_close_matches(word[:MAX_COMPARED_CHARS], list(known), n=1, cutoff=likeness)), None
+    )
 
 
-def unknown(kind: str, word: str, known: Iterable[str]) -> str:
+def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
     """What is wrong with an unknown word, and what to write instead.
 
     >>> unknown("driver", "camegh-ss2", ["bee-tek", "cammegh-ss2"])
     "no driver 'camegh-ss2'; did you mean `cammegh-ss2`?"
     """
-    return f"no {kind} {word!r}; {instead_of(word, known)}"
+    return f"no {kind} {word!r}; {suggest(word, known)}"
 
 
-SURE = 0.9
+CERTAIN_LIKENESS = 0.9
 """The likeness from which on what follows a misspelt word is read as if it were spelt well."""

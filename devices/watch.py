@@ -14,13 +14,13 @@ from typing import Literal
 from msgspec.structs import replace
 
 from devices.codec import (
-    LASTED,
-    OPENING,
-    Asks,
+    OPENING_SECONDS,
+    STABLE_LINK_SECONDS,
     Codec,
-    JudgesDelay,
-    JudgesKept,
-    TakesText,
+    DelayAware,
+    GreetingAware,
+    KeptBytesAware,
+    RequestingCodec,
     feed,
 )
 from devices.errors import NovamasError
@@ -33,7 +33,7 @@ from devices.readings import (
     LinkStale,
     LinkUnintelligible,
     LinkUp,
-    Paced,
+    MaybeLate,
 )
 
 State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
@@ -41,13 +41,13 @@ State = Literal["connecting", "up", "stale", "unintelligible", "lost"]
 long; ``unintelligible``: bytes arrive, but no valid frame; ``lost``: closed.
 """
 
-NOISE = 64
+UNINTELLIGIBLE_BYTES = 64
 """Bytes without a valid frame that make a device unintelligible. More than the longest known frame,
 so half a frame is never enough.
 """
 
 
-NOT_UNDERSTOOD = "bytes but no valid frame; check the baud rate and the driver"
+UNINTELLIGIBLE_ADVICE = "bytes but no valid frame; check the baud rate and the driver"
 """What to say of such a device, behind the number of bytes."""
 
 
@@ -74,8 +74,8 @@ class Watch:
         self.state: State = "connecting"
         self.last_frame: float | None = None
         self._codec = codec
-        self._asks = codec if isinstance(codec, Asks) else None
-        self._judges_kept = codec if isinstance(codec, JudgesKept) else None
+        self._asks = codec if isinstance(codec, RequestingCodec) else None
+        self._judges_kept = codec if isinstance(codec, KeptBytesAware) else None
         self._request = b""
         self._device = device
         self._stale_after = stale_after
@@ -119,7 +119,7 @@ class Watch:
         """
         if self._opened_before:
             self._codec.reconnected(now)
-        if kept and isinstance(self._codec, TakesText):
+        if kept and isinstance(self._codec, GreetingAware):
             self._codec.opened(now)
         self._opened_before = True
         self._opened_at = now if kept else None
@@ -138,7 +138,11 @@ class Watch:
 
     def _open_due(self) -> float | None:
         """When the link will have lasted, if that is still to be reported."""
-        return self._opened_at + LASTED if self._failing and self._opened_at is not None else None
+        return (
+            self._opened_at + STABLE_LINK_SECONDS
+            if self._failing and self._opened_at is not None
+            else None
+        )
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Take bytes that arrived at ``now``, after everything that was due before. Raises
@@ -164,7 +168,7 @@ class Watch:
         """
         readings: list[AnyReading] = []
         if since is None:
-            if now == self._overlooked and isinstance(self._codec, JudgesDelay):
+            if now == self._overlooked and isinstance(self._codec, DelayAware):
                 # Read within the same tick of the clock as bytes that waited; these did not.
                 self._codec.delayed(now, now)
             self._overlooked = float("-inf")
@@ -217,7 +221,9 @@ class Watch:
         """
         readings = [*self.tick(now), *self._garbage.release(now)]
         if self._quiet_since is not None:
-            self._failing = self._opened_at is not None and now - self._opened_at < LASTED
+            self._failing = (
+                self._opened_at is not None and now - self._opened_at < STABLE_LINK_SECONDS
+            )
             self._opened_at = None
         self.state = "lost"
         self._quiet_since = None
@@ -234,7 +240,7 @@ class Watch:
         """Until when what arrives on a link opened now counts as kept. Infinity: until something
         arrives.
         """
-        opening = OPENING if self._judges_kept is None else self._judges_kept.opening
+        opening = OPENING_SECONDS if self._judges_kept is None else self._judges_kept.opening
         return inf if opening is None else now + opening
 
     def _is_kept(self, now: float) -> bool:
@@ -262,7 +268,7 @@ class Watch:
             defect.readings = readings
             raise defect from error
         if kept:
-            heard = [_late(reading) for reading in heard]
+            heard = [_marked_late(reading) for reading in heard]
         if self._codec.counters.frames > frames:
             self.last_frame = now
             self._quiet_from(now)
@@ -293,7 +299,7 @@ class Watch:
             self._quiet_since += length
         self._noise_began += length
         self._noise_ended += length
-        if isinstance(self._codec, JudgesDelay):
+        if isinstance(self._codec, DelayAware):
             self._codec.delayed(since, now)
 
     def _quiet_from(self, now: float) -> None:
@@ -308,14 +314,14 @@ class Watch:
             return self._quiet_since + self._stale_after
         if self._codec.steady and self.state == "unintelligible":
             return self._noise_ended + self._stale_after
-        if self._noise >= NOISE and self.state != "unintelligible":
+        if self._noise >= UNINTELLIGIBLE_BYTES and self.state != "unintelligible":
             return max(self._noise_began + self._stale_after, self._noise_ended)
         return None
 
     def _judge(self, now: float) -> AnyReading:
         """No valid frame arrived in time: decide whether that is silence or noise."""
         assert self._quiet_since is not None
-        if self.state != "unintelligible" and self._noise >= NOISE:
+        if self.state != "unintelligible" and self._noise >= UNINTELLIGIBLE_BYTES:
             self.state = self._reported = "unintelligible"
             # Only a full silence from here on makes it stale, not one counted from the last byte.
             self._noise_ended = now
@@ -325,6 +331,6 @@ class Watch:
         return LinkStale(at=now, device=self._device, age=now - self._quiet_since)
 
 
-def _late(reading: AnyReading) -> AnyReading:
+def _marked_late(reading: AnyReading) -> AnyReading:
     """The reading marked as late, if it is of a kind that can be."""
-    return replace(reading, late=True) if isinstance(reading, Paced) else reading
+    return replace(reading, late=True) if isinstance(reading, MaybeLate) else reading

@@ -1,5 +1,5 @@
-"""``novamas simulate wheel --protocol cammegh-ss2 --pty``: a simulated device on a
-pseudo-terminal or a TCP port.
+"""``novamas simulate wheel --protocol cammegh-ss2 --pty``: a simulated device on a pseudo-terminal
+or a TCP port.
 
 ``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y
 banca. ``slot`` has ``cctalk-acceptor`` too. Self-built devices use the board format of
@@ -18,32 +18,32 @@ from random import Random
 from typing import Any
 
 from devices.command_line import CommandLine, end_process, has_terminal, stop_signals
-from devices.money import EURO, minor_units
-from devices.suggestions import instead_of
-from simulators.device import Device
-from simulators.dice.dice import Dice
-from simulators.dice.sicbo_shaker import SicboShaker
-from simulators.faults import FAULTS, Fault, Switch, faults_of, read_scheduled
-from simulators.line import Line
-from simulators.pty import Pty
+from devices.money import EURO, parse_amount
+from devices.suggestions import suggest
+from simulators.device import SimulatedDevice
+from simulators.dice.dice import DiceReader
+from simulators.dice.sicbo_shaker import SimulatedSicboShaker
+from simulators.faults import FAULTS, FaultKind, FaultTrigger, protocol_faults, read_scheduled
+from simulators.line import SimulatedLine
+from simulators.pty import PtyPort
 from simulators.reported_device import ReportedDevice
-from simulators.serve import Port, Server, print_json
+from simulators.serve import Server, SimulatorPort, print_json
 from simulators.shoe.angel_eye import AngelEyeShoe
 from simulators.shoe.baccarat import CARDS
 from simulators.shoe.barcode import BarcodeShoe
 from simulators.shoe.bee_tek import BeeTekShoe
-from simulators.shuffler.deck_mate_1 import DeckMate1
+from simulators.shuffler.deck_mate_1 import SimulatedDeckMate1
 from simulators.shuffler.shuffler import Shuffler
-from simulators.slot.cctalk import CcTalkBus
+from simulators.slot.cctalk import SimulatedCcTalkBus
 from simulators.slot.slot import Slots
-from simulators.tcp import Tcp
+from simulators.tcp import TcpPort
 from simulators.wheel.boule import BoulePlate
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
-from simulators.wheel.fortune import FortuneWheel
+from simulators.wheel.fortune import SimulatedFortuneWheel
 from simulators.wheel.saturn import SaturnWheel
 
 
-def _cammegh_ss2(arguments: argparse.Namespace) -> Device:
+def _cammegh_ss2(arguments: argparse.Namespace) -> SimulatedDevice:
     return SlingshotSS2(
         seed=arguments.seed,
         pockets=arguments.pockets,
@@ -54,19 +54,19 @@ def _cammegh_ss2(arguments: argparse.Namespace) -> Device:
     )
 
 
-def _saturn(arguments: argparse.Namespace) -> Device:
+def _saturn(arguments: argparse.Namespace) -> SimulatedDevice:
     return SaturnWheel(seed=arguments.seed, numbers=arguments.numbers)
 
 
-def _angel_eye(arguments: argparse.Namespace) -> Device:
+def _angel_eye(arguments: argparse.Namespace) -> SimulatedDevice:
     return AngelEyeShoe(**_shoe(arguments))
 
 
-def _bee_tek(arguments: argparse.Namespace) -> Device:
+def _bee_tek(arguments: argparse.Namespace) -> SimulatedDevice:
     return BeeTekShoe(**_shoe(arguments), suit_first=arguments.suit_first)
 
 
-def _barcode(arguments: argparse.Namespace) -> Device:
+def _barcode(arguments: argparse.Namespace) -> SimulatedDevice:
     return BarcodeShoe(**_shoe(arguments))
 
 
@@ -81,27 +81,27 @@ def _shoe(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _deck_mate_1(arguments: argparse.Namespace) -> Device:
-    return DeckMate1(seed=arguments.seed)
+def _deck_mate_1(arguments: argparse.Namespace) -> SimulatedDevice:
+    return SimulatedDeckMate1(seed=arguments.seed)
 
 
-def _boule_board(arguments: argparse.Namespace) -> Device:
+def _boule_board(arguments: argparse.Namespace) -> SimulatedDevice:
     return BoulePlate(arguments.seed, arguments.games_per_hour, holes=arguments.numbers)
 
 
-def _fortune_board(arguments: argparse.Namespace) -> Device:
-    return FortuneWheel(
+def _fortune_board(arguments: argparse.Namespace) -> SimulatedDevice:
+    return SimulatedFortuneWheel(
         arguments.seed, arguments.games_per_hour, cells=arguments.cells, stops=arguments.numbers
     )
 
 
-def _dice_board(arguments: argparse.Namespace) -> Device:
-    return Dice(
+def _dice_board(arguments: argparse.Namespace) -> SimulatedDevice:
+    return DiceReader(
         arguments.seed, arguments.games_per_hour, dice=arguments.dice, throws=arguments.throws
     )
 
 
-def _shuffler_board(arguments: argparse.Namespace) -> Device:
+def _shuffler_board(arguments: argparse.Namespace) -> SimulatedDevice:
     return Shuffler(
         arguments.seed,
         arguments.games_per_hour,
@@ -110,14 +110,14 @@ def _shuffler_board(arguments: argparse.Namespace) -> Device:
     )
 
 
-def _slot_board(arguments: argparse.Namespace) -> Device:
+def _slot_board(arguments: argparse.Namespace) -> SimulatedDevice:
     return Slots(
         arguments.seed, arguments.games_per_hour, boxes=arguments.boxes, coin=arguments.coin
     )
 
 
-def _cctalk_acceptor(arguments: argparse.Namespace) -> Device:
-    return CcTalkBus(
+def _cctalk_acceptor(arguments: argparse.Namespace) -> SimulatedDevice:
+    return SimulatedCcTalkBus(
         arguments.seed,
         arguments.games_per_hour,
         boxes=arguments.boxes,
@@ -126,7 +126,7 @@ def _cctalk_acceptor(arguments: argparse.Namespace) -> Device:
     )
 
 
-DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], Device]]] = {
+DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], SimulatedDevice]]] = {
     "wheel": {
         "cammegh-ss2": _cammegh_ss2,
         "saturn": _saturn,
@@ -134,14 +134,14 @@ DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], Device]]] = {
         "fortune-board": _fortune_board,
     },
     "shoe": {"angel-eye": _angel_eye, "bee-tek": _bee_tek, "barcode-serial": _barcode},
-    "dice": {"dice-board": _dice_board, "sicbo-shaker": lambda _: SicboShaker()},
+    "dice": {"dice-board": _dice_board, "sicbo-shaker": lambda _: SimulatedSicboShaker()},
     "shuffler": {"deck-mate-1": _deck_mate_1, "shuffler-board": _shuffler_board},
     "slot": {"slot-board": _slot_board, "cctalk-acceptor": _cctalk_acceptor},
 }
 """Kind -> protocol -> model. The first protocol is the default."""
 
 
-def _of(fault: Fault) -> str:
+def _of(fault: FaultKind) -> str:
     return f" [{', '.join(fault.of)}]" if fault.of else ""
 
 
@@ -161,12 +161,12 @@ def _count(text: str) -> int:
 
 def _amount(text: str) -> int:
     try:
-        return minor_units(text, EURO)
+        return parse_amount(text, EURO)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _scheduled(text: str) -> tuple[float, Switch]:
+def _scheduled(text: str) -> tuple[float, FaultTrigger]:
     try:
         return read_scheduled(text)
     except ValueError as error:
@@ -336,12 +336,12 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
-def _port(arguments: argparse.Namespace) -> Port:
+def _port(arguments: argparse.Namespace) -> SimulatorPort:
     if arguments.mqtt:
-        from simulators.mqtt import Mqtt  # its client takes as long to import as all else
+        from simulators.mqtt import MqttPort  # its client takes as long to import as all else
 
-        return Mqtt(*arguments.mqtt)
-    return Tcp(*arguments.tcp) if arguments.tcp else Pty(arguments.link)
+        return MqttPort(*arguments.mqtt)
+    return TcpPort(*arguments.tcp) if arguments.tcp else PtyPort(arguments.link)
 
 
 def _print_line(at: float, line: bytes) -> None:
@@ -349,13 +349,13 @@ def _print_line(at: float, line: bytes) -> None:
 
 
 def _random_faults(
-    server: Server, known: dict[str, Fault], per_hour: float, seed: int, hours: float = 24.0
+    server: Server, known: dict[str, FaultKind], per_hour: float, seed: int, hours: float = 24.0
 ) -> None:
     random = Random(seed)  # noqa: S311 - repeatable, not a secret
     at = random.expovariate(per_hour / 3600)
     while at < hours * 3600:
         name = random.choice(sorted(known))
-        server.schedule(at, Switch(name, known[name].value))
+        server.schedule(at, FaultTrigger(name, known[name].value))
         at += random.expovariate(per_hour / 3600)
 
 
@@ -367,11 +367,11 @@ def main(argv: list[str] | None = None) -> int:
     protocol = arguments.protocol or next(iter(protocols))
     if protocol not in protocols:
         parser.error(
-            f"no {arguments.kind} has the protocol {protocol}; {instead_of(protocol, protocols)}"
+            f"no {arguments.kind} has the protocol {protocol}; {suggest(protocol, protocols)}"
         )
-    known = faults_of(protocol)
+    known = protocol_faults(protocol)
     if strange := [switch.name for _, switch in arguments.fault if switch.name not in known]:
-        parser.error(f"{protocol} has no fault {strange[0]}; {instead_of(strange[0], known)}")
+        parser.error(f"{protocol} has no fault {strange[0]}; {suggest(strange[0], known)}")
     try:
         device = protocols[protocol](arguments)
         if arguments.tell_lines:
@@ -381,7 +381,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"simulator: {error}", file=sys.stderr)  # noqa: T201
         return 1
     server = Server(
-        Line(device, arguments.seed),
+        SimulatedLine(device, arguments.seed),
         port,
         speed=arguments.speed,
         rounds=arguments.rounds,

@@ -12,18 +12,18 @@ from collections import defaultdict, deque
 from collections.abc import Generator
 from random import Random
 
-from devices.board.report import FORMAT, HEARTBEAT, write_report
+from devices.board.report import FORMAT_VERSION, HEARTBEAT_SECONDS, write_report
 from simulators.device import Timed
 
 Scene = Generator[float, None, None]
 
-BOOT, FIRST = 0.2, 10.0
+BOOT_SECONDS, FIRST_ROUND_SECONDS = 0.2, 10.0
 """Seconds from power-on to the first report, and to the first round: a host must first learn how
 prompt the reports are.
 """
 
 
-class Board(ABC):
+class SimulatedBoard(ABC):
     """``games_per_hour``: the pace of the table. ``rounds``: completed rounds; ``counted``:
     launches, throws, packets or coins since the board was started.
     """
@@ -40,8 +40,8 @@ class Board(ABC):
         self._armed: defaultdict[str, deque[float]] = defaultdict(deque)
         self._sent: list[Timed] = []
         self._scene = self._rounds()
-        self._wake = BOOT + FIRST
-        self._start(BOOT)
+        self._wake = BOOT_SECONDS + FIRST_ROUND_SECONDS
+        self._start(BOOT_SECONDS)
 
     @abstractmethod
     def state(self) -> tuple[object, ...]:
@@ -110,9 +110,9 @@ class Board(ABC):
 
     def _say_state(self) -> None:
         if self._number == 0:
-            self.say("boot", FORMAT, f"{self.kind} simulated")
+            self.say("boot", FORMAT_VERSION, f"{self.kind} simulated")
         self.show()
-        self._beat = self.time + HEARTBEAT
+        self._beat = self.time + HEARTBEAT_SECONDS
 
     def _rounds(self) -> Scene:
         while True:

@@ -12,7 +12,7 @@ Timed = tuple[float, bytes]
 """Bytes and the time when they are sent."""
 
 
-class Device(Protocol):
+class SimulatedDevice(Protocol):
     """One simulated device."""
 
     baud: int

@@ -10,13 +10,13 @@ from collections import Counter, deque
 from math import inf
 from random import Random
 
-from simulators.device import Device, Timed
+from simulators.device import SimulatedDevice, Timed
 
-BITS = 10
+BITS_PER_BYTE = 10
 """Bits per byte with 8 data bits, no parity and one stop bit."""
 
 
-def garbled(data: bytes) -> bytes:
+def read_at_double_baud(data: bytes) -> bytes:
     """What a host reads at twice the baud rate: it sees every bit twice and takes half a byte for a
     whole one.
     """
@@ -29,13 +29,13 @@ def garbled(data: bytes) -> bytes:
     return bytes(read)
 
 
-class Line:
+class SimulatedLine:
     """A device as seen through its line."""
 
-    def __init__(self, device: Device, seed: int = 0) -> None:
+    def __init__(self, device: SimulatedDevice, seed: int = 0) -> None:
         self.device = device
         self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
-        self._byte = BITS / device.baud
+        self._byte = BITS_PER_BYTE / device.baud
         self._free_at = 0.0
         self._silent_until = -inf
         self._garbled_until = -inf
@@ -89,7 +89,7 @@ class Line:
             return
         data = self._change(data)
         if at < self._garbled_until:
-            data = garbled(data)
+            data = read_at_double_baud(data)
         if self._burst_at is not None:
             self._held += data
             return

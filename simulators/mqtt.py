@@ -13,11 +13,11 @@ from contextlib import suppress
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-PATIENCE = 10.0
+CONNECT_TIMEOUT_SECONDS = 10.0
 """Seconds within which the broker must answer."""
 
 
-class Mqtt:
+class MqttPort:
     """A connection to the broker at ``host:port``. ``says``: the topics that the device publishes
     itself and therefore ignores.
     """
@@ -51,7 +51,7 @@ class Mqtt:
         client.connect(self._host, self._port)
         client.loop_start()
         try:
-            ready.get(timeout=PATIENCE)
+            ready.get(timeout=CONNECT_TIMEOUT_SECONDS)
         except queue.Empty:
             raise OSError(
                 f"the broker at {self._host}:{self._port} does not answer; is it running?"

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 
-class Pty:
+class PtyPort:
     """One pseudo-terminal. ``link`` is a symbolic link to it; without one, the name is the
     terminal's own.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulators.device import Device, Timed
+from simulators.device import SimulatedDevice, Timed
 
 
 class ReportedDevice:
     """Wraps a device and calls ``report`` with every line and its time."""
 
-    def __init__(self, device: Device, report: Callable[[float, bytes], None]) -> None:
+    def __init__(self, device: SimulatedDevice, report: Callable[[float, bytes], None]) -> None:
         self.baud = device.baud
         self._device = device
         self._report = report

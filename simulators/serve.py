@@ -14,20 +14,20 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any, Protocol
 
-from simulators.faults import FAULTS, Fault, Switch, read_scheduled, read_switch
-from simulators.line import Line
+from simulators.faults import FAULTS, FaultKind, FaultTrigger, read_scheduled, read_trigger
+from simulators.line import SimulatedLine
 
-SETTLING = 0.25
+LAST_BYTES_SECONDS = 0.25
 """Seconds that the line stays open after the last round (real time, plus two of the model's): a
 host needs time to read.
 """
-LONGEST = 3600.0
+MAX_SLEEP_SECONDS = 3600.0
 """Maximum seconds of one sleep: a model that only answers does nothing by itself."""
-LOOK = 0.05
+CLOSED_PORT_CHECK_SECONDS = 0.05
 """Real seconds between two checks of a port that nobody has open."""
 
 
-class Port(Protocol):
+class SimulatorPort(Protocol):
     """What a simulator is served on: a pseudo-terminal, a TCP port or an MQTT topic."""
 
     @property
@@ -71,19 +71,19 @@ class Server:
 
     def __init__(
         self,
-        line: Line,
-        port: Port,
+        line: SimulatedLine,
+        port: SimulatorPort,
         speed: float = 1.0,
         rounds: int | None = None,
         listen: bool = True,
         end_with_stdin: bool = False,
         wait: bool = False,
-        known: Mapping[str, Fault] = FAULTS,
+        known: Mapping[str, FaultKind] = FAULTS,
     ) -> None:
         self._line, self._port, self._speed, self._rounds = line, port, speed, rounds
         self._listen, self._end_with_stdin = listen, end_with_stdin
         self._known = known
-        self._schedule: list[tuple[float, int, Switch]] = []
+        self._schedule: list[tuple[float, int, FaultTrigger]] = []
         self._replug_at = inf
         self._end_at = inf
         self._heard = b""
@@ -91,7 +91,7 @@ class Server:
         self._before = 0.0
         """The time of the model when the present speed began, which was at ``_started``."""
 
-    def schedule(self, at: float, switch: Switch) -> None:
+    def schedule(self, at: float, switch: FaultTrigger) -> None:
         """Schedule a fault at a time of the model."""
         heappush(self._schedule, (at, len(self._schedule), switch))
 
@@ -108,7 +108,7 @@ class Server:
                 and self._end_at == inf
                 and self._line.device.rounds >= self._rounds
             ):
-                self._end_at = now + SETTLING * self._speed + 2.0
+                self._end_at = now + LAST_BYTES_SECONDS * self._speed + 2.0
             if now >= self._end_at or not self._wait(wake, now):
                 return
 
@@ -135,7 +135,7 @@ class Server:
             self._port.plug()
             print_json(at=now, port=self._port.address)
 
-    def _switch(self, switch: Switch, now: float) -> None:
+    def _switch(self, switch: FaultTrigger, now: float) -> None:
         where = FAULTS[switch.name].where
         for _ in range(switch.times):
             if where == "port":
@@ -152,9 +152,11 @@ class Server:
         next_fault = self._schedule[0][0] if self._schedule else inf
         due = min(self._line.deadline, next_fault, self._replug_at, self._end_at)
         readers = self._port.readers
-        seconds = min(max(0.0, (due - now) / self._speed), LONGEST)
+        seconds = min(max(0.0, (due - now) / self._speed), MAX_SLEEP_SECONDS)
         waiting = [wake, *readers, *([sys.stdin.fileno()] if self._listen else [])]
-        ready, _, _ = select.select(waiting, [], [], seconds if readers else min(seconds, LOOK))
+        ready, _, _ = select.select(
+            waiting, [], [], seconds if readers else min(seconds, CLOSED_PORT_CHECK_SECONDS)
+        )
         if wake in ready:
             return False
         if self._listen and sys.stdin.fileno() in ready and not self._hear():
@@ -200,7 +202,7 @@ class Server:
             at, switch = read_scheduled(line, self._known)
             self.schedule(now + at, switch)
         else:
-            self._switch(read_switch(line, self._known), now)
+            self._switch(read_trigger(line, self._known), now)
 
 
 def print_json(**what: Any) -> None:

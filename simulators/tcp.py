@@ -6,7 +6,7 @@ import contextlib
 import socket
 
 
-class Tcp:
+class TcpPort:
     """A listening socket on ``host:port``; port 0 selects a free one. Every client gets the same
     bytes.
     """

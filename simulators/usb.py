@@ -68,7 +68,7 @@ RNDIS_GADGET = UsbDevice(
 )
 
 
-class Plugged:
+class PluggedDevice:
     """One device on the bus. All methods may be called from any thread."""
 
     def __init__(self, device: UsbDevice, address: int, changed: Condition) -> None:
@@ -107,18 +107,18 @@ class Plugged:
         with self._changed:
             while True:
                 if self.gone:
-                    raise error(errno.ENODEV)
+                    raise usb_error(errno.ENODEV)
                 if self.stalled:
-                    raise error(errno.EPIPE)
+                    raise usb_error(errno.EPIPE)
                 if self._failures:
-                    raise error(self._failures.popleft())
+                    raise usb_error(self._failures.popleft())
                 if self._reports:
                     return self._reports.popleft()
                 if not self._changed.wait(until - monotonic()):
-                    raise error(errno.ETIMEDOUT)
+                    raise usb_error(errno.ETIMEDOUT)
 
 
-def error(number: int) -> USBError:
+def usb_error(number: int) -> USBError:
     """An error as libusb's backend creates it."""
     kind = USBTimeoutError if number == errno.ETIMEDOUT else USBError
     made: USBError = kind(errno.errorcode[number], None, number)
@@ -129,7 +129,7 @@ class Handle(NamedTuple):
     """A device that is open."""
 
     number: int
-    plugged: Plugged
+    plugged: PluggedDevice
 
 
 class VirtualBus(IBackend):
@@ -138,18 +138,18 @@ class VirtualBus(IBackend):
     def __init__(self) -> None:
         super().__init__()
         self._changed = Condition()
-        self._plugged: list[Plugged] = []
+        self._plugged: list[PluggedDevice] = []
         self._addresses = count(2)
         self._handles = count(1)
 
-    def plug(self, device: UsbDevice) -> Plugged:
+    def plug(self, device: UsbDevice) -> PluggedDevice:
         """Plug in a device: always a new one, even if it was there before."""
         with self._changed:
-            plugged = Plugged(device, next(self._addresses), self._changed)
+            plugged = PluggedDevice(device, next(self._addresses), self._changed)
             self._plugged.append(plugged)
             return plugged
 
-    def unplug(self, plugged: Plugged) -> None:
+    def unplug(self, plugged: PluggedDevice) -> None:
         """Unplug a device."""
         with self._changed:
             plugged.gone = True
@@ -158,14 +158,14 @@ class VirtualBus(IBackend):
 
     # called by pyusb
 
-    def enumerate_devices(self) -> Iterator[Plugged]:
+    def enumerate_devices(self) -> Iterator[PluggedDevice]:
         """The devices that are plugged in."""
         return iter(tuple(self._plugged))
 
-    def get_parent(self, dev: Plugged) -> None:
+    def get_parent(self, dev: PluggedDevice) -> None:
         """Not needed."""
 
-    def get_device_descriptor(self, dev: Plugged) -> Any:
+    def get_device_descriptor(self, dev: PluggedDevice) -> Any:
         """Vendor, product, class and location."""
         device = dev.device
         maker, product, serial = (
@@ -193,7 +193,7 @@ class VirtualBus(IBackend):
             port_numbers=device.port,
         )
 
-    def get_configuration_descriptor(self, dev: Plugged, config: int) -> Any:
+    def get_configuration_descriptor(self, dev: PluggedDevice, config: int) -> Any:
         """There is always one."""
         return SimpleNamespace(
             bLength=9,
@@ -207,7 +207,7 @@ class VirtualBus(IBackend):
             extra_descriptors=[],
         )
 
-    def get_interface_descriptor(self, dev: Plugged, intf: int, alt: int, config: int) -> Any:  # noqa: ARG002
+    def get_interface_descriptor(self, dev: PluggedDevice, intf: int, alt: int, config: int) -> Any:  # noqa: ARG002
         """Each interface has one setting. Raises ``IndexError`` beyond the last."""
         if alt:
             raise IndexError(alt)
@@ -227,7 +227,7 @@ class VirtualBus(IBackend):
 
     def get_endpoint_descriptor(
         self,
-        dev: Plugged,
+        dev: PluggedDevice,
         ep: int,
         intf: int,
         alt: int,  # noqa: ARG002
@@ -247,10 +247,10 @@ class VirtualBus(IBackend):
             extra_descriptors=[],
         )
 
-    def open_device(self, dev: Plugged) -> Handle:
+    def open_device(self, dev: PluggedDevice) -> Handle:
         """Fails for a device that is denied."""
         if dev.gone or dev.denied:
-            raise error(errno.ENODEV if dev.gone else errno.EACCES)
+            raise usb_error(errno.ENODEV if dev.gone else errno.EACCES)
         dev.log.append("open")
         return Handle(next(self._handles), dev)
 
@@ -277,7 +277,7 @@ class VirtualBus(IBackend):
             or intf in device.kernel
             or device.claimed.get(intf, dev_handle.number) != dev_handle.number
         ):
-            raise error(errno.EBUSY)
+            raise usb_error(errno.EBUSY)
         self._do(dev_handle, f"claim {intf}").claimed[intf] = dev_handle.number
 
     def release_interface(self, dev_handle: Handle, intf: int) -> None:
@@ -295,10 +295,10 @@ class VirtualBus(IBackend):
         """Fails for anybody who has not claimed it."""
         device = dev_handle.plugged
         if device.claimed.get(intf) != dev_handle.number:
-            raise error(errno.EBUSY)
+            raise usb_error(errno.EBUSY)
         data = device.next(timeout / 1000)
         if len(data) > len(buff):
-            raise error(errno.EOVERFLOW)
+            raise usb_error(errno.EOVERFLOW)
         buff[: len(data)] = array("B", data)
         return len(data)
 
@@ -315,9 +315,9 @@ class VirtualBus(IBackend):
         """Fails for anybody who has not claimed it; times out if the device is deaf."""
         device = dev_handle.plugged
         if device.claimed.get(intf) != dev_handle.number:
-            raise error(errno.EBUSY)
+            raise usb_error(errno.EBUSY)
         if device.deaf:
-            raise error(errno.ETIMEDOUT)
+            raise usb_error(errno.ETIMEDOUT)
         self._do(dev_handle, f"write {ep:02x}").written.append(data.tobytes())
         return len(data)
 
@@ -347,7 +347,7 @@ class VirtualBus(IBackend):
             answer = array("B", bytes((len(text) + 2, STRING)) + text)[: len(data)]
             data[: len(answer)] = answer
             return len(answer)
-        raise error(errno.EPIPE)
+        raise usb_error(errno.EPIPE)
 
     def clear_halt(self, dev_handle: Handle, ep: int) -> None:
         """End the stall."""
@@ -364,11 +364,11 @@ class VirtualBus(IBackend):
     def attach_kernel_driver(self, dev_handle: Handle, intf: int) -> None:
         """Fails while it is claimed."""
         if intf in dev_handle.plugged.claimed:
-            raise error(errno.EBUSY)
+            raise usb_error(errno.EBUSY)
         self._do(dev_handle, f"attach {intf}").kernel.add(intf)
 
-    def _do(self, handle: Handle, what: str) -> Plugged:
+    def _do(self, handle: Handle, what: str) -> PluggedDevice:
         if handle.plugged.gone:
-            raise error(errno.ENODEV)
+            raise usb_error(errno.ENODEV)
         handle.plugged.log.append(what)
         return handle.plugged

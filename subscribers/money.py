@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from controller.contract.messages.messages import ENGLISH
-from devices.money import plain
+from devices.money import format_amount
 
 SYMBOLS = {"EUR": "€", "GBP": "£", "USD": "$"}
 SPACE = "\u00a0"
@@ -17,7 +17,7 @@ def money(amount: int, currency: str, language: str, symbols: Mapping[str, str] 
     ``€12,345.67``. A currency without a symbol is written as its code.
     """
     sign = "-" if amount < 0 else ""
-    whole, point, cents = plain(abs(amount), currency).partition(".")
+    whole, point, cents = format_amount(abs(amount), currency).partition(".")
     english = language == ENGLISH
     decimal, group = (".", ",") if english else (",", ".")
     digits = f"{int(whole):,}".replace(",", group) + (f"{decimal}{cents}" if point else "")

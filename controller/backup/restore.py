@@ -32,7 +32,7 @@ from controller.proof.checkpoint import checkpoint_path
 from controller.proof.outcome import Outcome
 from controller.proof.segment import folder as folder_of
 from controller.proof.verify import verify
-from devices.new_file import new_file, written_to
+from devices.new_file import named_in_errors, new_file
 
 LOGS = ("-wal", "-shm")
 PERMISSIONS = 0o666
@@ -317,7 +317,7 @@ def _read(path: Path) -> bytes | None:
 def _write(path: Path, body: bytes, mode: int = 0o600) -> None:
     """A whole file under its name, or none. Raises ``OSError``."""
     part = path.with_name(f"{path.name}.part")
-    with written_to(part, part=True):
+    with named_in_errors(part, part=True):
         with new_file(part) as file:
             file.write(body)
             os.fchmod(file.fileno(), mode & PERMISSIONS)

@@ -44,7 +44,7 @@ from controller.proof.segment import folder as folder_of
 from controller.proof.segment import segments, span
 from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
-from devices.new_file import new_file, written_to
+from devices.new_file import named_in_errors, new_file
 
 PAGES = 1000
 """Pages of the journal that are copied between two reports of progress."""
@@ -278,7 +278,7 @@ class _Backup:
                 )
 
     def _write(self, name: str, body: bytes) -> None:
-        with written_to(self._part / name), new_file(self._part / name) as file:
+        with named_in_errors(self._part / name), new_file(self._part / name) as file:
             file.write(body)
             file.flush()
             os.fsync(file.fileno())
@@ -287,7 +287,7 @@ class _Backup:
 def copy_file(source: Path, target: Path) -> None:
     """Copy one file: whole, private and on the disk, or not at all. Raises ``OSError``."""
     part = target.with_name(f"{target.name}.part")
-    with source.open("rb") as given, written_to(part, part=True), new_file(part) as file:
+    with source.open("rb") as given, named_in_errors(part, part=True), new_file(part) as file:
         shutil.copyfileobj(given, file, 1 << 20)
         file.flush()
         os.fsync(file.fileno())

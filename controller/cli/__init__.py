@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 
 from controller.contract.version import SOFTWARE
-from devices.command_line import CommandLine, bear_any_locale
+from devices.command_line import CommandLine, escape_unencodable_output
 from devices.errors import NovamasError
-from devices.suggestions import unknown
+from devices.suggestions import unknown_word
 
 SUBCOMMANDS: Mapping[str, str] = {
     "demo": "show it at work: a simulated wheel and shoe, the daemon and a display, until Ctrl-C",
@@ -126,7 +126,7 @@ def main(argv: list[str] | None = None) -> int:
         ):  # closed by the caller; the next file opened would take its place
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     if argv is None:
-        bear_any_locale()
+        escape_unencodable_output()
     try:
         try:
             return _run(sys.argv[1:] if argv is None else argv)
@@ -160,7 +160,7 @@ def _run(given: list[str]) -> int:
     words = _joined(given)
     chosen = next((word for word in words if not word.startswith("-")), None)
     if chosen is not None and words[0] == chosen and chosen not in SUBCOMMANDS:
-        raise CommandLineError(unknown("command", chosen, SUBCOMMANDS), status=2)
+        raise CommandLineError(unknown_word("command", chosen, SUBCOMMANDS), status=2)
     parser = command_line((chosen,)) if chosen is not None and chosen in SUBCOMMANDS else _listing()
     if words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen not in PASSED_ON:
         # so that a file may follow an option

@@ -9,7 +9,7 @@ from pathlib import Path
 from controller.cli import CommandLineError
 from controller.cli.configured import configuration_at
 from controller.people.broker_access import KINDS, Client, Floor, Kind
-from devices.suggestions import unknown
+from devices.suggestions import unknown_word
 
 BROKERS = ("mosquitto", "mosquitto-dynamic", "nats", "rabbitmq")
 _USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -81,7 +81,7 @@ def _client(text: str) -> tuple[Kind, str]:
     name, _, user = text.partition("=")
     kind = next((kind for kind in KINDS if kind == name), None)
     if kind is None:
-        raise argparse.ArgumentTypeError(unknown("kind", name, KINDS))
+        raise argparse.ArgumentTypeError(unknown_word("kind", name, KINDS))
     if not _USER.fullmatch(user):
         raise argparse.ArgumentTypeError(
             f"{user!r} is no user name: use 1 to 64 letters, digits, hyphens and underscores"

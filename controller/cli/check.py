@@ -29,7 +29,7 @@ from controller.service.installed_units import passed
 from controller.service.privacy import exposed, readable_by_all
 from controller.standby.credentials import login
 from controller.standby.errors import StoreUnusableError
-from devices.places import spell
+from devices.places import format_path
 
 ANSWER = 1.0
 """Seconds that chrony has for its answer."""
@@ -148,7 +148,7 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
     set up here.
     """
     return [
-        *(f"{spell(at)}: {what}" for at, what in blind(configuration)),
+        *(f"{format_path(at)}: {what}" for at, what in blind(configuration)),
         *taken_for_each_other(configuration),
         *missing_credentials(configuration),
         *unkept(configuration.clock),
@@ -205,7 +205,7 @@ def missing_credentials(configuration: Configuration) -> list[str]:
             if not os.access(Path(folder, name), os.R_OK)
         ]
     return [
-        f"{spell(at)}: nobody provides the credential {name!r}: {why}"
+        f"{format_path(at)}: nobody provides the credential {name!r}: {why}"
         for at, name in credentials(configuration).items()
         if (why := passed(CREDENTIAL_UNITS[str(at[0])], name)) is not None
     ]
@@ -282,7 +282,7 @@ def notes(configuration: Configuration) -> list[str]:
 def _of_daemon(configuration: Configuration) -> dict[str, str]:
     """The credentials that the daemon itself reads."""
     return {
-        spell(at): name
+        format_path(at): name
         for at, name in credentials(configuration).items()
         if CREDENTIAL_UNITS[str(at[0])] == "novamas.service"
     }

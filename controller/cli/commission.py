@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
 from controller.contract.version import SOFTWARE
-from devices.new_file import put_file
+from devices.new_file import replace_file
 
 if TYPE_CHECKING:
     import msgspec
@@ -485,17 +485,19 @@ def _tell(protocol: Protocol) -> None:
 def _chosen(
     configuration: Configuration, table: str, device: str | None
 ) -> tuple[TableConfig, DeviceConfig]:
-    from devices.suggestions import unknown
+    from devices.suggestions import unknown_word
 
     found = next((each for each in configuration.table if each.id == table), None)
     if found is None:
-        raise CommandLineError(unknown("table", table, [each.id for each in configuration.table]))
+        raise CommandLineError(
+            unknown_word("table", table, [each.id for each in configuration.table])
+        )
     names = [each.id for each in found.device]
     if device is None and len(names) != 1:
         raise CommandLineError(f"table {table} has several devices; choose --device {names}")
     wanted = device or names[0]
     if wanted not in names:
-        raise CommandLineError(unknown("device", wanted, names))
+        raise CommandLineError(unknown_word("device", wanted, names))
     return found, next(each for each in found.device if each.id == wanted)
 
 
@@ -560,7 +562,7 @@ def _notes(path: Path) -> list[AnyNote]:
                 f"{path}:{number}: {error}; begin another with --out FOLDER"
             ) from None
     if cut:
-        put_file(path, whole + b"\n")
+        replace_file(path, whole + b"\n")
     return found
 
 
@@ -591,7 +593,7 @@ def _recording(path: Path, codec: Codec) -> Recorded:
 
 
 def _new(path: Path, data: bytes) -> None:
-    put_file(path, data)
+    replace_file(path, data)
 
 
 def _now() -> str:

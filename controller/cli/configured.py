@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.cli import CommandLineError
-from devices.suggestions import meant, unknown
+from devices.suggestions import closest, unknown_word
 
 if TYPE_CHECKING:
     import argparse
@@ -33,9 +33,9 @@ def no_action(command: str, word: str, actions: Iterable[str]) -> None:
     """Raises :class:`CommandLineError` if what stands where a configuration may is none, but a
     misspelt action.
     """
-    near = meant(word, actions)
+    near = closest(word, actions)
     if near is not None and not Path(word).suffix and not Path(word).exists():
-        raise CommandLineError(f"{command}: {unknown('action', word, actions)}", status=2)
+        raise CommandLineError(f"{command}: {unknown_word('action', word, actions)}", status=2)
 
 
 def configuration_at(path: Path) -> Configuration:

@@ -19,18 +19,18 @@ from controller.configuration.amounts import section_in_minor_units
 from controller.configuration.profiles import text_of
 from devices.codec import Codec, Driver
 from devices.drivers import driver
-from devices.places import Decimal, spell
+from devices.places import WrittenDecimal, format_path
 from devices.profiles import profile
 from devices.readings import AnyReading, escape
 from devices.recording import (
-    NOTHING,
+    NOT_A_RECORDING,
     Chunk,
-    Problem,
     Recording,
     RecordingError,
+    RecordingProblem,
     read_recording,
 )
-from devices.sections import Notes, read
+from devices.sections import Notes, read_section
 from devices.watch import CodecDefectError, Watch
 
 SHOWN = 20
@@ -100,7 +100,9 @@ def refused(error: RecordingError) -> CommandLineError:
     return CommandLineError(str(error))
 
 
-def tell_skipped(path: Path, problems: Sequence[Problem], header: Mapping[str, str]) -> None:
+def tell_skipped(
+    path: Path, problems: Sequence[RecordingProblem], header: Mapping[str, str]
+) -> None:
     """Report on stderr the lines of a recording that were not read, and if nothing shows whether it
     was changed.
     """
@@ -118,7 +120,7 @@ def tell_skipped(path: Path, problems: Sequence[Problem], header: Mapping[str, s
 
 def nothing_in(path: Path) -> CommandLineError:
     """That a file has no chunk."""
-    return CommandLineError(f"{path}: {NOTHING}")
+    return CommandLineError(f"{path}: {NOT_A_RECORDING}")
 
 
 def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
@@ -146,9 +148,9 @@ def make_codec(name: str, device: str, options: list[str]) -> Codec:
     known = named(name)
     notes: Notes = []
     given = section_in_minor_units(known.options, dict(map(pair, options)), notes)
-    made = read(known.options, given, (), notes)
+    made = read_section(known.options, given, (), notes)
     if notes:
-        raise CommandLineError("; ".join(f"option {spell(at)}: {what}" for at, what in notes))
+        raise CommandLineError("; ".join(f"option {format_path(at)}: {what}" for at, what in notes))
     return known.make(device, made)
 
 
@@ -186,9 +188,9 @@ def pair(text: str) -> tuple[str, Any]:
     if not given:
         raise CommandLineError(f"{text!r}: expected KEY=VALUE")
     with suppress(tomllib.TOMLDecodeError):
-        return key, tomllib.loads(f"value = {value}", parse_float=Decimal)["value"]
+        return key, tomllib.loads(f"value = {value}", parse_float=WrittenDecimal)["value"]
     try:
-        return key, json.loads(value, parse_float=Decimal, object_pairs_hook=_once)
+        return key, json.loads(value, parse_float=WrittenDecimal, object_pairs_hook=_once)
     except (json.JSONDecodeError, RecursionError):
         return key, value
     except ValueError as twice:

@@ -29,8 +29,8 @@ from controller.demo.places import BOXES, COIN, DemoTable, places
 from controller.demo.staff import VISITORS, Staff, enrol
 from controller.demo.table_head import TableHead
 from devices.errors import NovamasError
-from devices.money import EURO, plain
-from devices.new_file import put_file
+from devices.money import EURO, format_amount
+from devices.new_file import replace_file
 
 NEXT = """\
 That was a simulated floor: devices, daemon, broker, people and displays on this machine. Try next:
@@ -392,7 +392,7 @@ def _simulator(room: Path, place: DemoTable, arguments: argparse.Namespace) -> l
 def _slots(room: Path, place: DemoTable, arguments: argparse.Namespace) -> list[str]:
     """Its players insert coins when they are told."""
     words = ["slot", "--protocol", "slot-board", "--link", str(room / str(place.slots))]
-    words += ["--boxes", str(BOXES), "--coin", plain(COIN, EURO), "--games-per-hour", "1"]
+    words += ["--boxes", str(BOXES), "--coin", format_amount(COIN, EURO), "--games-per-hour", "1"]
     return [*words, *_paced(place, arguments)]
 
 
@@ -428,7 +428,7 @@ def _configuration(
         text += jackpot.configuration(decree, tables, str(room / "carrousel.sqlite3"), staff)
     if recorder.PROGRAM in staff.readers:
         text += recorder.configuration(room, staff)
-    put_file(path, text.encode())
+    replace_file(path, text.encode())
     return path
 
 

@@ -10,8 +10,14 @@ import msgspec
 
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
-from devices.links.ports import Port, holders, ports
-from devices.links.takers import TAKERS, Taker, Unported, running, without_port
+from devices.links.ports import SerialPort, holders, ports
+from devices.links.takers import (
+    KNOWN_PROGRAMS,
+    AdapterTaker,
+    AdapterWithoutPort,
+    adapters_without_port,
+    running_takers,
+)
 from devices.links.usb_devices import HidDevice, hid_devices
 
 
@@ -25,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the ports, the USB devices that may be card readers, and the drivers."""
     found, readers, known = ports(), hid_devices(), [driver(name) for name in sorted(DRIVERS)]
-    taken = without_port(), running()
+    taken = adapters_without_port(), running_takers()
     if arguments.json:
         lines = [*_json(found, readers, known), *_json_of_taken(*taken)]
     else:
@@ -34,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def link(port: Port, driver: Driver) -> str:
+def link(port: SerialPort, driver: Driver) -> str:
     """The address to configure for this driver on this port."""
     return f"serial://{port.name}?{driver.line}".removesuffix("?")
 
@@ -44,7 +50,7 @@ def of_scheme(known: list[Driver], scheme: str) -> list[Driver]:
     return [driver for driver in known if driver.scheme == scheme]
 
 
-def _json(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> list[str]:
+def _json(found: list[SerialPort], readers: list[HidDevice], known: list[Driver]) -> list[str]:
     serial, usb = of_scheme(known, "serial"), of_scheme(known, "usb")
     rows: list[dict[str, object]] = [
         {
@@ -67,16 +73,20 @@ def _json(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> l
     return [msgspec.json.encode(row).decode() for row in rows]
 
 
-def _json_of_taken(unported: list[Unported], takers: tuple[Taker, ...]) -> list[str]:
+def _json_of_taken(
+    unported: list[AdapterWithoutPort], takers: tuple[AdapterTaker, ...]
+) -> list[str]:
     rows = [{"type": "unported", **msgspec.to_builtins(adapter)} for adapter in unported]
     rows += [
-        {"type": "taker", **msgspec.to_builtins(taker), "does": TAKERS[taker.name]}
+        {"type": "taker", **msgspec.to_builtins(taker), "does": KNOWN_PROGRAMS[taker.name]}
         for taker in takers
     ]
     return [msgspec.json.encode(row).decode() for row in rows]
 
 
-def _text_of_taken(unported: list[Unported], takers: tuple[Taker, ...]) -> list[str]:
+def _text_of_taken(
+    unported: list[AdapterWithoutPort], takers: tuple[AdapterTaker, ...]
+) -> list[str]:
     """Adapters whose port is gone, and who may have taken it."""
     lines = ["Adapters without a port"] if unported else []
     for adapter in unported:
@@ -91,11 +101,11 @@ def _text_of_taken(unported: list[Unported], takers: tuple[Taker, ...]) -> list[
             f"    why      {claimed}{': ' if by else ''}{by}",
         ]
     lines += ["Programs that take adapters, and run"] if takers else []
-    lines += [f"  {taker.name} (pid {taker.pid}): {TAKERS[taker.name]}" for taker in takers]
+    lines += [f"  {taker.name} (pid {taker.pid}): {KNOWN_PROGRAMS[taker.name]}" for taker in takers]
     return lines
 
 
-def _text(found: list[Port], readers: list[HidDevice], known: list[Driver]) -> list[str]:
+def _text(found: list[SerialPort], readers: list[HidDevice], known: list[Driver]) -> list[str]:
     lines = ["Serial ports" if found else "No serial port is plugged in."]
     for port in found:
         lines += [f"  {port.name}"]

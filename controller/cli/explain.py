@@ -7,8 +7,8 @@ from pathlib import Path
 
 from controller.cli import CommandLineError
 from controller.contract.remedies import entry, find, heading, names, pages
-from devices.new_file import put_file
-from devices.suggestions import unknown
+from devices.new_file import replace_file
+from devices.suggestions import unknown_word
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError("name an alert, a refusal or a piece of a message", 2)
     found = find(arguments.name)
     if not found:
-        raise CommandLineError(unknown("alert or message", arguments.name, names()), 2)
+        raise CommandLineError(unknown_word("alert or message", arguments.name, names()), 2)
     print("\n\n".join(f"{heading(key)}\n\n{entry(key)}" for key in found))
     return 0
 
@@ -49,6 +49,6 @@ def _write(folder: Path) -> None:
         file = folder / name
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            put_file(file, text.encode())
+            replace_file(file, text.encode())
         except OSError as error:
             raise CommandLineError(f"{file}: {error.strerror}") from error

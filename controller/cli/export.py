@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from controller.cli import CommandLineError
 from controller.cli.progress import Percent
-from devices.suggestions import unknown
+from devices.suggestions import unknown_word
 
 if TYPE_CHECKING:
     from controller.journal.schema import Entry
@@ -93,7 +93,7 @@ def _nothing(given: argparse.Namespace, tables: set[str]) -> str:
             else "no matching entries"
         )
     if given.table is not None and given.table not in tables:
-        return unknown("table", given.table, sorted(tables))
+        return unknown_word("table", given.table, sorted(tables))
     kinds = {
         "--day": given.day,
         "--table": given.table,

@@ -12,7 +12,7 @@ from controller.games.catalogue import Pair, catalogue, playable
 from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.chapters import chapter
-from devices.suggestions import unknown
+from devices.suggestions import unknown_word
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     pairs = [pair for pair in catalogue() if arguments.decree in (None, pair.decree)]
     if not pairs:
         known = sorted({pair.decree for pair in catalogue()})
-        raise CommandLineError(unknown("decree", arguments.decree, known))
+        raise CommandLineError(unknown_word("decree", arguments.decree, known))
     if arguments.game:
         print(msgspec.json.format(_rules(arguments.game, arguments.decree, pairs)).decode())
     elif arguments.json or not sys.stdout.isatty():

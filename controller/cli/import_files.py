@@ -16,9 +16,9 @@ import msgspec
 from controller.cli import CommandLineError
 from controller.cli.decode import make_codec, named
 from controller.contract.version import SOFTWARE
-from devices.captures import Captured, CaptureError, Form, read_capture
-from devices.new_file import new_file, written_to
-from devices.recording import recorded
+from devices.captures import Capture, CaptureError, Form, read_capture
+from devices.new_file import named_in_errors, new_file
+from devices.recording import format_recording
 from devices.recording_lines import parse_time
 
 HISTORY = "deck-mate-1"
@@ -139,8 +139,8 @@ def _capture(given: argparse.Namespace, data: bytes) -> int:
         "writer": SOFTWARE,
         **({"note": given.note} if given.note else {}),
     }
-    with written_to(given.recording), new_file(given.recording) as file:
-        file.writelines(recorded(header, captured.chunks))
+    with named_in_errors(given.recording), new_file(given.recording) as file:
+        file.writelines(format_recording(header, captured.chunks))
     for at, part in captured.chunks:
         codec.feed(part, parse_time(at)[0])
     print(
@@ -151,7 +151,7 @@ def _capture(given: argparse.Namespace, data: bytes) -> int:
     return 0
 
 
-def _summary(captured: Captured) -> str:
+def _summary(captured: Capture) -> str:
     return f"{sum(len(part) for _, part in captured.chunks)} bytes in {len(captured.chunks)} chunks"
 
 

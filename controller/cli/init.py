@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT
-from devices.new_file import written_to
-from devices.suggestions import unknown
+from devices.new_file import named_in_errors
+from devices.suggestions import unknown_word
 
 if TYPE_CHECKING:
     from devices.codec import Driver
-    from devices.links.ports import Port
+    from devices.links.ports import SerialPort
     from devices.links.usb_devices import HidDevice
 
 
@@ -180,7 +180,7 @@ def run(given: argparse.Namespace) -> int:
     if given.file.exists():
         raise CommandLineError(f"{given.file} already exists; not overwritten")
     if given.driver not in DRIVERS:
-        raise CommandLineError(unknown("driver", given.driver, sorted(DRIVERS)), 2)
+        raise CommandLineError(unknown_word("driver", given.driver, sorted(DRIVERS)), 2)
     known = driver(given.driver)
     if known.described is not None:
         raise CommandLineError(
@@ -209,7 +209,7 @@ def run(given: argparse.Namespace) -> int:
         )
     text = page(plan, known, places, found, readers)
     sound(text, given.file)
-    with written_to(given.file), given.file.open("x", encoding="utf-8") as file:
+    with named_in_errors(given.file), given.file.open("x", encoding="utf-8") as file:
         file.write(text)
     print(f"{given.file}: written, {told(known, places)}")
     print("\n".join(after(given.file, known, places)))
@@ -258,7 +258,9 @@ def answers(url: str) -> bool:
         return False
 
 
-def plugged_in(known: Driver, found: Sequence[Port], readers: Sequence[HidDevice]) -> list[Place]:
+def plugged_in(
+    known: Driver, found: Sequence[SerialPort], readers: Sequence[HidDevice]
+) -> list[Place]:
     """The places where a device of this driver may be, as far as they may be used. A serial port of
     the machine itself is there with nothing in it too.
     """
@@ -315,7 +317,7 @@ def page(
     plan: Plan,
     known: Driver,
     places: Sequence[Place],
-    found: Iterable[Port],
+    found: Iterable[SerialPort],
     readers: Iterable[HidDevice],
 ) -> str:
     """The configuration."""
@@ -377,7 +379,9 @@ def _simulated(plan: Plan, known: Driver) -> str:
     )
 
 
-def _also(known: Driver, found: Iterable[Port], readers: Iterable[HidDevice]) -> Iterator[str]:
+def _also(
+    known: Driver, found: Iterable[SerialPort], readers: Iterable[HidDevice]
+) -> Iterator[str]:
     """What else is there, and what it could be."""
     for port in found:
         if port.refused is not None:
@@ -397,9 +401,9 @@ def sound(text: str, file: Path) -> None:
     """
     from controller.configuration.file import inspect_configuration
 
-    with written_to(file), tempfile.TemporaryDirectory() as folder:
+    with named_in_errors(file), tempfile.TemporaryDirectory() as folder:
         tried = Path(folder, "novamas.toml")
-        with written_to(tried):
+        with named_in_errors(tried):
             tried.write_text(text, encoding="utf-8")
         wrong = inspect_configuration(tried).mistakes
     if wrong:

@@ -13,7 +13,7 @@ import msgspec
 
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT, configuration_at
-from devices.new_file import put_file
+from devices.new_file import replace_file
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey
@@ -161,11 +161,11 @@ def _pin(arguments: argparse.Namespace) -> int:
 def _roles(arguments: argparse.Namespace, status: int) -> list[str]:
     """The roles that are named, each of which there is; ``status``: the exit status otherwise."""
     from controller.people.roles import HELD
-    from devices.suggestions import unknown
+    from devices.suggestions import unknown_word
 
     for role in arguments.role or ():
         if role not in HELD:
-            raise CommandLineError(unknown("role", role, HELD), status)
+            raise CommandLineError(unknown_word("role", role, HELD), status)
     return arguments.role or []
 
 
@@ -384,7 +384,7 @@ def _write(path: Path, people: People, key: SigningKey) -> None:
     from controller.people.register import write_people
 
     try:
-        put_file(path, write_people(people, key))
+        replace_file(path, write_people(people, key))
     except OSError as error:
         raise CommandLineError(f"{path}: {error.strerror}") from None
     print(f"{path}: number {people.head.number}, {len(people.persons)} enrolled")
@@ -401,11 +401,11 @@ def _bytes(path: Path) -> bytes:
 def _converted(kind: type[T], fields: dict[str, Any]) -> T:
     """A line of the file from what was typed."""
     from controller.people.register import PeopleError
-    from devices.sections import worded
+    from devices.sections import explain_validation_error
 
     try:
         return msgspec.convert(
             {name: value for name, value in fields.items() if value is not None}, kind
         )
     except msgspec.ValidationError as error:
-        raise PeopleError(worded(error, kind)) from None
+        raise PeopleError(explain_validation_error(error, kind)) from None

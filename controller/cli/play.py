@@ -17,7 +17,7 @@ from controller.contract.notation import read_input, write
 from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
 from controller.tables.table import Table
-from devices.places import spell
+from devices.places import format_path
 from devices.sections import Notes
 
 REFUSED = 3
@@ -102,7 +102,9 @@ def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Tab
     try:
         given = section_in_minor_units(settings_of(game_id), dict(map(pair, settings)), notes)
         if notes:
-            raise CommandLineError("; ".join(f"--set {spell(at)}: {what}" for at, what in notes))
+            raise CommandLineError(
+                "; ".join(f"--set {format_path(at)}: {what}" for at, what in notes)
+            )
         game = make_game(game_id, decree, given)
     except (ValueError, KeyError) as error:
         raise CommandLineError(str(error.args[0] if error.args else error)) from error

@@ -14,8 +14,8 @@ from controller.cli.numbers import seconds
 from controller.configuration.profiles import text_of
 from devices.codec import Counters, Driver
 from devices.links import check_link
-from devices.profiles.profile import doubts, parse
-from devices.profiles.trial import right_check, unchecked
+from devices.profiles.profile import doubts, parse_profile
+from devices.profiles.trial import count_unchecked_frames, find_checksum
 from devices.readings import escape
 from devices.recording import Recording
 from devices.watch import CodecDefectError, Watch
@@ -103,11 +103,11 @@ def _test(known: Driver, arguments: argparse.Namespace) -> int:
 
 def _why_none(file: str, recording: Recording) -> str:
     """Where to look: at the frames, or at their checksum."""
-    described = parse(text_of(Path(file)))
+    described = parse_profile(text_of(Path(file)))
     data = b"".join(chunk.data for chunk in recording if not chunk.sent)
-    if described.checksum is None or not (whole := unchecked(described, data)):
+    if described.checksum is None or not (whole := count_unchecked_frames(described, data)):
         return "; check [framing] and the messages"
-    found = right_check(described, data)
+    found = find_checksum(described, data)
     if found is None:
         return f"; without a checksum, {whole} would be; check [checksum]"
     count, right = found

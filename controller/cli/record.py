@@ -22,11 +22,11 @@ from controller.cli.decode import make_codec, named
 from controller.cli.numbers import seconds
 from controller.cli.speeds import Heard, at_speed, listened, speed_of, why_not
 from controller.contract.version import SOFTWARE
-from devices.codec import Asks, Codec, feed
+from devices.codec import Codec, RequestingCodec, feed
 from devices.command_line import has_terminal, stop_signals
 from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import ClockedWriter, RecordingWriter
-from devices.watch import NOISE, NOT_UNDERSTOOD
+from devices.watch import UNINTELLIGIBLE_ADVICE, UNINTELLIGIBLE_BYTES
 
 LOOK = 0.25
 """Seconds between two checks of the signals and updates of the progress line."""
@@ -55,18 +55,18 @@ class Polls:
         ready = [data for at, _, data in self._due if at <= now]
         later = [(now + every if at <= now else at, every, data) for at, every, data in self._due]
         self._due = [(at, every, data) for at, every, data in later if at > now]
-        if isinstance(self._codec, Asks) and (request := self._codec.ask(now)):
+        if isinstance(self._codec, RequestingCodec) and (request := self._codec.ask(now)):
             ready.append(request)
         return ready
 
     def take(self, data: bytes, now: float) -> None:
         """Give the driver what was read, or the silence at its deadline if it asks by itself."""
-        if self._codec is not None and (data or isinstance(self._codec, Asks)):
+        if self._codec is not None and (data or isinstance(self._codec, RequestingCodec)):
             feed(self._codec, data, now)
 
     def wait(self, now: float) -> float:
         """Seconds until something may be due."""
-        deadline = self._codec.deadline if isinstance(self._codec, Asks) else None
+        deadline = self._codec.deadline if isinstance(self._codec, RequestingCodec) else None
         return LOOK if deadline is None else min(LOOK, max(SOONEST, deadline - now))
 
 
@@ -139,16 +139,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _is_much(tally: Tally, codec: Codec) -> bool:
     """Whether there would be a frame if it were the right speed."""
-    return codec.counters.damaged > 0 or tally.bytes >= NOISE
+    return codec.counters.damaged > 0 or tally.bytes >= UNINTELLIGIBLE_BYTES
 
 
 def _not_understood(arguments: argparse.Namespace, tally: Tally, codec: Codec) -> str:
     """What to say where nothing was understood; tries other speeds."""
-    what = f"{arguments.url}: {tally.bytes} {NOT_UNDERSTOOD}"
+    what = f"{arguments.url}: {tally.bytes} {UNINTELLIGIBLE_ADVICE}"
     if reason := why_not(arguments.url, codec):
         return f"{what} (no other speed is tried: {reason})"
     print(
-        f"{tally.bytes} {NOT_UNDERSTOOD}. Other speeds are tried; nothing is sent; Ctrl-C stops it",
+        f"{tally.bytes} {UNINTELLIGIBLE_ADVICE}. "
+        "Other speeds are tried; nothing is sent; Ctrl-C stops it",
         file=sys.stderr,
     )
     usual = speed_of(f"serial:///?{named(arguments.driver).line}")

@@ -17,7 +17,7 @@ from controller.games.deciding import who_decides
 from controller.rulebooks.dispositions import KINDS, Count, coverage
 from controller.rulebooks.numbered import Numbered, numbered
 from controller.rulebooks.pages import WHO, pages
-from devices.new_file import put_file
+from devices.new_file import replace_file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -103,7 +103,7 @@ def _lines(found: Sequence[msgspec.Struct]) -> None:
 def _write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (pages() | {WHO: who_decides()}).items():
-        put_file(folder / name, text.encode())
+        replace_file(folder / name, text.encode())
 
 
 def _counts(counts: list[Count]) -> None:

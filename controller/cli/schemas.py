@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from controller.cli import CommandLineError
-from devices.new_file import put_file
+from devices.new_file import replace_file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         target = arguments.folder / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            put_file(target, found[path])
+            replace_file(target, found[path])
         except OSError as error:
             raise CommandLineError(f"{target}: {error.strerror}") from error
         print(target)

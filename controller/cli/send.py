@@ -87,14 +87,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     from controller.contract.topics import Topics, level
     from controller.mqtt.command_client import NoAnswerError, ask
-    from devices.suggestions import unknown
+    from devices.suggestions import unknown_word
 
     configuration = configuration_at(arguments.config)
     simulated = {table.id: table.simulated for table in configuration.table} | {
         f"jackpot/{jackpot.id}": jackpot.simulated for jackpot in configuration.jackpot
     }
     if arguments.table not in simulated:
-        raise CommandLineError(unknown("table", arguments.table, sorted(simulated)), 2)
+        raise CommandLineError(unknown_word("table", arguments.table, sorted(simulated)), 2)
     broker = configuration.broker
     if arguments.username is not None:
         broker = msgspec.structs.replace(
@@ -150,9 +150,9 @@ class _Amounts(NamedTuple):
     currency: str
 
     def written(self, amount: int) -> str:
-        from devices.money import plain
+        from devices.money import format_amount
 
-        return f"{plain(amount, self.currency)} {self.currency}"
+        return f"{format_amount(amount, self.currency)} {self.currency}"
 
     def said(self, fields: dict[str, Any]) -> str:
         given = ((name, fields[name]) for name in self.names if name in fields)
@@ -167,7 +167,7 @@ def _fields(
 ) -> tuple[dict[str, Any], _Amounts | None]:
     """The fields as they are sent, amounts in minor units; None: the command can have none."""
     from controller.contract.forms import form
-    from devices.money import minor_units
+    from devices.money import parse_amount
 
     texts, name = dict(arguments.field), _command(arguments.command)
     try:
@@ -186,7 +186,7 @@ def _fields(
     fields = dict[str, Any]()
     for field, text in texts.items():
         try:
-            fields[field] = minor_units(text, currency) if field in names else _value(text)
+            fields[field] = parse_amount(text, currency) if field in names else _value(text)
         except ValueError as error:
             raise CommandLineError(f"{field}: {error}", 2) from None
     return fields, _Amounts(names, currency) if given else None

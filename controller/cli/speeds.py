@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from devices.codec import Asks, Codec, feed
+from devices.codec import Codec, RequestingCodec, feed
 from devices.links import LinkFailedError, open_link
 
 USUAL = (9600, 19200, 115200, 4800, 38400, 57600, 2400, 1200)
@@ -53,7 +53,7 @@ def why_not(url: str, codec: Codec) -> str | None:
     scheme = urlsplit(url).scheme
     if scheme not in SCHEMES:
         return "the device server sets the speed" if scheme == "tcp" else "the link has no speed"
-    if isinstance(codec, Asks) or any(every > 0 for every, _ in codec.polls()):
+    if isinstance(codec, RequestingCodec) or any(every > 0 for every, _ in codec.polls()):
         return (
             "the device speaks only when it is asked, and nothing is sent to it at a speed that "
             "may be wrong"

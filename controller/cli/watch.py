@@ -46,13 +46,13 @@ def run(arguments: argparse.Namespace) -> int:
 def display_words(arguments: argparse.Namespace) -> list[str]:
     """The command line of the display. No secret is in it."""
     from controller.broker.login import BrokerUnusableError, password_path
-    from devices.suggestions import unknown
+    from devices.suggestions import unknown_word
 
     configuration = configuration_at(arguments.config)
     tables = {table.id: table.simulated for table in configuration.table}
     for name in arguments.table or ():
         if name not in tables:
-            raise CommandLineError(unknown("table", name, sorted(tables)), 2)
+            raise CommandLineError(unknown_word("table", name, sorted(tables)), 2)
     chosen = arguments.table or list(tables)
     if len({tables[name] for name in chosen}) > 1:
         if arguments.table:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
-from devices.new_file import put_file
+from devices.new_file import replace_file
 
 if TYPE_CHECKING:
     from controller.configuration.settings import (
@@ -148,7 +148,7 @@ def write_laws(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         words = {name: rule.printed for name, rule in numbered().items()}
-        put_file(path, msgspec.json.encode(words))
+        replace_file(path, msgspec.json.encode(words))
     except OSError as error:
         raise CommandLineError(f"{path}: {error.strerror}") from None
     return path

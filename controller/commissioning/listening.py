@@ -8,7 +8,7 @@ import time
 from typing import NamedTuple
 
 from controller.commissioning.plan import result_of
-from devices.codec import Asks, Codec
+from devices.codec import Codec, RequestingCodec
 from devices.links import Link, LinkFailedError, open_link
 from devices.readings import AnyReading, LinkLost
 from devices.recording import ClockedWriter, RecordingWriter
@@ -123,7 +123,7 @@ class Listening:
         for data in due:
             self._link.write(data)
             self._keep(data, time.monotonic(), sent=True)
-        asks = isinstance(self._codec, Asks)
+        asks = isinstance(self._codec, RequestingCodec)
         data = self._link.read(LOOK / 10 if asks else LOOK)
         arrived = time.monotonic()
         if data:

@@ -12,10 +12,10 @@ import msgspec
 from controller.configuration.settings import JackpotConfig
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
-from devices.money import AMOUNT, EURO, minor_units
-from devices.places import Decimal, Path
+from devices.money import AMOUNT_META, EURO, parse_amount
+from devices.places import KeyPath, WrittenDecimal
 from devices.sections import Notes
-from devices.suggestions import SURE, meant
+from devices.suggestions import CERTAIN_LIKENESS, closest
 
 
 def in_minor_units(content: dict[str, Any], notes: Notes) -> dict[str, Any]:
@@ -39,14 +39,14 @@ def section_in_minor_units(
     return converted
 
 
-def _convert(value: Any, at: Path, currencies: Mapping[Path, str], notes: Notes) -> Any:
+def _convert(value: Any, at: KeyPath, currencies: Mapping[KeyPath, str], notes: Notes) -> Any:
     if isinstance(value, dict):
         return {key: _convert(part, (*at, key), currencies, notes) for key, part in value.items()}
     if isinstance(value, list):
         return [_convert(part, (*at, index), currencies, notes) for index, part in enumerate(value)]
     if at in currencies and isinstance(value, int | str) and not isinstance(value, bool):
         try:
-            return minor_units(str(value).replace("_", ""), currencies[at])
+            return parse_amount(str(value).replace("_", ""), currencies[at])
         except ValueError as error:
             notes.append((at, str(error)))
             return 1  # a valid amount, so that no other error is reported
@@ -59,10 +59,10 @@ def as_float(value: Any) -> Any:
         return {key: as_float(part) for key, part in value.items()}
     if isinstance(value, list):
         return [as_float(part) for part in value]
-    return float(value) if isinstance(value, Decimal) else value
+    return float(value) if isinstance(value, WrittenDecimal) else value
 
 
-def _amounts(content: dict[str, Any], currency: str) -> Iterator[tuple[Path, str]]:
+def _amounts(content: dict[str, Any], currency: str) -> Iterator[tuple[KeyPath, str]]:
     """Yield the path and currency of each amount."""
     for at, jackpot in _sections(content, "jackpot"):
         own = jackpot.get("currency")
@@ -81,7 +81,7 @@ def _amounts(content: dict[str, Any], currency: str) -> Iterator[tuple[Path, str
                 yield from _in_section(kind, given_options, (*at, *place, "options"), currency)
 
 
-def _sections(content: dict[str, Any], name: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _sections(content: dict[str, Any], name: str) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
     listed = content.get(name)
     for index, section in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(section, dict):
@@ -89,8 +89,8 @@ def _sections(content: dict[str, Any], name: str) -> Iterator[tuple[Path, dict[s
 
 
 def _in_section(
-    kind: type[msgspec.Struct], section: Any, at: Path, currency: str
-) -> Iterator[tuple[Path, str]]:
+    kind: type[msgspec.Struct], section: Any, at: KeyPath, currency: str
+) -> Iterator[tuple[KeyPath, str]]:
     if isinstance(section, dict):
         for key, part in _fields(kind).items():
             if key in section:
@@ -111,7 +111,7 @@ def _fields(kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 def _has_amounts(kind: Any) -> bool:
     if get_origin(kind) is Annotated and any(
-        getattr(meta, "extra", None) == AMOUNT for meta in kind.__metadata__
+        getattr(meta, "extra", None) == AMOUNT_META for meta in kind.__metadata__
     ):
         return True
     return any(_has_amounts(part) for part in get_args(kind))
@@ -121,14 +121,14 @@ def _closest(name: Any, known: Any) -> str | None:
     """Return the name, or the known name that it probably misspells."""
     if not isinstance(name, str):
         return None
-    return name if name in known else meant(name, known, SURE)
+    return name if name in known else closest(name, known, CERTAIN_LIKENESS)
 
 
-def _amounts_in(kind: Any, value: Any, at: Path, currency: str) -> Iterator[tuple[Path, str]]:
+def _amounts_in(kind: Any, value: Any, at: KeyPath, currency: str) -> Iterator[tuple[KeyPath, str]]:
     """Yield the amounts in a value of this type."""
     parts = get_args(kind)
     if get_origin(kind) is Annotated:
-        if any(getattr(meta, "extra", None) == AMOUNT for meta in kind.__metadata__):
+        if any(getattr(meta, "extra", None) == AMOUNT_META for meta in kind.__metadata__):
             yield at, currency
         else:
             yield from _amounts_in(parts[0], value, at, currency)

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from controller.broker.address import addresses
 from controller.configuration.settings import ArchiveConfig, ArchiveSite, Configuration
-from devices.places import Path
+from devices.places import KeyPath
 
-Flaws = Iterator[tuple[Path, str]]
+Flaws = Iterator[tuple[KeyPath, str]]
 
 POSTGRES = ("postgresql", "postgres")
 
@@ -28,7 +28,7 @@ def archives(configuration: Configuration) -> Flaws:
         yield ("archive", "node"), what
     ids = [configuration.site.id]
     for index, site in enumerate(archive.site):
-        at: Path = ("archive", "site", index)
+        at: KeyPath = ("archive", "site", index)
         if site.id in ids:
             yield (*at, "id"), f"the site {site.id} is archived already; name each once"
         ids.append(site.id)
@@ -38,7 +38,7 @@ def archives(configuration: Configuration) -> Flaws:
 def _database(archive: ArchiveConfig) -> Flaws:
     if archive.database is None:
         return
-    place: Path = ("archive", "database")
+    place: KeyPath = ("archive", "database")
     try:
         address = urlsplit(archive.database)
         password = address.password
@@ -65,7 +65,7 @@ def _recalls(archive: ArchiveConfig) -> Flaws:
         yield ("archive", "recall_key"), what
 
 
-def _one_password(config: ArchiveConfig | ArchiveSite, at: Path) -> Flaws:
+def _one_password(config: ArchiveConfig | ArchiveSite, at: KeyPath) -> Flaws:
     if config.password_file and config.password_credential:
         yield (*at, "password_credential"), "`password_file` is set too; remove one of them"
 
@@ -79,7 +79,7 @@ def _is_broker_url(url: str) -> bool:
         return False
 
 
-def _site(archive_site: ArchiveSite, at: Path) -> Flaws:
+def _site(archive_site: ArchiveSite, at: KeyPath) -> Flaws:
     if not all(map(_is_broker_url, addresses(archive_site.url))):
         yield (*at, "url"), "write mqtt://host:port or mqtts://host:port, without a user"
     if archive_site.username is not None and not (

@@ -8,10 +8,10 @@ import msgspec
 
 from controller.configuration.settings import Configuration
 from devices.drivers import driver
-from devices.places import Path
+from devices.places import KeyPath
 
 
-def blind(configuration: Configuration) -> Iterator[tuple[Path, str]]:
+def blind(configuration: Configuration) -> Iterator[tuple[KeyPath, str]]:
     """Yield each such device of a valid configuration, with the reason."""
     for t, table in enumerate(configuration.table):
         for d, device in enumerate(table.device):

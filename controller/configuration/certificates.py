@@ -37,7 +37,7 @@ CERTIFICATE_FILES: Mapping[type, tuple[str, ...]] = {
 def certificate_files(configuration: Configuration) -> dict[str, Path]:
     """Return the files, by the place that names each."""
     return {
-        places.spell((*at, key)): Path(value)
+        places.format_path((*at, key)): Path(value)
         for at, section in sections(configuration)
         for key in CERTIFICATE_FILES.get(type(section), ())
         if (value := getattr(section, key))
@@ -60,7 +60,7 @@ def servers(configuration: Configuration) -> Iterator[tuple[str, str, ssl.SSLCon
         context = None
     if context is not None:
         for url in addresses(broker.url):
-            yield places.spell(("broker", "url")), url, context
+            yield places.format_path(("broker", "url")), url, context
     if standby is None:
         return
     try:
@@ -69,7 +69,7 @@ def servers(configuration: Configuration) -> Iterator[tuple[str, str, ssl.SSLCon
         return
     for url in standby.servers:
         if url.startswith("tls://") or standby.ca_file or standby.cert_file:
-            yield places.spell(("standby", "servers")), url, context
+            yield places.format_path(("standby", "servers")), url, context
 
 
 def certificate_ends(configuration: Configuration) -> dict[str, float]:

@@ -45,12 +45,12 @@ from controller.rulebooks.chapters import decrees, games_of
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
 from devices.links import link_mistakes
-from devices.places import Path
+from devices.places import KeyPath
 from devices.profiles.mistakes import ProfileError
-from devices.sections import Notes, read
-from devices.suggestions import SURE, meant, unknown
+from devices.sections import Notes, read_section
+from devices.suggestions import CERTAIN_LIKENESS, closest, unknown_word
 
-Flaws = Iterator[tuple[Path, str]]
+Flaws = Iterator[tuple[KeyPath, str]]
 
 RESERVED_TABLE_IDS = ("node", "jackpot")
 """Names below ``novamas/v1/<site>/`` that no table may have."""
@@ -82,7 +82,7 @@ NO_TABLE = "no table is configured; add [[table]]"
 
 def flaws(
     configuration: Configuration,
-    file: Callable[[Path], str] = lambda _: "",
+    file: Callable[[KeyPath], str] = lambda _: "",
     sections: Container[str] = (),
 ) -> Notes:
     """Return all errors in the configuration. ``file`` returns the name of the file that contains a
@@ -279,7 +279,7 @@ def _people(configuration: Configuration) -> Flaws:
         yield from _people_file(people.file, people.key, configuration.site.id)
     for index, mark in enumerate(people.two_persons):
         if mark not in MARKED:
-            yield (*at, "two_persons", index), unknown("command", mark, MARKED)
+            yield (*at, "two_persons", index), unknown_word("command", mark, MARKED)
     yield from _rights(people.may, configuration.table)
 
 
@@ -346,9 +346,9 @@ def _rights(may: Mapping[str, tuple[str, ...]], tables: tuple[TableConfig, ...])
     for command, roles in may.items():
         at = ("people", "may", command)
         if command not in names:
-            yield at, unknown("command", command, sorted(names))
+            yield at, unknown_word("command", command, sorted(names))
         for role in set(roles) - set(HELD):
-            yield at, f"{role} may not have it at any table: {unknown('role', role, HELD)}"
+            yield at, f"{role} may not have it at any table: {unknown_word('role', role, HELD)}"
         matching = [
             table_rights[command] for table_rights in rights_by_table if command in table_rights
         ]
@@ -383,7 +383,7 @@ def _game_of(table: TableConfig) -> Game | None:
         return None
 
 
-def _table(at: Path, table: TableConfig) -> Flaws:
+def _table(at: KeyPath, table: TableConfig) -> Flaws:
     if table.id in RESERVED_TABLE_IDS:
         yield (
             (*at, "id"),
@@ -401,7 +401,7 @@ def _table(at: Path, table: TableConfig) -> Flaws:
     yield from _jackpot(at, table)
 
 
-def _jackpot(at: Path, table: TableConfig) -> Flaws:
+def _jackpot(at: KeyPath, table: TableConfig) -> Flaws:
     """Check that a table linked to a jackpot has a bet on it."""
     if table.jackpot in OF_TABLES:
         yield (
@@ -429,7 +429,7 @@ def _jackpot(at: Path, table: TableConfig) -> Flaws:
         )
 
 
-def _game(at: Path, table: TableConfig) -> Flaws:
+def _game(at: KeyPath, table: TableConfig) -> Flaws:
     """Check that the game exists, that the decree has it, and that its settings are valid."""
     notes: Notes = []
     if table.decree:
@@ -439,11 +439,14 @@ def _game(at: Path, table: TableConfig) -> Flaws:
             yield (*at, "decree"), _message(error)
     if not table.game:
         return
-    if table.game not in GAMES and (near := meant(table.game, GAMES, SURE)) is not None:
+    if (
+        table.game not in GAMES
+        and (near := closest(table.game, GAMES, CERTAIN_LIKENESS)) is not None
+    ):
         yield from _options(settings_of(near), table.settings, (*at, "settings"))
     key = "game"
     try:
-        read(settings_of(table.game), table.settings, (*at, "settings"), notes)
+        read_section(settings_of(table.game), table.settings, (*at, "settings"), notes)
         if table.decree in decrees():
             key = "decree"
             make_game(table.game, table.decree, {})
@@ -455,16 +458,16 @@ def _game(at: Path, table: TableConfig) -> Flaws:
     yield from notes
 
 
-def _options(kind: type[msgspec.Struct], options: Mapping[str, Any], at: Path) -> Flaws:
+def _options(kind: type[msgspec.Struct], options: Mapping[str, Any], at: KeyPath) -> Flaws:
     """Yield the errors in the settings of a game, or the options of a driver, whose name is
     probably misspelt.
     """
     notes: Notes = []
-    read(kind, options, at, notes)
+    read_section(kind, options, at, notes)
     yield from notes
 
 
-def _device(at: Path, device: DeviceConfig) -> Flaws:
+def _device(at: KeyPath, device: DeviceConfig) -> Flaws:
     if device.link:
         yield from (((*at, "link"), wrong) for wrong in link_mistakes(device.link))
     if not device.driver:
@@ -473,12 +476,12 @@ def _device(at: Path, device: DeviceConfig) -> Flaws:
         known = driver(device.driver)
     except KeyError as error:
         yield (*at, "driver"), _message(error)
-        near = meant(device.driver, DRIVERS, SURE)
+        near = closest(device.driver, DRIVERS, CERTAIN_LIKENESS)
         if near is not None and driver(near).described is None:
             yield from _options(driver(near).options, device.options, (*at, "options"))
         return
     notes: Notes = []
-    options = read(known.options, device.options, (*at, "options"), notes)
+    options = read_section(known.options, device.options, (*at, "options"), notes)
     if known.described is not None:
         if not device.options.get("text"):
             return  # the profile could not be read, which is already reported
@@ -496,7 +499,7 @@ def _device(at: Path, device: DeviceConfig) -> Flaws:
         yield (*at, "commands"), f"the driver {known.name} can send no commands; remove the key"
 
 
-def _suitability(at: Path, table: TableConfig) -> Flaws:
+def _suitability(at: KeyPath, table: TableConfig) -> Flaws:
     """Check that each device fits the table's game. A table can use only one wheel."""
     if table.game not in GAMES:
         return
@@ -527,11 +530,11 @@ def unsuited(known: Driver, name: str, game: str) -> str | None:
     return None
 
 
-def _pockets(at: Path, device: DeviceConfig, known: Driver, table: TableConfig) -> Flaws:
+def _pockets(at: KeyPath, device: DeviceConfig, known: Driver, table: TableConfig) -> Flaws:
     """Check that a roulette wheel has as many pockets as the decree requires."""
     allowed = getattr(getattr(_game_of(table), "book", None), "pockets", None)
     notes: Notes = []
-    configured = getattr(read(known.options, device.options, at, notes), "pockets", allowed)
+    configured = getattr(read_section(known.options, device.options, at, notes), "pockets", allowed)
     if allowed is not None and configured != allowed and not notes:
         yield (
             (*at, "options", "pockets"),
@@ -555,10 +558,10 @@ def _driver_of(device: DeviceConfig) -> Driver | None:
 
 
 def _duplicates(
-    values: list[tuple[Path, str]], what: str, file: Callable[[Path], str] = lambda _: ""
+    values: list[tuple[KeyPath, str]], what: str, file: Callable[[KeyPath], str] = lambda _: ""
 ) -> Flaws:
     """Report each repetition of a value."""
-    seen = dict[str, Path]()
+    seen = dict[str, KeyPath]()
     for at, value in values:
         if value and value in seen:
             first = file(seen[value])

@@ -33,9 +33,9 @@ from controller.configuration.settings import (
 )
 from controller.configuration.sources import UnreadableError, read_sources, with_defaults
 from devices import places
-from devices.sections import Notes, read
+from devices.sections import Notes, read_section
 
-RENAMED_KEYS: Mapping[places.Path, str] = {("carrousel", "metrics"): "is called `listen` now"}
+RENAMED_KEYS: Mapping[places.KeyPath, str] = {("carrousel", "metrics"): "is called `listen` now"}
 """Keys of earlier releases, and what to write instead."""
 
 _LOGIN_FILES = "password_file", "broker_cert_file", "broker_key_file"
@@ -95,7 +95,7 @@ def inspect_configuration(path: str | Path) -> Inspection:
     notes: Notes = []
     state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or main.resolve().parent)
     given = in_minor_units(with_defaults(sources.given), notes)
-    parsed: Configuration = read(Configuration, given, (), notes)
+    parsed: Configuration = read_section(Configuration, given, (), notes)
     configuration = _absolute(_with_languages(parsed), main.resolve().parent, state)
 
     def folder(table: int) -> Path:
@@ -111,7 +111,7 @@ def inspect_configuration(path: str | Path) -> Inspection:
     errors = {(*sources.place(at), what): None for at, what in [*notes]} | dict.fromkeys(misplaced)
     order = {source: index for index, source in enumerate(sources.files)}
     ordered = sorted(
-        errors, key=lambda note: (order[note[0]], places.line(note[0].lines, note[1]) or 0)
+        errors, key=lambda note: (order[note[0]], places.line_of(note[0].lines, note[1]) or 0)
     )
     return Inspection(
         configuration,

@@ -12,15 +12,15 @@ from controller.configuration.settings import (
     JackpotConfig,
     TableConfig,
 )
-from devices.places import Path
-from devices.suggestions import unknown
+from devices.places import KeyPath
+from devices.suggestions import unknown_word
 
 RESERVED_JACKPOT_IDS = ("alert", "command", "reply")
 """Ids that no jackpot may have. Otherwise a client with access to ``+/command/+``, meant for
 tables, could publish in the name of the jackpot.
 """
 
-Flaws = Iterator[tuple[Path, str]]
+Flaws = Iterator[tuple[KeyPath, str]]
 
 
 def jackpots(configuration: Configuration) -> Flaws:
@@ -37,7 +37,7 @@ def jackpots(configuration: Configuration) -> Flaws:
             yield ("jackpot", j, "id"), f"{what}; choose another id"
         if jackpot.authorisation is None:
             continue  # it does not start, and reports this
-        place: Path = ("jackpot", j, "authorisation", "tables")
+        place: KeyPath = ("jackpot", j, "authorisation", "tables")
         if not jackpot.authorisation.tables:
             yield place, "no table is linked; name the tables that are authorised"
         for index, name in enumerate(jackpot.authorisation.tables):
@@ -57,7 +57,7 @@ def jackpots(configuration: Configuration) -> Flaws:
         if table.jackpot is None:
             continue
         if table.jackpot not in ids:
-            yield ("table", t, "jackpot"), unknown("jackpot", table.jackpot, sorted(ids))
+            yield ("table", t, "jackpot"), unknown_word("jackpot", table.jackpot, sorted(ids))
         elif jackpot_of.get(table.id) != table.jackpot:
             what = f"the authorisation of {table.jackpot} does not name {table.id}"
             yield ("table", t, "jackpot"), what
@@ -70,7 +70,7 @@ def signs(configuration: Configuration) -> Flaws:
     ids = {jackpot.id: jackpot.simulated for jackpot in configuration.jackpot}
     for s, sign in enumerate(configuration.sign):
         if ids and sign.jackpot not in ids:
-            yield ("sign", s, "jackpot"), unknown("jackpot", sign.jackpot, sorted(ids))
+            yield ("sign", s, "jackpot"), unknown_word("jackpot", sign.jackpot, sorted(ids))
         elif ids and ids[sign.jackpot] != sign.simulated:
             kind = "simulated" if ids[sign.jackpot] else "real"
             what = f"{sign.jackpot} is of {kind} tables; set `simulated` as it has it"
@@ -100,10 +100,12 @@ def _unknown(name: str, configuration: Configuration) -> str:
     known = sorted(
         {*(table.id for table in configuration.table), *configuration.carrousel.elsewhere}
     )
-    return f"{unknown('table', name, known)}; list other daemons' tables in carrousel.elsewhere"
+    return (
+        f"{unknown_word('table', name, known)}; list other daemons' tables in carrousel.elsewhere"
+    )
 
 
-def _linked(table: TableConfig, jackpot: JackpotConfig, at: Path) -> Flaws:
+def _linked(table: TableConfig, jackpot: JackpotConfig, at: KeyPath) -> Flaws:
     """Check that a table of this file fits the jackpot that it is linked to."""
     if table.jackpot != jackpot.id:
         yield at, f'{table.id} does not know it; set jackpot = "{jackpot.id}" at that table'

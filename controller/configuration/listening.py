@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 
 from controller.configuration.settings import Configuration
-from devices.places import Path
+from devices.places import KeyPath
 
 
 def address(text: str) -> tuple[str, int]:
@@ -17,7 +17,7 @@ def address(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
-def metrics_addresses(configuration: Configuration) -> dict[Path, str]:
+def metrics_addresses(configuration: Configuration) -> dict[KeyPath, str]:
     """Return the addresses of metrics and health, by place in the configuration."""
     addresses = {
         "metrics": configuration.metrics.listen,
@@ -27,7 +27,7 @@ def metrics_addresses(configuration: Configuration) -> dict[Path, str]:
     return {(name, "listen"): listen for name, listen in addresses.items() if listen is not None}
 
 
-def listening(configuration: Configuration) -> Iterator[tuple[Path, str]]:
+def listening(configuration: Configuration) -> Iterator[tuple[KeyPath, str]]:
     """Yield all errors."""
     users: dict[tuple[str, int], str] = {}
     for at, text in metrics_addresses(configuration).items():

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from controller.configuration.settings import Configuration
-from devices.links import NETWORKED
-from devices.places import Path
+from devices.links import NETWORK_SCHEMES
+from devices.places import KeyPath
 
 CREDENTIALS_FOLDER = "/run/credentials/"
 """systemd shows files below this folder to the running service only."""
 
 
-def standby(configuration: Configuration) -> Iterator[tuple[Path, str]]:
+def standby(configuration: Configuration) -> Iterator[tuple[KeyPath, str]]:
     """Yield all errors."""
     settings = configuration.standby
     if settings is None:
@@ -33,13 +33,14 @@ def standby(configuration: Configuration) -> Iterator[tuple[Path, str]]:
     for t, table in enumerate(configuration.table):
         for d, device in enumerate(table.device):
             scheme = device.link.partition("://")[0]
-            if scheme and scheme not in NETWORKED:
+            if scheme and scheme not in NETWORK_SCHEMES:
                 yield (
                     ("table", t, "device", d, "link"),
                     (
                         f"{device.id} is plugged into one machine, so the other one of the pair "
                         "cannot read it; connect it to a device server and write "
-                        f"{' or '.join(f'{name}://' for name in NETWORKED)}, or remove [standby]"
+                        f"{' or '.join(f'{name}://' for name in NETWORK_SCHEMES)}, "
+                        "or remove [standby]"
                     ),
                 )
     if settings.creds_file and settings.creds_credential:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from controller.configuration.settings import BookmarkConfig, Configuration, VideoConfig
-from devices.places import Path
+from devices.places import KeyPath
 
-Flaws = Iterator[tuple[Path, str]]
+Flaws = Iterator[tuple[KeyPath, str]]
 
 ADDRESS_SCHEMES: Mapping[str, tuple[str, ...]] = {
     "milestone": ("tcp", "udp"),

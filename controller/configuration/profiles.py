@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
 from devices.drivers import DRIVERS, driver
-from devices.profiles.mistakes import LONGEST
+from devices.profiles.mistakes import MAX_PROFILE_BYTES
 from devices.sections import Notes
 
 
@@ -18,9 +18,11 @@ def text_of(path: Path) -> str:
     """Return the text of a profile. Raises ``ValueError`` with the reason if it cannot be read."""
     try:
         with path.open("rb") as file:
-            data = file.read(LONGEST + 1)
-        if len(data) > LONGEST:
-            raise ValueError(f"{path}: too large for a profile, which has at most {LONGEST} bytes")
+            data = file.read(MAX_PROFILE_BYTES + 1)
+        if len(data) > MAX_PROFILE_BYTES:
+            raise ValueError(
+                f"{path}: too large for a profile, which has at most {MAX_PROFILE_BYTES} bytes"
+            )
         return data.decode("utf-8-sig")
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from error

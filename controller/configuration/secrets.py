@@ -19,7 +19,7 @@ from controller.configuration.settings import (
     WebConfig,
 )
 from devices import places
-from devices.links.link import parse
+from devices.links.link import parse_address
 
 SECRET_FILES: Mapping[type, tuple[str, ...]] = {
     BrokerConfig: ("password_file", "key_file"),
@@ -52,7 +52,7 @@ CREDENTIAL_UNITS: Mapping[str, str] = {
 def secret_files(configuration: Configuration) -> dict[str, Path]:
     """The files with secrets, by the place that names each."""
     files = {
-        places.spell((*at, key)): Path(value)
+        places.format_path((*at, key)): Path(value)
         for at, section in sections(configuration)
         for key in SECRET_FILES.get(type(section), ())
         if (value := getattr(section, key))
@@ -61,20 +61,20 @@ def secret_files(configuration: Configuration) -> dict[str, Path]:
         for d, device in enumerate(table.device):
             name = _password_file(device.link)
             if name:
-                files[places.spell(("table", t, "device", d, "link"))] = Path(name)
+                files[places.format_path(("table", t, "device", d, "link"))] = Path(name)
     return files
 
 
 def _password_file(link: str) -> str | None:
     """The password of a device that is reached over a broker."""
     try:
-        address = parse(link)
+        address = parse_address(link)
     except ValueError:  # which is told elsewhere
         return None
     return address.options.get("password_file") if address.scheme == "mqtt" else None
 
 
-def credentials(configuration: Configuration) -> dict[places.Path, str]:
+def credentials(configuration: Configuration) -> dict[places.KeyPath, str]:
     """The credentials of systemd, by the place that names each."""
     return {
         (*at, key): value
@@ -84,7 +84,9 @@ def credentials(configuration: Configuration) -> dict[places.Path, str]:
     }
 
 
-def sections(value: Any, at: places.Path = ()) -> Iterator[tuple[places.Path, msgspec.Struct]]:
+def sections(
+    value: Any, at: places.KeyPath = ()
+) -> Iterator[tuple[places.KeyPath, msgspec.Struct]]:
     """Each section and the path to it."""
     if isinstance(value, msgspec.Struct):
         yield at, value

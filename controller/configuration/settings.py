@@ -13,7 +13,7 @@ from msgspec import Meta, field
 
 from controller.contract.jackpot import Authorisation, Fraction
 from devices.errors import NovamasError
-from devices.money import AMOUNT
+from devices.money import AMOUNT_META
 
 Slug = Annotated[
     str,
@@ -228,7 +228,7 @@ Money = Annotated[
         ge=0,
         le=1_000_000_000_000,
         description="an amount from 0 to 1000000000000 minor units",
-        extra=AMOUNT,
+        extra=AMOUNT_META,
     ),
 ]
 

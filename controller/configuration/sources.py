@@ -14,8 +14,8 @@ import msgspec
 from controller.configuration.settings import Configuration, Mistake
 from controller.rulebooks.chapters import decrees
 from devices import places
-from devices.sections import several
-from devices.suggestions import instead_of
+from devices.sections import array_hint
+from devices.suggestions import suggest
 
 ADDABLE_SECTIONS = ("table", "jackpot")
 """Sections allowed in an additional file."""
@@ -26,12 +26,12 @@ class Source(msgspec.Struct, frozen=True, eq=False):
 
     path: Path
     given: dict[str, Any]
-    lines: dict[places.Path, int]
+    lines: dict[places.KeyPath, int]
 
-    def mistake(self, at: places.Path, what: str, main: Path) -> Mistake:
+    def mistake(self, at: places.KeyPath, what: str, main: Path) -> Mistake:
         """Describe an error in this file, with its line."""
-        line = places.line(self.lines, at) or 0
-        spelt = places.spell(at)
+        line = places.line_of(self.lines, at) or 0
+        spelt = places.format_path(at)
         place = f"line {line}: {spelt}" if line else spelt or "file"
         return Mistake(place, what, "" if self.path == main else str(self.path))
 
@@ -43,7 +43,7 @@ class Sources(NamedTuple):
     """The main file first."""
     given: dict[str, Any]
     """The merged content."""
-    place: Callable[[places.Path], tuple[Source, places.Path]]
+    place: Callable[[places.KeyPath], tuple[Source, places.KeyPath]]
     """Maps a path in the merged content to the file, and the path there."""
 
 
@@ -67,7 +67,7 @@ def files_of(path: Path) -> list[Path]:
     return [path, *sorted(additional, key=lambda file: file.name)]
 
 
-def read_sources(path: Path) -> tuple[Sources, list[tuple[Source, places.Path, str]]]:
+def read_sources(path: Path) -> tuple[Sources, list[tuple[Source, places.KeyPath, str]]]:
     """Read all files of a configuration, and report sections that are in the wrong file. Raises
     :class:`UnreadableError`.
     """
@@ -101,7 +101,7 @@ def _read_source(path: Path) -> Source:
         mistake = Mistake(f"byte {error.start + 1}", "is not UTF-8 text")
         raise UnreadableError((mistake,)) from error
     try:
-        return Source(path, places.loads(text, decimals=True), places.lines(text))
+        return Source(path, places.loads(text, decimals=True), places.line_numbers(text))
     except (ValueError, RecursionError) as error:  # too many digits or nested brackets, too
         raise UnreadableError(_malformed(text, error)) from error
 
@@ -115,7 +115,7 @@ def _malformed(text: str, error: Exception) -> tuple[Mistake, ...]:
     while True:
         reason, _, position = str(error).rpartition(" (at ")
         place = position.rstrip(")") if reason else "file"
-        mistakes.append(Mistake(place, places.refused(reason or str(error))))
+        mistakes.append(Mistake(place, places.explain_toml_error(reason or str(error))))
         number = place.removeprefix("line ").partition(",")[0]
         row = int(number) - 1 if number.isdecimal() else len(rows)
         if row >= len(rows) or _parses_alone(rows[row]):
@@ -138,9 +138,9 @@ def _parses_alone(row: str) -> bool:
     return True
 
 
-def _merge(read: list[Source]) -> tuple[Sources, list[tuple[Source, places.Path, str]]]:
+def _merge(read: list[Source]) -> tuple[Sources, list[tuple[Source, places.KeyPath, str]]]:
     main, *added = read
-    misplaced: list[tuple[Source, places.Path, str]] = [
+    misplaced: list[tuple[Source, places.KeyPath, str]] = [
         (source, (key,), _misplaced(key, main.path, source.path))
         for source in added
         for key in source.given
@@ -155,12 +155,12 @@ def _merge(read: list[Source]) -> tuple[Sources, list[tuple[Source, places.Path,
         for source in holders:
             section = source.given[key]
             if not isinstance(section, list):
-                misplaced.append((source, (key,), several((key,))))
+                misplaced.append((source, (key,), array_hint((key,))))
                 continue
             merged[key] += section
             origins[key] += [(source, index) for index in range(len(section))]
 
-    def place(at: places.Path) -> tuple[Source, places.Path]:
+    def place(at: places.KeyPath) -> tuple[Source, places.KeyPath]:
         if len(at) > 1 and at[0] in origins and isinstance(at[1], int):
             source, index = origins[str(at[0])][at[1]]
             return source, (at[0], index, *at[2:])
@@ -173,7 +173,7 @@ def _misplaced(key: str, main: Path, added: Path) -> str:
     if key in {field.name for field in msgspec.structs.fields(Configuration)}:
         sections = " and ".join(f"[[{section}]]" for section in ADDABLE_SECTIONS)
         return f"is allowed only in {main.name}; a file of {added.parent.name} has {sections}"
-    return f"unknown key; {instead_of(key, ADDABLE_SECTIONS)}"
+    return f"unknown key; {suggest(key, ADDABLE_SECTIONS)}"
 
 
 def with_defaults(content: dict[str, Any]) -> dict[str, Any]:

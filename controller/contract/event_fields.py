@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 import msgspec
 
 from controller.contract.command_fields import Signer
-from devices.readings import EXACT, Whole
+from devices.readings import MAX_EXACT_INTEGER, Whole
 
 Announcement = dict[str, str]
 """What is called at the table, in the decree's own words, by language: ``{"es": "no va más"}``."""
 
 
-MonoNs = Annotated[int, msgspec.Meta(ge=0, extra_json_schema={"maximum": EXACT})]
+MonoNs = Annotated[int, msgspec.Meta(ge=0, extra_json_schema={"maximum": MAX_EXACT_INTEGER})]
 """A count of :mod:`controller.journal.mono`. Not bounded when read: journals of older releases
 count from the start of the machine.
 """

@@ -16,7 +16,7 @@ from msgspec import UNSET
 
 from controller.contract import bounds, jackpot
 from controller.contract.commands import COMMANDS, tag_of
-from devices.readings import EXACT
+from devices.readings import MAX_EXACT_INTEGER
 
 Kind = Literal[
     "integer",
@@ -52,8 +52,8 @@ KINDS: Mapping[Any, tuple[Kind, int | None, int | None]] = {
     bounds.Note: ("text", None, 1024),
     bounds.Word: ("text", None, 64),
     bounds.Words: ("texts", None, 64),
-    jackpot.Count: ("integer", 1, EXACT),
-    jackpot.Counts: ("integers", 1, EXACT),
+    jackpot.Count: ("integer", 1, MAX_EXACT_INTEGER),
+    jackpot.Counts: ("integers", 1, MAX_EXACT_INTEGER),
     jackpot.Paid: ("amount", 1, 1_000_000_000_000),
     jackpot.AlertId: ("text", None, 256),
     jackpot.Proved: ("amount", 0, 1_000_000_000_000),

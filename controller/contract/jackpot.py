@@ -15,10 +15,10 @@ from msgspec import Meta
 from controller.contract.bounds import Money, Name, Note, Word
 from controller.contract.command_fields import Role
 from controller.contract.refusals import Refusal
-from devices.readings import EXACT, Whole
+from devices.readings import MAX_EXACT_INTEGER, Whole
 from devices.readings import OutOfPlay as OutOfPlay
 
-Term = Annotated[int, Meta(ge=-EXACT, le=EXACT)]
+Term = Annotated[int, Meta(ge=-MAX_EXACT_INTEGER, le=MAX_EXACT_INTEGER)]
 Fraction = tuple[Term, Term]
 """Numerator and denominator. Who uses one refuses what is no part of a whole."""
 
@@ -212,7 +212,7 @@ class _Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Anything the person wants written down."""
 
 
-Count = Annotated[int, Meta(ge=1, le=EXACT)]
+Count = Annotated[int, Meta(ge=1, le=MAX_EXACT_INTEGER)]
 Counts = Annotated[tuple[Count, ...], Meta(min_length=2, max_length=100)]
 Paid = Annotated[int, Meta(ge=1, le=1_000_000_000_000)]
 AlertId = Annotated[str, Meta(max_length=256)]

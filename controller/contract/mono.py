@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from devices.readings import EXACT
+from devices.readings import MAX_EXACT_INTEGER
 
-MONO_WRAP = EXACT + 1
+MONO_WRAP = MAX_EXACT_INTEGER + 1
 """Where the count begins again at 0. Most readers of JSON hold numbers as doubles: a larger one
 would lose digits. A count from the start of the machine got there after 104 days.
 """

@@ -19,7 +19,7 @@ from controller.contract.commands import (
 from controller.contract.events import AnyEvent
 from controller.contract.json_bodies import ENDLESS, read_body
 from devices.readings import READINGS, AnyReading, Reading
-from devices.sections import worded
+from devices.sections import explain_validation_error
 
 Input = AnyReading | AnyCommand
 
@@ -58,7 +58,7 @@ def read_input(line: bytes | str) -> Input:
         given = read_body(line, object)
         name = str(given.get("type")) if isinstance(given, dict) else ""
         if name in KINDS:
-            raise msgspec.ValidationError(worded(error, KINDS[name])) from None
+            raise msgspec.ValidationError(explain_validation_error(error, KINDS[name])) from None
         near = difflib.get_close_matches(name, KINDS, n=1)
         raise msgspec.ValidationError(
             f"{error}{f'; did you mean {near[0]}?' if near else ''}"

@@ -16,9 +16,9 @@ from controller.contract.events import AnyEvent
 from controller.contract.refusals import Refusal
 from controller.contract.topics import level
 from devices.errors import NovamasError
-from devices.places import deeper
-from devices.readings import EXACT, Whole
-from devices.sections import worded
+from devices.places import is_nested_deeper
+from devices.readings import MAX_EXACT_INTEGER, Whole
+from devices.sections import explain_validation_error
 
 LARGEST = 16_384
 """The most bytes of a body."""
@@ -37,7 +37,7 @@ _NAMES = sorted({*_KINDS, RECALL})
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-Seq = Annotated[int, msgspec.Meta(ge=1, le=EXACT)]
+Seq = Annotated[int, msgspec.Meta(ge=1, le=MAX_EXACT_INTEGER)]
 
 
 class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -152,7 +152,7 @@ def read_order(
     ) as error:  # also a UnicodeDecodeError; brackets within brackets without end
         raise UnreadableCommandError(f"the body is not a JSON object: {error}", Sender()) from None
     client = fields.pop("client", None)
-    if deeper(fields.get("id"), DEEPEST):
+    if is_nested_deeper(fields.get("id"), DEEPEST):
         raise UnreadableCommandError(f"id: nested more than {DEEPEST} levels deep", Sender())
     if len(msgspec.json.encode(fields.get("id"))) > GIVEN_BACK:
         raise UnreadableCommandError(f"id: longer than {GIVEN_BACK} bytes", Sender())
@@ -187,4 +187,4 @@ def read_order(
     try:
         return sender, cast("AnyCommand | DeviceOrder | Recall", msgspec.convert(fields, kind))
     except msgspec.ValidationError as error:
-        raise UnreadableCommandError(worded(error, kind), sender) from None
+        raise UnreadableCommandError(explain_validation_error(error, kind), sender) from None

@@ -16,7 +16,7 @@ from controller.demo.floor import PATIENCE
 from controller.demo.places import COIN, DemoTable
 from controller.demo.staff import Staff
 from controller.rulebooks.chapters import head
-from devices.money import EURO, plain
+from devices.money import EURO, format_amount
 
 if TYPE_CHECKING:
     import aiomqtt
@@ -84,8 +84,8 @@ def configuration(decree: str, tables: Sequence[DemoTable], ledger: str, staff: 
         passphrase=json.dumps(str(reader.passphrase)),
         jackpot=JACKPOT,
         decree=decree,
-        stake=plain(COIN, EURO),
-        seed=plain(SEED, EURO),
+        stake=format_amount(COIN, EURO),
+        seed=format_amount(SEED, EURO),
         title=", ".join(f"{name} = {json.dumps(text)}" for name, text in titles.items()),
         percentage=list(PERCENTAGE.get(decree, (9, 10))),
         tables=json.dumps(linked(tables)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from devices.new_file import written_to
+from devices.new_file import named_in_errors
 
 
 class Note:
@@ -28,6 +28,6 @@ class Note:
     def _write(self) -> None:
         parts = (*self.told[-1:], self.always)
         whole = self.path.with_suffix(".new")
-        with written_to(whole):
+        with named_in_errors(whole):
             whole.write_text("  ·  ".join(filter(None, parts)), encoding="utf-8")
         whole.replace(self.path)  # never half of it

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from controller.contract.commands import Role
 from controller.demo.people import Stacked
 from controller.rulebooks.chapters import chapter
-from devices.money import EURO, plain
+from devices.money import EURO, format_amount
 
 BOXES, COIN = 3, 500
 """Boxes of a poker table, and what a coin in their slots is worth, in minor units."""
@@ -215,7 +215,9 @@ def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
         stale=MUTE * hurry,
         dealt="singly" if by_hand else "packets",
         boxes=BOXES,
-        jackpot=f"jackpot_stake = {plain(COIN, EURO)}" if slots and book.jackpot.decided else "",
+        jackpot=f"jackpot_stake = {format_amount(COIN, EURO)}"
+        if slots and book.jackpot.decided
+        else "",
     )
     return replace(
         place,

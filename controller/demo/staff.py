@@ -27,7 +27,7 @@ from controller.people.register import (
 )
 from controller.people.roles import Holds
 from controller.people.signed_command import Claims, sign
-from devices.new_file import create_private, put_file
+from devices.new_file import create_private, replace_file
 
 LIFE = 30
 """Seconds for which a signed command is valid."""
@@ -143,7 +143,7 @@ def enrol(
         for name, reader in readers.items()
     ]
     people = enrolled(Head(site=site, number=1, time=utc(time.time())), persons)
-    put_file(path, write_people(people, site_key))
+    replace_file(path, write_people(people, site_key))
     return Staff(
         spelled(site_key.verify_key.encode()),
         {role: bytes(key) for role, key in keys.items()},

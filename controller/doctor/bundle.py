@@ -49,7 +49,7 @@ from controller.doctor.redaction import (
     without,
 )
 from controller.doctor.units import RUNS
-from devices.new_file import written_to
+from devices.new_file import named_in_errors
 
 LINES = 2000
 """Of the log."""
@@ -121,7 +121,7 @@ def pack(files: dict[str, str], target: Path, name: str) -> None:
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with (
-        written_to(target),
+        named_in_errors(target),
         open(os.open(target, flags, 0o600), "wb") as file,  # noqa: PTH123 - pathlib has no flags
         tarfile.open(fileobj=file, mode="w:gz") as archive,
     ):

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
-from devices.links.holders import others
-from devices.links.link import parse
+from devices.links.holders import other_holders
+from devices.links.link import parse_address
 
 SYSTEM = Path("/sys/class/tty")
 LATENCY = 1
@@ -24,7 +24,7 @@ def look(configuration: Configuration, system: Path = SYSTEM) -> Iterator[Findin
     """Each serial device of each table."""
     for table in configuration.table:
         for device in table.device:
-            address = parse(device.link)
+            address = parse_address(device.link)
             if address.scheme != "serial":
                 continue
             about = f"serial {table.id}/{device.id}"
@@ -63,7 +63,7 @@ def _port(about: str, port: Path, system: Path) -> Iterator[Finding]:
 
 def _readers(about: str, port: Path) -> Iterator[Finding]:
     """Who has a port open, as far as this user may see it."""
-    readers = others(str(port))[str(port)]
+    readers = other_holders(str(port))[str(port)]
     shown = ", ".join(map(str, readers))
     if len(readers) == 1:
         yield Finding("ok", about, f"{port} is open in {shown} and, as far as seen, in no other")

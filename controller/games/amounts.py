@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from devices.money import AMOUNT
+from devices.money import AMOUNT_META
 
 Count = Annotated[int, Meta(ge=-1000, le=1000, description="a whole number from -1000 to 1000")]
 """Of boxes, decks, turns, percents, or which pocket: less than nothing is for the game to refuse,
@@ -22,6 +22,6 @@ Money = Annotated[
         ge=1,
         le=1_000_000_000_000,
         description="an amount from 1 to 1000000000000 minor units",
-        extra=AMOUNT,
+        extra=AMOUNT_META,
     ),
 ]

@@ -15,7 +15,7 @@ from controller.games.machine import Machine
 from controller.rulebooks.chapters import chapter, games_of
 from controller.rulebooks.deciders import deciders_of
 from controller.rulebooks.law import Doubt
-from devices.suggestions import meant, unknown
+from devices.suggestions import closest, unknown_word
 
 ROULETTE = (
     "controller.games.roulette.game:RouletteGame",
@@ -144,7 +144,7 @@ def settings_of(game_id: str) -> type[msgspec.Struct]:
     unknown game.
     """
     if game_id not in GAMES:
-        raise ValueError(unknown("game", game_id, sorted(GAMES)))
+        raise ValueError(unknown_word("game", game_id, sorted(GAMES)))
     kind: type[msgspec.Struct] = _find(GAMES[game_id][1])
     return kind
 
@@ -153,7 +153,7 @@ def _settings(kind: type[msgspec.Struct], stated: dict[str, Any]) -> msgspec.Str
     types = _types(kind)
     for name, value in stated.items():
         if name not in types:
-            near = meant(name, types)
+            near = closest(name, types)
             told = f"; did you mean `{near}`?" if near else ""
             raise ValueError(f"no setting {name!r}; there are: {', '.join(types)}{told}")
         try:

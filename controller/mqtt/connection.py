@@ -33,7 +33,7 @@ from controller.broker.failures import Disconnected, SilentError
 from controller.configuration.settings import BrokerConfig
 from controller.mqtt.outgoing import Acknowledged, Message, Outgoing
 from controller.mqtt.publishing_client import PublishingClient
-from devices.links.bounded_client import LARGEST_PACKET
+from devices.links.bounded_client import MAX_PACKET_BYTES
 
 WINDOW = 64
 """The most messages that wait for their acknowledgement; fewer where the broker says so (MQTT 5,
@@ -58,7 +58,7 @@ class Incoming(msgspec.Struct, frozen=True):
 def _limits() -> Properties:
     """The CONNECT properties that tell the broker our limits."""
     properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call] # paho's constructor has no annotations
-    properties.MaximumPacketSize = LARGEST_PACKET
+    properties.MaximumPacketSize = MAX_PACKET_BYTES
     return properties
 
 

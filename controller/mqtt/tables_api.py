@@ -39,7 +39,7 @@ from controller.people.gate import Gate, said, signature
 from controller.people.signed_command import claims_of, kid_of
 from controller.tables.device_orders import command_device
 from controller.tables.runner import NotStoredError, TableRunner
-from devices.device import Device
+from devices.device import DeviceSupervisor
 from devices.log import structlog
 
 ANSWER = 262_144
@@ -95,7 +95,7 @@ class ServedTable(msgspec.Struct, frozen=True):
 
     runner: TableRunner
     topics: Topics
-    devices: dict[str, Device]
+    devices: dict[str, DeviceSupervisor]
     """The devices by id."""
     silence: float
     """Seconds on the table's clock after which a silent device counts as down."""

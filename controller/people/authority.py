@@ -33,7 +33,7 @@ from controller.people.roles import HELD as HELD
 from controller.people.roles import READS as READS
 from controller.people.roles import ROLES as ROLES
 from controller.people.roles import Holds as Holds
-from devices.suggestions import unknown
+from devices.suggestions import unknown_word
 
 DEVICE = str(DeviceCommand.__struct_config__.tag)
 LAUNCH = f"{DEVICE} launch"
@@ -149,7 +149,7 @@ def narrowed(of: Rights, site: Mapping[str, tuple[Holds, ...]]) -> Rights:
     for command, roles in site.items():
         right = of.get(command)
         if right is None:
-            raise ValueError(unknown("command", command, sorted(of)))
+            raise ValueError(unknown_word("command", command, sorted(of)))
         if wider := [role for role in roles if role not in right.roles]:
             by = right.law or "the default"
             raise ValueError(

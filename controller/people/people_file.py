@@ -27,7 +27,7 @@ from controller.people.register import (
     signed_with,
     unspelled,
 )
-from devices.new_file import written_to
+from devices.new_file import named_in_errors
 
 _Look = tuple[int, int, int, int]
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -232,7 +232,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _write(path: Path, data: bytes) -> None:
     part = path.with_name(f"{path.name}.part")
     with (
-        written_to(part, part=True),
+        named_in_errors(part, part=True),
         open(os.open(part, _FLAGS, _PRIVATE), "wb") as file,  # noqa: PTH123 - pathlib has no flags
     ):
         file.write(data)

@@ -24,8 +24,8 @@ from controller.people.names import looks
 from controller.people.roles import HELD, Holds
 from controller.people.strict_json import parse
 from devices.errors import NovamasError
-from devices.readings import EXACT
-from devices.sections import worded
+from devices.readings import MAX_EXACT_INTEGER
+from devices.sections import explain_validation_error
 
 LARGEST = 4_000_000
 """The most bytes of a people file."""
@@ -112,7 +112,7 @@ class Head(_Line, frozen=True, kw_only=True):
     people: Literal[1] = 1
     """The version of this form."""
     site: Id
-    number: Annotated[int, Meta(ge=1, le=EXACT)]
+    number: Annotated[int, Meta(ge=1, le=MAX_EXACT_INTEGER)]
     """One more each time the file is signed, so that an old copy can be told from the last one."""
     time: Time
     """When it was signed."""
@@ -325,6 +325,8 @@ def _read(kind: type[Any], number: int, line: bytes, hint: str) -> Any:
     try:
         return msgspec.convert(parse(line), kind)
     except msgspec.ValidationError as error:
-        raise PeopleError(f"line {number}: {worded(error, kind)} ({hint})") from None
+        raise PeopleError(
+            f"line {number}: {explain_validation_error(error, kind)} ({hint})"
+        ) from None
     except ValueError as error:
         raise PeopleError(f"line {number}: {error} ({hint})") from None

@@ -52,9 +52,9 @@ from controller.tables.table import (
     UnrestorableStateError,
     is_counted,
 )
-from devices.calls import Missed, Opened, read_calls, readings
+from devices.calls import CallsMissed, LinkOpened, apply_call, read_calls
 from devices.drivers import driver
-from devices.readings import OF_THE_DAEMON, AnyReading, LinkLost, Reading
+from devices.readings import DAEMON_READINGS, AnyReading, LinkLost, Reading
 from devices.watch import Watch
 
 Unseal = Callable[[bytes], bytes]
@@ -276,7 +276,7 @@ class Auditor(Hearer):
             watch = room.watches.get(device)
             if watch is not None and device not in room.opened:
                 room.opened.add(device)
-                if not isinstance(calls[0], Opened):
+                if not isinstance(calls[0], LinkOpened):
                     watch.opened(calls[0].at)
         self._bytes(body, room)
         for said in room.said.values():
@@ -453,10 +453,10 @@ class Auditor(Hearer):
         if watch is None:
             return
         for call in calls:
-            if isinstance(call, Missed):
+            if isinstance(call, CallsMissed):
                 room.chill(device, LOST)
                 return
-            room.said[device] += (write(reading) for reading in readings(watch, call))
+            room.said[device] += (write(reading) for reading in apply_call(watch, call))
 
     def _input(self, entry: Entry, body: bytes, room: _Room | None) -> None:
         self._number(entry, body, room)
@@ -470,7 +470,7 @@ class Auditor(Hearer):
             room.gaps = max(
                 0, room.gaps - 1
             )  # said by the table itself, which was not told for a while
-        elif isinstance(given, OF_THE_DAEMON):
+        elif isinstance(given, DAEMON_READINGS):
             pass  # the daemon heard, saw or knew it: it follows from nothing in the journal
         elif isinstance(given, Reading):
             self._reading(entry, given, body, room)

@@ -17,7 +17,7 @@ from nacl.signing import SigningKey, VerifyKey
 from controller.contract.node import Checkpoint
 from controller.journal.schema import ChainHead
 from devices.errors import NovamasError
-from devices.new_file import create_private, new_file, written_to
+from devices.new_file import create_private, named_in_errors, new_file
 
 
 class SigningKeyError(NovamasError):
@@ -97,7 +97,7 @@ def keep(checkpoint: Checkpoint, journal: Path) -> None:
     """Write the file ``<journal>.checkpoint``. Raises ``OSError``."""
     path = checkpoint_path(journal)
     part = path.with_name(f"{path.name}.part")
-    with written_to(part, part=True), new_file(part) as file:
+    with named_in_errors(part, part=True), new_file(part) as file:
         file.write(msgspec.json.encode(checkpoint) + b"\n")
     part.replace(path)
 

@@ -21,7 +21,7 @@ from controller.journal.schema import Entry
 from controller.proof.checkpoint import read_checkpoint
 from controller.proof.segment import HOSTILE, LONGEST
 from controller.proof.verdict import Verdict
-from devices.readings import EXACT
+from devices.readings import MAX_EXACT_INTEGER
 
 NAMED = 5
 """Malformed lines whose numbers are reported."""
@@ -193,7 +193,7 @@ class Witness:
 def _copy(event: dict[str, Any]) -> _Copy:
     """Equal for the same event, whenever it was published."""
     told = {key: value for key, value in event.items() if key != "historical"}
-    exact = _digest(_numbers(told, EXACT))
+    exact = _digest(_numbers(told, MAX_EXACT_INTEGER))
     rounded = _digest(_numbers(told, None)) if _is_beyond(told) else exact
     return _Copy(exact, rounded, str(event.get("time", "")))
 
@@ -226,7 +226,7 @@ def _is_beyond(value: Any) -> bool:
         return any(map(_is_beyond, value.values()))
     if isinstance(value, list):
         return any(map(_is_beyond, value))
-    return isinstance(value, int | float) and abs(value) > EXACT
+    return isinstance(value, int | float) and abs(value) > MAX_EXACT_INTEGER
 
 
 def _spell(name: Name) -> str:

@@ -58,10 +58,10 @@ from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.stages import Stages
 from controller.tables.table import Table
-from devices.calls import AnyCall, Heard, clock_time
+from devices.calls import AnyCall, BytesReceived, clock_time
 from devices.codec import Codec
 from devices.command_line import has_terminal, stop_signals
-from devices.device import Device
+from devices.device import DeviceSupervisor
 from devices.drivers import driver
 from devices.log import structlog
 from devices.readings import (
@@ -574,7 +574,9 @@ class Daemon:
         required = people is not None and people.required is True
         return ServedTable(runner, topics, devices, silence, gate, required)
 
-    def _device(self, table: TableSettings, device: DeviceSettings, runner: TableRunner) -> Device:
+    def _device(
+        self, table: TableSettings, device: DeviceSettings, runner: TableRunner
+    ) -> DeviceSupervisor:
         pair = self._pair
 
         def hold() -> None:
@@ -584,7 +586,7 @@ class Daemon:
         def note(call: AnyCall) -> None:
             hold()  # what it said while we were frozen is for the daemon that has taken over
             runner.on_bytes(device.id, call)
-            if not isinstance(call, Heard):
+            if not isinstance(call, BytesReceived):
                 # an opened or closed link means nothing to the table, but health reports it
                 self._health_due.set()
 
@@ -598,7 +600,7 @@ class Daemon:
             if told is not None and not runner.table.is_known(told):
                 runner.on_readings([told])
 
-        return Device(
+        return DeviceSupervisor(
             id=device.id,
             url=device.link,
             codec=_codec(device),

@@ -39,7 +39,7 @@ from controller.tables.runner import TableRunner
 from controller.tables.table import UnrestorableStateError
 from devices.errors import NovamasError
 from devices.log import structlog
-from devices.places import spell
+from devices.places import format_path
 
 OPEN = "its session is open: close the session, then reload again"
 OTHER_TOPICS = (
@@ -159,7 +159,7 @@ class Reload:
         """Whether the daemon can run by what it would run by then: other tables, and all else as it
         was. Raises :class:`NotTakenOverError`.
         """
-        wrong = [f"{spell(at)}: {what}" for at, what in await self._looked(flaws, applied)]
+        wrong = [f"{format_path(at)}: {what}" for at, what in await self._looked(flaws, applied)]
         if not applied.table:
             wrong.append("no table would be left: stop the daemon instead")
         elif serves and _simulated(applied) != _simulated(self.now):

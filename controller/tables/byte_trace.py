@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from devices.calls import AnyCall, Heard, Missed, write_calls
+from devices.calls import AnyCall, BytesReceived, CallsMissed, write_calls
 
 FLUSH_INTERVAL_SECONDS = 60.0
 """Seconds between two flushes of bytes that led to no reading."""
@@ -44,7 +44,7 @@ class ByteTrace:
     def add(self, call: AnyCall) -> None:
         """Add a call; if the buffer is full, only count its bytes."""
         self._latest = call.at
-        size = len(call.data) if isinstance(call, Heard) else 64
+        size = len(call.data) if isinstance(call, BytesReceived) else 64
         self._sent += size
         if self._missed or self._size + size > MAX_BUFFERED_BYTES:
             self._missed += size
@@ -63,7 +63,7 @@ class ByteTrace:
         calls, missed = self._calls, self._missed
         self._calls, self._size, self._missed = [], 0, 0
         if missed:
-            calls.append(Missed(self._latest, missed))
+            calls.append(CallsMissed(self._latest, missed))
         return write_calls(self._device, calls, compact=self._compact) if calls else None
 
     def mark_lost(self) -> None:

@@ -8,7 +8,7 @@ from controller.contract.commands import DeviceCommand, Signature
 from controller.contract.orders import DeviceOrder
 from controller.contract.refusals import RejectedError
 from controller.tables.runner import NotStoredError, TableRunner
-from devices.device import CommandRefusedError, Device
+from devices.device import CommandRefusedError, DeviceSupervisor
 
 STORED_TOO_LATE = "it was not stored in time"
 """Reason for not sending a command that was stored too late: the person no longer expects it."""
@@ -16,7 +16,7 @@ STORED_TOO_LATE = "it was not stored in time"
 
 async def command_device(
     runner: TableRunner,
-    devices: Mapping[str, Device],
+    devices: Mapping[str, DeviceSupervisor],
     order: DeviceOrder,
     signed: tuple[Signature, ...] = (),
 ) -> None:

@@ -72,7 +72,7 @@ from controller.tables.identities import (
 from controller.tables.staff import Staff, staff_after, staff_event
 from devices.errors import NovamasError
 from devices.readings import (
-    OF_THE_DAEMON,
+    DAEMON_READINGS,
     AnyReading,
     CardDrawn,
     ClockBound,
@@ -152,7 +152,7 @@ def is_counted(item: Input) -> TypeGuard[AnyReading]:
     """
     return (
         isinstance(item, Reading)
-        and not isinstance(item, OF_THE_DAEMON)
+        and not isinstance(item, DAEMON_READINGS)
         and not str(item.__struct_config__.tag).startswith("link.")
     )
 

@@ -16,29 +16,29 @@ import msgspec
 
 from devices.board.lateness import Lateness
 from devices.board.report import (
-    CLOCK,
-    FORMAT,
+    CLOCK_WRAP_MS,
+    FORMAT_VERSION,
     FRAME,
-    HEARTBEAT,
-    LONGEST_LINE,
-    NUMBERS,
+    HEARTBEAT_SECONDS,
+    MAX_LINE_BYTES,
+    SEQUENCE_NUMBERS,
     Report,
     read_report,
 )
-from devices.codec import Counters, Proof
+from devices.codec import Counters, FrameProof
 from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkLate, escape
 
-COPIES = 8
+RECENT_LINES = 8
 """A line equal to one of this many previous lines is a copy: its number and time together are never
 the same twice.
 """
 
-LAPSE = round(1500 * HEARTBEAT)
+MAX_REPORT_GAP_MS = round(1500 * HEARTBEAT_SECONDS)
 """Milliseconds of the board's clock. A board that reported nothing for longer may not have been
 watching either.
 """
 
-_BOOT = re.compile(rf"{FORMAT},(?P<says>[!-~][ -~]{{0,63}})")
+_BOOT_FIELDS = re.compile(rf"{FORMAT_VERSION},(?P<says>[!-~][ -~]{{0,63}})")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,7 +55,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             )
 
 
-class Heard(msgspec.Struct, frozen=True):
+class BoardMessage(msgspec.Struct, frozen=True):
     """A report that was understood. ``now``: when it arrived; ``at``: when the board sent it, in
     seconds of the board's clock; ``late``: it had waited, or may have; ``frame``: the evidence.
     """
@@ -68,7 +68,7 @@ class Heard(msgspec.Struct, frozen=True):
     frame: str
 
 
-class Board(ABC):
+class BoardCodec(ABC):
     """One board. See :class:`devices.codec.Codec`. ``words``: a pattern for the fields of every
     word.
     """
@@ -82,14 +82,14 @@ class Board(ABC):
     shown: ClassVar[bool] = True
     """Whether bytes that are not understood may be shown."""
     steady = True
-    proof = Proof.CHECKED
+    proof = FrameProof.CHECKED
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
         self._device = device
         self._pending = b""
         self._last: Report | None = None
-        self._recent: deque[bytes] = deque(maxlen=COPIES)
+        self._recent: deque[bytes] = deque(maxlen=RECENT_LINES)
         self._ms = 0  # seconds of the board's clock, continued across its restarts of the count
         self._arrived = 0.0
         self._lateness = Lateness(options.late_after)
@@ -140,7 +140,7 @@ class Board(ABC):
         self._lateness.kept()
 
     @abstractmethod
-    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
         """Handle a report."""
 
     @abstractmethod
@@ -160,9 +160,9 @@ class Board(ABC):
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Split a line that is too long into several."""
-        while len(line) > LONGEST_LINE:
-            self._line(line[:LONGEST_LINE], now, out)
-            line = line[LONGEST_LINE:]
+        while len(line) > MAX_LINE_BYTES:
+            self._line(line[:MAX_LINE_BYTES], now, out)
+            line = line[MAX_LINE_BYTES:]
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
@@ -193,7 +193,7 @@ class Board(ABC):
             self._once("kind", report.kind, now, out)
             return
         if report.line in self._recent and (
-            report.word != "boot" or now - self._arrived < HEARTBEAT
+            report.word != "boot" or now - self._arrived < HEARTBEAT_SECONDS
         ):
             return  # a copy is no sign of life: a board that repeats itself forever has stopped
         self.counters.frames += 1
@@ -212,9 +212,9 @@ class Board(ABC):
         if last is None:
             self._ms = report.ms
             return
-        since, lost = self._ms, (report.number - last.number - 1) % NUMBERS
-        passed = (report.ms - last.ms) % CLOCK
-        if report.word == "boot" or passed >= CLOCK // 2 or lost >= NUMBERS // 2:
+        since, lost = self._ms, (report.number - last.number - 1) % SEQUENCE_NUMBERS
+        passed = (report.ms - last.ms) % CLOCK_WRAP_MS
+        if report.word == "boot" or passed >= CLOCK_WRAP_MS // 2 or lost >= SEQUENCE_NUMBERS // 2:
             self._ms = report.ms
             self._recent.clear()
             self._lateness.began()
@@ -226,7 +226,7 @@ class Board(ABC):
                 )
         else:
             self._ms += passed
-        if lost or self._ms - since > LAPSE:
+        if lost or self._ms - since > MAX_REPORT_GAP_MS:
             self.missed()
         if lost:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
@@ -249,7 +249,7 @@ class Board(ABC):
 
     def understood(self, report: Report) -> re.Match[str] | None:
         """The fields of a report, or None if they are malformed."""
-        shape = _BOOT if report.word == "boot" else self.words.get(report.word)
+        shape = _BOOT_FIELDS if report.word == "boot" else self.words.get(report.word)
         return shape.fullmatch(report.fields) if shape is not None else None
 
     def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
@@ -273,7 +273,7 @@ class Board(ABC):
             self.missed()  # a state report that may have waited: it will be repeated
         else:
             self.take(
-                Heard(
+                BoardMessage(
                     report.word, fields, now, self._ms / 1000, waited or joined, escape(report.line)
                 ),
                 out,
@@ -281,6 +281,6 @@ class Board(ABC):
 
     def _once(self, report: str, value: str, now: float, out: list[AnyReading]) -> None:
         """Report a value only the first time, and only so many values in all."""
-        if value not in self._strange and len(self._strange) < COPIES:
+        if value not in self._strange and len(self._strange) < RECENT_LINES:
             self._strange.add(value)
             self.report(report, value, now, out)

@@ -11,17 +11,17 @@ that our own clock stood still: what comes then may be a burst, and the differen
 
 from __future__ import annotations
 
-from devices.board.report import HEARTBEAT
+from devices.board.report import HEARTBEAT_SECONDS
 
-DRIFT = 0.01
+MAX_DRIFT = 0.01
 """Allowed drift of a board's clock: one second in a hundred."""
-PACED, SILENCE = 0.8 * HEARTBEAT, 1.5 * HEARTBEAT
+LIVE_GAP_SECONDS, SILENCE_SECONDS = 0.8 * HEARTBEAT_SECONDS, 1.5 * HEARTBEAT_SECONDS
 """Seconds: a report that arrives this long after the previous one came at the board's own pace and
 did not wait.
 """
-PROOF = 2
-"""Times ``PACED`` in which no report may be much more prompt than the first, before reports of a
-board that may have been kept are live.
+DOUBT_GAPS = 2
+"""Times ``LIVE_GAP_SECONDS`` in which no report may be much more prompt than the first, before
+reports of a board that may have been kept are live.
 """
 
 
@@ -38,7 +38,9 @@ class Lateness:
         self._prompt = 0.0  # difference of the clocks for a report that did not wait
         # difference and board's time of the last report known to have been prompt
         self._known = (0.0, 0.0)
-        self._joining = PACED  # seconds after the first report in which its promptness is unknown
+        self._joining = (
+            LIVE_GAP_SECONDS  # seconds after the first report in which its promptness is unknown
+        )
         self._unseen: tuple[float, float] | None = None
         self._gap_unknown = False  # the last report lay unread
 
@@ -48,7 +50,7 @@ class Lateness:
 
     def kept(self) -> None:
         """What arrives next may have been kept for any time."""
-        self._began, self._joining = None, PROOF * PACED
+        self._began, self._joining = None, DOUBT_GAPS * LIVE_GAP_SECONDS
 
     def delayed(self, since: float, now: float) -> None:
         """What arrives at ``now`` may have arrived at any time from ``since`` on."""
@@ -62,10 +64,10 @@ class Lateness:
         unread = now - self._unseen[0] if self._unseen and self._unseen[1] == now else 0.0
         if self._began is None or difference < self._least(sent):
             self._began, self._prompt, self._known = now, difference, (difference, sent)
-        elif PACED <= gap <= SILENCE and unread == 0 and not self._gap_unknown:
+        elif LIVE_GAP_SECONDS <= gap <= SILENCE_SECONDS and unread == 0 and not self._gap_unknown:
             self._prompt, self._known = difference, (difference, sent)
         else:
-            self._prompt = min(difference, self._prompt + DRIFT * (sent - self._sent))
+            self._prompt = min(difference, self._prompt + MAX_DRIFT * (sent - self._sent))
         self._arrived, self._sent = now, sent
         self._gap_unknown = unread > 0
         return difference - unread - self._prompt > self._late_after
@@ -73,7 +75,7 @@ class Lateness:
     def _least(self, sent: float) -> float:
         """The least difference of a report with that time if the last prompt one had not waited."""
         difference, at = self._known
-        return difference - self._late_after - DRIFT * (sent - at)
+        return difference - self._late_after - MAX_DRIFT * (sent - at)
 
     def joined(self, now: float) -> bool:
         """Whether the first report arrived so recently that its promptness is unknown; it may have
@@ -81,5 +83,5 @@ class Lateness:
         """
         if self._began is None or now - self._began < self._joining:
             return True
-        self._joining = PACED
+        self._joining = LIVE_GAP_SECONDS
         return False

@@ -4,10 +4,10 @@ outcome.
 
 from __future__ import annotations
 
-from devices.board.codec import Board, Options
+from devices.board.codec import BoardCodec, Options
 
 
-class LaunchBoard(Board):
+class LaunchBoard(BoardCodec):
     """The board's count of launches or throws is the ``spin``; it starts at 0 when the board is
     powered on. If a new spin happens to have the same count as the last one before a restart,
     ``spin`` is None, so that the two are not confused.

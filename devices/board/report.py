@@ -12,15 +12,15 @@ from binascii import crc_hqx
 
 import msgspec
 
-NUMBERS = 1 << 16
+SEQUENCE_NUMBERS = 1 << 16
 """Reports are numbered 0 to 65535, then from 0 again."""
-CLOCK = 1 << 32
+CLOCK_WRAP_MS = 1 << 32
 """Milliseconds after which a board's clock wraps to 0: 49.7 days."""
-HEARTBEAT = 1.0
+HEARTBEAT_SECONDS = 1.0
 """Seconds: a board reports its state at least this often."""
-FORMAT = "1"
+FORMAT_VERSION = "1"
 """The version of the format, which a board sends when it starts."""
-LONGEST_LINE = 160
+MAX_LINE_BYTES = 160
 """Bytes, including the line end."""
 
 FRAME = re.compile(rb"\$(NB,[ -#%-)+-~]*)\*([0-9A-F]{4})")
@@ -60,7 +60,7 @@ def read_report(line: bytes) -> Report | None:
     if frame is None or check(frame[1]) != int(frame[2], 16):
         return None
     body = _BODY.fullmatch(frame[1].decode("ascii"))
-    if body is None or int(body["number"]) >= NUMBERS or int(body["ms"]) >= CLOCK:
+    if body is None or int(body["number"]) >= SEQUENCE_NUMBERS or int(body["ms"]) >= CLOCK_WRAP_MS:
         return None
     return Report(
         int(body["number"]), int(body["ms"]), body["kind"], body["word"], body["fields"] or "", line
@@ -69,7 +69,7 @@ def read_report(line: bytes) -> Report | None:
 
 def write_report(number: int, ms: int, kind: str, word: str, *fields: object) -> bytes:
     """The line of a report, including its end: ``write_report(7, 1500, "slot", "coins", 2)``."""
-    body = ",".join(map(str, ("NB", number % NUMBERS, ms % CLOCK, kind, word, *fields))).encode(
-        "ascii"
-    )
+    body = ",".join(
+        map(str, ("NB", number % SEQUENCE_NUMBERS, ms % CLOCK_WRAP_MS, kind, word, *fields))
+    ).encode("ascii")
     return b"$%b*%04X\r\n" % (body, check(body))

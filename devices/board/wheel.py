@@ -4,7 +4,7 @@ begin and end.
 
 from __future__ import annotations
 
-from devices.board.codec import Heard, Options
+from devices.board.codec import BoardMessage, Options
 from devices.board.launches import LaunchBoard
 from devices.readings import (
     AnyReading,
@@ -34,7 +34,7 @@ class WheelBoard(LaunchBoard):
     def launch(
         self,
         spin: int,
-        heard: Heard,
+        heard: BoardMessage,
         out: list[AnyReading],
         rpm: float | None = None,
         direction: Direction | None = None,
@@ -51,7 +51,7 @@ class WheelBoard(LaunchBoard):
     def show(
         self,
         phase: Phase,
-        heard: Heard,
+        heard: BoardMessage,
         out: list[AnyReading],
         rpm: float | None = None,
         direction: Direction | None = None,
@@ -70,13 +70,13 @@ class WheelBoard(LaunchBoard):
         )
         out.append(reading)
 
-    def show_live(self, heard: Heard, out: list[AnyReading]) -> None:
+    def show_live(self, heard: BoardMessage, out: list[AnyReading]) -> None:
         """Repeat the phase if it was first reported by a late report and this one is live."""
         if self.phase is not None and self._phase_late and not heard.late:
             self.show(self.phase, heard, out)
 
     def settle(
-        self, cell: int, heard: Heard, out: list[AnyReading], turns: int | None = None
+        self, cell: int, heard: BoardMessage, out: list[AnyReading], turns: int | None = None
     ) -> None:
         """Report that the ball or the wheel has come to rest, and where."""
         self.waiting = False
@@ -96,7 +96,7 @@ class WheelBoard(LaunchBoard):
         self,
         fault: WheelFaultName,
         active: bool,
-        heard: Heard,
+        heard: BoardMessage,
         out: list[AnyReading],
         detail: str | None = None,
     ) -> None:

@@ -18,12 +18,12 @@ import msgspec
 
 from devices.board import codec
 from devices.board.agreement import Agreement
-from devices.board.codec import Heard
+from devices.board.codec import BoardMessage
 from devices.board.launches import LaunchBoard
 from devices.codec import Driver
 from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
-NOT_A_VALUE: dict[str, DiceFaultName] = {"?": "no_read", "/": "cocked"}
+FACE_FAULTS: dict[str, DiceFaultName] = {"?": "no_read", "/": "cocked"}
 """What the board sends in place of a face, and the fault that it means."""
 
 
@@ -70,7 +70,7 @@ class DiceBoard(LaunchBoard):
         self._position.broken()
         self._moved = True
 
-    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
         """``dice``: whether they move, the count of throws, the reader's health, and each die with
         its position.
         """
@@ -97,7 +97,7 @@ class DiceBoard(LaunchBoard):
             self._settle(dice, health, heard, out)
 
     def _settle(
-        self, dice: tuple[Die, ...], health: str, heard: Heard, out: list[AnyReading]
+        self, dice: tuple[Die, ...], health: str, heard: BoardMessage, out: list[AnyReading]
     ) -> None:
         """The dice are at rest: report their faults, or their values."""
         self.waiting = False
@@ -131,7 +131,7 @@ class DiceBoard(LaunchBoard):
             wrong["missing" if len(dice) < self._options.dice else "extra"] = (
                 f"{len(dice)} of {self._options.dice}"
             )
-        for sign, fault in NOT_A_VALUE.items():
+        for sign, fault in FACE_FAULTS.items():
             if any(die.face == sign for die in dice):
                 wrong[fault] = None
         if not wrong and self._as_before(dice):
@@ -154,7 +154,10 @@ class DiceBoard(LaunchBoard):
         return die.face == before.face and apart <= self._options.same_place
 
     def _show(
-        self, state: Literal["idle", "moving", "settled"], heard: Heard, out: list[AnyReading]
+        self,
+        state: Literal["idle", "moving", "settled"],
+        heard: BoardMessage,
+        out: list[AnyReading],
     ) -> None:
         if self._shown != (state, self.spin, heard.late):
             self._shown = state, self.spin, heard.late
@@ -168,7 +171,7 @@ class DiceBoard(LaunchBoard):
             )
             out.append(reading)
 
-    def _end_faults(self, heard: Heard, out: list[AnyReading]) -> None:
+    def _end_faults(self, heard: BoardMessage, out: list[AnyReading]) -> None:
         """End the faults of the previous throw. A fault of the reader remains."""
         for fault in [fault for fault in self._faults if fault != "sensor"]:
             self._fault(fault, False, heard, out)
@@ -177,7 +180,7 @@ class DiceBoard(LaunchBoard):
         self,
         fault: DiceFaultName,
         active: bool,
-        heard: Heard,
+        heard: BoardMessage,
         out: list[AnyReading],
         detail: str | None = None,
     ) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver, Proof
+from devices.codec import Counters, Driver, FrameProof
 from devices.readings import (
     AnyReading,
     DeviceReport,
@@ -23,14 +23,14 @@ from devices.readings import (
     escape,
 )
 
-ASK = b"listens /state\n"
+STATE_REQUEST = b"listens /state\n"
 IDLE, SHAKING, RECEIVED, FAILED = "S0", "S1", "S2", "S90"
 STATES = (IDLE, SHAKING, RECEIVED, FAILED)
-Word = Literal["idle", "moving", "settled"]
-LEAVES = ("says", "status", "response", "listens")
-LONGEST_LINE = 4096
+DiceStateName = Literal["idle", "moving", "settled"]
+KNOWN_LEAVES = ("says", "status", "response", "listens")
+MAX_LINE_BYTES = 4096
 """Bytes without a line end that are kept."""
-_LONGEST_TEXT = 120
+_MAX_REPORTED_CHARS = 120
 """Characters of a text that are reported."""
 _LINE = re.compile(rb"(?P<leaf>[^ ]{1,64}) (?P<kept>[01]) (?P<payload>.*)")
 
@@ -48,7 +48,7 @@ class SicboShaker:
     """One shaker. See :class:`devices.codec.Codec`."""
 
     steady = True
-    proof = Proof.FORM
+    proof = FrameProof.FORM
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
@@ -84,7 +84,7 @@ class SicboShaker:
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """A request for its state."""
-        return ((self._options.poll, ASK),)
+        return ((self._options.poll, STATE_REQUEST),)
 
     def encode(self, command: str, argument: str = "") -> bytes:
         """The bytes of ``shake``. Raises ``ValueError`` unless its last state was idle."""
@@ -108,14 +108,14 @@ class SicboShaker:
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Drop the excess of a line that is too long."""
-        while len(line) > LONGEST_LINE:
-            self._garbage(line[:LONGEST_LINE], now, out)
-            line = line[LONGEST_LINE:]
+        while len(line) > MAX_LINE_BYTES:
+            self._garbage(line[:MAX_LINE_BYTES], now, out)
+            line = line[MAX_LINE_BYTES:]
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         match = _LINE.fullmatch(line)
-        if match is None or not line.isascii() or match["leaf"].decode("ascii") not in LEAVES:
+        if match is None or not line.isascii() or match["leaf"].decode("ascii") not in KNOWN_LEAVES:
             if line:
                 self._garbage(line, now, out)
             return
@@ -137,9 +137,9 @@ class SicboShaker:
                 DeviceReport(
                     at=now,
                     device=self._device,
-                    frame=frame[:_LONGEST_TEXT],
+                    frame=frame[:_MAX_REPORTED_CHARS],
                     report=leaf,
-                    value=payload[:_LONGEST_TEXT],
+                    value=payload[:_MAX_REPORTED_CHARS],
                 )
             )
 
@@ -162,7 +162,7 @@ class SicboShaker:
         )
         if state not in (SHAKING, IDLE):
             return
-        word: Word = "moving" if state == SHAKING else "settled" if self._throw else "idle"
+        word: DiceStateName = "moving" if state == SHAKING else "settled" if self._throw else "idle"
         if (word, late) != self._reported:
             self._reported = (word, late)
             out.append(

@@ -21,17 +21,17 @@ from typing import Protocol, cast
 from devices.links.line import LINE_ERRORS
 from devices.links.link import (
     Address,
+    InvalidOptionsError,
     Link,
     LinkFailedError,
-    MistakenAddressError,
     WriteTimedOutError,
-    parse,
+    parse_address,
 )
-from devices.suggestions import instead_of
+from devices.suggestions import suggest
 
 __all__ = [
-    "NETWORKED",
-    "SCHEMES",
+    "NETWORK_SCHEMES",
+    "SCHEME_MODULES",
     "Link",
     "LinkFailedError",
     "WriteTimedOutError",
@@ -40,7 +40,7 @@ __all__ = [
     "open_link",
 ]
 
-SCHEMES = {
+SCHEME_MODULES = {
     "serial": "devices.links.serial_port",
     "tcp": "devices.links.tcp",
     "rfc2217": "devices.links.rfc2217",
@@ -53,7 +53,7 @@ SCHEMES = {
 """
 
 
-NETWORKED = ("tcp", "rfc2217", "mqtt")
+NETWORK_SCHEMES = ("tcp", "rfc2217", "mqtt")
 """The schemes of devices that any machine of the network reaches."""
 
 
@@ -92,7 +92,7 @@ def link_mistakes(url: str) -> tuple[str, ...]:
     """The same, one by one."""
     try:
         _find(url)
-    except MistakenAddressError as error:
+    except InvalidOptionsError as error:
         return error.mistakes
     except ValueError as error:
         return (str(error),)
@@ -101,11 +101,11 @@ def link_mistakes(url: str) -> tuple[str, ...]:
 
 def _find(url: str) -> tuple[_Scheme, Address]:
     """The module of an address, and the checked address. Raises ``ValueError``."""
-    address = parse(url)
-    if address.scheme not in SCHEMES:
+    address = parse_address(url)
+    if address.scheme not in SCHEME_MODULES:
         raise ValueError(
-            f"no link of scheme {address.scheme!r}; {instead_of(address.scheme, SCHEMES)}"
+            f"no link of scheme {address.scheme!r}; {suggest(address.scheme, SCHEME_MODULES)}"
         )
-    scheme = cast("_Scheme", import_module(SCHEMES[address.scheme]))
+    scheme = cast("_Scheme", import_module(SCHEME_MODULES[address.scheme]))
     scheme.check(address)
     return scheme, address

@@ -9,12 +9,12 @@ from collections.abc import Callable
 import paho.mqtt.client as paho
 from paho.mqtt.enums import MQTTErrorCode
 
-LARGEST_PACKET = 65_536
+MAX_PACKET_BYTES = 65_536
 """Bytes of a packet. An MQTT 5 broker is asked not to send larger ones; any that arrive are
 truncated.
 """
 
-RECEIVED = 4096
+RECEIVE_BYTES = 4096
 """Bytes received at a time. All packets in them are handled before anything else, so they are
 few.
 """
@@ -40,7 +40,7 @@ class BufferedClient(paho.Client):
 
     def _sock_recv(self, bufsize: int) -> bytes:
         if self._read >= len(self._received):
-            wanted = min(max(bufsize, RECEIVED), LARGEST_PACKET)
+            wanted = min(max(bufsize, RECEIVE_BYTES), MAX_PACKET_BYTES)
             self._received, self._read = super()._sock_recv(wanted), 0
         data = self._received[self._read : self._read + bufsize]
         self._read += len(data)
@@ -57,7 +57,7 @@ class BoundedClient(BufferedClient):
     def _sock_recv(self, bufsize: int) -> bytes:
         # Keep only the beginning of an oversized packet: enough to acknowledge it and to see its
         # size.
-        del self._in_packet["packet"][LARGEST_PACKET:]
+        del self._in_packet["packet"][MAX_PACKET_BYTES:]
         return super()._sock_recv(bufsize)
 
     def _handle_publish(self) -> MQTTErrorCode:

@@ -11,9 +11,9 @@ import select
 import time
 from abc import ABC, abstractmethod
 
-from devices.links.link import WRITE_TIMEOUT, LinkFailedError
+from devices.links.link import WRITE_TIMEOUT_SECONDS, LinkFailedError
 
-CHUNK = 4096
+MAX_READ_BYTES = 4096
 """Bytes read at once, so that a flood leaves time for the other devices."""
 
 
@@ -39,14 +39,14 @@ class DescriptorLink(ABC):
             if not self._readable.poll(timeout * 1000):
                 self.drained = True
                 return b""
-            data = os.read(self._fd, CHUNK)
+            data = os.read(self._fd, MAX_READ_BYTES)
         except BlockingIOError:
             return b""
         except OSError as error:
             raise self.unreadable(error) from error
         if not data:
             raise self.unreadable(None)
-        self.drained = len(data) < CHUNK
+        self.drained = len(data) < MAX_READ_BYTES
         return data
 
     def hung_up(self) -> bool:
@@ -69,7 +69,7 @@ class DescriptorLink(ABC):
 
     def write(self, data: bytes) -> None:
         """See :class:`devices.links.link.Link`."""
-        until = time.monotonic() + WRITE_TIMEOUT
+        until = time.monotonic() + WRITE_TIMEOUT_SECONDS
         while data := data[self.send(data) :]:
             left = until - time.monotonic()
             if left <= 0 or not self._writable.poll(left * 1000):

@@ -20,15 +20,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from devices.links.line import PSEUDO_TERMINALS
+from devices.links.line import PTY_MAJORS
 
-PROCESSES = Path("/proc")
-LOCKS = Path("/var/lock")
-LARGEST_PID = 1 << 22
+PROC = Path("/proc")
+LOCK_FOLDER = Path("/var/lock")
+PID_LIMIT = 1 << 22
 """More than any process of Linux has."""
 
-_MASTER = os.makedev(5, 2)  # /dev/ptmx
-_MEMORY = 1  # /dev/null and its like, which every process has
+_PTY_MASTER_DEVICE = os.makedev(5, 2)  # /dev/ptmx
+_MEMORY_MAJOR = 1  # /dev/null and its like, which every process has
 
 
 class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -44,18 +44,18 @@ class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.name} (pid {self.pid}{by})"
 
 
-Key = tuple[int, int]
+TerminalKey = tuple[int, int]
 """Which terminal: its device number and, where several have the same, its file system."""
 
 
-class _Seen(NamedTuple):
+class _PortUser(NamedTuple):
     """``is_device``: it has the other end of this pseudo-terminal, so it does not read it."""
 
     holder: Holder
     is_device: bool
 
 
-class _Scans:
+class _ProcessScans:
     """Looks at all processes, which takes some milliseconds for each hundred of them. Ports that
     are opened at the same time share a look.
     """
@@ -63,26 +63,26 @@ class _Scans:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._began = -inf
-        self._seen: Mapping[Key, tuple[_Seen, ...]] = {}
+        self._seen: Mapping[TerminalKey, tuple[_PortUser, ...]] = {}
 
-    def since(self, moment: float) -> Mapping[Key, tuple[_Seen, ...]]:
+    def since(self, moment: float) -> Mapping[TerminalKey, tuple[_PortUser, ...]]:
         """What a look found that began after this moment of the monotonic clock."""
         with self._lock:
             if self._began < moment:
                 self._began = time.monotonic()
-                self._seen = _scan()
+                self._seen = _scan_processes()
             return self._seen
 
 
-_SCANS = _Scans()
+_PROCESS_SCANS = _ProcessScans()
 
 
 def holders(node: str) -> tuple[Holder, ...]:
     """All processes that have a port open or have locked it, as far as we may see them."""
-    return tuple(seen.holder for seen in _holding(node, time.monotonic()))
+    return tuple(seen.holder for seen in _port_users(node, time.monotonic()))
 
 
-def others(*nodes: str) -> dict[str, tuple[Holder, ...]]:
+def other_holders(*nodes: str) -> dict[str, tuple[Holder, ...]]:
     """For each of these ports, the processes that may read it beside us, as far as we may see them.
     Takes a while.
     """
@@ -90,14 +90,14 @@ def others(*nodes: str) -> dict[str, tuple[Holder, ...]]:
     return {
         node: tuple(
             seen.holder
-            for seen in _holding(node, now)
+            for seen in _port_users(node, now)
             if not seen.is_device and seen.holder.pid != os.getpid()
         )
         for node in nodes
     }
 
 
-def in_use(path: str, found: Iterable[Holder] = ()) -> str:
+def in_use_reason(path: str, found: Iterable[Holder] = ()) -> str:
     """Why a port is not used, for people."""
     by = ", ".join(map(str, found))
     if not by:
@@ -108,54 +108,54 @@ def in_use(path: str, found: Iterable[Holder] = ()) -> str:
     )
 
 
-def _holding(node: str, moment: float) -> Iterator[_Seen]:
+def _port_users(node: str, moment: float) -> Iterator[_PortUser]:
     try:
-        key = _key(Path(node).stat())
+        key = _terminal_key(Path(node).stat())
     except OSError:
         return
-    seen = _SCANS.since(moment).get(key, ())
+    seen = _PROCESS_SCANS.since(moment).get(key, ())
     yield from seen
     known = {each.holder.pid for each in seen}
-    yield from (_Seen(each, False) for each in _locked(node) if each.pid not in known)
+    yield from (_PortUser(each, False) for each in _lock_holders(node) if each.pid not in known)
 
 
-def _locked(node: str) -> Iterator[Holder]:
+def _lock_holders(node: str) -> Iterator[Holder]:
     """The processes that have locked a port by a file in the HDB form: ``LCK..ttyS0`` with their
     number as text. A file whose process is gone is ignored.
     """
     for name in sorted({Path(node).name, Path(os.path.realpath(node)).name}):
-        lock = LOCKS / f"LCK..{name}"
+        lock = LOCK_FOLDER / f"LCK..{name}"
         with suppress(OSError, ValueError, IndexError):
             pid = int(lock.read_text("ascii").split()[0])
-            if 0 < pid < LARGEST_PID and _lives(pid):
-                yield Holder(pid, _name(PROCESSES / str(pid)), str(lock))
+            if 0 < pid < PID_LIMIT and _is_running(pid):
+                yield Holder(pid, _process_name(PROC / str(pid)), str(lock))
 
 
-def _key(status: os.stat_result) -> Key:
+def _terminal_key(status: os.stat_result) -> TerminalKey:
     number = status.st_rdev
-    return number, status.st_dev if os.major(number) in PSEUDO_TERMINALS else 0
+    return number, status.st_dev if os.major(number) in PTY_MAJORS else 0
 
 
-def _scan() -> Mapping[Key, tuple[_Seen, ...]]:
-    found: defaultdict[Key, list[_Seen]] = defaultdict(list)
+def _scan_processes() -> Mapping[TerminalKey, tuple[_PortUser, ...]]:
+    found: defaultdict[TerminalKey, list[_PortUser]] = defaultdict(list)
     processes: list[os.DirEntry[str]] = []
-    with suppress(OSError), os.scandir(PROCESSES) as listed:  # a system may lack it
+    with suppress(OSError), os.scandir(PROC) as listed:  # a system may lack it
         processes += listed
     for process in processes:
         if not process.name.isdecimal():
             continue
         with suppress(OSError, ValueError):  # ended meanwhile, or not visible to us
-            terminals, masters = _opened_by(Path(process.path))
+            terminals, masters = _open_terminals(Path(process.path))
             if terminals:
-                holder = Holder(int(process.name), _name(Path(process.path)))
+                holder = Holder(int(process.name), _process_name(Path(process.path)))
                 for key in terminals:
-                    found[key].append(_Seen(holder, _index(key) in masters))
+                    found[key].append(_PortUser(holder, _pty_index(key) in masters))
     return {key: tuple(seen) for key, seen in found.items()}
 
 
-def _opened_by(process: Path) -> tuple[set[Key], set[int | None]]:
+def _open_terminals(process: Path) -> tuple[set[TerminalKey], set[int | None]]:
     """The terminals that a process has open, and the pseudo-terminals whose other end it has."""
-    terminals: set[Key] = set()
+    terminals: set[TerminalKey] = set()
     masters: set[int | None] = set()
     with os.scandir(process / "fd") as found:
         entries = [*found]
@@ -165,25 +165,25 @@ def _opened_by(process: Path) -> tuple[set[Key], set[int | None]]:
             if not os.readlink(entry.path).startswith("/dev/"):  # noqa: PTH115
                 continue
             status = entry.stat()
-            if not stat.S_ISCHR(status.st_mode) or os.major(status.st_rdev) == _MEMORY:
+            if not stat.S_ISCHR(status.st_mode) or os.major(status.st_rdev) == _MEMORY_MAJOR:
                 continue
-            if status.st_rdev == _MASTER:
+            if status.st_rdev == _PTY_MASTER_DEVICE:
                 told = (process / "fdinfo" / entry.name).read_text().split()
                 masters.add(int(told[told.index("tty-index:") + 1]))
             else:
-                terminals.add(_key(status))
+                terminals.add(_terminal_key(status))
     return terminals, masters
 
 
-def _index(key: Key) -> int | None:
+def _pty_index(key: TerminalKey) -> int | None:
     """The number of a pseudo-terminal; None for any other."""
     major, minor = os.major(key[0]), os.minor(key[0])
-    if major not in PSEUDO_TERMINALS:
+    if major not in PTY_MAJORS:
         return None
-    return (major - PSEUDO_TERMINALS.start) * 256 + minor
+    return (major - PTY_MAJORS.start) * 256 + minor
 
 
-def _name(process: Path) -> str:
+def _process_name(process: Path) -> str:
     try:
         name = (process / "comm").read_text(errors="replace").strip()
     except OSError:
@@ -191,7 +191,7 @@ def _name(process: Path) -> str:
     return "".join(each if each.isprintable() else "?" for each in name)  # anybody may choose it
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

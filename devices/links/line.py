@@ -20,10 +20,10 @@ adapter is pulled out. ``serial.SerialException`` and ``usb.core.USBError`` are 
 that pyserial or libusb cannot pass on.
 """
 
-PSEUDO_TERMINALS = range(136, 144)
+PTY_MAJORS = range(136, 144)
 """Major numbers (Linux, Documentation/admin-guide/devices.txt)."""
 
-TOLERANCE = 0.03
+SPEED_TOLERANCE = 0.03
 """How far the speed of a port may be from the one that was asked for. A receiver loses the eighth
 bit at about twice as much.
 """
@@ -31,23 +31,23 @@ bit at about twice as much.
 Parity = Literal["N", "E", "O", "M", "S"]
 
 _SIZES = {5: termios.CS5, 6: termios.CS6, 7: termios.CS7, 8: termios.CS8}
-_MARK_OR_SPACE = 0o10000000000  # CMSPAR, which the module termios lacks
-_PARITIES: dict[Parity, int] = {
+_CMSPAR = 0o10000000000  # CMSPAR, which the module termios lacks
+_PARITY_BITS: dict[Parity, int] = {
     "N": 0,
     "E": termios.PARENB,
     "O": termios.PARENB | termios.PARODD,
-    "M": termios.PARENB | termios.PARODD | _MARK_OR_SPACE,
-    "S": termios.PARENB | _MARK_OR_SPACE,
+    "M": termios.PARENB | termios.PARODD | _CMSPAR,
+    "S": termios.PARENB | _CMSPAR,
 }
-_PARITY = termios.PARENB | termios.PARODD | _MARK_OR_SPACE
+_PARITY_FLAGS = termios.PARENB | termios.PARODD | _CMSPAR
 _TCGETS2, _TERMIOS2 = 0x802C542A, "4I20B2I"
 
 
-def pseudo(fd: int) -> bool:
+def is_pty(fd: int) -> bool:
     """Whether this is a pseudo-terminal. Unlike a real port, it keeps ``TIOCEXCL`` forever if the
     program that set it is killed.
     """
-    return os.major(os.fstat(fd).st_rdev) in PSEUDO_TERMINALS
+    return os.major(os.fstat(fd).st_rdev) in PTY_MAJORS
 
 
 def set_frame(
@@ -64,8 +64,8 @@ def set_frame(
     iflag &= ~(termios.INPCK | termios.PARMRK | termios.IGNPAR | termios.BRKINT)
     if parity != "N":
         iflag |= termios.INPCK | (termios.PARMRK if mark else 0)
-    cflag &= ~(termios.CSIZE | _PARITY | termios.CSTOPB)
-    cflag |= _SIZES[bytesize] | _PARITIES[parity] | (termios.CSTOPB if stopbits != "1" else 0)
+    cflag &= ~(termios.CSIZE | _PARITY_FLAGS | termios.CSTOPB)
+    cflag |= _SIZES[bytesize] | _PARITY_BITS[parity] | (termios.CSTOPB if stopbits != "1" else 0)
     refused = False
     # Twice: while part of what is asked for is new, it is not an error that the rest is not done.
     for _ in range(2):
@@ -76,30 +76,30 @@ def set_frame(
                 raise
             refused = True
     # a pseudo-terminal has no line, so it says by an error alone that it has no parity
-    unseen = _PARITY | termios.CSTOPB if pseudo(fd) and not refused else 0
+    unseen = _PARITY_FLAGS | termios.CSTOPB if is_pty(fd) and not refused else 0
     got = (termios.tcgetattr(fd)[2] & ~unseen) | (cflag & unseen)
     return tuple(
         setting
         for flags, setting in (
             (termios.CSIZE, f"bytesize={bytesize}"),
-            (_PARITY, f"parity={parity}"),
+            (_PARITY_FLAGS, f"parity={parity}"),
             (termios.CSTOPB, f"stopbits={stopbits}"),
         )
         if (got ^ cflag) & flags
-    ) + (("stopbits=1.5",) if stopbits == "1.5" and bytesize != 5 and not pseudo(fd) else ())
+    ) + (("stopbits=1.5",) if stopbits == "1.5" and bytesize != 5 and not is_pty(fd) else ())
 
 
-def not_in_force(
+def settings_not_applied(
     fd: int, *, baud: int, rtscts: bool, lines: Mapping[str, str | None]
 ) -> Iterator[str]:
     """The other settings of an open port that it does not have, as an address writes them.
     ``lines``: ``dtr`` and ``rts``, if they are to be set.
     """
-    if pseudo(fd):
+    if is_pty(fd):
         return
     if rtscts and not termios.tcgetattr(fd)[2] & termios.CRTSCTS:
         yield "rtscts=1"
-    if (speed := speed_of(fd)) is not None and abs(speed - baud) > TOLERANCE * baud:
+    if (speed := receive_speed(fd)) is not None and abs(speed - baud) > SPEED_TOLERANCE * baud:
         yield f"baud={baud} (it runs at {speed})"
     try:
         fcntl.ioctl(fd, termios.TIOCMGET, bytes(4))
@@ -109,7 +109,7 @@ def not_in_force(
         yield from (f"{name}={state}" for name, state in lines.items() if state is not None)
 
 
-def speed_of(fd: int) -> int | None:
+def receive_speed(fd: int) -> int | None:
     """The speed in bits per second at which a port receives. None: the system does not say."""
     size = struct.calcsize(_TERMIOS2)
     with suppress(OSError):

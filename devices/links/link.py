@@ -9,16 +9,16 @@ import msgspec
 
 from devices.errors import NovamasError
 from devices.readings import escape
-from devices.suggestions import instead_of
+from devices.suggestions import suggest
 
-CONNECT_TIMEOUT = 3.0
+CONNECT_TIMEOUT_SECONDS = 3.0
 """Seconds allowed for opening a link over a network."""
 
-WRITE_TIMEOUT = 1.0
+WRITE_TIMEOUT_SECONDS = 1.0
 """Seconds allowed for a write. The longest device command takes a tenth of that at 9600 baud."""
 
 
-LONGEST_WORDS = 80
+MAX_SHOWN_GREETING_BYTES = 80
 """Bytes that are shown of what came on a connection that ended at once."""
 
 
@@ -32,7 +32,7 @@ class LinkFailedError(NovamasError):
     """
 
     def __init__(self, reason: str, words: bytes = b"") -> None:
-        shown = escape(words[:LONGEST_WORDS].strip())
+        shown = escape(words[:MAX_SHOWN_GREETING_BYTES].strip())
         super().__init__(f'{reason}; it sent "{shown}"' if shown else reason)
         self.reason = reason
         self.words = words
@@ -81,10 +81,10 @@ class Address(msgspec.Struct, frozen=True):
     options: dict[str, str]
 
 
-Options = TypeVar("Options", bound=msgspec.Struct)
+AddressOptions = TypeVar("AddressOptions", bound=msgspec.Struct)
 
 
-def parse(url: str) -> Address:
+def parse_address(url: str) -> Address:
     """Split an address into its parts. Raises ``ValueError`` saying what is wrong."""
     parts = urlsplit(url)
     if not parts.scheme or "://" not in url:
@@ -112,7 +112,7 @@ def parse(url: str) -> Address:
     return Address(url, parts.scheme, host, port, unquote(parts.path), dict(pairs))
 
 
-class MistakenAddressError(NovamasError, ValueError):
+class InvalidOptionsError(NovamasError, ValueError):
     """An address has several mistakes, each of which ``mistakes`` tells."""
 
     def __init__(self, mistakes: tuple[str, ...]) -> None:
@@ -120,14 +120,14 @@ class MistakenAddressError(NovamasError, ValueError):
         self.mistakes = mistakes
 
 
-def options(address: Address, kind: type[Options]) -> Options:
-    """The options of an address as a struct ``kind``. Raises :class:`MistakenAddressError` naming
+def parse_options(address: Address, kind: type[AddressOptions]) -> AddressOptions:
+    """The options of an address as a struct ``kind``. Raises :class:`InvalidOptionsError` naming
     each invalid option.
     """
     fields = msgspec.structs.fields(kind)
     known = [field.name for field in fields]
     wrong = [
-        f"unknown option {key!r}; {instead_of(key, known)}"
+        f"unknown option {key!r}; {suggest(key, known)}"
         for key in address.options
         if key not in known
     ]
@@ -139,7 +139,7 @@ def options(address: Address, kind: type[Options]) -> Options:
             except msgspec.ValidationError as error:
                 wrong.append(f"{field.name}={value}: {_expected(field.type, str(error))}")
     if wrong:
-        raise MistakenAddressError(tuple(wrong))
+        raise InvalidOptionsError(tuple(wrong))
     return msgspec.convert(address.options, kind, strict=False)
 
 

@@ -6,19 +6,19 @@ A break, which a pulled cable or a wrong speed looks like, comes as a damaged 00
 
 from __future__ import annotations
 
-from devices.readings import Damaged
+from devices.readings import DamagedBytes
 
 _MARK, _DAMAGED = 0xFF, 0x00
 
 
-class Marks:
+class ParityMarkDecoder:
     """Splitting the stream differently gives the same bytes."""
 
     def __init__(self) -> None:
         self._begun = b""
 
     def undo(self, data: bytes) -> bytes:
-        """The bytes that were received: :class:`devices.readings.Damaged`, if some were."""
+        """The bytes that were received: :class:`devices.readings.DamagedBytes`, if some were."""
         data, self._begun = self._begun + data, b""
         if _MARK not in data:
             return data
@@ -39,4 +39,4 @@ class Marks:
             else:
                 received.append(_MARK)
                 at += 2 if follows[0] == _MARK else 1
-        return Damaged(bytes(received), tuple(damaged)) if damaged else bytes(received)
+        return DamagedBytes(bytes(received), tuple(damaged)) if damaged else bytes(received)

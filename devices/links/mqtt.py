@@ -19,35 +19,35 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from devices.links.bounded_client import BoundedClient
 from devices.links.link import (
-    CONNECT_TIMEOUT,
-    WRITE_TIMEOUT,
+    CONNECT_TIMEOUT_SECONDS,
+    WRITE_TIMEOUT_SECONDS,
     Address,
     Link,
     LinkFailedError,
     WriteTimedOutError,
-    options,
+    parse_options,
 )
 from devices.readings import escape, unescape
 
-KEEPALIVE = 10
+KEEPALIVE_SECONDS = 10
 """Seconds after which a silent broker is pinged."""
-ROOM = 1000
+MAX_QUEUED_MESSAGES = 1000
 """Messages that may wait to be read."""
-LONGEST = 4096
+MAX_PAYLOAD_BYTES = 4096
 """Longest payload accepted, in bytes."""
-LONGEST_BASE = 1000
+MAX_BASE_CHARS = 1000
 """Longest base topic, in characters."""
-LONGEST_TOPIC = 256
+MAX_TOPIC_BYTES = 256
 """Longest topic below the base that is accepted, in bytes."""
-AT_ONCE = 65_536
+MAX_READ_BYTES = 65_536
 """Bytes of lines returned by one read, plus at most one line: a backlog must not delay other
 devices.
 """
-NO_TEXT = "?"
+UNREADABLE_TOPIC = "?"
 """Replaces a topic that is too long or not valid text; no driver knows it."""
 
 
-class Settings(msgspec.Struct, frozen=True):
+class MqttSettings(msgspec.Struct, frozen=True):
     """``username`` and ``password_file``: what the broker requires. An address contains no
     password.
     """
@@ -63,45 +63,45 @@ def check(address: Address) -> None:
         raise ValueError("give a host and a port, as in mqtt://192.0.2.7:1883/base/topic")
     if not base or any(mark in base for mark in "+#"):
         raise ValueError("give the topic below which the device publishes, without + and #")
-    if "\0" in base or len(base) > LONGEST_BASE:
-        raise ValueError(f"the topic must contain no NUL and at most {LONGEST_BASE} characters")
-    settings = options(address, Settings)
+    if "\0" in base or len(base) > MAX_BASE_CHARS:
+        raise ValueError(f"the topic must contain no NUL and at most {MAX_BASE_CHARS} characters")
+    settings = parse_options(address, MqttSettings)
     if settings.password_file and not settings.username:
         raise ValueError("password_file needs username")
 
 
 def connect(address: Address) -> Link:
     """Connect and subscribe. Raises :class:`LinkFailedError`."""
-    return MqttLink(address, options(address, Settings))
+    return MqttLink(address, parse_options(address, MqttSettings))
 
 
 class MqttLink:
     """One connection. The library's thread queues messages; the reader takes them out."""
 
-    def __init__(self, address: Address, settings: Settings) -> None:
+    def __init__(self, address: Address, settings: MqttSettings) -> None:
         self._name = f"{address.host}:{address.port}"
         self._base = address.path.strip("/")
-        self._lines: queue.Queue[bytes | LinkFailedError] = queue.Queue(ROOM)
+        self._lines: queue.Queue[bytes | LinkFailedError] = queue.Queue(MAX_QUEUED_MESSAGES)
         self._ready: queue.Queue[str] = queue.Queue()
         self._lost: LinkFailedError | None = None
         self._client = BoundedClient(CallbackAPIVersion.VERSION2, reconnect_on_failure=False)
-        self._client.connect_timeout = CONNECT_TIMEOUT
+        self._client.connect_timeout = CONNECT_TIMEOUT_SECONDS
         if settings.username:
-            self._client.username_pw_set(settings.username, _password(settings.password_file))
+            self._client.username_pw_set(settings.username, _read_password(settings.password_file))
         self._client.on_connect = self._connected
         self._client.on_subscribe = self._subscribed
         self._client.on_disconnect = self._disconnected
         self._client.on_message = self._message
         assert address.port is not None
         try:
-            self._client.connect(address.host, address.port, KEEPALIVE)
+            self._client.connect(address.host, address.port, KEEPALIVE_SECONDS)
         except OSError as error:
             raise LinkFailedError(
                 f"{self._name}: cannot connect: {error.strerror or error}"
             ) from error
         self._client.loop_start()
         try:
-            reason = self._ready.get(timeout=CONNECT_TIMEOUT)
+            reason = self._ready.get(timeout=CONNECT_TIMEOUT_SECONDS)
         except queue.Empty:
             reason = "the broker does not answer"
         if reason:
@@ -118,7 +118,7 @@ class MqttLink:
             return b""
         size = len(received[0]) if isinstance(received[0], bytes) else 0
         with suppress(queue.Empty):
-            while size < AT_ONCE:
+            while size < MAX_READ_BYTES:
                 received.append(self._lines.get_nowait())
                 size += len(received[-1]) if isinstance(received[-1], bytes) else 0
         self._lost = next((each for each in received if isinstance(each, LinkFailedError)), None)
@@ -133,7 +133,7 @@ class MqttLink:
             topic, _, payload = line.partition(" ")
             sent = self._client.publish(f"{self._base}/{topic}", unescape(payload), qos=1)
             try:
-                sent.wait_for_publish(WRITE_TIMEOUT)
+                sent.wait_for_publish(WRITE_TIMEOUT_SECONDS)
             except (RuntimeError, ValueError) as error:
                 raise LinkFailedError(f"{self._name}: cannot publish: {error}") from error
             if not sent.is_published():
@@ -179,10 +179,12 @@ class MqttLink:
         # an exception here would end the library's thread unnoticed
         try:
             given = message.topic.removeprefix(f"{self._base}/").encode()
-            topic = escape(given) if len(given) <= LONGEST_TOPIC else NO_TEXT
+            topic = escape(given) if len(given) <= MAX_TOPIC_BYTES else UNREADABLE_TOPIC
         except UnicodeDecodeError:
-            topic = NO_TEXT
-        text = f"{topic} {int(message.retain)} {escape(bytes(message.payload[:LONGEST]))}\n"
+            topic = UNREADABLE_TOPIC
+        text = (
+            f"{topic} {int(message.retain)} {escape(bytes(message.payload[:MAX_PAYLOAD_BYTES]))}\n"
+        )
         self._put(text.encode("ascii"))
 
     def _put(self, item: bytes | LinkFailedError) -> None:
@@ -191,11 +193,11 @@ class MqttLink:
             self._lines.put_nowait(item)
         except queue.Full:
             self._lost = self._lost or LinkFailedError(
-                f"{self._name}: more than {ROOM} messages were waiting"
+                f"{self._name}: more than {MAX_QUEUED_MESSAGES} messages were waiting"
             )
 
 
-def _password(path: str) -> str | None:
+def _read_password(path: str) -> str | None:
     if not path:
         return None
     try:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-Kind = tuple[int, int, int]
+UsbClass = tuple[int, int, int]
 """Class, subclass and protocol of a device or an interface."""
-Row = tuple[int, int | None, int | None]
+UsbClassPattern = tuple[int, int | None, int | None]
 """The same; None matches any."""
 
-CARDS: dict[Row, str] = {
+NETWORK_CARDS: dict[UsbClassPattern, str] = {
     (0x02, 0x06, None): "CDC ECM",
     (0x02, 0x0C, None): "CDC EEM",
     (0x02, 0x0D, None): "CDC NCM",
@@ -26,7 +26,7 @@ CARDS: dict[Row, str] = {
 }
 """Network cards, as the USB standards and the Linux drivers for such cards define them."""
 
-MODEMS: dict[Row, str] = {
+MODEMS: dict[UsbClassPattern, str] = {
     (0x02, None, None): "modem",
     (0x0A, None, None): "modem",
     (0xE0, None, None): "wireless controller",
@@ -34,7 +34,7 @@ MODEMS: dict[Row, str] = {
 """What a reader must not contain either. A serial port may be a modem of class 02/02; most are."""
 
 
-def network(kinds: Iterable[Kind], rows: dict[Row, str]) -> str | None:
+def match_class(kinds: Iterable[UsbClass], rows: dict[UsbClassPattern, str]) -> str | None:
     """The first kind that matches a row, with its name: ``RNDIS, class e0/01/03``. None: no
     match.
     """
@@ -45,7 +45,7 @@ def network(kinds: Iterable[Kind], rows: dict[Row, str]) -> str | None:
     return None
 
 
-def behind_port(node: str, system: Path) -> str | None:
+def network_card_behind_port(node: str, system: Path) -> str | None:
     """The network card in the USB device behind a serial port. None: there is none, or the port is
     not USB.
 
@@ -63,29 +63,29 @@ def behind_port(node: str, system: Path) -> str | None:
         ),
         None,
     )
-    return None if device is None else in_device(device, CARDS)
+    return None if device is None else network_card_in_device(device, NETWORK_CARDS)
 
 
-def in_device(device: Path, rows: dict[Row, str]) -> str | None:
+def network_card_in_device(device: Path, rows: dict[UsbClassPattern, str]) -> str | None:
     """The network card in a USB device, by its folder in ``/sys``. ``rows``: what counts as one."""
-    if found := made_of(device):
+    if found := network_interfaces(device):
         return found
     interfaces = sorted(device.glob(f"{device.name}:*"))
     kinds = (
         kind
         for folder, prefix in ((device, "bDevice"), *((each, "bInterface") for each in interfaces))
-        for kind in _kind(folder, prefix)
+        for kind in _read_class(folder, prefix)
     )
-    return network(kinds, rows)
+    return match_class(kinds, rows)
 
 
-def made_of(device: Path) -> str | None:
+def network_interfaces(device: Path) -> str | None:
     """The network interfaces that the kernel has created for a USB device, whatever its class."""
     cards = sorted(card.name for card in device.glob(f"{device.name}:*/net/*"))
     return f"network interface {', '.join(cards)}" if cards else None
 
 
-def _kind(folder: Path, prefix: str) -> Iterator[Kind]:
+def _read_class(folder: Path, prefix: str) -> Iterator[UsbClass]:
     """The class of a device or an interface from its folder; empty if it was just unplugged."""
     try:
         kind, subclass, protocol = (

@@ -12,16 +12,16 @@ from serial.tools.list_ports import comports
 from serial.tools.list_ports_linux import SysFS
 
 from devices.links.holders import Holder, holders
-from devices.links.networks import behind_port
-from devices.links.serial_port import SYSTEM
+from devices.links.networks import network_card_behind_port
+from devices.links.serial_port import SYSFS
 
-__all__ = ["Holder", "Port", "holders", "names", "ports"]
+__all__ = ["Holder", "SerialPort", "holders", "ports", "stable_names"]
 
-ATTEMPTS = 5
+LIST_ATTEMPTS = 5
 """How often the ports are listed while adapters are pulled out."""
 
 
-class Port(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SerialPort(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One serial port. ``name`` is the best name for a configuration: one that survives
     replugging.
     """
@@ -39,15 +39,15 @@ class Port(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     holders: tuple[Holder, ...] = ()
 
 
-def ports() -> list[Port]:
+def ports() -> list[SerialPort]:
     """All existing serial ports, by name."""
     found = []
-    for port in _plugged_in():
+    for port in _list_ports():
         with suppress(OSError):  # pulled out meanwhile
-            refused = behind_port(port.device, SYSTEM)
-            others = names(port.device)
+            refused = network_card_behind_port(port.device, SYSFS)
+            others = stable_names(port.device)
             found.append(
-                Port(
+                SerialPort(
                     name=others[0] if others else port.device,
                     node=port.device,
                     names=others,
@@ -64,17 +64,17 @@ def ports() -> list[Port]:
     return sorted(found, key=lambda port: port.name)
 
 
-def _plugged_in() -> Sequence[SysFS]:
+def _list_ports() -> Sequence[SysFS]:
     """What pyserial lists. It fails on an adapter that is pulled out while it reads what the system
     says of it; the next list is without that one.
     """
-    for _ in range(ATTEMPTS):
+    for _ in range(LIST_ATTEMPTS):
         with suppress(OSError, TypeError, ValueError):
             return comports()
     return ()
 
 
-def names(node: str, folder: str = "/dev") -> tuple[str, ...]:
+def stable_names(node: str, folder: str = "/dev") -> tuple[str, ...]:
     """The links below ``folder`` that lead to a node, best first: the site's own, by-id (which
     device), by-path (which socket).
     """

@@ -11,11 +11,11 @@ from typing import Annotated
 
 import msgspec
 
-from devices.links.link import Address, Link, LinkFailedError, options
+from devices.links.link import Address, Link, LinkFailedError, parse_options
 from devices.recording import Recording, RecordingError, read_recording
 
 
-class Pace(msgspec.Struct, frozen=True):
+class ReplaySettings(msgspec.Struct, frozen=True):
     """``speed``: recorded seconds per second. 0: do not wait."""
 
     speed: Annotated[float, msgspec.Meta(ge=0, le=1_000_000)] = 1.0
@@ -27,13 +27,15 @@ def check(address: Address) -> None:
         raise ValueError(
             "give the full path of the recording, with three slashes: replay:///var/lib/..."
         )
-    options(address, Pace)
+    parse_options(address, ReplaySettings)
 
 
 def connect(address: Address) -> Link:
     """Read the recording. Raises :class:`LinkFailedError`."""
     try:
-        return ReplayLink(address.path, read_recording(address.path), options(address, Pace).speed)
+        return ReplayLink(
+            address.path, read_recording(address.path), parse_options(address, ReplaySettings).speed
+        )
     except RecordingError as error:
         raise LinkFailedError(str(error)) from error
 

@@ -16,25 +16,25 @@ from queue import Empty, Queue
 
 import serial.rfc2217
 
-from devices.codec import LASTED
+from devices.codec import STABLE_LINK_SECONDS
 from devices.links.line import LINE_ERRORS
 from devices.links.link import (
-    LONGEST_WORDS,
+    MAX_SHOWN_GREETING_BYTES,
     Address,
     Link,
     LinkFailedError,
     host_and_port,
 )
-from devices.links.serial_port import Settings, prepare, settings_of
-from devices.links.tcp import keep_alive
+from devices.links.serial_port import LineSettings, apply_settings, line_settings
+from devices.links.tcp import enable_keepalive
 
-CHUNK = 4096
-MOST_BYTES = 65536
-FAREWELL = 0.5
+MAX_READ_BYTES = 4096
+MAX_QUEUED_BYTES = 65536
+LAST_WORDS_SECONDS = 0.5
 """Seconds for the last words of a server whose port cannot be opened."""
 
 
-class _Client(serial.rfc2217.Serial):
+class _Rfc2217Client(serial.rfc2217.Serial):
     """pyserial's client. Its thread reads to the end also where the server hangs up before it has
     our answers, so that what the server said is not lost.
     """
@@ -52,7 +52,7 @@ class _Client(serial.rfc2217.Serial):
         """Close the connection."""
         connection: socket.socket | None = vars(self)["_socket"]
         if self._opening and self._thread is not None:
-            self._thread.join(FAREWELL)
+            self._thread.join(LAST_WORDS_SECONDS)
         super().close()
         if connection is not None:  # pyserial forgets it if the server has hung up
             connection.close()
@@ -73,7 +73,7 @@ class _Client(serial.rfc2217.Serial):
                 raise
 
 
-class _RtsAlone(_Client):
+class _Rfc2217ClientWithoutRts(_Rfc2217Client):
     """A port whose RTS is left alone; pyserial would assert it on opening."""
 
     def _update_rts_state(self) -> None:
@@ -83,21 +83,21 @@ class _RtsAlone(_Client):
 def check(address: Address) -> None:
     """Raises ``ValueError`` if the address is invalid."""
     host_and_port(address)
-    settings_of(address, Settings)
+    line_settings(address, LineSettings)
 
 
 def connect(address: Address) -> Link:
     """Connect and set the line. Raises :class:`LinkFailedError`."""
-    return Rfc2217Link(*host_and_port(address), settings_of(address, Settings))
+    return Rfc2217Link(*host_and_port(address), line_settings(address, LineSettings))
 
 
 class Rfc2217Link:
     """An open port of a device server."""
 
-    def __init__(self, host: str, port: int, settings: Settings) -> None:
+    def __init__(self, host: str, port: int, settings: LineSettings) -> None:
         self._name = f"{host}:{port}"
-        self._port = _Client() if settings.rts is not None else _RtsAlone()
-        prepare(self._port, settings)
+        self._port = _Rfc2217Client() if settings.rts is not None else _Rfc2217ClientWithoutRts()
+        apply_settings(self._port, settings)
         self._port.port = (
             f"rfc2217://[{host}]:{port}" if ":" in host else f"rfc2217://{host}:{port}"
         )
@@ -112,11 +112,11 @@ class Rfc2217Link:
             ) from error
         self._bytes = self._port.received()
         # when full, the client waits, the socket fills up, and the other end waits too
-        self._bytes.maxsize = MOST_BYTES
+        self._bytes.maxsize = MAX_QUEUED_BYTES
         self._client: threading.Thread = vars(self._port)["_thread"]
         connection: socket.socket = vars(self._port)["_socket"]
         with suppress(OSError):
-            keep_alive(connection)
+            enable_keepalive(connection)
         self._ended = False
         self._opened = time.monotonic()
         self._first = b""
@@ -125,18 +125,18 @@ class Rfc2217Link:
         """See :class:`devices.links.link.Link`."""
         data = bytearray()
         try:
-            while not self._ended and len(data) < CHUNK:
+            while not self._ended and len(data) < MAX_READ_BYTES:
                 byte = self._bytes.get(not data, timeout)
                 self._ended = byte is None
                 data += byte or b""
         except Empty:
             self._ended = not data and not self._client.is_alive()
         if self._ended and not data:
-            at_once = time.monotonic() - self._opened < LASTED
+            at_once = time.monotonic() - self._opened < STABLE_LINK_SECONDS
             raise LinkFailedError(
                 f"{self._name}: the connection ended", self._first if at_once else b""
             )
-        self._first += data[: LONGEST_WORDS - len(self._first)]
+        self._first += data[: MAX_SHOWN_GREETING_BYTES - len(self._first)]
         return bytes(data)
 
     def write(self, data: bytes) -> None:

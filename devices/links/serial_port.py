@@ -20,19 +20,19 @@ import serial
 from serial.tools.list_ports_linux import SysFS
 
 from devices.links.descriptor import DescriptorLink
-from devices.links.holders import in_use, others
-from devices.links.line import LINE_ERRORS, Parity, not_in_force, pseudo, set_frame
-from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, options
-from devices.links.marks import Marks
-from devices.links.networks import behind_port
-from devices.links.takers import suspects
+from devices.links.holders import in_use_reason, other_holders
+from devices.links.line import LINE_ERRORS, Parity, is_pty, set_frame, settings_not_applied
+from devices.links.link import Address, Link, LinkFailedError, WriteTimedOutError, parse_options
+from devices.links.marks import ParityMarkDecoder
+from devices.links.networks import network_card_behind_port
+from devices.links.takers import describe_suspects
 
 BY_ID = Path("/dev/serial/by-id")
-SYSTEM = Path("/sys")
-GONE = "the port is gone: it was unplugged, or its adapter was reset"
+SYSFS = Path("/sys")
+PORT_GONE = "the port is gone: it was unplugged, or its adapter was reset"
 
 
-class Settings(msgspec.Struct, frozen=True):
+class LineSettings(msgspec.Struct, frozen=True):
     """The line settings of an address. ``dtr`` and ``rts``: None leaves the line as the system sets
     it.
     """
@@ -46,7 +46,7 @@ class Settings(msgspec.Struct, frozen=True):
     rts: Literal["on", "off"] | None = None
 
 
-class PortSettings(Settings, frozen=True):
+class PortSettings(LineSettings, frozen=True):
     """Settings of a local port. ``network``: whether to refuse an adapter that contains a network
     card.
     """
@@ -54,7 +54,7 @@ class PortSettings(Settings, frozen=True):
     network: Literal["refuse", "allow"] = "refuse"
 
 
-class _RtsAlone(serial.Serial):
+class _SerialWithoutRts(serial.Serial):
     """A port whose RTS is left alone; pyserial would assert it on opening."""
 
     def _update_rts_state(self) -> None:
@@ -67,15 +67,15 @@ def check(address: Address) -> None:
         raise ValueError(
             "give the path of the port, with three slashes: serial:///dev/serial/by-id/..."
         )
-    settings_of(address, PortSettings)
+    line_settings(address, PortSettings)
 
 
-SettingsOf = TypeVar("SettingsOf", bound=Settings)
+SettingsType = TypeVar("SettingsType", bound=LineSettings)
 
 
-def settings_of(address: Address, kind: type[SettingsOf]) -> SettingsOf:
+def line_settings(address: Address, kind: type[SettingsType]) -> SettingsType:
     """The line settings of a serial address, local or at a device server. Raises ``ValueError``."""
-    settings = options(address, kind)
+    settings = parse_options(address, kind)
     if settings.rtscts and settings.rts is not None:
         raise ValueError(f"rts={settings.rts}: remove it; with rtscts=1 the port itself drives RTS")
     return settings
@@ -83,15 +83,15 @@ def settings_of(address: Address, kind: type[SettingsOf]) -> SettingsOf:
 
 def connect(address: Address) -> Link:
     """Open the port exclusively. Raises :class:`LinkFailedError`."""
-    settings = settings_of(address, PortSettings)
+    settings = line_settings(address, PortSettings)
     if settings.network == "refuse":
-        refuse_networks(address.path)
+        refuse_network_card(address.path)
     return SerialLink(address.path, settings)
 
 
-def refuse_networks(path: str) -> None:
+def refuse_network_card(path: str) -> None:
     """Raises :class:`LinkFailedError` for a port of a USB device that contains a network card."""
-    if found := behind_port(path, SYSTEM):
+    if found := network_card_behind_port(path, SYSFS):
         raise LinkFailedError(
             f"{path}: refused: the USB device also contains a network card ({found}); "
             "turn the card off in the device or use another device; network=allow "
@@ -99,7 +99,7 @@ def refuse_networks(path: str) -> None:
         )
 
 
-def prepare(port: serial.SerialBase, settings: Settings) -> None:
+def apply_settings(port: serial.SerialBase, settings: LineSettings) -> None:
     """Apply the settings to a port that is still closed. With ``dsrdtr`` pyserial leaves DTR alone;
     it has no other effect.
     """
@@ -119,12 +119,12 @@ class SerialLink(DescriptorLink):
     had the port before, so others are looked for.
     """
 
-    def __init__(self, path: str, settings: Settings) -> None:
+    def __init__(self, path: str, settings: LineSettings) -> None:
         self._path = path
-        self._port = serial.Serial() if settings.rts is not None else _RtsAlone()
+        self._port = serial.Serial() if settings.rts is not None else _SerialWithoutRts()
         # what the port may not take is set below, where it can be told
         plain = msgspec.structs.replace(settings, bytesize=8, parity="N", stopbits="1")
-        prepare(self._port, plain)
+        apply_settings(self._port, plain)
         self._port.port = path
         self._port.exclusive = True
         self._port.timeout = 0
@@ -133,17 +133,17 @@ class SerialLink(DescriptorLink):
             self._port.open()
             self._set(settings)
         except LINE_ERRORS as error:
-            self._give_up(_why_not_opened(path, error), error)
+            self._give_up(_open_failure(path, error), error)
         super().__init__(self._port.fileno())
         with suppress(*LINE_ERRORS):
-            if not pseudo(self._fd):
+            if not is_pty(self._fd):
                 fcntl.ioctl(self._fd, termios.TIOCEXCL)
         with suppress(*LINE_ERRORS):
             # works also with an adapter that lacks this setting
             self._port.set_low_latency_mode(True)
         self._refuse_second()
-        self._facts = {"port": os.path.realpath(path), **adapter(path)}
-        self._marks = None if settings.parity == "N" else Marks()
+        self._facts = {"port": os.path.realpath(path), **adapter_facts(path)}
+        self._marks = None if settings.parity == "N" else ParityMarkDecoder()
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`. With a parity, bytes may be
@@ -152,7 +152,7 @@ class SerialLink(DescriptorLink):
         data = super().read(timeout)
         return data if self._marks is None else self._marks.undo(data)
 
-    def _set(self, settings: Settings) -> None:
+    def _set(self, settings: LineSettings) -> None:
         """Set how characters are framed, and refuse a port that does not do all that was asked
         for.
         """
@@ -160,7 +160,7 @@ class SerialLink(DescriptorLink):
         lines = {"dtr": settings.dtr, "rts": settings.rts}
         wrong = (
             *set_frame(fd, settings.bytesize, settings.parity, settings.stopbits),
-            *not_in_force(fd, baud=settings.baud, rtscts=settings.rtscts, lines=lines),
+            *settings_not_applied(fd, baud=settings.baud, rtscts=settings.rtscts, lines=lines),
         )
         if wrong:
             self._give_up(
@@ -169,8 +169,8 @@ class SerialLink(DescriptorLink):
             )
 
     def _refuse_second(self) -> None:
-        if found := others(self._path)[self._path]:
-            self._give_up(in_use(self._path, found))
+        if found := other_holders(self._path)[self._path]:
+            self._give_up(in_use_reason(self._path, found))
 
     def _give_up(self, reason: str, error: Exception | None = None) -> NoReturn:
         self._release()
@@ -209,7 +209,7 @@ class SerialLink(DescriptorLink):
                 "the port too; `novamas devices` shows who has it open"
             )
         return LinkFailedError(
-            f"{self._path}: {GONE}" + (f" ({error.strerror})" if error is not None else "")
+            f"{self._path}: {PORT_GONE}" + (f" ({error.strerror})" if error is not None else "")
         )
 
     def unwritable(self, error: OSError) -> LinkFailedError:
@@ -217,7 +217,7 @@ class SerialLink(DescriptorLink):
         return self.unreadable(error)
 
 
-def adapter(path: str) -> dict[str, str]:
+def adapter_facts(path: str) -> dict[str, str]:
     """What the system knows of the adapter behind a port, as in
     :meth:`devices.links.link.Link.describe`; empty if nothing.
     """
@@ -240,7 +240,7 @@ def adapter(path: str) -> dict[str, str]:
     return {key: value for key, value in facts.items() if value}
 
 
-def _why_not_opened(path: str, error: Exception) -> str:
+def _open_failure(path: str, error: Exception) -> str:
     """The reason for people, with what to do if we know."""
     number = next((part for part in error.args if isinstance(part, int)), None)
     if number == errno.ENOENT:
@@ -252,15 +252,15 @@ def _why_not_opened(path: str, error: Exception) -> str:
                 if there
                 else f"{BY_ID} is empty; is the adapter plugged in?"
             )
-            + f"; {suspects()}"
+            + f"; {describe_suspects()}"
         )
     if number in {errno.EBUSY, errno.EAGAIN, errno.EWOULDBLOCK}:
-        return in_use(path, others(path)[path])
+        return in_use_reason(path, other_holders(path)[path])
     if number == errno.EACCES:
         return (
             f"{path}: no permission to open the port; add the service's user to the "
             "port's group (often dialout)"
         )
     if number in {errno.ENXIO, errno.ENODEV, errno.EIO}:
-        return f"{path}: {GONE}"
+        return f"{path}: {PORT_GONE}"
     return f"{path}: {error}"

@@ -14,7 +14,7 @@ import msgspec
 
 from devices.links.usb_devices import read_fact
 
-TAKERS: dict[str, str] = {
+KNOWN_PROGRAMS: dict[str, str] = {
     "brltty": (
         "a screen reader for braille displays, claims adapters with common chips, so that their "
         "port disappears; remove it (apt remove brltty) or mask its udev rules"
@@ -30,18 +30,18 @@ TAKERS: dict[str, str] = {
 }
 """Program, by its name in ``/proc`` -> what it does to an adapter, and what to do."""
 
-ADAPTERS = frozenset({"0403", "067b", "10c4", "1a86"})
+ADAPTER_VENDORS = frozenset({"0403", "067b", "10c4", "1a86"})
 """The makers of nearly all adapters: FTDI, Prolific, Silicon Labs, QinHeng."""
 
 
-class Taker(msgspec.Struct, frozen=True):
+class AdapterTaker(msgspec.Struct, frozen=True):
     """Such a program that runs."""
 
     pid: int
     name: str
 
 
-class Unported(msgspec.Struct, frozen=True, kw_only=True):
+class AdapterWithoutPort(msgspec.Struct, frozen=True, kw_only=True):
     """An adapter without a port. ``claimed``: some program holds it; otherwise the kernel has no
     driver for it.
     """
@@ -56,49 +56,49 @@ class Unported(msgspec.Struct, frozen=True, kw_only=True):
     claimed: bool = False
 
 
-def running(processes: Path = Path("/proc")) -> tuple[Taker, ...]:
+def running_takers(processes: Path = Path("/proc")) -> tuple[AdapterTaker, ...]:
     """The known programs that run, as far as we may see them."""
     found = []
     for process in processes.glob("[0-9]*"):
         name = read_fact(process, "comm")
-        if name in TAKERS:
-            found.append(Taker(int(process.name), name))
+        if name in KNOWN_PROGRAMS:
+            found.append(AdapterTaker(int(process.name), name))
     return tuple(sorted(found, key=lambda taker: (taker.name, taker.pid)))
 
 
-def without_port(folder: Path = Path("/sys/bus/usb/devices")) -> list[Unported]:
+def adapters_without_port(folder: Path = Path("/sys/bus/usb/devices")) -> list[AdapterWithoutPort]:
     """The adapters of the usual makers of which no port is there."""
     return [
-        Unported(
+        AdapterWithoutPort(
             usb=f"{vendor}:{read_fact(path, 'idProduct')}",
             location=path.name,
             product=read_fact(path, "product"),
-            node=_node(path),
-            claimed="usbfs" in set(_drivers(path)),
+            node=_usb_node(path),
+            claimed="usbfs" in set(_interface_drivers(path)),
         )
         for path in sorted(folder.glob("*-*"))
         if ":" not in path.name
-        and (vendor := read_fact(path, "idVendor")) in ADAPTERS
+        and (vendor := read_fact(path, "idVendor")) in ADAPTER_VENDORS
         and not any(path.parent.glob(f"{path.name}:*/tty*"))
     ]
 
 
-def suspects() -> str:
+def describe_suspects() -> str:
     """What to say of a port that is not there: who may have taken it."""
-    found = ", ".join(f"{taker.name} (pid {taker.pid})" for taker in running())
+    found = ", ".join(f"{taker.name} (pid {taker.pid})" for taker in running_takers())
     if found:
         return f"running, and known to take adapters: {found}; see docs/technician/links.md"
-    return f"{', '.join(TAKERS)} can take an adapter away; see docs/technician/links.md"
+    return f"{', '.join(KNOWN_PROGRAMS)} can take an adapter away; see docs/technician/links.md"
 
 
-def _node(path: Path) -> str | None:
+def _usb_node(path: Path) -> str | None:
     bus, device = read_fact(path, "busnum"), read_fact(path, "devnum")
     if bus is None or device is None or not (bus.isdecimal() and device.isdecimal()):
         return None
     return f"/dev/bus/usb/{int(bus):03}/{int(device):03}"
 
 
-def _drivers(path: Path) -> Iterator[str]:
+def _interface_drivers(path: Path) -> Iterator[str]:
     """The kernel's drivers of a device's interfaces."""
     for interface in path.parent.glob(f"{path.name}:*"):
         driver = interface / "driver"

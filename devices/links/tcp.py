@@ -10,21 +10,21 @@ from contextlib import suppress
 
 import msgspec
 
-from devices.codec import LASTED
+from devices.codec import STABLE_LINK_SECONDS
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import (
-    CONNECT_TIMEOUT,
-    LONGEST_WORDS,
+    CONNECT_TIMEOUT_SECONDS,
+    MAX_SHOWN_GREETING_BYTES,
     Address,
     Link,
     LinkFailedError,
     host_and_port,
-    options,
+    parse_options,
 )
 
 # A peer that lost power sends nothing more. It counts as gone after 10 + 3 * 5 seconds without an
 # answer.
-KEEPALIVE = (
+KEEPALIVE_OPTIONS = (
     (socket.TCP_KEEPIDLE, 10),
     (socket.TCP_KEEPINTVL, 5),
     (socket.TCP_KEEPCNT, 3),
@@ -32,14 +32,14 @@ KEEPALIVE = (
 )
 
 
-class _NoOptions(msgspec.Struct, frozen=True):
+class _NoSettings(msgspec.Struct, frozen=True):
     pass
 
 
 def check(address: Address) -> None:
     """Raises ``ValueError`` if the address is invalid."""
     host_and_port(address)
-    options(address, _NoOptions)
+    parse_options(address, _NoSettings)
 
 
 def connect(address: Address) -> Link:
@@ -47,11 +47,11 @@ def connect(address: Address) -> Link:
     return TcpLink(*host_and_port(address))
 
 
-def keep_alive(connection: socket.socket) -> None:
+def enable_keepalive(connection: socket.socket) -> None:
     """Let the operating system detect a dead peer, and send small commands at once."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in KEEPALIVE:
+    for option, value in KEEPALIVE_OPTIONS:
         connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
@@ -61,7 +61,7 @@ class TcpLink(DescriptorLink):
     def __init__(self, host: str, port: int) -> None:
         self._name = f"{host}:{port}"
         try:
-            self._socket = socket.create_connection((host, port), CONNECT_TIMEOUT)
+            self._socket = socket.create_connection((host, port), CONNECT_TIMEOUT_SECONDS)
         except OSError as error:
             raise LinkFailedError(
                 f"{self._name}: cannot connect: {error.strerror or error}"
@@ -70,14 +70,14 @@ class TcpLink(DescriptorLink):
         self._first = b""
         """The first bytes that came."""
         with suppress(OSError):
-            keep_alive(self._socket)  # fails if the other end has closed it already
+            enable_keepalive(self._socket)  # fails if the other end has closed it already
         self._socket.setblocking(False)
         super().__init__(self._socket.fileno())
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
         data = super().read(timeout)
-        self._first += data[: LONGEST_WORDS - len(self._first)]
+        self._first += data[: MAX_SHOWN_GREETING_BYTES - len(self._first)]
         return data
 
     def close(self) -> None:
@@ -111,5 +111,5 @@ class TcpLink(DescriptorLink):
         return self._ended(f"cannot write: {error.strerror or error}")
 
     def _ended(self, what: str) -> LinkFailedError:
-        at_once = time.monotonic() - self._opened < LASTED
+        at_once = time.monotonic() - self._opened < STABLE_LINK_SECONDS
         return LinkFailedError(f"{self._name}: {what}", self._first if at_once else b"")

@@ -10,10 +10,10 @@ import threading
 
 from devices.links.link import Link, LinkFailedError
 
-WAIT = 0.1
+READ_TIMEOUT_SECONDS = 0.1
 """Seconds of one read: how long closing may take."""
 
-ROOM = 64
+MAX_QUEUED_CHUNKS = 64
 """Chunks that may wait for the event loop. When it is slower than the link, the thread waits, and
 the library or the operating system buffers.
 """
@@ -24,7 +24,7 @@ class ThreadedLink:
 
     def __init__(self, link: Link, name: str) -> None:
         self._link = link
-        self._chunks: queue.Queue[bytes | LinkFailedError] = queue.Queue(ROOM)
+        self._chunks: queue.Queue[bytes | LinkFailedError] = queue.Queue(MAX_QUEUED_CHUNKS)
         # counts the chunks that wait
         self._fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC | os.EFD_SEMAPHORE)
         self.drained = True
@@ -70,7 +70,7 @@ class ThreadedLink:
         # A defect in a link counts as a failed link.
         try:
             while not self._stop.is_set():
-                if data := self._link.read(WAIT):
+                if data := self._link.read(READ_TIMEOUT_SECONDS):
                     self._put(data)
         except LinkFailedError as failure:
             self._put(failure)
@@ -80,7 +80,7 @@ class ThreadedLink:
     def _put(self, item: bytes | LinkFailedError) -> None:
         while not self._stop.is_set():
             try:
-                self._chunks.put(item, timeout=WAIT)
+                self._chunks.put(item, timeout=READ_TIMEOUT_SECONDS)
             except queue.Full:
                 continue
             os.eventfd_write(self._fd, 1)

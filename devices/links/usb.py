@@ -28,32 +28,32 @@ from usb.backend import libusb1
 
 from devices.links.line import LINE_ERRORS
 from devices.links.link import (
-    WRITE_TIMEOUT,
+    WRITE_TIMEOUT_SECONDS,
     Address,
     Link,
     LinkFailedError,
     WriteTimedOutError,
-    options,
+    parse_options,
 )
-from devices.links.networks import CARDS, MODEMS, made_of, network
+from devices.links.networks import MODEMS, NETWORK_CARDS, match_class, network_interfaces
 
-SYSTEM = Path("/sys")
-HID, BOOT, KEYBOARD = 3, 1, 1
+SYSFS = Path("/sys")
+HID_CLASS, BOOT_SUBCLASS, KEYBOARD_PROTOCOL = 3, 1, 1
 """Interface class of human interface devices; subclass and protocol of a keyboard with fixed
 reports (boot protocol).
 """
-BOOT_REPORT = 8
+BOOT_REPORT_BYTES = 8
 """Bytes in a report of such a keyboard."""
 
 SET_IDLE, SET_PROTOCOL = 0x0A, 0x0B
 BOOT_PROTOCOL, REPORT_PROTOCOL = 0, 1
-TO_INTERFACE = 0x21
+CLASS_REQUEST_TO_INTERFACE = 0x21
 """Request type: host to device, class, interface."""
 
 _PRODUCT = re.compile(r"([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
 
 
-class Settings(msgspec.Struct, frozen=True):
+class UsbSettings(msgspec.Struct, frozen=True):
     """``interface``: its number, if the device has several; ``timeout``: seconds that one transfer
     waits for a report; ``report``: bytes in a report, if neither a boot keyboard's nor a full
     packet. ``read`` and ``write``: endpoints in hexadecimal, as ``lsusb -v`` shows them.
@@ -68,7 +68,7 @@ class Settings(msgspec.Struct, frozen=True):
     network: Literal["refuse", "allow"] = "refuse"
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class UsbSelector(msgspec.Struct, frozen=True):
     """Which device: vendor and product, and its serial number or port path if there are several."""
 
     vendor: int
@@ -79,15 +79,15 @@ class Wanted(msgspec.Struct, frozen=True):
         return f"usb {self.vendor:04x}:{self.product:04x}" + (f" {self.name}" if self.name else "")
 
 
-def library() -> Any:
+def usb_backend() -> Any:
     """The USB library as a backend of pyusb, or None. Tests replace it with a virtual bus."""
     return libusb_package.get_libusb1_backend() or libusb1.get_backend()
 
 
 def check(address: Address) -> None:
     """Raises ``ValueError`` if the address is invalid."""
-    _wanted(address)
-    settings = options(address, Settings)
+    _selector(address)
+    settings = parse_options(address, UsbSettings)
     if settings.write and not settings.read:
         raise ValueError(f"write={settings.write}: add read=, the endpoint that answers")
     if settings.read and settings.report:
@@ -99,22 +99,22 @@ def check(address: Address) -> None:
 
 def connect(address: Address) -> Link:
     """Find the device and claim it. Raises :class:`LinkFailedError`."""
-    return UsbLink(_wanted(address), options(address, Settings))
+    return UsbLink(_selector(address), parse_options(address, UsbSettings))
 
 
-def _wanted(address: Address) -> Wanted:
+def _selector(address: Address) -> UsbSelector:
     match = _PRODUCT.fullmatch(urlsplit(address.url).netloc)
     if match is None:
         raise ValueError("give vendor and product, as in usb://0c2e:0b61 or usb://0c2e:0b61/SERIAL")
     # as the serial number of a device is read
     name = address.path.removeprefix("/").strip("\0 ")
-    return Wanted(int(match[1], 16), int(match[2], 16), name)
+    return UsbSelector(int(match[1], 16), int(match[2], 16), name)
 
 
 class UsbLink:
     """A claimed interface."""
 
-    def __init__(self, wanted: Wanted, settings: Settings) -> None:
+    def __init__(self, wanted: UsbSelector, settings: UsbSettings) -> None:
         self._name = str(wanted)
         self._timeout = settings.timeout
         self._detached = False
@@ -122,35 +122,39 @@ class UsbLink:
         self._output: int | None = None
         self._device: Any = None
         try:
-            self._device = find(wanted)
+            self._device = find_device(wanted)
             self._take(settings)
         except LinkFailedError:
             self.close()
             raise
         except LINE_ERRORS as error:
             self.close()
-            raise LinkFailedError(f"{self._name}: {_why(error)}") from error
+            raise LinkFailedError(f"{self._name}: {_failure_reason(error)}") from error
 
-    def _take(self, settings: Settings) -> None:
+    def _take(self, settings: UsbSettings) -> None:
         device = self._device
         if settings.network == "refuse":
-            refuse_networks(device, self._name)
+            refuse_network_card(device, self._name)
         boot_keyboard = False
         if settings.read:
-            interface, endpoint, self._output = choose_stream(
+            interface, endpoint, self._output = choose_stream_endpoints(
                 configuration(device), settings, self._name
             )
         else:
-            interface, endpoint = choose(configuration(device), settings.interface, self._name)
+            interface, endpoint = choose_hid_endpoint(
+                configuration(device), settings.interface, self._name
+            )
             boot_keyboard = (interface.bInterfaceSubClass, interface.bInterfaceProtocol) == (
-                BOOT,
-                KEYBOARD,
+                BOOT_SUBCLASS,
+                KEYBOARD_PROTOCOL,
             )
         self._interface: int = interface.bInterfaceNumber
         self._endpoint: int = endpoint.bEndpointAddress
         packet = endpoint.wMaxPacketSize & 0x7FF
         self._report = (
-            None if settings.read else settings.report or (BOOT_REPORT if boot_keyboard else packet)
+            None
+            if settings.read
+            else settings.report or (BOOT_REPORT_BYTES if boot_keyboard else packet)
         )
         self._room = max(self._report or 0, packet)
         if device.is_kernel_driver_active(self._interface):
@@ -167,7 +171,7 @@ class UsbLink:
 
     def _ask(self, request: int, value: int) -> None:
         with suppress(*LINE_ERRORS):  # a device without this request may refuse it
-            self._device.ctrl_transfer(TO_INTERFACE, request, value, self._interface)
+            self._device.ctrl_transfer(CLASS_REQUEST_TO_INTERFACE, request, value, self._interface)
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`. Waits for the time in the address, if that is
@@ -186,7 +190,7 @@ class UsbLink:
         except LINE_ERRORS as error:
             if isinstance(error, usb.core.USBError) and error.errno == errno.ETIMEDOUT:
                 return b""
-            raise LinkFailedError(f"{self._name}: {_why(error)}") from error
+            raise LinkFailedError(f"{self._name}: {_failure_reason(error)}") from error
         if data and self._report not in (None, len(data)):
             raise LinkFailedError(
                 f"{self._name}: got a report of {len(data)} bytes, expected "
@@ -203,12 +207,12 @@ class UsbLink:
                 f"{self._name}: a USB reader accepts no data; name an endpoint with write= to send"
             )
         try:
-            written = self._device.write(self._output, data, int(WRITE_TIMEOUT * 1000))
+            written = self._device.write(self._output, data, int(WRITE_TIMEOUT_SECONDS * 1000))
         except LINE_ERRORS as error:
             timed_out = isinstance(error, OSError) and error.errno == errno.ETIMEDOUT
             if timed_out or isinstance(error, usb.core.USBTimeoutError):
                 raise WriteTimedOutError(f"{self._name}: the device accepts no data") from error
-            raise LinkFailedError(f"{self._name}: {_why(error)}") from error
+            raise LinkFailedError(f"{self._name}: {_failure_reason(error)}") from error
         if written != len(data):
             raise WriteTimedOutError(
                 f"{self._name}: only {written} of {len(data)} bytes were accepted"
@@ -236,11 +240,11 @@ class UsbLink:
         return dict(self._facts)
 
 
-def find(wanted: Wanted) -> Any:
+def find_device(wanted: UsbSelector) -> Any:
     """The one device that matches. Raises :class:`LinkFailedError` if there is none, or more than
     one.
     """
-    bus = library()
+    bus = usb_backend()
     if bus is None:
         raise LinkFailedError(
             f"{wanted}: libusb is missing or has no access to the bus; install "
@@ -252,13 +256,13 @@ def find(wanted: Wanted) -> Any:
     found = [
         device
         for device in equal
-        if not wanted.name or wanted.name in (place(device), serial_number(device))
+        if not wanted.name or wanted.name in (port_path(device), serial_number(device))
     ]
     for device in equal:
         if len(found) != 1 or device is not found[0]:
             usb.util.dispose_resources(device)
     there = ", ".join(
-        place(device) + (f" ({number})" if (number := serial_number(device)) else "")
+        port_path(device) + (f" ({number})" if (number := serial_number(device)) else "")
         for device in equal
     )
     if not found:
@@ -272,7 +276,7 @@ def find(wanted: Wanted) -> Any:
     return found[0]
 
 
-def place(device: Any) -> str:
+def port_path(device: Any) -> str:
     """The port path as the system writes it, ``1-2.4``: the bus, then the ports along the way."""
     return f"{device.bus}-{'.'.join(map(str, device.port_numbers or ()))}"
 
@@ -288,7 +292,7 @@ def facts(device: Any) -> dict[str, str]:
     return {
         "usb": f"{device.idVendor:04x}:{device.idProduct:04x}",
         **{key: value for key, value in texts.items() if value},
-        "location": place(device),
+        "location": port_path(device),
     }
 
 
@@ -313,7 +317,7 @@ def configuration(device: Any) -> Any:
     return device.get_active_configuration()
 
 
-def refuse_networks(device: Any, name: str) -> None:
+def refuse_network_card(device: Any, name: str) -> None:
     """Raises :class:`LinkFailedError` for a device that contains a network card or a modem."""
     kinds = [(device.bDeviceClass, device.bDeviceSubClass, device.bDeviceProtocol)]
     kinds += [
@@ -321,8 +325,8 @@ def refuse_networks(device: Any, name: str) -> None:
         for setting in device
         for interface in setting
     ]
-    if found := network(kinds, CARDS | MODEMS) or made_of(
-        SYSTEM / "bus" / "usb" / "devices" / place(device)
+    if found := match_class(kinds, NETWORK_CARDS | MODEMS) or network_interfaces(
+        SYSFS / "bus" / "usb" / "devices" / port_path(device)
     ):
         raise LinkFailedError(
             f"{name}: refused: the device also contains a modem or a network card "
@@ -331,13 +335,13 @@ def refuse_networks(device: Any, name: str) -> None:
         )
 
 
-def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
+def choose_hid_endpoint(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
     """The interface and endpoint that send reports. Raises :class:`LinkFailedError` if
     ambiguous.
     """
     found = {}
     for interface in setting:
-        if interface.bInterfaceClass == HID and interface.bAlternateSetting == 0:
+        if interface.bInterfaceClass == HID_CLASS and interface.bAlternateSetting == 0:
             inputs = [endpoint for endpoint in interface if _is_interrupt_in(endpoint)]
             if inputs:
                 found[interface.bInterfaceNumber] = (interface, inputs[0])
@@ -356,7 +360,9 @@ def choose(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
     return found[number] if number is not None else next(iter(found.values()))
 
 
-def choose_stream(setting: Any, settings: Settings, name: str) -> tuple[Any, Any, int | None]:
+def choose_stream_endpoints(
+    setting: Any, settings: UsbSettings, name: str
+) -> tuple[Any, Any, int | None]:
     """The interface with the endpoint to read, that endpoint, and the address of the one to write.
     Raises :class:`LinkFailedError`.
     """
@@ -393,7 +399,7 @@ def _is_interrupt_in(endpoint: Any) -> bool:
     return bool(kind == (usb.util.ENDPOINT_TYPE_INTR, usb.util.ENDPOINT_IN))
 
 
-def _why(error: Exception) -> str:
+def _failure_reason(error: Exception) -> str:
     """The reason for people, with what to do if we know."""
     number = error.errno if isinstance(error, usb.core.USBError) else None
     if number == errno.EACCES:

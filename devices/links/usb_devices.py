@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from devices.links.networks import CARDS, MODEMS, in_device
+from devices.links.networks import MODEMS, NETWORK_CARDS, network_card_in_device
 
-HID, MOUSE = "03", "02"
+HID_CLASS, MOUSE_PROTOCOL = "03", "02"
 """Interface class, and the protocol of a mouse, which cannot be a reader."""
 
 
@@ -38,15 +38,16 @@ def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
     found = []
     for path in sorted(folder.glob("*-*")):
         with suppress(OSError):  # pulled out meanwhile
-            if ":" not in path.name and (device := _device(path)) is not None:
+            if ":" not in path.name and (device := _read_device(path)) is not None:
                 found.append(device)
     numbers = Counter((device.usb, device.serial_number) for device in found)
     return [
-        _addressed(device, shared=numbers[device.usb, device.serial_number] > 1) for device in found
+        _with_addresses(device, shared=numbers[device.usb, device.serial_number] > 1)
+        for device in found
     ]
 
 
-def _device(path: Path) -> HidDevice | None:
+def _read_device(path: Path) -> HidDevice | None:
     """A device whose ``links`` still hold interface numbers."""
     vendor, product = read_fact(path, "idVendor"), read_fact(path, "idProduct")
     interfaces = tuple(_interfaces(path))
@@ -59,7 +60,7 @@ def _device(path: Path) -> HidDevice | None:
         serial_number=read_fact(path, "serial"),
         product=read_fact(path, "product"),
         manufacturer=read_fact(path, "manufacturer"),
-        refused=in_device(path, CARDS | MODEMS),
+        refused=network_card_in_device(path, NETWORK_CARDS | MODEMS),
     )
 
 
@@ -68,13 +69,13 @@ def _interfaces(path: Path) -> Iterator[str]:
         number = read_fact(interface, "bInterfaceNumber")
         if (
             number
-            and read_fact(interface, "bInterfaceClass") == HID
-            and read_fact(interface, "bInterfaceProtocol") != MOUSE
+            and read_fact(interface, "bInterfaceClass") == HID_CLASS
+            and read_fact(interface, "bInterfaceProtocol") != MOUSE_PROTOCOL
         ):
             yield str(int(number, 16))
 
 
-def _addressed(device: HidDevice, *, shared: bool) -> HidDevice:
+def _with_addresses(device: HidDevice, *, shared: bool) -> HidDevice:
     """Fill in the addresses, with the serial number, or the port if there is none or it is not
     unique.
     """

@@ -10,26 +10,26 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from devices.profiles.checksums import Check, width_of
-from devices.profiles.draws import Draws
+from devices.profiles.checksums import ChecksumVerifier, checksum_width
+from devices.profiles.draws import PseudoRandom
 from devices.profiles.expressions import Expression
-from devices.profiles.fields import UnfitFieldError, Values, decoded
-from devices.profiles.language import Field, Message, Profile, Say
-from devices.profiles.saying import hold
+from devices.profiles.fields import UnfitFieldError, Values, decode_fields
+from devices.profiles.language import FieldSpec, MessageSpec, Profile, ReadingSpec
+from devices.profiles.saying import conditions_hold
 
 Part = str
 """Bytes, as one character each."""
 
-RAW = "raw bytes"
+RAW_SOURCE = "raw bytes"
 """The source of a field that is read from its place."""
-KEPT = 40
+MAX_TEXTS = 40
 """Texts of a field that are used."""
-SMALL = range(40)
+SMALL_NUMBERS = range(40)
 """Numbers that are tried in every field."""
-PLAIN = ("1", "A", "7", "x", "0", " ", "?", "12", "Game", "\x01")
+PLAIN_TEXTS = ("1", "A", "7", "x", "0", " ", "?", "12", "Game", "\x01")
 
 
-class Root(msgspec.Struct):
+class FramePart(msgspec.Struct):
     """A place in a frame, or a group of an expression, with the fields made of it, in order.
     ``texts``: what can be there.
     """
@@ -37,26 +37,28 @@ class Root(msgspec.Struct):
     name: str
     at: int | None
     width: int | None
-    fields: dict[str, Field]
+    fields: dict[str, FieldSpec]
     texts: list[Part] = []
 
 
-class Building:
+class FrameBuilder:
     """Frames that are a message, and after which ``say`` is said."""
 
-    def __init__(self, profile: Profile, message: Message, say: Say | None, draws: Draws) -> None:
+    def __init__(
+        self, profile: Profile, message: MessageSpec, say: ReadingSpec | None, draws: PseudoRandom
+    ) -> None:
         self._profile, self._message, self._draws = profile, message, draws
         self._when = [message.when, *([] if say is None else [say.when])]
         self._unless = [message.unless, *([] if say is None else [say.unless])]
         self._find = Expression(profile.framing.find) if profile.framing.find else None
         self._match = Expression(message.match) if message.match else None
         self._constants: Values = {}
-        self._of: dict[str, Root] = {}
+        self._of: dict[str, FramePart] = {}
         self._outer = self._roots(self._find, profile.fields)
         self._inner = self._roots(self._match, message.fields)
         for root in (*self._outer, *self._inner):
             root.texts = self._texts(root)
-        self._check = Check(profile.checksum) if profile.checksum else None
+        self._check = ChecksumVerifier(profile.checksum) if profile.checksum else None
         self._separator = profile.separator if message.separator is None else message.separator
 
     def frames(self, count: int) -> tuple[bytes, ...]:
@@ -84,9 +86,13 @@ class Building:
 
     # Fields
 
-    def _roots(self, expression: Expression | None, fields: Mapping[str, Field]) -> list[Root]:
+    def _roots(
+        self, expression: Expression | None, fields: Mapping[str, FieldSpec]
+    ) -> list[FramePart]:
         """The parts that these fields are made of."""
-        made = [Root(name, None, None, {}) for name in (expression.groups if expression else ())]
+        made = [
+            FramePart(name, None, None, {}) for name in (expression.groups if expression else ())
+        ]
         self._of |= {root.name: root for root in made}
         for name, field in fields.items():
             source = self._of.get(field.of or name)
@@ -94,26 +100,28 @@ class Building:
                 self._of.pop(name, None)
                 self._constants[name] = field.value
             elif field.at is not None:
-                there = replace(field, at=None, of=RAW)
-                self._of[name] = Root(f"{name} at {field.at}", field.at, field.width, {name: there})
+                there = replace(field, at=None, of=RAW_SOURCE)
+                self._of[name] = FramePart(
+                    f"{name} at {field.at}", field.at, field.width, {name: there}
+                )
                 made.append(self._of[name])
             elif source is not None:
                 source.fields[name] = field
                 self._of[name] = source
         return made
 
-    def _accepts(self, root: Root, text: Part) -> bool:
+    def _accepts(self, root: FramePart, text: Part) -> bool:
         """Whether all fields of a part fit this text, and no condition on them fails."""
-        source = RAW if root.at is not None else root.name
+        source = RAW_SOURCE if root.at is not None else root.name
         try:
-            values = decoded(
+            values = decode_fields(
                 root.fields, b"", b"", {**self._constants, source: text}, {}, self._profile.maps
             )
         except (UnfitFieldError, KeyError):
             return False
         own = {name for name, other in self._of.items() if other is root}
         return all(
-            hold(
+            conditions_hold(
                 {name: wanted for name, wanted in when.items() if name in own},
                 {name: wanted for name, wanted in unless.items() if name in own},
                 values,
@@ -121,15 +129,15 @@ class Building:
             for when, unless in zip(self._when, self._unless, strict=True)
         )
 
-    def _texts(self, root: Root) -> list[Part]:
+    def _texts(self, root: FramePart) -> list[Part]:
         tried = dict.fromkeys(self._sized(root.width, self._tried(root)))
         found = [text for text in tried if self._accepts(root, text)]
-        return self._draws.some(found, KEPT)
+        return self._draws.some(found, MAX_TEXTS)
 
-    def _tried(self, root: Root) -> Iterator[Part]:
+    def _tried(self, root: FramePart) -> Iterator[Part]:
         """Texts that may fit a part."""
         words: list[Any] = []
-        numbers: list[int] = list(SMALL)
+        numbers: list[int] = list(SMALL_NUMBERS)
         masks: list[tuple[int, int]] = []
         for field in root.fields.values():
             table = self._profile.maps[field.map] if isinstance(field.map, str) else field.map
@@ -146,14 +154,14 @@ class Building:
         numbers += [int(word) for word in words if isinstance(word, str) and word.isdecimal()]
         numbers += [
             sum(self._draws.choice((0, 1, each)) << low for low, _ in masks)
-            for each in SMALL
+            for each in SMALL_NUMBERS
             for _ in range(len(masks))
         ]
-        numbers += [each << low for low, _ in masks for each in numbers[: len(SMALL) * 2]]
+        numbers += [each << low for low, _ in masks for each in numbers[: len(SMALL_NUMBERS) * 2]]
         yield from (word for word in words if isinstance(word, str))
         for encoding in dict.fromkeys(field.encoding for field in root.fields.values()):
             yield from _written(numbers, encoding, root.width)
-        yield from PLAIN
+        yield from PLAIN_TEXTS
         yield ""
 
     def _sized(self, width: int | None, texts: Iterable[Part]) -> Iterator[Part]:
@@ -188,7 +196,7 @@ class Building:
         return None if frame is None else self._finished(frame)
 
     def _matching(
-        self, expression: Expression, roots: Iterable[Root], chosen: Mapping[str, Part]
+        self, expression: Expression, roots: Iterable[FramePart], chosen: Mapping[str, Part]
     ) -> Part | None:
         wanted = {
             root.name: chosen[root.name]
@@ -199,10 +207,10 @@ class Building:
 
     def _laid(
         self,
-        roots: Iterable[Root],
+        roots: Iterable[FramePart],
         chosen: Mapping[str, Part],
         separator: str,
-        shape: Message,
+        shape: MessageSpec,
         lead: Part,
         trail: Part,
     ) -> Part | None:
@@ -221,7 +229,7 @@ class Building:
         return self._cells(placed, shape.length, lead, trail)
 
     def _filler(self) -> Part:
-        return self._draws.choice(PLAIN[:5])
+        return self._draws.choice(PLAIN_TEXTS[:5])
 
     def _cells(
         self,
@@ -300,7 +308,7 @@ class Building:
         checksum = self._profile.checksum
         assert self._check is not None
         assert checksum is not None
-        width = width_of(checksum)
+        width = checksum_width(checksum)
         if checksum.field is not None and self._check.place(frame) is None:
             separator = checksum.separator.encode("latin-1")
             pieces = frame.split(separator)
@@ -314,7 +322,7 @@ class Building:
         return frame[:begin] + self._check.written(frame, begin) + frame[begin + width :]
 
 
-def _unscaled(values: Iterable[Any], field: Field | None) -> list[int]:
+def _unscaled(values: Iterable[Any], field: FieldSpec | None) -> list[int]:
     """The numbers that a field makes these values of, as far as that is simple."""
     if field is None:
         return []

@@ -14,15 +14,15 @@ from operator import xor
 
 import anycrc
 
-from devices.profiles.language import Checksum, Crc
+from devices.profiles.language import ChecksumSpec, CrcSpec
 
-_PLAIN: dict[str, Callable[[bytes], int]] = {
+_SIMPLE_CHECKSUMS: dict[str, Callable[[bytes], int]] = {
     "xor": lambda data: reduce(xor, data, 0),
     "sum": sum,
     "lrc": lambda data: -sum(data) & 0xFF,
 }
-CATALOGUE: dict[str, Crc] = {
-    name.lower(): Crc(
+NAMED_CRCS: dict[str, CrcSpec] = {
+    name.lower(): CrcSpec(
         width=model.width,
         polynomial=model.poly,
         initial=model.init,
@@ -36,31 +36,31 @@ CATALOGUE: dict[str, Crc] = {
 """The CRCs that have a name and a width of whole bytes: ``crc16-modbus``."""
 
 
-def crc_of(checksum: Checksum) -> Crc | None:
+def crc_of(checksum: ChecksumSpec) -> CrcSpec | None:
     """The CRC of a checksum. None: it is not a CRC. Raises ``ValueError`` for an unknown kind."""
-    if checksum.kind in _PLAIN:
+    if checksum.kind in _SIMPLE_CHECKSUMS:
         return None
     if checksum.kind == "crc":
         if checksum.crc is None:
             raise ValueError("add the section [checksum.crc]")
         return checksum.crc
-    if checksum.kind not in CATALOGUE:
-        near = get_close_matches(checksum.kind, CATALOGUE, n=3)
+    if checksum.kind not in NAMED_CRCS:
+        near = get_close_matches(checksum.kind, NAMED_CRCS, n=3)
         known = f"did you mean {' or '.join(near)}?" if near else "for example crc16-modbus"
         raise ValueError(
             f"no checksum {checksum.kind!r}; there are xor, sum, lrc, crc, and CRCs by "
             f"name: {known}"
         )
-    return CATALOGUE[checksum.kind]
+    return NAMED_CRCS[checksum.kind]
 
 
-def function(checksum: Checksum) -> Callable[[bytes], int]:
+def checksum_function(checksum: ChecksumSpec) -> Callable[[bytes], int]:
     """A function that computes the checksum of one or more bytes. Raises ``ValueError`` as
     :func:`crc_of` does.
     """
     wanted = crc_of(checksum)
     if wanted is None:
-        return _PLAIN[checksum.kind]
+        return _SIMPLE_CHECKSUMS[checksum.kind]
     calculator = anycrc.CRC(
         wanted.width,
         wanted.polynomial,
@@ -72,7 +72,7 @@ def function(checksum: Checksum) -> Callable[[bytes], int]:
     return lambda data: int(calculator.calc(data))
 
 
-def width_of(checksum: Checksum) -> int:
+def checksum_width(checksum: ChecksumSpec) -> int:
     """How many bytes the checksum occupies in a frame. Raises ``ValueError`` as :func:`crc_of`
     does.
     """
@@ -81,13 +81,13 @@ def width_of(checksum: Checksum) -> int:
     return checksum.width or (2 * natural if checksum.encoding == "hex" else natural)
 
 
-class Check:
+class ChecksumVerifier:
     """Checks the frames of one profile."""
 
-    def __init__(self, checksum: Checksum) -> None:
-        self._word = function(checksum)
+    def __init__(self, checksum: ChecksumSpec) -> None:
+        self._word = checksum_function(checksum)
         self._of = checksum
-        self._width = width_of(checksum)
+        self._width = checksum_width(checksum)
         digits = 4 * self._width if checksum.encoding == "hex" else 8 * self._width
         self._mask = (1 << digits) - 1 if checksum.keep is None else checksum.keep
 

@@ -10,42 +10,42 @@ from typing import Any
 
 import msgspec
 
-from devices.codec import GREETING, OPENING, Counters, Proof
-from devices.pace import Beat, Pace
-from devices.profiles.checksums import Check
-from devices.profiles.commands import written
-from devices.profiles.fields import LATE, UnfitFieldError, Values, decoded
-from devices.profiles.framing import Blocks, Dropped, Line, Lines
-from devices.profiles.language import Message, Profile, Say
+from devices.codec import GREETING_SECONDS, OPENING_SECONDS, Counters, FrameProof
+from devices.pace import HandPace, SteadyPace
+from devices.profiles.checksums import ChecksumVerifier
+from devices.profiles.commands import command_bytes
+from devices.profiles.fields import LATE, UnfitFieldError, Values, decode_fields
+from devices.profiles.framing import BlockFraming, DroppedBytes, FrameCandidate, LineFraming
+from devices.profiles.language import MessageSpec, Profile, ReadingSpec
 from devices.profiles.patterns import compiled
-from devices.profiles.saying import filled, hides, hold, made
+from devices.profiles.saying import conditions_hold, fill_template, make_reading, may_hide_cards
 from devices.readings import (
     AnyReading,
     CardDrawn,
     DiceFault,
     LinkGap,
     LinkGarbage,
-    Paced,
+    MaybeLate,
     ShoeFault,
     WheelFault,
     escape,
 )
 
 GAP = "link.gap"
-FOREIGN = (b"The line is in use, please try again later.", b"Welcome")
+SERVER_TEXTS = (b"The line is in use, please try again later.", b"Welcome")
 """Text that no device of a table sends: a message that takes it for a frame proves nothing."""
 
 
-Standing = WheelFault | ShoeFault | DiceFault
+FaultReading = WheelFault | ShoeFault | DiceFault
 """Readings that hold until they end: a profile lets no other stand."""
 
 
-class Fitting(msgspec.Struct, frozen=True):
+class FittingMessage(msgspec.Struct, frozen=True):
     """A message that fits a frame, the values of all fields, and the readings it produces."""
 
-    message: Message
+    message: MessageSpec
     values: Values
-    readings: list[tuple[Say, AnyReading | None]]
+    readings: list[tuple[ReadingSpec, AnyReading | None]]
 
 
 class ProfileCodec:
@@ -57,7 +57,7 @@ class ProfileCodec:
         self.steady = profile.steady
         self._device = device
         self._profile = profile
-        self._check = Check(profile.checksum) if profile.checksum else None
+        self._check = ChecksumVerifier(profile.checksum) if profile.checksum else None
         self._find = (
             compiled(framing.find, framing.longest, searched=True) if framing.find else None
         )
@@ -66,7 +66,7 @@ class ProfileCodec:
             for pattern in (framing.before, framing.behind)
         ]
         self._resync = framing.resync.encode("latin-1")
-        self._hides = hides(profile)
+        self._hides = may_hide_cards(profile)
         self._shown = not self._hides if framing.shown is None else framing.shown
         self._shapes = {
             message.name: compiled(message.match, framing.longest)
@@ -74,8 +74,8 @@ class ProfileCodec:
             if message.match
         }
         self._stream = self._framed()
-        self._pace = Pace(device, profile.pace.draw)
-        self._beat = Beat(device, profile.pace.period)
+        self._pace = HandPace(device, profile.pace.draw)
+        self._beat = SteadyPace(device, profile.pace.period)
         self._kept_at: float | None = None  # when bytes arrived last that may have been kept
         self._missed = False
         # the last values, for readings that are reported only on change
@@ -83,13 +83,13 @@ class ProfileCodec:
         # by message: its last readings, for those that must be received twice
         self._once: dict[str, list[AnyReading]] = {}
         self._kept: Values = {}
-        self._standing: dict[str, dict[tuple[str, Any], Standing]] = {}
+        self._standing: dict[str, dict[tuple[str, Any], FaultReading]] = {}
         self._number: int | None = None
         self._recent: deque[bytes] = deque(
             maxlen=profile.sequence.copies if profile.sequence else 0
         )
         # messages that take any text for a frame
-        self._free = frozenset[str]() if self._check else frozenset(self._taken_from(FOREIGN))
+        self._free = frozenset[str]() if self._check else frozenset(self._taken_from(SERVER_TEXTS))
         self._greeting_until = -inf  # until then, such text may be a device server's
 
     @property
@@ -101,15 +101,21 @@ class ProfileCodec:
         )
 
     @property
-    def proof(self) -> Proof:
+    def proof(self) -> FrameProof:
         """See :class:`devices.codec.Codec`: a check sum, or a message that does not take any
         text.
         """
-        return Proof.CHECKED if self._check else Proof.TEXT if self._free else Proof.FORM
+        return (
+            FrameProof.CHECKED
+            if self._check
+            else FrameProof.TEXT
+            if self._free
+            else FrameProof.FORM
+        )
 
     def opened(self, now: float) -> None:
         """See :class:`devices.codec.TakesText`."""
-        self._greeting_until = now + GREETING if self._free else -inf
+        self._greeting_until = now + GREETING_SECONDS if self._free else -inf
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last frame
         """Drop a partial frame; keep what is known of the device."""
@@ -129,7 +135,7 @@ class ProfileCodec:
                 f"{', '.join(known) or 'none'}"
             )
         try:
-            return written(known[command], argument, self._check)
+            return command_bytes(known[command], argument, self._check)
         except ValueError as error:
             raise ValueError(f"{self._profile.name}: {command} {error}") from None
 
@@ -151,7 +157,7 @@ class ProfileCodec:
         """
         if self._profile.pace.period:
             return None
-        return self._pace.opening if self._profile.pace.draw else OPENING
+        return self._pace.opening if self._profile.pace.draw else OPENING_SECONDS
 
     def kept(self, now: float) -> None:
         """See :class:`devices.codec.JudgesKept`."""
@@ -164,7 +170,7 @@ class ProfileCodec:
         self.counters.bytes += len(data)
         out: list[AnyReading] = [*self._pace.burst(now)]
         for piece in self._stream.feed(data, now):
-            if isinstance(piece, Dropped):
+            if isinstance(piece, DroppedBytes):
                 self._drop(piece.data, now, out)
             elif self._find is not None:
                 self._search(piece, self._find, now, out)
@@ -173,7 +179,7 @@ class ProfileCodec:
         return out
 
     def _search(
-        self, line: Line, find: re.Pattern[bytes], now: float, out: list[AnyReading]
+        self, line: FrameCandidate, find: re.Pattern[bytes], now: float, out: list[AnyReading]
     ) -> None:
         """Find the frames in a line: usually one, or several if line ends were lost. Drop what is
         before and between them.
@@ -187,7 +193,7 @@ class ProfileCodec:
                 self._drop(match[0], now, out)
         self._drop(line.data[begin:], now, out, behind)
 
-    def _whole(self, line: Line, now: float, out: list[AnyReading]) -> None:
+    def _whole(self, line: FrameCandidate, now: float, out: list[AnyReading]) -> None:
         """Handle a block, or a line; if the line does not fit, try it from the last byte that
         begins a frame.
         """
@@ -223,16 +229,20 @@ class ProfileCodec:
             self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
-    def _framed(self) -> Lines | Blocks:
+    def _framed(self) -> LineFraming | BlockFraming:
         framing = self._profile.framing
-        return Lines(framing) if framing.form == "line" else Blocks(framing, self._is_frame)
+        return (
+            LineFraming(framing)
+            if framing.form == "line"
+            else BlockFraming(framing, self._is_frame)
+        )
 
     def _taken_from(self, texts: Iterable[bytes]) -> Iterator[str]:
         """The names of the messages that these lines of text fit."""
         end = self._profile.framing.ends[:1].encode("latin-1")
         for text in texts:
             for piece in self._framed().feed(text + end, 0.0):
-                if isinstance(piece, Line):
+                if isinstance(piece, FrameCandidate):
                     for frame, groups in self._candidates(piece.data):
                         fitting = self._fitting(frame, groups, cut=False, unknown=True)
                         if fitting is not None:
@@ -286,12 +296,14 @@ class ProfileCodec:
             self._say(fitting, frame, now, out)
         return True
 
-    def _fitting(self, frame: bytes, groups: Values, cut: bool, unknown: bool) -> Fitting | None:
+    def _fitting(
+        self, frame: bytes, groups: Values, cut: bool, unknown: bool
+    ) -> FittingMessage | None:
         """The first message that fits. One marked unknown is tried only if no other fits."""
         profile = self._profile
         body = frame[profile.framing.body[0] : len(frame) + profile.framing.body[1]]
         try:
-            common = decoded(
+            common = decode_fields(
                 profile.fields,
                 body,
                 profile.separator.encode("latin-1"),
@@ -310,7 +322,7 @@ class ProfileCodec:
                         continue
         return None
 
-    def _fit(self, message: Message, body: bytes, common: Values) -> Fitting:
+    def _fit(self, message: MessageSpec, body: bytes, common: Values) -> FittingMessage:
         """Decode a frame as this message. Raises :class:`UnfitFieldError`."""
         part = body
         if message.part:
@@ -332,17 +344,21 @@ class ProfileCodec:
             if match is None:
                 raise UnfitFieldError
             values |= named_groups(match)
-        values = decoded(message.fields, part, separator, values, self._kept, self._profile.maps)
-        if not hold(message.when, message.unless, values):
+        values = decode_fields(
+            message.fields, part, separator, values, self._kept, self._profile.maps
+        )
+        if not conditions_hold(message.when, message.unless, values):
             raise UnfitFieldError
         readings = [
-            (say, made(say, values) if say.reading else None)
+            (say, make_reading(say, values) if say.reading else None)
             for say in (*self._profile.say, *message.say)
-            if hold(say.when, say.unless, values)
+            if conditions_hold(say.when, say.unless, values)
         ]
-        return Fitting(message, values, readings)
+        return FittingMessage(message, values, readings)
 
-    def _is_copy(self, fitting: Fitting, frame: bytes, now: float, out: list[AnyReading]) -> bool:
+    def _is_copy(
+        self, fitting: FittingMessage, frame: bytes, now: float, out: list[AnyReading]
+    ) -> bool:
         """Follow the sequence numbers: a missing number is a gap; a copy of a recent frame is
         dropped if the device sends copies.
         """
@@ -368,7 +384,9 @@ class ProfileCodec:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
         return False
 
-    def _say(self, fitting: Fitting, frame: bytes, now: float, out: list[AnyReading]) -> None:
+    def _say(
+        self, fitting: FittingMessage, frame: bytes, now: float, out: list[AnyReading]
+    ) -> None:
         values = fitting.values
         if fitting.message.beat:
             out += self._beat.heard(now)
@@ -399,13 +417,13 @@ class ProfileCodec:
                     key: last for key, last in self._reported.items() if key[0] != say.forgets
                 }
             if say.ends:
-                self._end(str(filled(say.ends, values)), now, out)
+                self._end(str(fill_template(say.ends, values)), now, out)
             if reading is not None:
                 self._emit(
                     say, reading, values[LATE], frame if self._shows(say, alone) else None, now, out
                 )
 
-    def _keeping(self, message: Message) -> Iterable[str]:
+    def _keeping(self, message: MessageSpec) -> Iterable[str]:
         return (
             name
             for fields in (self._profile.fields, message.fields)
@@ -413,7 +431,7 @@ class ProfileCodec:
             if field.keep
         )
 
-    def _is_new(self, say: Say, values: Values) -> bool:
+    def _is_new(self, say: ReadingSpec, values: Values) -> bool:
         key = (say.reading or f"{say.ends}/{say.forgets}", *say.changed)
         now = tuple(values.get(name) for name in say.changed)
         before, self._reported[key] = self._reported.get(key), now
@@ -427,7 +445,7 @@ class ProfileCodec:
             for reading in over
         ]
 
-    def _shows(self, say: Say, alone: bool) -> bool:
+    def _shows(self, say: ReadingSpec, alone: bool) -> bool:
         """Whether a reading may show its frame. If the frame gives several cards, none may: one may
         be face up and the others not.
         """
@@ -437,7 +455,7 @@ class ProfileCodec:
 
     def _emit(
         self,
-        say: Say,
+        say: ReadingSpec,
         reading: AnyReading,
         late: bool,
         frame: bytes | None,
@@ -448,7 +466,7 @@ class ProfileCodec:
             self._miss(now, out)
             return
         if say.stands:
-            assert isinstance(reading, Standing)
+            assert isinstance(reading, FaultReading)
             group = self._standing.setdefault(say.stands, {})
             key = (say.reading, getattr(reading, "fault", None))
             if group.get(key) == reading:
@@ -456,12 +474,12 @@ class ProfileCodec:
             group[key] = reading
         shown = None if frame is None else escape(frame)
         reading = msgspec.structs.replace(reading, at=now, device=self._device, frame=shown)
-        if isinstance(reading, Paced):
+        if isinstance(reading, MaybeLate):
             late = late or self._is_drawn_late(say, now)
             reading = msgspec.structs.replace(reading, late=late)
         out.append(reading)
 
-    def _is_drawn_late(self, say: Say, now: float) -> bool:
+    def _is_drawn_late(self, say: ReadingSpec, now: float) -> bool:
         """Whether a card came too soon after the previous one for a person's hand."""
         late = self._pace.is_late(now, card=say.reading in self._profile.pace.draws)
         self.counters.late += late

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from devices.profiles.checksums import Check
-from devices.profiles.language import Command
+from devices.profiles.checksums import ChecksumVerifier
+from devices.profiles.language import CommandSpec
 
-ARGUMENT, CHECKSUM = "{argument}", "{checksum}"
+ARGUMENT_MARK, CHECKSUM_MARK = "{argument}", "{checksum}"
 
 
-def written(command: Command, argument: str, check: Check | None) -> bytes:
+def command_bytes(command: CommandSpec, argument: str, check: ChecksumVerifier | None) -> bytes:
     """The bytes of a command. Raises ``ValueError`` for an invalid argument."""
     text = command.send
-    if ARGUMENT not in text:
+    if ARGUMENT_MARK not in text:
         if argument:
             raise ValueError(f"takes no argument, got {argument!r}")
     else:
-        text = text.replace(ARGUMENT, _argument(command, argument))
-    if CHECKSUM not in text:
+        text = text.replace(ARGUMENT_MARK, _format_argument(command, argument))
+    if CHECKSUM_MARK not in text:
         return text.encode("latin-1")
     assert check is not None, "is checked when the profile is read"
-    before, _, behind = (part.encode("latin-1") for part in text.partition(CHECKSUM))
+    before, _, behind = (part.encode("latin-1") for part in text.partition(CHECKSUM_MARK))
     return before + check.written(before, len(before)) + behind
 
 
-def _argument(command: Command, argument: str) -> str:
+def _format_argument(command: CommandSpec, argument: str) -> str:
     least, most = command.min or 0, command.max
     if (
         not (argument.isascii() and argument.isdigit())

@@ -12,15 +12,15 @@ from typing import Any
 
 import msgspec
 
-from devices.profiles.language import Field
-from devices.readings import EXACT
+from devices.profiles.language import FieldSpec
+from devices.readings import MAX_EXACT_INTEGER
 
 _BASE = {"decimal": 10, "hex": 16}
-_LONGEST_NUMBER = 18
+_MAX_DIGITS = 18
 """Digits of the longest number that is read."""
 
 
-class Numbers(msgspec.Struct, frozen=True):
+class NumberDomain(msgspec.Struct, frozen=True):
     """Whole numbers from ``least`` to ``most``, then scaled: ``times``, ``plus``, ``decimals``."""
 
     least: int
@@ -51,7 +51,7 @@ class Numbers(msgspec.Struct, frozen=True):
         return False
 
 
-class Text(msgspec.Struct, frozen=True):
+class TextDomain(msgspec.Struct, frozen=True):
     """Text of ``width`` characters; None: of any number. ``stripped``: without blanks around it,
     and perhaps shorter. ``fits``: whether it can be a text, as far as anything else is known.
     """
@@ -79,7 +79,7 @@ class Text(msgspec.Struct, frozen=True):
         return self.may_be(text) or not text.isprintable()
 
 
-class Values(msgspec.Struct, frozen=True):
+class ValueDomain(msgspec.Struct, frozen=True):
     """Some values and no others."""
 
     values: tuple[Any, ...]
@@ -96,7 +96,7 @@ class Values(msgspec.Struct, frozen=True):
         return any(str(each) == text for each in self.values if each is not None)
 
 
-class Anything(msgspec.Struct, frozen=True):
+class AnyDomain(msgspec.Struct, frozen=True):
     """Of which nothing is known."""
 
     def may_be(self, value: Any) -> bool:  # noqa: ARG002
@@ -108,15 +108,15 @@ class Anything(msgspec.Struct, frozen=True):
         return True
 
 
-Kind = Numbers | Text | Values | Anything
+ValueKind = NumberDomain | TextDomain | ValueDomain | AnyDomain
 
 
-class Domain(msgspec.Struct, frozen=True):
+class FieldDomain(msgspec.Struct, frozen=True):
     """What a field can be. ``absent``: it may have no value. ``kinds``: its values otherwise; none:
     it never has one.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ValueKind, ...]
     absent: bool = False
 
     def may_be(self, value: Any) -> bool:
@@ -128,34 +128,36 @@ class Domain(msgspec.Struct, frozen=True):
         return (self.absent and not text) or any(kind.key(text) for kind in self.kinds)
 
 
-NOTHING = Domain((), absent=True)
-ANY = Domain((Anything(),), absent=True)
+NO_VALUE = FieldDomain((), absent=True)
+ANYTHING = FieldDomain((AnyDomain(),), absent=True)
 
 
-def of_text(text: Domain, field: Field, table: Mapping[str, Any] | None) -> Domain:
+def field_domain(
+    text: FieldDomain, field: FieldSpec, table: Mapping[str, Any] | None
+) -> FieldDomain:
     """The domain of a field whose source has this domain: what the map, if there is one, makes of
     it.
     """
     if field.value is not None:
-        return Domain((Values((field.value,)),))
-    kinds = [each for kind in text.kinds for each in _plain(kind, field)]
+        return FieldDomain((ValueDomain((field.value,)),))
+    kinds = [each for kind in text.kinds for each in _before_map(kind, field)]
     # a blank is no value whatever the map says
     unmapped = text.absent and field.blank is None and not field.fixed
-    given = Domain(tuple(kinds), unmapped)
+    given = FieldDomain(tuple(kinds), unmapped)
     if table is not None:
         given = _mapped(given, field, table)
     absent = given.absent or field.blank is not None or field.optional or field.keep
     # what is kept may be of another message
-    return Domain((*given.kinds, Anything()) if field.keep else given.kinds, absent)
+    return FieldDomain((*given.kinds, AnyDomain()) if field.keep else given.kinds, absent)
 
 
-def _plain(kind: Kind, field: Field) -> list[Kind]:
+def _before_map(kind: ValueKind, field: FieldSpec) -> list[ValueKind]:
     """A field before its map."""
-    if isinstance(kind, Anything):
+    if isinstance(kind, AnyDomain):
         if field.fixed:
-            return [Values((field.fixed,))]
-        return [kind if field.encoding == "text" else _unbounded(field)]
-    if isinstance(kind, Values):
+            return [ValueDomain((field.fixed,))]
+        return [kind if field.encoding == "text" else _unbounded_numbers(field)]
+    if isinstance(kind, ValueDomain):
         # of a map or a constant: the words of the profile itself
         texts = [each for each in kind.values if isinstance(each, str)]
         numbers = [
@@ -164,45 +166,45 @@ def _plain(kind: Kind, field: Field) -> list[Kind]:
             if isinstance(each, int | float) and not isinstance(each, bool)
         ]
         rest = tuple(each for each in kind.values if isinstance(each, bool))
-        made: list[Kind] = [Values(rest)] if rest else []
+        made: list[ValueKind] = [ValueDomain(rest)] if rest else []
         if field.encoding != "text":
-            return [*made, *([_unbounded(field)] if texts or numbers else [])]
+            return [*made, *([_unbounded_numbers(field)] if texts or numbers else [])]
         if field.fixed:
-            return [Values((field.fixed,))] if field.fixed in texts else []
+            return [ValueDomain((field.fixed,))] if field.fixed in texts else []
         texts = [each.strip() if field.strip else each for each in texts]
         unscaled = field.bits is None and field.min is None and field.max is None
         plain = unscaled and not (field.times != 1 or field.plus or field.decimals)
         if numbers and not plain:
-            made.append(_unbounded(field))
-        return [*made, Values((*texts, *(numbers if plain else ())))]
-    if isinstance(kind, Text):
+            made.append(_unbounded_numbers(field))
+        return [*made, ValueDomain((*texts, *(numbers if plain else ())))]
+    if isinstance(kind, TextDomain):
         if field.fixed:
-            stripped = Text(kind.width, kind.stripped or field.strip, kind.fits)
-            return [Values((field.fixed,))] if stripped.key(field.fixed) else []
+            stripped = TextDomain(kind.width, kind.stripped or field.strip, kind.fits)
+            return [ValueDomain((field.fixed,))] if stripped.key(field.fixed) else []
         if field.encoding == "text":
-            return [Text(kind.width, kind.stripped or field.strip, kind.fits)]
-        return _clipped(_numbers(kind.width, field), field)
+            return [TextDomain(kind.width, kind.stripped or field.strip, kind.fits)]
+        return _within_bounds(_numbers_of_width(kind.width, field), field)
     if field.fixed:
         return []
     if (kind.times, kind.plus, kind.decimals) != (1, 0, 0):
-        return [_unbounded(field)]
-    return _clipped(kind, field)
+        return [_unbounded_numbers(field)]
+    return _within_bounds(kind, field)
 
 
-def _unbounded(field: Field) -> Numbers:
+def _unbounded_numbers(field: FieldSpec) -> NumberDomain:
     """Numbers of which nothing is known."""
-    return Numbers(-EXACT, EXACT, 1, 0, 9 if field.decimals else 0)
+    return NumberDomain(-MAX_EXACT_INTEGER, MAX_EXACT_INTEGER, 1, 0, 9 if field.decimals else 0)
 
 
-def _numbers(width: int | None, field: Field) -> Numbers:
+def _numbers_of_width(width: int | None, field: FieldSpec) -> NumberDomain:
     """All numbers that a text of this width can be."""
     if field.encoding in ("big", "little"):
-        return Numbers(0, (1 << 8 * (8 if width is None else min(width, 8))) - 1)
-    digits = _LONGEST_NUMBER if width is None else min(width, _LONGEST_NUMBER)
-    return Numbers(0, _BASE[field.encoding] ** digits - 1)
+        return NumberDomain(0, (1 << 8 * (8 if width is None else min(width, 8))) - 1)
+    digits = _MAX_DIGITS if width is None else min(width, _MAX_DIGITS)
+    return NumberDomain(0, _BASE[field.encoding] ** digits - 1)
 
 
-def _clipped(numbers: Numbers, field: Field) -> list[Kind]:
+def _within_bounds(numbers: NumberDomain, field: FieldSpec) -> list[ValueKind]:
     """Numbers after the mask, the bounds and the scale of a field."""
     least, most = numbers.least, numbers.most
     if field.bits is not None:
@@ -212,11 +214,15 @@ def _clipped(numbers: Numbers, field: Field) -> list[Kind]:
             most = (1 << count) - 1
     least = least if field.min is None else max(least, field.min)
     most = most if field.max is None else min(most, field.max)
-    return [Numbers(least, most, field.times, field.plus, field.decimals)] if least <= most else []
+    return (
+        [NumberDomain(least, most, field.times, field.plus, field.decimals)]
+        if least <= most
+        else []
+    )
 
 
-def _mapped(given: Domain, field: Field, table: Mapping[str, Any]) -> Domain:
+def _mapped(given: FieldDomain, field: FieldSpec, table: Mapping[str, Any]) -> FieldDomain:
     values = tuple(value for key, value in table.items() if given.key(key))
     others = () if field.otherwise is None else (field.otherwise,)
-    kinds = (Values((*values, *others)),) if values or others else ()
-    return Domain(kinds if given.kinds or given.absent else ())
+    kinds = (ValueDomain((*values, *others)),) if values or others else ()
+    return FieldDomain(kinds if given.kinds or given.absent else ())

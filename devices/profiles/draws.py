@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Draws:
+class PseudoRandom:
     """A linear congruential generator of 64 bits, with the constants of Knuth's MMIX. ``state``:
     where it is; setting it repeats what followed.
     """

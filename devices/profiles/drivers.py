@@ -7,13 +7,13 @@ from __future__ import annotations
 import msgspec
 
 from devices.codec import Codec, Driver
-from devices.places import spell
+from devices.places import format_path
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
-from devices.profiles.profile import parse, shipped
+from devices.profiles.profile import parse_profile, shipped_profile
 from devices.profiles.witness import unreached
 
-NUMBER = "wheel.number"
+RESULT_READING = "wheel.number"
 """The reading without which a wheel gives no result."""
 
 
@@ -52,15 +52,15 @@ def _blind(profile: Profile) -> str | None:
     comes.
     """
     said = [*profile.say, *(each for message in profile.message for each in message.say)]
-    if profile.kind == "wheel" and NUMBER not in {each.reading for each in said}:
+    if profile.kind == "wheel" and RESULT_READING not in {each.reading for each in said}:
         return (
-            f"no number can come: the profile {profile.name} says no {NUMBER}; write one from the "
-            "maker's document (docs/technician/profiles.md)"
+            f"no number can come: the profile {profile.name} says no {RESULT_READING}; "
+            "write one from the maker's document (docs/technician/profiles.md)"
         )
     for at, what in unreached(profile):
         return (
-            f"the profile {profile.name}: {spell(at)}: {what}; `novamas profile check` lists all "
-            "such places"
+            f"the profile {profile.name}: {format_path(at)}: {what}; "
+            "`novamas profile check` lists all such places"
         )
     return None
 
@@ -70,7 +70,7 @@ def described(options: msgspec.Struct) -> Driver:
     :class:`devices.profiles.profile.ProfileError`.
     """
     assert isinstance(options, Options)
-    return driver_of(parse(options.text))
+    return driver_of(parse_profile(options.text))
 
 
 def _make(device: str, options: msgspec.Struct) -> Codec:
@@ -89,4 +89,4 @@ PROFILE = Driver(
     described=described,
 )
 
-ZVONIMIR_KING = driver_of(shipped("zvonimir-king"))
+ZVONIMIR_KING = driver_of(shipped_profile("zvonimir-king"))

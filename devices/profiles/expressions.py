@@ -12,17 +12,17 @@ from functools import cache
 
 import msgspec
 
-from devices.profiles.draws import Draws
+from devices.profiles.draws import PseudoRandom
 
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")
-_OPENED = re.compile(r"\((?:\?:|\?P<(\w+)>|)")
-_EMPTY = re.compile(r"[\^$]|\\[AbBZ]")
+_GROUP_START = re.compile(r"\((?:\?:|\?P<(\w+)>|)")
+_ZERO_WIDTH = re.compile(r"[\^$]|\\[AbBZ]")
 """What matches between two characters."""
-_MORE = 3
+_EXTRA_REPEATS = 3
 """So many repeats more than the least are tried."""
 
-_PLAIN = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class _Item(msgspec.Struct):
@@ -53,7 +53,7 @@ class Expression:
         except UnicodeEncodeError:
             return False
 
-    def example(self, draws: Draws, wanted: Mapping[str, str]) -> str | None:
+    def example(self, draws: PseudoRandom, wanted: Mapping[str, str]) -> str | None:
         """A text that it matches, with these texts of groups where they come. None: this try gave
         none.
         """
@@ -62,7 +62,7 @@ class Expression:
         return made if fits else None
 
     def _one_of(
-        self, ways: list[list[_Item]], draws: Draws, wanted: Mapping[str, str]
+        self, ways: list[list[_Item]], draws: PseudoRandom, wanted: Mapping[str, str]
     ) -> str | None:
         parts: list[str] = []
         for item in draws.choice(ways):
@@ -71,7 +71,7 @@ class Expression:
                     return None
                 parts.append(wanted[item.name])
                 continue
-            most = min(item.most, item.least + _MORE)
+            most = min(item.most, item.least + _EXTRA_REPEATS)
             for _ in range(
                 draws.choice((item.least, item.least + draws.below(most - item.least + 1)))
             ):
@@ -91,7 +91,7 @@ class Expression:
             if self._pattern[self._at] == "|":
                 self._at += 1
                 ways.append([])
-            elif empty := _EMPTY.match(self._pattern, self._at):
+            elif empty := _ZERO_WIDTH.match(self._pattern, self._at):
                 self._at = empty.end()
             else:
                 item = self._item()
@@ -101,7 +101,7 @@ class Expression:
 
     def _item(self) -> _Item:
         begin = self._at
-        opened = _OPENED.match(self._pattern, begin)
+        opened = _GROUP_START.match(self._pattern, begin)
         if opened is not None:
             self._at = opened.end()
             ways = self._alternatives()
@@ -138,6 +138,6 @@ def _characters(atom: str) -> str:
     """The characters that an atom matches, plain ones first and most often."""
     matches = re.compile(atom.encode("latin-1"))
     found = [chr(byte) for byte in range(256) if matches.fullmatch(bytes((byte,)))]
-    plain = [each for each in found if each in _PLAIN]
+    plain = [each for each in found if each in _ALPHANUMERIC]
     printable = [each for each in found if " " <= each <= "~"]
     return "".join(plain * 2 + printable * 2) or "".join(found)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from devices.errors import NovamasError
-from devices.profiles.language import Field
-from devices.readings import EXACT, escape
+from devices.profiles.language import FieldSpec
+from devices.readings import MAX_EXACT_INTEGER, escape
 
 Values = dict[str, Any]
 """Field -> its value; None: absent."""
@@ -24,8 +24,8 @@ class UnfitFieldError(NovamasError):
     """Part of a frame does not fit its field."""
 
 
-def decoded(
-    fields: Mapping[str, Field],
+def decode_fields(
+    fields: Mapping[str, FieldSpec],
     frame: bytes,
     separator: bytes,
     known: Values,
@@ -39,7 +39,7 @@ def decoded(
     pieces = frame.split(separator) if separator else []
     for name, field in fields.items():
         try:
-            value = _value(name, field, frame, pieces, bool(separator), values, maps)
+            value = _decode_field(name, field, frame, pieces, bool(separator), values, maps)
         except UnfitFieldError:
             if not field.optional and not field.keep:
                 raise
@@ -48,9 +48,9 @@ def decoded(
     return values
 
 
-def _value(
+def _decode_field(
     name: str,
-    field: Field,
+    field: FieldSpec,
     frame: bytes,
     pieces: list[bytes],
     separated: bool,
@@ -59,7 +59,7 @@ def _value(
 ) -> Any:
     if field.value is not None:
         return field.value
-    part = None if field.at is None else _part(field, field.at, frame, pieces, separated)
+    part = None if field.at is None else _field_bytes(field, field.at, frame, pieces, separated)
     value = values[field.of or name] if part is None else part.decode("latin-1")
     if isinstance(value, str) and field.strip:
         value = value.strip()
@@ -68,10 +68,10 @@ def _value(
     if field.fixed and value != field.fixed:
         raise UnfitFieldError
     if field.encoding != "text" and isinstance(value, str):
-        value = _number(field, value)
+        value = _parse_number(field, value)
     if isinstance(value, int) and not isinstance(value, bool):
-        value = scaled(field, value)
-        if abs(value) > EXACT:
+        value = scale(field, value)
+        if abs(value) > MAX_EXACT_INTEGER:
             raise UnfitFieldError
     if field.map is None:
         return (
@@ -80,13 +80,15 @@ def _value(
             else value
         )
     table = maps[field.map] if isinstance(field.map, str) else field.map
-    found = table.get(_key(value), field.otherwise)
+    found = table.get(_map_key(value), field.otherwise)
     if found is None:
         raise UnfitFieldError
     return found
 
 
-def _part(field: Field, at: int, frame: bytes, pieces: list[bytes], separated: bool) -> bytes:
+def _field_bytes(
+    field: FieldSpec, at: int, frame: bytes, pieces: list[bytes], separated: bool
+) -> bytes:
     """The bytes of a field: a piece between separators, or a number of bytes from a position."""
     if separated:
         if not -len(pieces) <= at < len(pieces):
@@ -103,7 +105,7 @@ def _part(field: Field, at: int, frame: bytes, pieces: list[bytes], separated: b
     return found
 
 
-def _number(field: Field, text: str) -> int:
+def _parse_number(field: FieldSpec, text: str) -> int:
     if field.encoding in ("big", "little"):
         return int.from_bytes(
             text.encode("latin-1"), "big" if field.encoding == "big" else "little"
@@ -114,7 +116,7 @@ def _number(field: Field, text: str) -> int:
     return int(text, base)
 
 
-def scaled(field: Field, value: int) -> int | float:
+def scale(field: FieldSpec, value: int) -> int | float:
     """Apply mask, bounds and scale to a number."""
     if field.bits is not None:
         lowest, count = field.bits
@@ -127,7 +129,7 @@ def scaled(field: Field, value: int) -> int | float:
     return value / 10**field.decimals if field.decimals else value
 
 
-def _key(value: Any) -> str:
+def _map_key(value: Any) -> str:
     """A value as written in a map: text unchanged, a number in digits, the empty string for an
     absent value.
     """

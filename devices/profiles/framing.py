@@ -1,8 +1,8 @@
 """Finds where frames begin and end in a stream of bytes. Splitting the stream differently gives the
 same frames; the buffer is bounded.
 
-There are two kinds: lines of text (:class:`Lines`), and frames delimited by marks, a length or a
-fixed size (:class:`Blocks`).
+There are two kinds: lines of text (:class:`LineFraming`), and frames delimited by marks, a length
+or a fixed size (:class:`BlockFraming`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Generator, Iterator
 
 import msgspec
 
-from devices.profiles.language import Framing
+from devices.profiles.language import FramingSpec
 
 
-class Line(msgspec.Struct, frozen=True):
+class FrameCandidate(msgspec.Struct, frozen=True):
     """A line without its end, or a block. ``cut``: its beginning was not received, or was
     dropped.
     """
@@ -24,22 +24,22 @@ class Line(msgspec.Struct, frozen=True):
     cut: bool = False
 
 
-class Dropped(msgspec.Struct, frozen=True):
+class DroppedBytes(msgspec.Struct, frozen=True):
     """Bytes that are not a frame."""
 
     data: bytes
 
 
-Pieces = Generator[Line | Dropped, None, bytes]
+FramingOutput = Generator[FrameCandidate | DroppedBytes, None, bytes]
 """Yields lines and dropped bytes in order; returns what remains in the buffer."""
 
 
-class Lines:
+class LineFraming:
     """Lines, each ended by any of the ``ends``; empty lines are skipped."""
 
     deadline = None
 
-    def __init__(self, framing: Framing) -> None:
+    def __init__(self, framing: FramingSpec) -> None:
         self._ends = framing.ends.encode("latin-1")
         self._end = re.compile(b"[" + re.escape(self._ends) + b"]")
         self._longest = framing.longest
@@ -60,34 +60,34 @@ class Lines:
         self._pending += byte.translate(None, self._ends) or b"?"
         self._spoiled = True
 
-    def feed(self, data: bytes, now: float) -> Iterator[Line | Dropped]:  # noqa: ARG002 - a partial line may wait
+    def feed(self, data: bytes, now: float) -> Iterator[FrameCandidate | DroppedBytes]:  # noqa: ARG002 - a partial line may wait
         """Complete lines, and pieces of lines that are too long. Consume it to the end."""
         *lines, rest = self._end.split(self._pending + data)
         for line in lines:
             whole = yield from self._shortened(line)
             if whole:
-                yield Dropped(whole) if self._spoiled else Line(whole, self._cut)
+                yield DroppedBytes(whole) if self._spoiled else FrameCandidate(whole, self._cut)
             self._cut = self._spoiled = False
         self._pending = yield from self._shortened(rest)
 
-    def _shortened(self, line: bytes) -> Pieces:
+    def _shortened(self, line: bytes) -> FramingOutput:
         """Split a line that is too long: each piece is searched, or dropped up to the last byte
         that begins a frame.
         """
         while len(line) > self._longest:
             if self._searched and not self._spoiled:
-                yield Line(line[: self._longest], self._cut)
+                yield FrameCandidate(line[: self._longest], self._cut)
                 cut = self._longest
             else:
                 begin = line.rfind(self._resync, 1, self._longest + 1) if self._resync else -1
                 cut = begin if begin > 0 else self._longest + 1
-                yield Dropped(line[:cut])
+                yield DroppedBytes(line[:cut])
             line = line[cut:]
             self._cut = True
         return line
 
 
-class Blocks:
+class BlockFraming:
     """Frames of form ``marks``, ``length`` or ``fixed``. ``whole(frame)``: whether it is valid; if
     not, the next may begin inside it.
 
@@ -95,7 +95,7 @@ class Blocks:
     frame.
     """
 
-    def __init__(self, framing: Framing, whole: Callable[[bytes], bool]) -> None:
+    def __init__(self, framing: FramingSpec, whole: Callable[[bytes], bool]) -> None:
         self._framing = framing
         self._whole = whole
         self._start = framing.start.encode("latin-1")
@@ -131,7 +131,7 @@ class Blocks:
         self._spoiled.append(len(self._pending))
         self._pending += byte
 
-    def feed(self, data: bytes, now: float) -> Iterator[Line | Dropped]:
+    def feed(self, data: bytes, now: float) -> Iterator[FrameCandidate | DroppedBytes]:
         """Complete frames and dropped bytes. Consume it to the end."""
         while self.deadline is not None and now >= self.deadline:
             yield from self._drop(1)
@@ -141,7 +141,7 @@ class Blocks:
             self._pending += data
         yield from self._cut_up()
 
-    def _cut_up(self) -> Iterator[Line | Dropped]:
+    def _cut_up(self) -> Iterator[FrameCandidate | DroppedBytes]:
         while self._pending:
             begin = self._pending.find(self._start)
             if begin != 0:
@@ -161,7 +161,7 @@ class Blocks:
             ):
                 yield from self._told()
                 self._take(size)
-                yield Line(frame)
+                yield FrameCandidate(frame)
             else:
                 yield from self._drop(1)
 
@@ -173,7 +173,7 @@ class Blocks:
             0,
         )
 
-    def _drop(self, count: int) -> Iterator[Dropped]:
+    def _drop(self, count: int) -> Iterator[DroppedBytes]:
         for byte in self._take(count).translate(None, self._ignore):
             self._dropped += bytes((byte,))
             if len(self._dropped) == self._framing.longest:
@@ -185,10 +185,10 @@ class Blocks:
         self._spoiled = [at - count for at in self._spoiled if at >= count]
         return gone
 
-    def _told(self) -> Iterator[Dropped]:
+    def _told(self) -> Iterator[DroppedBytes]:
         if self._dropped:
             dropped, self._dropped = self._dropped, b""
-            yield Dropped(dropped)
+            yield DroppedBytes(dropped)
 
     def _marked(self) -> int | None:
         """The frame up to and including the end mark and what follows it. None: incomplete; 0: too

@@ -54,11 +54,11 @@ absent.
 """
 
 
-class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _ProfileSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pass
 
 
-class Framing(_Section, frozen=True):
+class FramingSpec(_ProfileSection, frozen=True):
     """``[framing]``: where a frame begins and ends. ``form`` decides which other keys apply.
 
     ``longest``: bytes of the longest frame, which limits the buffer. ``body``: the part of the
@@ -95,7 +95,7 @@ class Framing(_Section, frozen=True):
     length: Count = 0
 
 
-class Crc(_Section, frozen=True):
+class CrcSpec(_ProfileSection, frozen=True):
     """``[checksum.crc]``: a CRC by its parameters, as in catalogues of CRCs."""
 
     width: Annotated[int, Meta(ge=8, le=64, multiple_of=8, description="8, 16, 24, ... or 64 bits")]
@@ -106,7 +106,7 @@ class Crc(_Section, frozen=True):
     reflected_out: bool = False
 
 
-class Checksum(_Section, frozen=True):
+class ChecksumSpec(_ProfileSection, frozen=True):
     """``[checksum]``: the checksum of every frame. ``at``: its position, negative from the end; or
     ``field``, its piece between ``separator``. It covers the bytes from ``from`` up to ``short``
     bytes before it.
@@ -122,10 +122,10 @@ class Checksum(_Section, frozen=True):
     width: Annotated[int, Meta(ge=0, le=16)] = 0
     keep: Word | None = None
     set: Word = 0
-    crc: Crc | None = None
+    crc: CrcSpec | None = None
 
 
-class Field(_Section, frozen=True):
+class FieldSpec(_ProfileSection, frozen=True):
     """``[fields.NAME]`` or ``[message.fields.NAME]``: a part of a frame, and how to decode it. See
     ``docs/technician/profiles.md``.
     """
@@ -150,7 +150,7 @@ class Field(_Section, frozen=True):
     keep: bool = False
 
 
-class Say(_Section, frozen=True):
+class ReadingSpec(_ProfileSection, frozen=True):
     """``[[say]]`` or ``[[message.say]]``: one reading, its content, and when to report it.
     ``twice``: only if the previous message of the same name said the same.
     """
@@ -168,7 +168,7 @@ class Say(_Section, frozen=True):
     frame: bool | None = None
 
 
-class Message(_Section, frozen=True):
+class MessageSpec(_ProfileSection, frozen=True):
     """``[[message]]``: one kind of frame. All given keys must fit; the first message that fits is
     used.
 
@@ -184,17 +184,17 @@ class Message(_Section, frozen=True):
     separator: Bytes | None = None
     pieces: Size | None = None
     length: Size | None = None
-    fields: dict[str, Field] = {}
+    fields: dict[str, FieldSpec] = {}
     when: Conditions = {}
     unless: Conditions = {}
     unknown: bool = False
     whole: bool = False
     beat: bool = False
     restarts: bool = False
-    say: tuple[Say, ...] = ()
+    say: tuple[ReadingSpec, ...] = ()
 
 
-class Sequence(_Section, frozen=True):
+class SequenceSpec(_ProfileSection, frozen=True):
     """``[sequence]``: numbers that increase by one; ``last`` is followed by ``first``. ``copies``:
     a frame equal to one of this many previous frames is a copy.
     """
@@ -205,7 +205,7 @@ class Sequence(_Section, frozen=True):
     copies: Annotated[int, Meta(ge=0, le=64, description="a whole number from 0 to 64")] = 0
 
 
-class Pace(_Section, frozen=True):
+class PaceSpec(_ProfileSection, frozen=True):
     """``[pace]``: what counts as late. ``draw``: minimum seconds between two of the ``draws``;
     ``period``: seconds between two beats.
     """
@@ -215,14 +215,14 @@ class Pace(_Section, frozen=True):
     period: Seconds = 0.0
 
 
-class Poll(_Section, frozen=True):
+class PollSpec(_ProfileSection, frozen=True):
     """``[[poll]]``: a harmless request, sent every ``every`` seconds; 0: once after opening."""
 
     send: Bytes
     every: Seconds = 0.0
 
 
-class Command(_Section, frozen=True):
+class CommandSpec(_ProfileSection, frozen=True):
     """``[command.NAME]``: bytes that change the device; ``{argument}`` and ``{checksum}`` are
     filled in.
 
@@ -235,25 +235,25 @@ class Command(_Section, frozen=True):
     digits: Annotated[int, Meta(ge=1, le=20)] = 1
 
 
-class Profile(_Section, frozen=True):
+class Profile(_ProfileSection, frozen=True):
     """The whole file."""
 
     name: Slug
     kind: Literal["wheel", "shoe", "shuffler", "dice", "slot"]
     title: Text
     source: Text
-    message: tuple[Message, ...]
+    message: tuple[MessageSpec, ...]
     evidence: Evidence = "profile"
     scheme: Literal["serial", "usb"] = "serial"
     line: str = ""
     steady: bool = False
     separator: Bytes = ""
-    framing: Framing = Framing()
-    checksum: Checksum | None = None
-    sequence: Sequence | None = None
-    pace: Pace = Pace()
+    framing: FramingSpec = FramingSpec()
+    checksum: ChecksumSpec | None = None
+    sequence: SequenceSpec | None = None
+    pace: PaceSpec = PaceSpec()
     maps: dict[str, dict[str, Any]] = {}
-    fields: dict[str, Field] = {}
-    say: tuple[Say, ...] = ()
-    poll: tuple[Poll, ...] = ()
-    command: dict[str, Command] = {}
+    fields: dict[str, FieldSpec] = {}
+    say: tuple[ReadingSpec, ...] = ()
+    poll: tuple[PollSpec, ...] = ()
+    command: dict[str, CommandSpec] = {}

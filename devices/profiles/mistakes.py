@@ -8,7 +8,7 @@ import msgspec
 
 from devices.errors import NovamasError
 
-LONGEST = 1 << 16
+MAX_PROFILE_BYTES = 1 << 16
 """Maximum size of a profile in bytes: more than any device needs, and quick to check."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-MOST_WAYS = 1_000_000
+MAX_WAYS = 1_000_000
 """The expression for a Bee-Tek line has half as many by this count; far fewer are really tried."""
 
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")
@@ -32,18 +32,18 @@ def compiled(pattern: str, longest: int, *, searched: bool = False) -> re.Patter
         ) from None
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"is not a valid regular expression: {error}") from None
-    counting = _Ways(pattern, longest)
+    counting = _WayCounter(pattern, longest)
     ways = counting.all()
     if searched:
         ways = longest * counting.but_last
-    if ways > MOST_WAYS:
+    if ways > MAX_WAYS:
         raise ValueError(
             "can match in too many ways; limit its repeats, as in [0-9]{1,3}, or use fewer"
         )
     return made
 
 
-class _Ways:
+class _WayCounter:
     """Counts the ways in which a valid expression can match."""
 
     def __init__(self, pattern: str, longest: int) -> None:
@@ -54,7 +54,7 @@ class _Ways:
         """As ``all``, without a repeat at the end: nothing follows for which it would backtrack."""
 
     def all(self) -> int:
-        """The number of ways, or a number above :data:`MOST_WAYS`. Raises ``ValueError`` for what
+        """The number of ways, or a number above :data:`MAX_WAYS`. Raises ``ValueError`` for what
         cannot be counted.
         """
         ways = before = 1
@@ -66,11 +66,11 @@ class _Ways:
                 continue
             is_group = self._pattern[self._at] == "("
             among = self._repeated(self._one())
-            before, ways = ways, min(ways * among, MOST_WAYS + 1)
+            before, ways = ways, min(ways * among, MAX_WAYS + 1)
             if is_group:
                 before = ways
-        self.but_last = min(found + before, MOST_WAYS + 1)
-        return min(found + ways, MOST_WAYS + 1)
+        self.but_last = min(found + before, MAX_WAYS + 1)
+        return min(found + ways, MAX_WAYS + 1)
 
     def _one(self) -> int:
         """The ways of one character, class or group."""
@@ -110,6 +110,6 @@ class _Ways:
         total = 0
         for times in range(least, most + 1):
             total += ways**times if ways > 1 else 1
-            if total > MOST_WAYS:
+            if total > MAX_WAYS:
                 break
         return total

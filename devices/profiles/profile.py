@@ -7,54 +7,59 @@ from pathlib import Path
 
 from devices import places
 from devices.profiles.language import Profile
-from devices.profiles.mistakes import LONGEST, ProfileMistake
+from devices.profiles.mistakes import MAX_PROFILE_BYTES, ProfileMistake
 from devices.profiles.mistakes import ProfileError as ProfileError
 from devices.profiles.soundness import flaws
 from devices.profiles.witness import unreached
-from devices.sections import Notes, read
+from devices.sections import Notes, read_section
 
-_PLACE = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL)
+_TOML_ERROR = re.compile(
+    r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL
+)
 """How ``tomllib`` says where a text is not valid TOML."""
 
 
-def parse(text: str) -> Profile:
+def parse_profile(text: str) -> Profile:
     """Parse the text of a profile. Raises :class:`ProfileError` listing every mistake."""
-    if len(text) > LONGEST:
-        raise ProfileError((ProfileMistake(0, "", f"a profile may have at most {LONGEST} bytes"),))
+    if len(text) > MAX_PROFILE_BYTES:
+        raise ProfileError(
+            (ProfileMistake(0, "", f"a profile may have at most {MAX_PROFILE_BYTES} bytes"),)
+        )
     try:
         given = places.loads(text)
     except (ValueError, RecursionError) as error:
-        found = _PLACE.fullmatch(str(error))
+        found = _TOML_ERROR.fullmatch(str(error))
         line, place, what = (
-            (int(found["line"]), found["place"], places.refused(found["what"]))
+            (int(found["line"]), found["place"], places.explain_toml_error(found["what"]))
             if found
             else (0, "", str(error))
         )
         raise ProfileError((ProfileMistake(line, place, what),)) from error
     notes: Notes = []
-    profile = read(Profile, given, (), notes)
+    profile = read_section(Profile, given, (), notes)
     if not notes:  # a value that was not read could cause misleading errors
         notes += flaws(profile)
     if notes:
-        raise ProfileError(_placed(notes, text))
+        raise ProfileError(_with_lines(notes, text))
     return profile
 
 
 def doubts(text: str) -> tuple[ProfileMistake, ...]:
     """The messages and readings of a sound profile for which no frame was found that gives them.
-    Raises :class:`ProfileError` as :func:`parse` does.
+    Raises :class:`ProfileError` as :func:`parse_profile` does.
     """
-    return _placed(unreached(parse(text)), text)
+    return _with_lines(unreached(parse_profile(text)), text)
 
 
-def _placed(notes: Notes, text: str) -> tuple[ProfileMistake, ...]:
-    lines = places.lines(text)
+def _with_lines(notes: Notes, text: str) -> tuple[ProfileMistake, ...]:
+    lines = places.line_numbers(text)
     made = {
-        ProfileMistake(places.line(lines, at) or 0, places.spell(at), what) for at, what in notes
+        ProfileMistake(places.line_of(lines, at) or 0, places.format_path(at), what)
+        for at, what in notes
     }
     return tuple(sorted(made, key=lambda mistake: (mistake.line, mistake.place, mistake.what)))
 
 
-def shipped(name: str) -> Profile:
+def shipped_profile(name: str) -> Profile:
     """A profile that comes with Novamás, by name."""
-    return parse(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    return parse_profile(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))

@@ -10,33 +10,40 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from devices.places import Path
-from devices.profiles.checksums import width_of
-from devices.profiles.domains import ANY, NOTHING, Domain, Text, Values, of_text
+from devices.places import KeyPath
+from devices.profiles.checksums import checksum_width
+from devices.profiles.domains import (
+    ANYTHING,
+    NO_VALUE,
+    FieldDomain,
+    TextDomain,
+    ValueDomain,
+    field_domain,
+)
 from devices.profiles.expressions import Expression
 from devices.profiles.fields import LATE
 from devices.profiles.fields import NOTHING as ABSENT
-from devices.profiles.language import Conditions, Field, Message, Profile
+from devices.profiles.language import Conditions, FieldSpec, MessageSpec, Profile
 from devices.sections import Notes
 
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 
-Domains = dict[str, Domain]
-Used = dict[str, set[str]]
+Domains = dict[str, FieldDomain]
+UsedKeys = dict[str, set[str]]
 """Map by name -> the keys of it that some field can have."""
 
 
 def unreachable(profile: Profile) -> Notes:
     """Everything that can never be. The profile has no other flaws."""
     notes: Notes = []
-    used: Used = {}
-    common = _common(profile, used, notes)
+    used: UsedKeys = {}
+    common = _common_fields(profile, used, notes)
     _checksum(profile, notes)
     for index, message in enumerate(profile.message):
         _message(("message", index), message, common, profile, used, notes)
     for index, say in enumerate(profile.say):
         # whatever a message makes of these fields, another message may make of them too
-        every = {**common, **{name: ANY for each in profile.message for name in each.fields}}
+        every = {**common, **{name: ANYTHING for each in profile.message for name in each.fields}}
         _conditions(("say", index), say.when, say.unless, every, notes)
     for name, keys in used.items():
         lost = [key for key in profile.maps[name] if key not in keys]
@@ -44,8 +51,8 @@ def unreachable(profile: Profile) -> Notes:
     return notes
 
 
-def _common(profile: Profile, used: Used, notes: Notes) -> Domains:
-    known: Domains = {ABSENT: NOTHING, LATE: Domain((Values((False, True)),))}
+def _common_fields(profile: Profile, used: UsedKeys, notes: Notes) -> Domains:
+    known: Domains = {ABSENT: NO_VALUE, LATE: FieldDomain((ValueDomain((False, True)),))}
     known |= _groups(profile.framing.find)
     body = _body_length(profile)
     separated = bool(profile.separator)
@@ -73,68 +80,70 @@ def _groups(pattern: str) -> Domains:
         return {}
     expression = Expression(pattern)
 
-    def of(group: str) -> Domain:
-        return Domain((Text(fits=lambda text: expression.may_be(group, text)),), absent=True)
+    def of(group: str) -> FieldDomain:
+        return FieldDomain(
+            (TextDomain(fits=lambda text: expression.may_be(group, text)),), absent=True
+        )
 
     return {group: of(group) for group in re.compile(pattern).groupindex}
 
 
 def _fields(
-    at: Path,
-    fields: Mapping[str, Field],
+    at: KeyPath,
+    fields: Mapping[str, FieldSpec],
     known: Domains,
     separator: str,
     profile: Profile,
-    used: Used,
+    used: UsedKeys,
     notes: Notes,
 ) -> None:
     for name, field in fields.items():
         here = (*at, "fields", name)
-        source = known.get(field.of or name, ANY)
+        source = known.get(field.of or name, ANYTHING)
         if field.at is not None:
-            source = Domain(
+            source = FieldDomain(
                 (
-                    Text(
+                    TextDomain(
                         field.width,
                         fits=lambda text: not separator or separator not in text,
                     ),
                 )
             )
         table = profile.maps[field.map] if isinstance(field.map, str) else field.map
-        before = of_text(source, _unmapped(field), None)
+        before = field_domain(source, _unmapped(field), None)
         if table is not None:
             keys = {key for key in table if before.key(key)}
             if isinstance(field.map, str):
                 used.setdefault(field.map, set()).update(keys)
             else:
                 notes += [_never_received((*here, "map"), key) for key in table if key not in keys]
-        made = of_text(source, field, table)
-        if not of_text(source, _without_memory(field), table).kinds and not _is_bare(field):
+        made = field_domain(source, field, table)
+        if not field_domain(source, _without_keep(field), table).kinds and not _is_bare(field):
             notes.append((here, _why_no_value(before)))
         _placeholders(here, field, {**fields, **known}, notes)
         known[name] = made
 
 
-def _unmapped(field: Field) -> Field:
+def _unmapped(field: FieldSpec) -> FieldSpec:
     return replace(field, map=None, otherwise=None, optional=False, keep=False)
 
 
-def _without_memory(field: Field) -> Field:
+def _without_keep(field: FieldSpec) -> FieldSpec:
     return replace(field, optional=False, keep=False)
 
 
-def _is_bare(field: Field) -> bool:
+def _is_bare(field: FieldSpec) -> bool:
     """Whether a field only names another value, which may be absent for ever."""
     return field.at is None and field.of in ("", ABSENT) and field.map is None
 
 
-def _why_no_value(before: Domain) -> str:
+def _why_no_value(before: FieldDomain) -> str:
     if not before.kinds:
         return "can never fit: no value that is received keeps to its `is`, `min`, `max` and `bits`"
     return "can never fit: no key of its map is ever received, and there is no `otherwise`"
 
 
-def _never_received(at: Path, key: str) -> tuple[Path, str]:
+def _never_received(at: KeyPath, key: str) -> tuple[KeyPath, str]:
     return (
         (*at, key),
         (
@@ -144,9 +153,9 @@ def _never_received(at: Path, key: str) -> tuple[Path, str]:
     )
 
 
-def _placeholders(at: Path, field: Field, known: Mapping[str, object], notes: Notes) -> None:
+def _placeholders(at: KeyPath, field: FieldSpec, known: Mapping[str, object], notes: Notes) -> None:
     """Names in braces where nothing fills them in."""
-    places: list[tuple[Path, Any]] = [
+    places: list[tuple[KeyPath, Any]] = [
         ((*at, "value"), field.value),
         ((*at, "otherwise"), field.otherwise),
     ]
@@ -161,7 +170,12 @@ def _placeholders(at: Path, field: Field, known: Mapping[str, object], notes: No
 
 
 def _message(
-    at: Path, message: Message, common: Domains, profile: Profile, used: Used, notes: Notes
+    at: KeyPath,
+    message: MessageSpec,
+    common: Domains,
+    profile: Profile,
+    used: UsedKeys,
+    notes: Notes,
 ) -> None:
     known = {**common, **_groups(message.match)}
     separator = profile.separator if message.separator is None else message.separator
@@ -172,7 +186,9 @@ def _message(
         _conditions((*at, "say", index), say.when, say.unless, known, notes)
 
 
-def _lengths(at: Path, message: Message, separated: bool, profile: Profile, notes: Notes) -> None:
+def _lengths(
+    at: KeyPath, message: MessageSpec, separated: bool, profile: Profile, notes: Notes
+) -> None:
     """Lengths that no frame of the profile has."""
     body, longest = _body_length(profile), _longest_body(profile)
     part = profile.fields.get(message.part) if message.part else None
@@ -215,15 +231,15 @@ def _lengths(at: Path, message: Message, separated: bool, profile: Profile, note
         _width((*at, "fields", name), field, whole, separated, "message", profile, notes)
 
 
-def _end(field: Field) -> int:
+def _end(field: FieldSpec) -> int:
     """How many bytes there must be at least for a field."""
     assert field.at is not None
     return -field.at if field.at < 0 else field.at + (field.width or 0)
 
 
 def _width(
-    at: Path,
-    field: Field,
+    at: KeyPath,
+    field: FieldSpec,
     length: int | None,
     separated: bool,
     what: str,
@@ -245,7 +261,7 @@ def _checksum(profile: Profile, notes: Notes) -> None:
     if checksum is None or checksum.at is None:
         return
     size = framing.length if framing.form == "fixed" else framing.longest
-    width = width_of(checksum)
+    width = checksum_width(checksum)
     begin = checksum.at if checksum.at >= 0 else size + checksum.at
     if begin < 0 or begin + width > size:
         notes.append((("checksum", "at"), f"lies beyond the frame, which has {size} bytes at most"))
@@ -256,12 +272,12 @@ def _checksum(profile: Profile, notes: Notes) -> None:
 
 
 def _conditions(
-    at: Path, when: Conditions, unless: Conditions, known: Domains, notes: Notes
+    at: KeyPath, when: Conditions, unless: Conditions, known: Domains, notes: Notes
 ) -> None:
     for key, conditions in (("when", when), ("unless", unless)):
         for name, wanted in conditions.items():
             notes += [
-                ((*at, key, name), _never(name, one, known[name]))
+                ((*at, key, name), _never_has(name, one, known[name]))
                 for one in _each(wanted)
                 if name in known and not known[name].may_be(one)
             ]
@@ -271,7 +287,7 @@ def _each(wanted: Any) -> Iterable[Any]:
     return wanted if isinstance(wanted, list) else [wanted]
 
 
-def _never(name: str, value: Any, domain: Domain) -> str:
+def _never_has(name: str, value: Any, domain: FieldDomain) -> str:
     if value == "":
         return f"{name} always has a value; remove the condition, or make the field `optional`"
     some = [each for kind in domain.kinds for each in getattr(kind, "values", ())]

@@ -11,15 +11,22 @@ from typing import Any
 
 import msgspec
 
-from devices.profiles.fields import UnfitFieldError, scaled
-from devices.profiles.language import Conditions, Field
-from devices.profiles.saying import CARDS, fields_in, fields_of, filled, hold, suited
+from devices.profiles.fields import UnfitFieldError, scale
+from devices.profiles.language import Conditions, FieldSpec
+from devices.profiles.saying import (
+    CARDS,
+    conditions_hold,
+    fill_template,
+    reading_fields,
+    suit_type,
+    template_fields,
+)
 from devices.readings import Reading
 from devices.sections import choices
 
 ZEROS = ("00", "000", "0000")
 """The pockets that are no numbers."""
-MOST = 512
+MAX_SAMPLES = 512
 """At most this many samples of a template are checked."""
 
 
@@ -34,11 +41,11 @@ class Sample(msgspec.Struct, frozen=True):
 
 Samples = dict[str, Sample]
 
-TEXT = Sample(("?",))
+TEXT_SAMPLE = Sample(("?",))
 """Any text: not one of the words that a reading defines."""
 
 
-def sampled(field: Field, source: Sample, table: Mapping[str, Any] | None) -> Sample:
+def sample_field(field: FieldSpec, source: Sample, table: Mapping[str, Any] | None) -> Sample:
     """The values a field taken from ``source`` may have, after its map if it has one."""
     nothing = (None,) if field.optional or field.keep or field.blank is not None else ()
     if field.value is not None:
@@ -48,25 +55,27 @@ def sampled(field: Field, source: Sample, table: Mapping[str, Any] | None) -> Sa
         return Sample((*table.values(), *others, *nothing))
     if field.encoding == "text" and not any(isinstance(value, int) for value in source.values):
         return Sample((field.fixed,) if field.fixed else (*source.values, *nothing))
-    span = _span(field, source)
+    span = _number_range(field, source)
     bounds = (
         (span[0], span[-1])
         if span
         else (field.min or 0, field.max if field.max is not None else (field.min or 0) + 1)
     )
-    return Sample((*_reached(msgspec.structs.replace(field, bits=None), bounds), *nothing), span)
+    return Sample(
+        (*_bound_values(msgspec.structs.replace(field, bits=None), bounds), *nothing), span
+    )
 
 
-def _reached(field: Field, bounds: tuple[int, int]) -> Iterator[int | float]:
+def _bound_values(field: FieldSpec, bounds: tuple[int, int]) -> Iterator[int | float]:
     """The values at the bounds. A frame with a number larger than a reading may hold is not
     decoded.
     """
     for bound in bounds:
         with suppress(UnfitFieldError):
-            yield scaled(field, bound)
+            yield scale(field, bound)
 
 
-def _span(field: Field, source: Sample) -> range | None:
+def _number_range(field: FieldSpec, source: Sample) -> range | None:
     """The range of the numbers before scaling, if bounded."""
     if field.times != 1 or field.plus or field.decimals:
         return None
@@ -77,7 +86,7 @@ def _span(field: Field, source: Sample) -> range | None:
     )
 
 
-def narrowed(known: Samples, when: Conditions, unless: Conditions) -> Samples:
+def narrow(known: Samples, when: Conditions, unless: Conditions) -> Samples:
     """The values of fields under these conditions. A field that may be any text has only the
     required values.
     """
@@ -86,7 +95,9 @@ def narrowed(known: Samples, when: Conditions, unless: Conditions) -> Samples:
         one_when = {name: when[name]} if name in when else {}
         one_unless = {name: unless[name]} if name in unless else {}
         left = tuple(
-            value for value in known[name].values if hold(one_when, one_unless, {name: value})
+            value
+            for value in known[name].values
+            if conditions_hold(one_when, one_unless, {name: value})
         )
         wanted = when[name] if name in when and not left else left
         made[name] = Sample(
@@ -95,20 +106,20 @@ def narrowed(known: Samples, when: Conditions, unless: Conditions) -> Samples:
     return made
 
 
-def missing(field: Field, source: Sample, table: Mapping[str, Any]) -> list[int]:
+def missing_keys(field: FieldSpec, source: Sample, table: Mapping[str, Any]) -> list[int]:
     """The numbers that may arrive but are missing from a map: all of them, or at least six."""
     if field.otherwise is not None or field.optional or field.keep:
         return []
-    span = _span(field, source)
+    span = _number_range(field, source)
     return [number for number in islice(span or (), len(table) + 6) if str(number) not in table]
 
 
-def flaw(kind: type[Reading], key: str, template: Any, known: Samples) -> str | None:
+def field_flaw(kind: type[Reading], key: str, template: Any, known: Samples) -> str | None:
     """Why a reading's field may get a value that it does not accept. None: it cannot."""
-    names = list(dict.fromkeys(fields_in(template)))
-    field = fields_of(kind)[key]
-    for values in islice(product(*(known[name].values for name in names)), MOST):
-        found = suited(field, filled(template, dict(zip(names, values, strict=True))))
+    names = list(dict.fromkeys(template_fields(template)))
+    field = reading_fields(kind)[key]
+    for values in islice(product(*(known[name].values for name in names)), MAX_SAMPLES):
+        found = suit_type(field, fill_template(template, dict(zip(names, values, strict=True))))
         if found is None and not field.required:
             continue
         try:

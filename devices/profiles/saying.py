@@ -10,11 +10,11 @@ from typing import Any, cast
 import msgspec
 
 from devices.profiles.fields import UnfitFieldError, Values
-from devices.profiles.language import Conditions, Profile, Say
-from devices.readings import OF_THE_DAEMON, READINGS, AnyReading, Reading
+from devices.profiles.language import Conditions, Profile, ReadingSpec
+from devices.readings import DAEMON_READINGS, READINGS, AnyReading, Reading
 
-KINDS: Mapping[str, type[Reading]] = {
-    str(kind.__struct_config__.tag): kind for kind in READINGS if kind not in OF_THE_DAEMON
+READING_TYPES: Mapping[str, type[Reading]] = {
+    str(kind.__struct_config__.tag): kind for kind in READINGS if kind not in DAEMON_READINGS
 }
 """Name of a reading -> its type. That a jackpot is in play no device can say, nor what is
 configured of it; its own serial number is a ``device.report``.
@@ -24,7 +24,7 @@ CARDS = frozenset(rank + suit for rank in "A23456789TJQK" for suit in "cdhs") | 
 """All cards."""
 
 
-def hides(profile: Profile) -> bool:
+def may_hide_cards(profile: Profile) -> bool:
     """Whether a device's bytes may reveal cards that are face down. If so, only ``card.drawn``
     shows its frame.
     """
@@ -38,14 +38,14 @@ def hides(profile: Profile) -> bool:
     )
 
 
-def hold(when: Conditions, unless: Conditions, values: Values) -> bool:
+def conditions_hold(when: Conditions, unless: Conditions, values: Values) -> bool:
     """Whether every condition of ``when`` holds and none of ``unless``."""
-    return all(_is(values.get(name), wanted) for name, wanted in when.items()) and not any(
-        _is(values.get(name), wanted) for name, wanted in unless.items()
+    return all(_is_wanted(values.get(name), wanted) for name, wanted in when.items()) and not any(
+        _is_wanted(values.get(name), wanted) for name, wanted in unless.items()
     )
 
 
-def _is(value: Any, wanted: Any) -> bool:
+def _is_wanted(value: Any, wanted: Any) -> bool:
     given = "" if value is None else value
     return any(
         given == one and isinstance(given, bool) == isinstance(one, bool)
@@ -53,11 +53,11 @@ def _is(value: Any, wanted: Any) -> bool:
     )
 
 
-def fields_in(template: Any) -> Iterator[str]:
+def template_fields(template: Any) -> Iterator[str]:
     """The fields that a template names. Raises ``ValueError`` for malformed braces."""
     if isinstance(template, list):
         for one in template:
-            yield from fields_in(one)
+            yield from template_fields(one)
     elif isinstance(template, str):
         for _, name, form, conversion in Formatter().parse(template):
             if name is not None:
@@ -69,10 +69,10 @@ def fields_in(template: Any) -> Iterator[str]:
                 yield name
 
 
-def filled(template: Any, values: Values) -> Any:
+def fill_template(template: Any, values: Values) -> Any:
     """Fill in a template: ``{name}`` alone gives the value itself; within other text, its text."""
     if isinstance(template, list):
-        return [filled(one, values) for one in template]
+        return [fill_template(one, values) for one in template]
     if not isinstance(template, str):
         return template
     parts = list(Formatter().parse(template))
@@ -87,14 +87,15 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def made(say: Say, values: Values) -> AnyReading:
+def make_reading(say: ReadingSpec, values: Values) -> AnyReading:
     """The reading, without its frame. Raises :class:`UnfitFieldError` if a value is not
     accepted.
     """
-    kind = KINDS[say.reading]
-    fields = fields_of(kind)
+    kind = READING_TYPES[say.reading]
+    fields = reading_fields(kind)
     given = {
-        key: suited(fields[key], filled(template, values)) for key, template in say.fill.items()
+        key: suit_type(fields[key], fill_template(template, values))
+        for key, template in say.fill.items()
     }
     present = {
         key: value for key, value in given.items() if value is not None or fields[key].required
@@ -110,12 +111,12 @@ def made(say: Say, values: Values) -> AnyReading:
 
 
 @cache
-def fields_of(kind: type[Reading]) -> Mapping[str, msgspec.structs.FieldInfo]:
+def reading_fields(kind: type[Reading]) -> Mapping[str, msgspec.structs.FieldInfo]:
     """The fields of a reading by name."""
     return {field.name: field for field in msgspec.structs.fields(kind)}
 
 
-def suited(field: msgspec.structs.FieldInfo, value: Any) -> Any:
+def suit_type(field: msgspec.structs.FieldInfo, value: Any) -> Any:
     """A number as text, if the reading accepts only text."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if is_number and field.type in (str, str | None) else value

@@ -6,21 +6,29 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from devices.places import Path
+from devices.places import KeyPath
 from devices.profiles import samples
-from devices.profiles.checksums import width_of
-from devices.profiles.commands import ARGUMENT, CHECKSUM
+from devices.profiles.checksums import checksum_width
+from devices.profiles.commands import ARGUMENT_MARK, CHECKSUM_MARK
 from devices.profiles.fields import LATE, NOTHING
-from devices.profiles.language import Checksum, Conditions, Field, Framing, Message, Profile, Say
+from devices.profiles.language import (
+    ChecksumSpec,
+    Conditions,
+    FieldSpec,
+    FramingSpec,
+    MessageSpec,
+    Profile,
+    ReadingSpec,
+)
 from devices.profiles.patterns import compiled
 from devices.profiles.reachable import unreachable
-from devices.profiles.samples import TEXT, Sample, Samples
-from devices.profiles.saying import KINDS, fields_in, fields_of, hides
+from devices.profiles.samples import TEXT_SAMPLE, Sample, Samples
+from devices.profiles.saying import READING_TYPES, may_hide_cards, reading_fields, template_fields
 from devices.sections import Notes
-from devices.suggestions import instead_of
+from devices.suggestions import suggest
 
-_COMMON = {"form", "longest", "body", "gap", "shown"}
-_FORMS: Mapping[str, tuple[set[str], set[str]]] = {
+_COMMON_KEYS = {"form", "longest", "body", "gap", "shown"}
+_FORM_KEYS: Mapping[str, tuple[set[str], set[str]]] = {
     "line": (set(), {"ends", "find", "before", "behind", "resync"}),
     "marks": ({"start", "end"}, {"ignore", "within", "tail", "escape", "escape_xor"}),
     "length": ({"start"}, {"at", "ignore", "within", "width", "order", "adds"}),
@@ -28,7 +36,7 @@ _FORMS: Mapping[str, tuple[set[str], set[str]]] = {
 }
 """Form -> its required keys, and its optional keys."""
 
-_OURS = {"at", "device", "frame", LATE}
+_FILLED_BY_CODEC = {"at", "device", "frame", LATE}
 """Fields that the codec fills in itself."""
 
 _RESULTS = ("wheel.number", "wheel.cell", "dice.read")
@@ -47,7 +55,7 @@ def flaws(profile: Profile) -> Notes:
         notes.append(
             (("framing", "form"), "nothing marks where a frame begins; add `start` or [checksum]")
         )
-    if profile.framing.shown and hides(profile):
+    if profile.framing.shown and may_hide_cards(profile):
         notes.append(
             (
                 ("framing", "shown"),
@@ -55,9 +63,9 @@ def flaws(profile: Profile) -> Notes:
             )
         )
     common: Samples = {NOTHING: Sample((None,))}
-    common |= dict.fromkeys(_groups(profile.framing.find, profile.framing.longest), TEXT)
+    common |= dict.fromkeys(_groups(profile.framing.find, profile.framing.longest), TEXT_SAMPLE)
     _fields((), profile.fields, common, bool(profile.separator), profile, notes)
-    _says((), profile.say, common, profile, notes)
+    _readings((), profile.say, common, profile, notes)
     if not profile.message:
         notes.append(((), "no message; add [[message]]"))
     every = dict(common)
@@ -78,12 +86,12 @@ def flaws(profile: Profile) -> Notes:
     return notes
 
 
-def _framing(framing: Framing, notes: Notes) -> None:
-    needed, allowed = _FORMS[framing.form]
-    default = Framing()
-    for key in Framing.__struct_fields__:
+def _framing(framing: FramingSpec, notes: Notes) -> None:
+    needed, allowed = _FORM_KEYS[framing.form]
+    default = FramingSpec()
+    for key in FramingSpec.__struct_fields__:
         given = getattr(framing, key) != getattr(default, key)
-        if given and key not in _COMMON | needed | allowed:
+        if given and key not in _COMMON_KEYS | needed | allowed:
             notes.append((("framing", key), f"does not apply to form {framing.form}; remove it"))
         if not given and key in needed:
             notes.append((("framing",), f"missing key `{key}`, required by form {framing.form}"))
@@ -127,7 +135,9 @@ def _framing(framing: Framing, notes: Notes) -> None:
         )
 
 
-def _pattern(at: Path, pattern: str, longest: int, notes: Notes, *, searched: bool = False) -> None:
+def _pattern(
+    at: KeyPath, pattern: str, longest: int, notes: Notes, *, searched: bool = False
+) -> None:
     try:
         compiled(pattern, longest, searched=searched)
     except ValueError as error:
@@ -142,9 +152,9 @@ def _groups(pattern: str, longest: int) -> Iterable[str]:
         return ()
 
 
-def _checksum(checksum: Checksum, notes: Notes) -> None:
+def _checksum(checksum: ChecksumSpec, notes: Notes) -> None:
     try:
-        width = width_of(checksum)
+        width = checksum_width(checksum)
     except ValueError as error:
         notes.append((("checksum", "kind"), str(error)))
         return
@@ -181,8 +191,8 @@ def _checksum(checksum: Checksum, notes: Notes) -> None:
 
 
 def _fields(
-    at: Path,
-    fields: Mapping[str, Field],
+    at: KeyPath,
+    fields: Mapping[str, FieldSpec],
     known: Samples,
     separated: bool,
     profile: Profile,
@@ -191,10 +201,10 @@ def _fields(
     """Check fields in order, and add their possible values to ``known``."""
     for name, field in fields.items():
         here = (*at, "fields", name)
-        source = known.get(field.of or name, TEXT) if field.at is None else TEXT
+        source = known.get(field.of or name, TEXT_SAMPLE) if field.at is None else TEXT_SAMPLE
         table = _table(here, field, profile, notes)
         _field(here, name, field, known, separated, notes)
-        if table is not None and (lacking := samples.missing(field, source, table)):
+        if table is not None and (lacking := samples.missing_keys(field, source, table)):
             shown = ", ".join(map(str, lacking[:5])) + (" ..." if len(lacking) > 5 else "")
             notes.append(
                 (
@@ -202,11 +212,11 @@ def _fields(
                     (f"has no entry for {shown}; add entries, `otherwise`, or `optional = true`"),
                 )
             )
-        known[name] = samples.sampled(field, source, table)
+        known[name] = samples.sample_field(field, source, table)
 
 
 def _field(
-    at: Path, name: str, field: Field, known: Samples, separated: bool, notes: Notes
+    at: KeyPath, name: str, field: FieldSpec, known: Samples, separated: bool, notes: Notes
 ) -> None:
     if not _NAME.fullmatch(name) or name in (LATE, NOTHING):
         notes.append(
@@ -259,21 +269,25 @@ def _field(
         notes.append(((*at, "min"), "is more than `max`"))
 
 
-def _table(at: Path, field: Field, profile: Profile, notes: Notes) -> Mapping[str, Any] | None:
+def _table(
+    at: KeyPath, field: FieldSpec, profile: Profile, notes: Notes
+) -> Mapping[str, Any] | None:
     """The map of a field; None: it has none, or there is none of that name."""
     if isinstance(field.map, str) and field.map not in profile.maps:
-        notes.append(((*at, "map"), f"no map {field.map!r}; {instead_of(field.map, profile.maps)}"))
+        notes.append(((*at, "map"), f"no map {field.map!r}; {suggest(field.map, profile.maps)}"))
         return None
     if field.map is None and field.otherwise is not None:
         notes.append(((*at, "otherwise"), "applies only with `map`; remove it"))
     return profile.maps[field.map] if isinstance(field.map, str) else field.map
 
 
-def _message(at: Path, message: Message, known: Samples, profile: Profile, notes: Notes) -> Samples:
+def _message(
+    at: KeyPath, message: MessageSpec, known: Samples, profile: Profile, notes: Notes
+) -> Samples:
     if message.part and message.part not in known:
-        notes.append(((*at, "in"), f"no field {message.part!r}; {instead_of(message.part, known)}"))
+        notes.append(((*at, "in"), f"no field {message.part!r}; {suggest(message.part, known)}"))
     _pattern((*at, "match"), message.match, profile.framing.longest, notes)
-    known |= dict.fromkeys(_groups(message.match, profile.framing.longest), TEXT)
+    known |= dict.fromkeys(_groups(message.match, profile.framing.longest), TEXT_SAMPLE)
     separator = profile.separator if message.separator is None else message.separator
     if message.pieces is not None and not separator:
         notes.append(((*at, "pieces"), "applies only with `separator`; remove it"))
@@ -284,11 +298,13 @@ def _message(at: Path, message: Message, known: Samples, profile: Profile, notes
     _fields(at, message.fields, known, bool(separator), profile, notes)
     _widths(at, message, bool(separator), profile, notes)
     _conditions(at, message.when, message.unless, known, notes)
-    _says(at, message.say, samples.narrowed(known, message.when, message.unless), profile, notes)
+    _readings(at, message.say, samples.narrow(known, message.when, message.unless), profile, notes)
     return known
 
 
-def _widths(at: Path, message: Message, separated: bool, profile: Profile, notes: Notes) -> None:
+def _widths(
+    at: KeyPath, message: MessageSpec, separated: bool, profile: Profile, notes: Notes
+) -> None:
     """Check that fields by position lie within the message and do not overlap."""
     framing = profile.framing
     length = message.length
@@ -314,15 +330,17 @@ def _widths(at: Path, message: Message, separated: bool, profile: Profile, notes
 
 
 def _conditions(
-    at: Path, when: Conditions, unless: Conditions, known: Samples, notes: Notes
+    at: KeyPath, when: Conditions, unless: Conditions, known: Samples, notes: Notes
 ) -> None:
     for key, conditions in (("when", when), ("unless", unless)):
         for name in conditions:
             if name not in known:
-                notes.append(((*at, key, name), f"no field {name!r}; {instead_of(name, known)}"))
+                notes.append(((*at, key, name), f"no field {name!r}; {suggest(name, known)}"))
 
 
-def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes: Notes) -> None:
+def _readings(
+    at: KeyPath, says: Iterable[ReadingSpec], known: Samples, profile: Profile, notes: Notes
+) -> None:
     for index, say in enumerate(says):
         here = (*at, "say", index)
         _conditions(here, say.when, say.unless, known, notes)
@@ -331,33 +349,33 @@ def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes
                 notes.append(
                     (
                         (*here, "changed"),
-                        f"no field {name!r}; {instead_of(name, (LATE, *known))}",
+                        f"no field {name!r}; {suggest(name, (LATE, *known))}",
                     )
                 )
         if (say.live or LATE in say.changed) and not profile.pace.period:
             notes.append((here, "depends on lateness; add pace.period"))
         if not (say.reading or say.ends or say.forgets):
             notes.append((here, "does nothing; add `reading`, `ends` or `forgets`"))
-        if say.forgets and say.forgets not in KINDS:
+        if say.forgets and say.forgets not in READING_TYPES:
             notes.append(
                 (
                     (*here, "forgets"),
-                    f"no reading {say.forgets!r}; {instead_of(say.forgets, KINDS)}",
+                    f"no reading {say.forgets!r}; {suggest(say.forgets, READING_TYPES)}",
                 )
             )
-        _named((*here, "ends"), say.ends, known, notes)
+        _template((*here, "ends"), say.ends, known, notes)
         if not say.reading:
             if say.fill or say.stands:
                 notes.append((here, "`with` and `stands` need a `reading`"))
-        elif say.reading not in KINDS:
+        elif say.reading not in READING_TYPES:
             notes.append(
                 (
                     (*here, "reading"),
-                    f"no reading {say.reading!r}; {instead_of(say.reading, KINDS)}",
+                    f"no reading {say.reading!r}; {suggest(say.reading, READING_TYPES)}",
                 )
             )
         else:
-            _reading(here, say, samples.narrowed(known, say.when, say.unless), notes)
+            _reading(here, say, samples.narrow(known, say.when, say.unless), notes)
         if say.reading in _RESULTS and say.twice is None and profile.checksum is None:
             what = (
                 "`twice = true` if the device repeats it, or `twice = false` to accept "
@@ -368,37 +386,37 @@ def _says(at: Path, says: Iterable[Say], known: Samples, profile: Profile, notes
             notes.append(((*here, "twice"), "applies only with `reading`; remove it"))
 
 
-def _reading(at: Path, say: Say, known: Samples, notes: Notes) -> None:
-    kind = KINDS[say.reading]
-    fields = fields_of(kind)
+def _reading(at: KeyPath, say: ReadingSpec, known: Samples, notes: Notes) -> None:
+    kind = READING_TYPES[say.reading]
+    fields = reading_fields(kind)
     for key in say.fill:
-        if key in _OURS or key not in fields:
-            there = ", ".join(name for name in fields if name not in _OURS)
+        if key in _FILLED_BY_CODEC or key not in fields:
+            there = ", ".join(name for name in fields if name not in _FILLED_BY_CODEC)
             what = (
                 "is filled in by Novamás; remove it"
-                if key in _OURS
+                if key in _FILLED_BY_CODEC
                 else f"{say.reading} has no such field"
             )
             notes.append(((*at, "with", key), f"{what}; there are: {there or 'none'}"))
-        elif _named((*at, "with", key), say.fill[key], known, notes) and (
-            flaw := samples.flaw(kind, key, say.fill[key], known)
+        elif _template((*at, "with", key), say.fill[key], known, notes) and (
+            flaw := samples.field_flaw(kind, key, say.fill[key], known)
         ):
             notes.append(((*at, "with", key), flaw))
     for name, field in fields.items():
-        if field.required and name not in _OURS and name not in say.fill:
+        if field.required and name not in _FILLED_BY_CODEC and name not in say.fill:
             notes.append(((*at, "reading"), f"{say.reading} needs `{name}` in `with`"))
     if say.stands and "active" not in fields:
         notes.append(((*at, "stands"), "applies only to a reading with `active`, a fault"))
 
 
-def _named(at: Path, template: Any, known: Samples, notes: Notes) -> bool:
+def _template(at: KeyPath, template: Any, known: Samples, notes: Notes) -> bool:
     """Check that the fields named in a template exist."""
     try:
-        lacking = [name for name in fields_in(template) if name not in known]
+        lacking = [name for name in template_fields(template) if name not in known]
     except ValueError as error:
         notes.append((at, str(error)))
         return False
-    notes += [(at, f"no field {name!r}; {instead_of(name, known)}") for name in lacking]
+    notes += [(at, f"no field {name!r}; {suggest(name, known)}") for name in lacking]
     return not lacking
 
 
@@ -410,7 +428,7 @@ def _sequence(profile: Profile, known: Samples, notes: Notes) -> None:
         notes.append(
             (
                 ("sequence", "field"),
-                f"no field {sequence.field!r}; {instead_of(sequence.field, known)}",
+                f"no field {sequence.field!r}; {suggest(sequence.field, known)}",
             )
         )
     elif not all(isinstance(value, int) for value in known[sequence.field].values):
@@ -435,9 +453,11 @@ def _pace(profile: Profile, notes: Notes) -> None:
     if profile.pace.period and not any(message.beat for message in profile.message):
         notes.append((("pace", "period"), "needs a message with `beat = true`"))
     for name in profile.pace.draws:
-        if name not in KINDS:
-            notes.append((("pace", "draws"), f"no reading {name!r}; {instead_of(name, KINDS)}"))
-        elif LATE not in fields_of(KINDS[name]):
+        if name not in READING_TYPES:
+            notes.append(
+                (("pace", "draws"), f"no reading {name!r}; {suggest(name, READING_TYPES)}")
+            )
+        elif LATE not in reading_fields(READING_TYPES[name]):
             notes.append((("pace", "draws"), f"{name} cannot be late; remove it"))
 
 
@@ -448,16 +468,16 @@ def _commands(profile: Profile, notes: Notes) -> None:
             notes.append((at, "is not a command name; use a-z, 0-9 and _, starting with a letter"))
         if not command.send:
             notes.append(((*at, "send"), "is empty; give the bytes to send"))
-        if ARGUMENT not in command.send and (command.min, command.max, command.digits) != (
+        if ARGUMENT_MARK not in command.send and (command.min, command.max, command.digits) != (
             None,
             None,
             1,
         ):
-            notes.append((at, f"has bounds for an argument, but no {ARGUMENT} in `send`"))
+            notes.append((at, f"has bounds for an argument, but no {ARGUMENT_MARK} in `send`"))
         if command.min is not None and command.max is not None and command.min > command.max:
             notes.append(((*at, "min"), "is more than `max`"))
-        if CHECKSUM in command.send and profile.checksum is None:
-            notes.append(((*at, "send"), f"{CHECKSUM} needs the section [checksum]"))
+        if CHECKSUM_MARK in command.send and profile.checksum is None:
+            notes.append(((*at, "send"), f"{CHECKSUM_MARK} needs the section [checksum]"))
     for index, poll in enumerate(profile.poll):
         if not poll.send:
             notes.append((("poll", index, "send"), "is empty; give the bytes to send"))

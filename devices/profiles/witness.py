@@ -11,38 +11,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from devices.places import Path
-from devices.profiles.building import Building
-from devices.profiles.codec import Fitting, ProfileCodec
-from devices.profiles.draws import Draws
-from devices.profiles.language import Profile, Say
+from devices.places import KeyPath
+from devices.profiles.building import FrameBuilder
+from devices.profiles.codec import FittingMessage, ProfileCodec
+from devices.profiles.draws import PseudoRandom
+from devices.profiles.language import Profile, ReadingSpec
 from devices.readings import AnyReading
 from devices.sections import Notes
 
-TRIES = 200
+MAX_TRIES = 200
 """Frames that are tried for each message, and again for each of its readings."""
-LEADS = 6
+LEADING_BEATS = 6
 """Beats before a frame that must not be late."""
-ALIKE = 4
+REPEATED_FRAMES = 4
 """Frames that say the same, one after the other."""
 
-Course = tuple[tuple[float, bytes], ...]
+FrameCourse = tuple[tuple[float, bytes], ...]
 """What to feed a new codec: seconds and bytes."""
 
 
-def witnesses(profile: Profile) -> dict[Path, Course]:
-    """For each message and each ``say`` for which frames were found, by its path: those frames.
-    The profile has no flaws.
+def witnesses(profile: Profile) -> dict[KeyPath, FrameCourse]:
+    """For each message and each ``say`` for which frames were found, by its path: those frames. The
+    profile has no flaws.
     """
-    return _Search(profile).found
+    return _WitnessSearch(profile).found
 
 
 def unreached(profile: Profile) -> Notes:
     """The messages and readings for which no frame was found, and why. The profile has no flaws."""
-    search = _Search(profile)
+    search = _WitnessSearch(profile)
     notes: Notes = []
     for index, message in enumerate(profile.message):
-        at: Path = ("message", index)
+        at: KeyPath = ("message", index)
         if at not in search.found:
             notes.append((at, f"no frame was found that is this message{search.why(index)}"))
             continue
@@ -59,22 +59,24 @@ def unreached(profile: Profile) -> Notes:
     return notes
 
 
-class _Probe(ProfileCodec):
+class _ProbeCodec(ProfileCodec):
     """Notes which messages fitted, and what was said."""
 
     def __init__(self, profile: Profile) -> None:
         super().__init__("witness", profile)
         self.fitted: list[str] = []
-        self.said: list[Say] = []
+        self.said: list[ReadingSpec] = []
 
-    def _say(self, fitting: Fitting, frame: bytes, now: float, out: list[AnyReading]) -> None:
+    def _say(
+        self, fitting: FittingMessage, frame: bytes, now: float, out: list[AnyReading]
+    ) -> None:
         self.fitted.append(fitting.message.name)
         self.said += [say for say, reading in fitting.readings if reading is None]
         super()._say(fitting, frame, now, out)
 
     def _emit(
         self,
-        say: Say,
+        say: ReadingSpec,
         reading: AnyReading,
         late: bool,
         frame: bytes | None,
@@ -85,14 +87,14 @@ class _Probe(ProfileCodec):
         super()._emit(say, reading, late, frame, now, out)
 
 
-class _Search:
+class _WitnessSearch:
     """Tries frames until everything was said, or enough were tried."""
 
     def __init__(self, profile: Profile) -> None:
-        self.found: dict[Path, Course] = {}
+        self.found: dict[KeyPath, FrameCourse] = {}
         self._profile = profile
-        self._draws = Draws()
-        self._places: dict[int, Path] = {
+        self._draws = PseudoRandom()
+        self._places: dict[int, KeyPath] = {
             id(say): ("say", place) for place, say in enumerate(profile.say)
         }
         for index, message in enumerate(profile.message):
@@ -114,23 +116,23 @@ class _Search:
         taken = self._others[index].most_common(1)
         return f"; {taken[0][0]!r} takes what was tried" if taken else ""
 
-    def _try(self, index: int, say: Say | None, wanted: Path) -> None:
+    def _try(self, index: int, say: ReadingSpec | None, wanted: KeyPath) -> None:
         message = self._profile.message[index]
         others = self._others.setdefault(index, Counter())
-        building = Building(self._profile, message, say, self._draws)
-        for _ in range(TRIES):
+        building = FrameBuilder(self._profile, message, say, self._draws)
+        for _ in range(MAX_TRIES):
             if wanted in self.found:
                 return
-            frames = building.frames(ALIKE)
+            frames = building.frames(REPEATED_FRAMES)
             for course in self._courses(frames):
                 fitted = self._feed(course)
                 if message.name not in fitted:
                     others.update(fitted[-1:])
                     break
                 if message.beat and not self._beats:
-                    self._beats = building.frames(LEADS)
+                    self._beats = building.frames(LEADING_BEATS)
 
-    def _courses(self, frames: tuple[bytes, ...]) -> Iterator[Course]:
+    def _courses(self, frames: tuple[bytes, ...]) -> Iterator[FrameCourse]:
         """The frames by themselves; and after beats, so that they are not late."""
         if not frames:
             return
@@ -142,9 +144,9 @@ class _Search:
                 *(((n + 1) * (period or 1.0), frame) for n, frame in enumerate(course)),
             )
 
-    def _feed(self, course: Course) -> list[str]:
+    def _feed(self, course: FrameCourse) -> list[str]:
         """Which messages fitted. Notes what was said."""
-        probe = _Probe(self._profile)
+        probe = _ProbeCodec(self._profile)
         for at, data in course:
             probe.feed(data, at)
         for name in probe.fitted:

@@ -13,8 +13,8 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from devices.codec import Counters, Driver, Proof
-from devices.pace import Pace
+from devices.codec import Counters, Driver, FrameProof
+from devices.pace import HandPace
 from devices.readings import (
     AnyReading,
     CardCut,
@@ -29,9 +29,9 @@ from devices.readings import (
 )
 from devices.shoe import angel_eye_frames as frames
 
-MIXED = 3
+MAX_INTERLEAVED = 3
 """Reports whose copies may arrive interleaved."""
-GARBAGE_TOLD = 0.5
+GARBAGE_DELAY_SECONDS = 0.5
 """Seconds after which dropped bytes are reported, even if no frame follows."""
 
 
@@ -45,7 +45,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     mixed: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 2.0
 
 
-class _Recent(NamedTuple):
+class _RecentReport(NamedTuple):
     """A report: its number, its content, and when its last copy arrived."""
 
     seq: int
@@ -60,24 +60,24 @@ class AngelEye:
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
-        self.proof = Proof.CHECKED if options.strict_bcc else Proof.FORM
+        self.proof = FrameProof.CHECKED if options.strict_bcc else FrameProof.FORM
         self._device = device
         self._strict = options.strict_bcc
         self._mixed = options.mixed
-        self._pace = Pace(device, options.min_draw)
+        self._pace = HandPace(device, options.min_draw)
 
         self._pending = b""
         self._dropped = 0  # bytes, not reported yet
         self._dropped_at = 0.0
 
-        self._recent: deque[_Recent] = deque(maxlen=MIXED)  # most recent last
+        self._recent: deque[_RecentReport] = deque(maxlen=MAX_INTERLEAVED)  # most recent last
         self._reopened = False
         self._zero = False  # number 9 has been followed by 0
 
     @property
     def deadline(self) -> float | None:
         """When a burst is over, or dropped bytes have to be reported."""
-        garbage = self._dropped_at + GARBAGE_TOLD if self._dropped else None
+        garbage = self._dropped_at + GARBAGE_DELAY_SECONDS if self._dropped else None
         return min(
             (time for time in (self._pace.deadline, garbage) if time is not None), default=None
         )
@@ -124,13 +124,18 @@ class AngelEye:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         if data and self._reopened:
-            self._recent = deque((each._replace(heard=now) for each in self._recent), MIXED)
+            self._recent = deque(
+                (each._replace(heard=now) for each in self._recent), MAX_INTERLEAVED
+            )
             self._reopened = False
         out: list[AnyReading] = [*self._pace.burst(now)]
-        if self._dropped and now >= self._dropped_at + GARBAGE_TOLD:
+        if self._dropped and now >= self._dropped_at + GARBAGE_DELAY_SECONDS:
             self._report_dropped(now, out)
         data, begin = self._pending + data, 0
-        while begin < len(data) and (piece := frames.take(data, begin, self._strict)) is not None:
+        while (
+            begin < len(data)
+            and (piece := frames.next_piece(data, begin, self._strict)) is not None
+        ):
             size, whole = piece
             if whole and not (self._dropped and data[begin] in frames.ANSWERS):
                 self._report_dropped(now, out)
@@ -144,7 +149,7 @@ class AngelEye:
     def _drop(self, size: int, now: float, out: list[AnyReading]) -> None:
         self._dropped += size
         self._dropped_at = now
-        if self._dropped >= frames.LONGEST:
+        if self._dropped >= frames.MAX_FRAME_BYTES:
             self._report_dropped(now, out)
 
     def _report_dropped(self, now: float, out: list[AnyReading]) -> None:
@@ -190,7 +195,7 @@ class AngelEye:
         if self._is_copy(seq, body, now):
             return
         readings = self._read(body, frame, now)
-        right = frames.is_right(frame)
+        right = frames.has_valid_bcc(frame)
         if readings is None:
             self._drop(len(frame), now, out)
             self._report_dropped(now, out)
@@ -199,7 +204,7 @@ class AngelEye:
         missing = self._missing(seq, body) + (readings is None)
         if body == b"S":
             self._recent.clear()
-        self._recent.append(_Recent(seq, body, now))
+        self._recent.append(_RecentReport(seq, body, now))
         if missing:
             out.append(LinkGap(at=now, device=self._device, lost=missing))
         if not right:
@@ -233,9 +238,9 @@ class AngelEye:
             return 0
         before, last_body, _ = self._recent[-1]
         if last_body == b"S":
-            return 0 if seq in (0, 1, before) else frames.lost(before, seq, self._zero)
+            return 0 if seq in (0, 1, before) else frames.lost_reports(before, seq, self._zero)
         self._zero = self._zero or (before == 9 and seq == 0)
-        return frames.lost(before, seq, self._zero)
+        return frames.lost_reports(before, seq, self._zero)
 
     def _read(self, body: bytes, frame: bytes, now: float) -> list[AnyReading] | None:
         """The readings of a report. None if its kind is known but its content is malformed."""
@@ -289,7 +294,7 @@ class AngelEye:
         return [self._device_report("preset", f"{escape(data[:2])}={escape(data[2:])}", frame, now)]
 
     def _drawn(
-        self, drawn: frames.Drawn | None, frame: bytes, now: float, again: bool
+        self, drawn: frames.DrawnCard | None, frame: bytes, now: float, again: bool
     ) -> list[AnyReading] | None:
         """Report a drawn card. An overdrawn card that is carried over is marked for a person to
         check.
@@ -310,7 +315,7 @@ class AngelEye:
         ]
 
     def _outside(
-        self, drawn: frames.Drawn | None, frame: bytes, now: float
+        self, drawn: frames.DrawnCard | None, frame: bytes, now: float
     ) -> list[AnyReading] | None:
         """Report a card that left the shoe outside the game."""
         if drawn is None:

@@ -21,7 +21,7 @@ from devices.readings import ShoeFaultName, ShoeResult
 STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 STARTS = frozenset((STX, ENQ, ACK, NAK))
 ANSWERS = (ACK, NAK)
-LONGEST = 128
+MAX_FRAME_BYTES = 128
 """Bytes. A longer frame has lost its end."""
 
 REFUSALS: MappingProxyType[int, str] = MappingProxyType(
@@ -46,7 +46,7 @@ def bcc(data: bytes) -> bytes:
     return b"%02X" % reduce(xor, data, 0)
 
 
-def take(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
+def next_piece(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
     """The next piece from ``begin``: its length, and whether it is a complete frame. None: more
     bytes are needed.
 
@@ -61,7 +61,7 @@ def take(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
         return (2, True) if data[begin + 1] in REFUSALS else (1, False)
     if first not in (ENQ, STX):
         return 1, False
-    for at in range(begin + 1, begin + LONGEST):
+    for at in range(begin + 1, begin + MAX_FRAME_BYTES):
         if at == len(data):
             return None
         if data[at] in STARTS:
@@ -74,19 +74,19 @@ def take(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
         return None
     check = data[at + 1 : at + 3]
     whole = (
-        is_right(data[begin : at + 3])
+        has_valid_bcc(data[begin : at + 3])
         if strict
         else re.fullmatch(rb"[0-9A-F]{2}", check) is not None
     )
     return (at + 3 - begin, True) if whole else (at + 1 - begin, False)
 
 
-def is_right(frame: bytes) -> bool:
+def has_valid_bcc(frame: bytes) -> bool:
     """Whether the check of a complete frame is right."""
     return frame[-2:] == bcc(frame[frame[0] == ENQ : -2])
 
 
-def lost(before: int, seq: int, zero: bool) -> int:
+def lost_reports(before: int, seq: int, zero: bool) -> int:
     """The minimum number of reports lost between two sequence numbers. ``zero``: 9 is known to be
     followed by 0.
 
@@ -109,7 +109,7 @@ OUTSIDE: MappingProxyType[int, str] = MappingProxyType(
 """The mode in which a card was drawn outside the game."""
 
 
-class Drawn(msgspec.Struct, frozen=True):
+class DrawnCard(msgspec.Struct, frozen=True):
     """A card and its destination; or, outside the game, the mode. ``card`` None: drawn but not
     read.
     """
@@ -119,7 +119,7 @@ class Drawn(msgspec.Struct, frozen=True):
     index: int | None
 
 
-def read_drawn(data: bytes) -> Drawn | None:
+def read_drawn(data: bytes) -> DrawnCard | None:
     """Decode the two bytes of D and R. None if malformed: a card of a hand has a place, a rank and
     a suit.
     """
@@ -128,15 +128,15 @@ def read_drawn(data: bytes) -> Drawn | None:
     to, index, card = TARGETS.get(data[0] >> 4 & 7), data[0] & 15, _card(data[1])
     if to is None or (to in HANDS and (card is None or not 1 <= index <= 3)):
         return None
-    return Drawn(card, to, index or None)
+    return DrawnCard(card, to, index or None)
 
 
-def read_outside(data: bytes) -> Drawn | None:
+def read_outside(data: bytes) -> DrawnCard | None:
     """Decode the two bytes of d; in error mode ``index`` is the error code."""
     mode = OUTSIDE.get(data[0] >> 4 & 7)
     if mode is None or not _marked(data):
         return None
-    return Drawn(_card(data[1]), mode, data[0] & 15 or None)
+    return DrawnCard(_card(data[1]), mode, data[0] & 15 or None)
 
 
 def _marked(data: bytes) -> bool:

@@ -19,8 +19,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import GREETING, Counters, Driver, Proof
-from devices.pace import Pace
+from devices.codec import GREETING_SECONDS, Counters, Driver, FrameProof
+from devices.pace import HandPace
 from devices.readings import (
     AnyReading,
     CardCut,
@@ -31,10 +31,10 @@ from devices.readings import (
     ShoeFaultName,
     escape,
 )
-from devices.shoe.barcode_cards import CUT, STANDARD, bare, check, table_of
-from devices.shoe.barcode_frames import Framing, Keyboard, Lines, Pos, Scan
+from devices.shoe.barcode_cards import CUT_CARD, STANDARD, check, strip_blanks, table_of
+from devices.shoe.barcode_frames import KeyboardDecoder, LineDecoder, PosDecoder, Scan, ScanDecoder
 
-CODE_TAKES = 1.0
+CODE_TIMEOUT_SECONDS = 1.0
 """Seconds after its last byte when an incomplete code is abandoned. At 9600 baud a complete code
 takes 0.05.
 """
@@ -67,16 +67,16 @@ class Barcode:
     """One scanner. See :class:`devices.codec.Codec`."""
 
     steady = False
-    proof = Proof.FORM
+    proof = FrameProof.FORM
 
-    def __init__(self, device: str, options: Options, framing: Framing) -> None:
+    def __init__(self, device: str, options: Options, framing: ScanDecoder) -> None:
         self.counters = Counters()
         self._device = device
         self._cards = STANDARD if options.cards is None else table_of(options.cards)
-        self._noread = bare(options.noread)
+        self._noread = strip_blanks(options.noread)
         self._repeat = options.repeat
         self._framing = framing
-        self._pace = Pace(device, options.min_draw)
+        self._pace = HandPace(device, options.min_draw)
         self._heard = 0.0  # when the last byte arrived
         # a partial code left by a closed link: when to report it, and its bytes
         self._cut: tuple[float, int] | None = None
@@ -89,14 +89,14 @@ class Barcode:
     @property
     def deadline(self) -> float | None:
         """When a burst is over, or an incomplete code is abandoned."""
-        begun = self._heard + CODE_TAKES if self._framing.pending else None
+        begun = self._heard + CODE_TIMEOUT_SECONDS if self._framing.pending else None
         times = (self._pace.deadline, begun, self._cut and self._cut[0])
         return min((time for time in times if time is not None), default=None)
 
     def opened(self, now: float) -> None:
         """See :class:`devices.codec.TakesText`."""
-        if self._framing.proof is Proof.TEXT:
-            self._greeting_until = now + GREETING
+        if self._framing.proof is FrameProof.TEXT:
+            self._greeting_until = now + GREETING_SECONDS
 
     def reconnected(self, now: float) -> None:
         """Drop a partial code, and report it."""
@@ -130,7 +130,7 @@ class Barcode:
         if self._cut is not None:
             self._lose(self._cut[1], now, out)
             self._cut = None
-        if self._framing.pending and now >= self._heard + CODE_TAKES:
+        if self._framing.pending and now >= self._heard + CODE_TIMEOUT_SECONDS:
             self._lose(self._framing.drop(), now, out)
         if data:
             self._heard = now
@@ -148,7 +148,7 @@ class Barcode:
             return
         card = self._cards.get(scan.code)
         if card is not None or scan.code == self._noread:
-            self.counters.frames += self._framing.proof is Proof.TEXT
+            self.counters.frames += self._framing.proof is FrameProof.TEXT
             self._greeting_until = -inf
         elif now < self._greeting_until:
             self.counters.damaged += 1
@@ -168,11 +168,11 @@ class Barcode:
             else None
         )
         # a scanner may repeat a code faster than a hand can draw
-        late = again[2] if again else self._pace.is_late(now, card=card != CUT)
+        late = again[2] if again else self._pace.is_late(now, card=card != CUT_CARD)
         self._last = (scan.code, now, late)
         evidence = escape(scan.bytes)
         self.counters.late += late
-        if card == CUT:
+        if card == CUT_CARD:
             out.append(CardCut(at=now, device=self._device, frame=evidence, late=late))
         else:
             out.append(
@@ -192,7 +192,7 @@ class Barcode:
         """
         self.counters.damaged += 1
         out.append(LinkGarbage(at=now, device=self._device, bytes=size))
-        if now - self._gap >= CODE_TAKES:
+        if now - self._gap >= CODE_TIMEOUT_SECONDS:
             self._gap = now
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
@@ -205,17 +205,20 @@ class Barcode:
             out.append(ShoeFault(at=now, device=self._device, fault=fault, active=True))
 
 
-REPORTS: dict[str, Callable[[], Framing]] = {"keyboard": Keyboard, "pos": Pos}
+HID_DECODERS: dict[str, Callable[[], ScanDecoder]] = {
+    "keyboard": KeyboardDecoder,
+    "pos": PosDecoder,
+}
 
 
 def _make_serial(device: str, options: msgspec.Struct) -> Barcode:
     assert isinstance(options, Options)
-    return Barcode(device, options, Lines())
+    return Barcode(device, options, LineDecoder())
 
 
 def _make_hid(device: str, options: msgspec.Struct) -> Barcode:
     assert isinstance(options, HidOptions)
-    return Barcode(device, options, REPORTS[options.reports]())
+    return Barcode(device, options, HID_DECODERS[options.reports]())
 
 
 SERIAL = Driver(

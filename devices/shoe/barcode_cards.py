@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-LONGEST_CODE = 40
+MAX_CODE_CHARS = 40
 """Characters."""
 
-CUT = "cut"
+CUT_CARD = "cut"
 """The entry of the cut card's code in a table."""
 
 RANKS, SUITS = "A23456789TJQK", "cdhs"
@@ -27,7 +27,7 @@ STANDARD: MappingProxyType[str, str] = MappingProxyType(
 """
 
 
-def bare(text: str) -> str:
+def strip_blanks(text: str) -> str:
     """A code without the blanks around it: label printers pad codes, and scanners send the blanks
     or not.
     """
@@ -36,40 +36,40 @@ def bare(text: str) -> str:
 
 def is_code(text: str) -> bool:
     """Whether text can be a code: printable ASCII and not too long."""
-    return 0 < len(text) <= LONGEST_CODE and text.isascii() and text.isprintable()
+    return 0 < len(text) <= MAX_CODE_CHARS and text.isascii() and text.isprintable()
 
 
 def table_of(cards: Mapping[str, str]) -> Mapping[str, str]:
     """A table as scans are looked up in it."""
-    return {bare(code): card for code, card in cards.items()}
+    return {strip_blanks(code): card for code, card in cards.items()}
 
 
 def check(cards: Mapping[str, str], noread: str) -> None:
     """Check a table, code -> card. Raises ``ValueError`` naming what is wrong."""
     seen: dict[str, str] = {}
     for code, card in cards.items():
-        if seen.setdefault(bare(code), code) != code:
+        if seen.setdefault(strip_blanks(code), code) != code:
             raise ValueError(
-                f"cards: {code!r} and {seen[bare(code)]!r} are one code, for blanks around a code "
-                "do not count; remove one"
+                f"cards: {code!r} and {seen[strip_blanks(code)]!r} are one code: "
+                "blanks around a code do not count; remove one"
             )
-        if not is_code(bare(code)):
+        if not is_code(strip_blanks(code)):
             raise ValueError(
-                f"cards: {code!r} is not a valid code; use 1 to {LONGEST_CODE} printable "
+                f"cards: {code!r} is not a valid code; use 1 to {MAX_CODE_CHARS} printable "
                 "ASCII characters"
             )
-        if card not in PACK and card != CUT:
+        if card not in PACK and card != CUT_CARD:
             raise ValueError(
                 f"cards: {code!r} is {card!r}, which is not a card; write a rank {RANKS} "
-                f"and a suit {SUITS}, or {CUT!r}"
+                f"and a suit {SUITS}, or {CUT_CARD!r}"
             )
-    if bare(noread) and not is_code(bare(noread)):
+    if strip_blanks(noread) and not is_code(strip_blanks(noread)):
         raise ValueError(
-            f"noread: {noread!r} is no code that a scanner can send; use 1 to {LONGEST_CODE} "
+            f"noread: {noread!r} is no code that a scanner can send; use 1 to {MAX_CODE_CHARS} "
             "printable ASCII characters"
         )
-    if bare(noread) in seen:
-        card = cards[seen[bare(noread)]]
+    if strip_blanks(noread) in seen:
+        card = cards[seen[strip_blanks(noread)]]
         raise ValueError(f"noread: {noread!r} is also the code of {card}; use another")
     missing = sorted(
         PACK - set(cards.values()), key=lambda card: (SUITS.index(card[1]), RANKS.index(card[0]))

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import msgspec
 
-from devices.codec import Proof
-from devices.shoe.barcode_cards import LONGEST_CODE, is_code
+from devices.codec import FrameProof
+from devices.shoe.barcode_cards import MAX_CODE_CHARS, is_code
 
 
 class Scan(msgspec.Struct, frozen=True):
@@ -23,10 +23,10 @@ class Scan(msgspec.Struct, frozen=True):
     bytes: bytes
 
 
-class Framing(Protocol):
+class ScanDecoder(Protocol):
     """Bytes in, codes out; splitting them differently gives the same codes."""
 
-    proof: Proof
+    proof: FrameProof
     """What a code proves that is not known: nothing, if it came as a line of text."""
     frames: int
     """The number of well-formed reports; 0 for lines of text."""
@@ -51,10 +51,10 @@ def code_of(text: bytes, frame: bytes) -> Scan:
     return Scan(code if is_code(code) else None, frame)
 
 
-class Lines:
+class LineDecoder:
     """A code followed by CR, LF or both."""
 
-    proof = Proof.TEXT
+    proof = FrameProof.TEXT
     frames = 0
 
     def __init__(self) -> None:
@@ -63,16 +63,16 @@ class Lines:
 
     @property
     def pending(self) -> bool:
-        """See :class:`Framing`."""
+        """See :class:`ScanDecoder`."""
         return bool(self._line.strip())
 
     def push(self, data: bytes) -> list[Scan]:
-        """See :class:`Framing`."""
+        """See :class:`ScanDecoder`."""
         scans = []
         for byte in data:
             if byte not in b"\r\n":
                 self._line.append(byte)
-                if len(self._line) <= LONGEST_CODE:
+                if len(self._line) <= MAX_CODE_CHARS:
                     continue
                 self._cut = True
             line, cut = bytes(self._line), self._cut
@@ -83,17 +83,17 @@ class Lines:
         return scans
 
     def drop(self) -> int:
-        """See :class:`Framing`."""
+        """See :class:`ScanDecoder`."""
         size = len(self._line)
         self._line.clear()
         self._cut = False
         return size
 
 
-SHIFT = 0x22
+SHIFT_KEYS = 0x22
 """Both shift keys, in the bits of the modifiers."""
-ENTER = (0x28, 0x58)
-ROLLOVER = 0x03
+ENTER_USAGES = (0x28, 0x58)
+MAX_ERROR_USAGE = 0x03
 """Usages up to this are errors: too many keys at once, or a failed self-test."""
 
 
@@ -124,7 +124,7 @@ LAYOUT: MappingProxyType[int, bytes] = MappingProxyType(_layout())
 """A US keyboard, including the keypad."""
 
 
-class Keyboard:
+class KeyboardDecoder:
     """The reports of a boot keyboard, 8 bytes each: modifiers, a zero, and up to six pressed keys.
     Enter ends a code.
 
@@ -134,7 +134,7 @@ class Keyboard:
     """
 
     SIZE = 8
-    proof = Proof.FORM
+    proof = FrameProof.FORM
 
     def __init__(self) -> None:
         self.frames = 0
@@ -146,11 +146,11 @@ class Keyboard:
 
     @property
     def pending(self) -> bool:
-        """See :class:`Framing`."""
+        """See :class:`ScanDecoder`."""
         return bool(self._rest or self._reports)
 
     def push(self, data: bytes) -> list[Scan]:
-        """See :class:`Framing`."""
+        """See :class:`ScanDecoder`."""
         data = self._rest + data
         whole = len(data) - len(data) % self.SIZE
         self._rest = data[whole:]
@@ -158,7 +158,7 @@ class Keyboard:
         return [scan for report in reports if (scan := self._report(report)) is not None]
 
     def drop(self) -> int:
-        """See :class:`Framing`. All keys count as released."""
+        """See :class:`ScanDecoder`. All keys count as released."""
         size = len(self._rest) + len(self._reports)
         self._rest = b""
         self._last = bytes(self.SIZE)
@@ -166,7 +166,7 @@ class Keyboard:
         return size
 
     def _report(self, report: bytes) -> Scan | None:
-        wrong = report[1] != 0 or any(0 < key <= ROLLOVER for key in report[2:])
+        wrong = report[1] != 0 or any(0 < key <= MAX_ERROR_USAGE for key in report[2:])
         down = [key for key in report[2:] if key and key not in self._last[2:]]
         again = report == self._last
         if not wrong:
@@ -177,11 +177,11 @@ class Keyboard:
         self._reports += report
         if wrong or again or len(down) > 1:
             self._spoiled = True
-        if down and down[-1] in ENTER and not wrong:
+        if down and down[-1] in ENTER_USAGES and not wrong:
             return self._end()
         if down and not self._spoiled:
             self._press(down[0], report[0])
-        if len(self._text) > LONGEST_CODE or len(self._reports) > self.SIZE * LONGEST_CODE * 4:
+        if len(self._text) > MAX_CODE_CHARS or len(self._reports) > self.SIZE * MAX_CODE_CHARS * 4:
             self._spoiled = True
             scan = self._end()
             self._spoiled = True  # what arrives until Enter is the tail of it
@@ -189,7 +189,7 @@ class Keyboard:
         return None
 
     def _press(self, key: int, modifiers: int) -> None:
-        if key in LAYOUT and not modifiers & ~SHIFT:
+        if key in LAYOUT and not modifiers & ~SHIFT_KEYS:
             self._text.append(LAYOUT[key][modifiers != 0])
         else:
             self._spoiled = True
@@ -207,7 +207,7 @@ class Keyboard:
         self._spoiled = False
 
 
-class Pos:
+class PosDecoder:
     """The reports of a HID scanner, 64 bytes each.
 
     Byte 0 is the report's number, 2; byte 1 the length of the text; bytes 2 to 4 the kind of
@@ -216,7 +216,7 @@ class Pos:
     """
 
     SIZE = 64
-    proof = Proof.FORM
+    proof = FrameProof.FORM
     NUMBER = 2
     TEXT = 5
     MOST = 56
@@ -230,11 +230,11 @@ class Pos:
 
     @property
     def pending(self) -> bool:
-        """See :class:`Framing`."""
+        """See :class:`ScanDecoder`."""
         return bool(self._rest or self._reports)
 
     def push(self, data: bytes) -> list[Scan]:
-        """See :class:`Framing`."""
+        """See :class:`ScanDecoder`."""
         data = self._rest + data
         whole = len(data) - len(data) % self.SIZE
         self._rest = data[whole:]
@@ -242,7 +242,7 @@ class Pos:
         return [scan for report in reports if (scan := self._report(report)) is not None]
 
     def drop(self) -> int:
-        """See :class:`Framing`."""
+        """See :class:`ScanDecoder`."""
         size = len(self._rest) + len(self._reports)
         self._rest = b""
         self._cut = False
@@ -256,7 +256,7 @@ class Pos:
             return self._end(None)
         self.frames += 1
         self._text += report[self.TEXT : self.TEXT + size]
-        if goes_on and len(self._text) <= LONGEST_CODE:
+        if goes_on and len(self._text) <= MAX_CODE_CHARS:
             return None
         scan = self._end(None if self._cut or goes_on else bytes(self._text))
         self._cut = bool(goes_on)

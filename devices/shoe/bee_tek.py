@@ -16,8 +16,8 @@ from typing import Annotated
 
 import msgspec
 
-from devices.codec import DAMAGED, Counters, Driver, Proof
-from devices.pace import Pace
+from devices.codec import DAMAGE_SUBSTITUTE, Counters, Driver, FrameProof
+from devices.pace import HandPace
 from devices.readings import (
     AnyReading,
     CardDrawn,
@@ -29,11 +29,11 @@ from devices.readings import (
     escape,
 )
 
-LONGEST_LINE = 256
+MAX_LINE_BYTES = 256
 """Bytes. The longest line seen has 40; a longer run without a line end is dropped."""
 
-GAME = "Game"
-BURN = "Manual Burn Cards"
+GAME_MODE = "Game"
+BURN_MODE = "Manual Burn Cards"
 
 _LINE = re.compile(
     rb"(?:\[(?P<mode>[A-Za-z][A-Za-z ]{0,31})\])?<(?P<what>[!-;=?-Z^-~][ -;=?-Z^-~]{0,63})>[> ]*"
@@ -46,7 +46,7 @@ _CARD = re.compile(
 )
 _ALARM = re.compile(r"Alarm: *(?P<detail>(?P<code>E\d+)?.*)")
 _WARNING = re.compile(r"W0x[0-9A-Fa-f]+")
-_BEFORE, _BEHIND = re.compile(rb"[\[> ]*"), re.compile(rb"[> ]*")
+_HARMLESS_BEFORE, _HARMLESS_AFTER = re.compile(rb"[\[> ]*"), re.compile(rb"[> ]*")
 """What may be repeated before and after a frame. Anything else that is dropped may have been a
 card.
 """
@@ -67,12 +67,12 @@ class BeeTek:
     """One shoe. See :class:`devices.codec.Codec`."""
 
     steady = False
-    proof = Proof.FORM
+    proof = FrameProof.FORM
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
         self._device = device
-        self._pace = Pace(device, options.min_draw)
+        self._pace = HandPace(device, options.min_draw)
         self._pending = b""
         self._spoiled = False  # a byte of the pending line was damaged
         self._missed = False
@@ -104,7 +104,7 @@ class BeeTek:
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:  # noqa: ARG002
         """See :class:`devices.codec.TakesDamage`: what is left of the line could be a frame."""
         self._spoiled = True
-        return self.feed(DAMAGED, now)
+        return self.feed(DAMAGE_SUBSTITUTE, now)
 
     @property
     def opening(self) -> float:
@@ -128,9 +128,9 @@ class BeeTek:
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Split a line that is too long into several."""
-        while len(line) > LONGEST_LINE:
-            self._line(line[:LONGEST_LINE], now, out)
-            line = line[LONGEST_LINE:]
+        while len(line) > MAX_LINE_BYTES:
+            self._line(line[:MAX_LINE_BYTES], now, out)
+            line = line[MAX_LINE_BYTES:]
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
@@ -139,12 +139,12 @@ class BeeTek:
         """
         begin = 0
         for match in () if self._spoiled else _LINE.finditer(line):
-            self._drop(line[begin : match.start()], _BEFORE, now, out)
+            self._drop(line[begin : match.start()], _HARMLESS_BEFORE, now, out)
             begin = match.end()
             self.counters.frames += 1
             self._missed = False
             self._frame(match, now, out)
-        self._drop(line[begin:], _BEHIND, now, out)
+        self._drop(line[begin:], _HARMLESS_AFTER, now, out)
 
     def _drop(
         self, piece: bytes, repeated: re.Pattern[bytes], now: float, out: list[AnyReading]
@@ -168,11 +168,11 @@ class BeeTek:
     def _frame(self, match: re.Match[bytes], now: float, out: list[AnyReading]) -> None:
         mode, what = (match["mode"] or b"").decode("ascii"), match["what"].decode("ascii")
         evidence = escape(match[0])
-        if mode and mode != f"{GAME}Alarm":
+        if mode and mode != f"{GAME_MODE}Alarm":
             self._switch(mode, now, out)
         if what.startswith("Card:"):
             self._draw(self._card(what, now, out), mode, evidence, now, out)
-        elif what == mode == GAME:
+        elif what == mode == GAME_MODE:
             self._draw(None, mode, evidence, now, out)
         elif alarm := _ALARM.fullmatch(what):
             self._begin(
@@ -203,9 +203,9 @@ class BeeTek:
         if before == mode:
             return
         out.append(DeviceReport(at=now, device=self._device, report="mode", value=mode))
-        if before not in (None, GAME):
+        if before not in (None, GAME_MODE):
             self._fault("warning", f"mode {before}", False, None, now, out)
-        if mode != GAME:
+        if mode != GAME_MODE:
             self._fault("warning", f"mode {mode}", True, None, now, out)
 
     def _card(self, what: str, now: float, out: list[AnyReading]) -> str | None:
@@ -240,8 +240,8 @@ class BeeTek:
                 device=self._device,
                 frame=evidence,
                 card=card,
-                to="burn" if mode == BURN else None,
-                unsure=mode not in (GAME, BURN),
+                to="burn" if mode == BURN_MODE else None,
+                unsure=mode not in (GAME_MODE, BURN_MODE),
                 late=late,
             )
         )

@@ -13,10 +13,10 @@ import re
 
 import msgspec
 
-from devices.codec import Counters, Driver, Proof
+from devices.codec import Counters, Driver, FrameProof
 from devices.readings import AnyReading, DeviceReport, LinkGarbage, ShufflerState, escape
 
-LONGEST_LINE = 256
+MAX_LINE_BYTES = 256
 """Bytes. A longer run without a line end is dropped."""
 
 _BANNER = re.compile(r"deck\s*mate", re.IGNORECASE)
@@ -27,7 +27,7 @@ _HEAD = re.compile(
 """A line at the head of a history that is not a time."""
 _COUNTER = re.compile(r"[A-Za-z][A-Za-z \-/]{2,40}: *\d{1,12}")
 """A line behind the events of a history. It is known only by what came before it."""
-_LONGEST_TEXT = 64
+_MAX_REPORTED_CHARS = 64
 """Characters of a line that are reported."""
 
 
@@ -39,7 +39,7 @@ class DeckMate1:
     """One shuffler. See :class:`devices.codec.Codec`."""
 
     steady = False
-    proof = Proof.FORM
+    proof = FrameProof.FORM
 
     def __init__(self, device: str) -> None:
         self.counters = Counters()
@@ -79,9 +79,9 @@ class DeckMate1:
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Drop the excess of a line that is too long."""
-        while len(line) > LONGEST_LINE:
-            self._garbage(line[:LONGEST_LINE], now, out)
-            line = line[LONGEST_LINE:]
+        while len(line) > MAX_LINE_BYTES:
+            self._garbage(line[:MAX_LINE_BYTES], now, out)
+            line = line[MAX_LINE_BYTES:]
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
@@ -113,7 +113,7 @@ class DeckMate1:
                     device=self._device,
                     frame=frame,
                     report="powered_up",
-                    value=text[:_LONGEST_TEXT],
+                    value=text[:_MAX_REPORTED_CHARS],
                 )
             )
             out.append(
@@ -128,7 +128,7 @@ class DeckMate1:
                     device=self._device,
                     frame=frame,
                     report="said",
-                    value=text[:_LONGEST_TEXT],
+                    value=text[:_MAX_REPORTED_CHARS],
                 )
             )
 

@@ -14,7 +14,14 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-EVENTS = ("Powered Up", "Auto Setup", "Extra Card", "Missing Card", "Jam Recovery", "Door Opened")
+EVENT_NAMES = (
+    "Powered Up",
+    "Auto Setup",
+    "Extra Card",
+    "Missing Card",
+    "Jam Recovery",
+    "Door Opened",
+)
 """The known events, in the singular. Any other keeps its own name."""
 
 _EVENT = re.compile(
@@ -90,7 +97,7 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
         raise ValueError(
             "not a history of a Deck Mate 1: it contains neither a serial number nor an event"
         )
-    reported = _stamp(_of(heads, "time"), _of(heads, "date"))
+    reported = _stamp(_header_value(heads, "time"), _header_value(heads, "date"))
     off = (
         made.replace(tzinfo=None) - reported if made is not None and reported is not None else None
     )
@@ -113,10 +120,10 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
         doubtful = doubtful or (said is not None and next_said is not None and said > next_said)
         next_said = said or next_said
         events.insert(0, _event(match, line, said, off, doubtful))
-    problems += _strange(text, found)
+    problems += _text_between_events(text, found)
     return ShufflerHistory(
         head=ReportHeader(
-            serial=_of(heads, "serial"),
+            serial=_header_value(heads, "serial"),
             reported=reported.isoformat() if reported else None,
             off=off.total_seconds() if off is not None else None,
             offsets={
@@ -143,7 +150,8 @@ def _event(
 ) -> ShufflerEvent:
     name = " ".join(match["name"].split())
     singular = next(
-        (known for known in EVENTS if name.lower().rstrip("s") == known.lower().rstrip("s")), None
+        (known for known in EVENT_NAMES if name.lower().rstrip("s") == known.lower().rstrip("s")),
+        None,
     )
     return ShufflerEvent(
         line=line,
@@ -153,19 +161,21 @@ def _event(
         platform=int(match["platform"]),
         gripper=int(match["gripper"]),
         said=said.isoformat() if said else None,
-        true=_moved(said, off) if said is not None and off is not None and not doubtful else None,
+        true=_corrected(said, off)
+        if said is not None and off is not None and not doubtful
+        else None,
         doubtful=doubtful,
     )
 
 
-def _moved(said: datetime, off: timedelta) -> str | None:
+def _corrected(said: datetime, off: timedelta) -> str | None:
     try:
         return (said + off).isoformat()
     except OverflowError:  # a year that does not exist
         return None
 
 
-def _of(heads: dict[str, str], word: str) -> str | None:
+def _header_value(heads: dict[str, str], word: str) -> str | None:
     return next((value for name, value in heads.items() if word in name), None)
 
 
@@ -176,7 +186,7 @@ def _stamp(time: str | None, date: str | None) -> datetime | None:
         return None
 
 
-def _strange(text: str, found: list[re.Match[str]]) -> list[tuple[int, str]]:
+def _text_between_events(text: str, found: list[re.Match[str]]) -> list[tuple[int, str]]:
     """Lines between events that belong to none: something was lost there."""
     strange, end = [], found[0].end() if found else len(text)
     for match in found[1:]:

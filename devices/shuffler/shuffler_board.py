@@ -15,7 +15,7 @@ from typing import ClassVar, get_args
 
 import msgspec
 
-from devices.board.codec import Board, Heard, Options
+from devices.board.codec import BoardCodec, BoardMessage, Options
 from devices.board.report import Report
 from devices.codec import Driver
 from devices.readings import (
@@ -28,21 +28,21 @@ from devices.readings import (
 
 STATES: dict[str, ShufflerStateName] = {name: name for name in get_args(ShufflerStateName)}
 """The board's word -> the state."""
-RIGHT: dict[str, bool | None] = {"1": True, "0": False, "-": None}
+VERDICTS: dict[str, bool | None] = {"1": True, "0": False, "-": None}
 NEW_DECK = (*(rank + suit for suit in "cdhs" for rank in "A23456789TJQK"), "X")
 """The order in which cards must be named."""
-NAMED = 8
+MAX_NAMED_CARDS = 8
 """At most this many cards may be named as missing, and as many as extra."""
 
 _CARD = "(?:[A2-9TJQK][cdhs]|X)"
-_CARDS = rf"-|{_CARD}(?:\+{_CARD}){{0,{NAMED - 1}}}"
-_WHO = r"(?:box|seat|board|common):[1-9]\d?|dealer|board|burn"
-_TELLS_A_CARD = re.compile(
+_CARDS = rf"-|{_CARD}(?:\+{_CARD}){{0,{MAX_NAMED_CARDS - 1}}}"
+_RECIPIENT = r"(?:box|seat|board|common):[1-9]\d?|dealer|board|burn"
+_CARD_TEXT = re.compile(
     r"(?<![a-z])(?:10|[A2-9TJQKa2-9tjqk])[CDHScdhs](?![a-z])|[\u2660-\u2667]|(?<![a-z])X(?![a-z])"
 )
 
 
-class ShufflerBoard(Board):
+class ShufflerBoard(BoardCodec):
     """One shuffler. See :class:`devices.codec.Codec`."""
 
     kind = "shuffler"
@@ -57,7 +57,7 @@ class ShufflerBoard(Board):
             rf"(?P<missing>{_CARDS}),(?P<extra>{_CARDS})"
         ),
         "packet": re.compile(
-            rf"(?P<packets>\d{{1,5}}),(?P<size>[1-9]\d{{0,2}})(?:,(?P<to>{_WHO}))?"
+            rf"(?P<packets>\d{{1,5}}),(?P<size>[1-9]\d{{0,2}})(?:,(?P<to>{_RECIPIENT}))?"
         ),
     }
     """``packets``: how many have come out since the board was started."""
@@ -76,7 +76,7 @@ class ShufflerBoard(Board):
         """Reject a report that names cards in any way other than a verdict."""
         fields = super().understood(report)
         if fields is None or report.word != "verdict":
-            return None if _TELLS_A_CARD.search(report.fields) else fields
+            return None if _CARD_TEXT.search(report.fields) else fields
         named = [_cards(fields[which]) for which in ("missing", "extra")]
         wrong = "0" in (fields["count_right"], fields["set_right"])
         return (
@@ -90,10 +90,10 @@ class ShufflerBoard(Board):
         content.
         """
         super().refuse(report, now, out)
-        if _TELLS_A_CARD.search(report.fields):
+        if _CARD_TEXT.search(report.fields):
             self.report("cards_refused", report.word, now, out)
 
-    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
         """``state``, also every second; ``verdict`` and ``packet``, once."""
         fields = heard.fields
         if heard.word == "verdict":
@@ -104,8 +104,8 @@ class ShufflerBoard(Board):
                     frame=heard.frame,
                     decks=_number(fields["decks"]),
                     count=_number(fields["count"]),
-                    count_right=RIGHT[fields["count_right"]],
-                    set_right=RIGHT[fields["set_right"]],
+                    count_right=VERDICTS[fields["count_right"]],
+                    set_right=VERDICTS[fields["set_right"]],
                     missing=_cards(fields["missing"]),
                     extra=_cards(fields["extra"]),
                     late=heard.late,
@@ -140,7 +140,7 @@ class ShufflerBoard(Board):
                 )
             )
 
-    def _missing(self, before: int, heard: Heard, out: list[AnyReading]) -> None:
+    def _missing(self, before: int, heard: BoardMessage, out: list[AnyReading]) -> None:
         """Packets that came out without being reported."""
         if self._packets is not None and before > self._packets:
             self.report("packets_missed", str(before - self._packets), heard.now, out, heard.frame)

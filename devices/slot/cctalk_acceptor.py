@@ -18,35 +18,35 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import LONGEST_WAIT, Counters, Driver, Proof
-from devices.money import AMOUNT
+from devices.codec import MAX_LIVE_DELAY_SECONDS, Counters, Driver, FrameProof
+from devices.money import AMOUNT_META
 from devices.readings import AnyReading, DeviceReport, LinkGarbage, LinkLate, SlotCoin, escape
 from devices.slot import cctalk_frames as frames
-from devices.slot.cctalk_box import Acceptor, Request
+from devices.slot.cctalk_box import BoxAcceptor, Request
 from devices.slot.cctalk_coins import POSITIONS
 
-ANSWER = 0.2
+ANSWER_SECONDS = 0.2
 """Seconds after a request in which its answer must be whole, unless the options say otherwise. At
 9600 baud echo and longest usual answer take 0.04.
 """
-GAP = 0.01
+REQUEST_GAP_SECONDS = 0.01
 """Seconds between an answer and the next request."""
-QUIET = 0.05
+FAILURE_PAUSE_SECONDS = 0.05
 """Seconds after a request that failed: by then every device has dropped half a frame."""
-LATE_AFTER = 2.0
+LATE_AFTER_SECONDS = 2.0
 """Seconds: the coins of an acceptor that was not heard for longer are late."""
-OVERDUE = 2.0
+OVERDUE_SECONDS = 2.0
 """Seconds after a request in which a late answer is known as one to it."""
-MOST_OVERDUE = 16
-CLEAN = 50
+MAX_OVERDUE_REQUESTS = 16
+CLEAN_ANSWERS = 50
 """Answers in a row after which an echo that was damaged or missing is told as whole again."""
-LONGEST_JUNK = 64
+MAX_JUNK_BYTES = 64
 """Bytes of junk that are told at once."""
 
 Address = Annotated[int, msgspec.Meta(ge=2, le=255)]
 Box = Annotated[int, msgspec.Meta(ge=1, le=99)]
 Position = Annotated[int, msgspec.Meta(ge=1, le=POSITIONS)]
-Amount = Annotated[int, msgspec.Meta(ge=1, le=999_999_999, extra=AMOUNT)]
+Amount = Annotated[int, msgspec.Meta(ge=1, le=999_999_999, extra=AMOUNT_META)]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,7 +61,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     coins: tuple[tuple[Position, Amount], ...] = ()
     currency: Annotated[str, msgspec.Meta(pattern="^([A-Z]{2})?$")] = "EU"
     poll: Annotated[float, msgspec.Meta(ge=0.1, le=0.9)] = 0.5
-    answer: Annotated[float, msgspec.Meta(ge=0.05, le=1.0)] = ANSWER
+    answer: Annotated[float, msgspec.Meta(ge=0.05, le=1.0)] = ANSWER_SECONDS
     checksum: Literal["simple", "crc"] = "simple"
 
     def __post_init__(self) -> None:
@@ -77,13 +77,13 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 raise ValueError(f"{name} {twice[0]} is there twice; give each once")
 
 
-class CcTalkBus:
+class CcTalkCodec:
     """The acceptors of one table. See :class:`devices.codec.Codec` and
     :class:`devices.codec.Asks`.
     """
 
     steady = True
-    proof = Proof.CHECKED
+    proof = FrameProof.CHECKED
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
@@ -92,9 +92,9 @@ class CcTalkBus:
         self._crc = options.checksum == "crc"
         self._limit = options.answer
         # news are shown twice, so a longer limit counts twice
-        self._late_after = LATE_AFTER + 2 * max(0.0, options.answer - ANSWER)
+        self._late_after = LATE_AFTER_SECONDS + 2 * max(0.0, options.answer - ANSWER_SECONDS)
         self._acceptors = {
-            address: Acceptor(
+            address: BoxAcceptor(
                 device, address, box, dict(options.coins), options.currency, options.poll
             )
             for address, box in options.boxes
@@ -102,14 +102,14 @@ class CcTalkBus:
         self._pending = b""
         self._junk = b""
         # our own request that still waits, until when, and what came of it
-        self._asked: tuple[Acceptor, Request] | None = None
+        self._asked: tuple[BoxAcceptor, Request] | None = None
         self._asked_at = -inf
         self._answer_by = inf
         # who did not answer in time, and when it was asked: its answer may still come
-        self._overdue: deque[tuple[Acceptor, float]] = deque(maxlen=MOST_OVERDUE)
+        self._overdue: deque[tuple[BoxAcceptor, float]] = deque(maxlen=MAX_OVERDUE_REQUESTS)
         self._next = -inf
         self._touched = False  # bytes came since that are no frame
-        self._echo: tuple[Acceptor, Request] | None = None  # the request on the line, unanswered
+        self._echo: tuple[BoxAcceptor, Request] | None = None  # the request on the line, unanswered
         self._echoed = False
         self._line = "whole"
         self._clean = 0
@@ -142,7 +142,7 @@ class CcTalkBus:
 
     def kept(self, now: float) -> None:
         """See :class:`devices.codec.JudgesKept`. Old answers may still come."""
-        self._unsure_until = now + LONGEST_WAIT
+        self._unsure_until = now + MAX_LIVE_DELAY_SECONDS
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """None at fixed intervals: see :meth:`ask`."""
@@ -166,7 +166,7 @@ class CcTalkBus:
             now + self._limit,
         )
         self._echoed, self._touched = self._echo is not None, False
-        return frames.write_frame(acceptor.address, frames.HOST, header, data, self._crc)
+        return frames.write_frame(acceptor.address, frames.HOST_ADDRESS, header, data, self._crc)
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
@@ -177,7 +177,7 @@ class CcTalkBus:
             return out
         self.counters.bytes += len(data)
         if self._owed:
-            self._owed, self._unsure_until = False, now + LONGEST_WAIT
+            self._owed, self._unsure_until = False, now + MAX_LIVE_DELAY_SECONDS
         heard, begin = self._pending + data, 0
         while begin < len(heard):
             found = frames.read_frame(heard, begin, self._acceptors, self._crc)
@@ -187,7 +187,7 @@ class CcTalkBus:
                 self._junk += heard[begin : begin + 1]
                 self._touched = True
                 begin += 1
-                if len(self._junk) == LONGEST_JUNK:
+                if len(self._junk) == MAX_JUNK_BYTES:
                     self._drop_junk(now, out)
                 continue
             self._drop_junk(now, out)
@@ -206,8 +206,8 @@ class CcTalkBus:
         self._drop_junk(now, out)
         return out
 
-    def _frame(self, frame: frames.Frame, now: float, out: list[AnyReading]) -> None:
-        if frame.to != frames.HOST:
+    def _frame(self, frame: frames.CcTalkFrame, now: float, out: list[AnyReading]) -> None:
+        if frame.to != frames.HOST_ADDRESS:
             self.own += len(frame.raw)
             self._echo = self._acceptors[frame.to], (frame.header, frame.data)
             self._echoed = True
@@ -221,7 +221,7 @@ class CcTalkBus:
             self._unasked(frame, now, evidence, out)
             return
         acceptor, request = asked
-        self._asked, self._answer_by, self._next = None, inf, now + GAP
+        self._asked, self._answer_by, self._next = None, inf, now + REQUEST_GAP_SECONDS
         self._note_line("whole", now, out)
         if (size := self._wrong_size(frame, request[0])) is not None:
             self.counters.unknown += 1
@@ -229,7 +229,7 @@ class CcTalkBus:
             return
         self.counters.frames += 1
         self._overdue = deque(
-            (each for each in self._overdue if each[0] is not acceptor), MOST_OVERDUE
+            (each for each in self._overdue if each[0] is not acceptor), MAX_OVERDUE_REQUESTS
         )
         if frame.header == frames.NAK:
             acceptor.refused(request[0], now, evidence, out)
@@ -244,19 +244,19 @@ class CcTalkBus:
             out += found
 
     def _unasked(
-        self, frame: frames.Frame, now: float, evidence: str, out: list[AnyReading]
+        self, frame: frames.CcTalkFrame, now: float, evidence: str, out: list[AnyReading]
     ) -> None:
         """An answer to no request that still waits."""
         for overdue in self._overdue:
             acceptor, asked_at = overdue
-            if now - asked_at <= OVERDUE and frame.source in (None, acceptor.address):
+            if now - asked_at <= OVERDUE_SECONDS and frame.source in (None, acceptor.address):
                 self._overdue.remove(overdue)  # they are answered in the order of the requests
                 acceptor.answered_late(now - asked_at, self._limit, now, evidence, out)
                 return
         if frame.source is not None:
             self._acceptors[frame.source].confused()
 
-    def _wrong_size(self, frame: frames.Frame, header: int) -> int | None:
+    def _wrong_size(self, frame: frames.CcTalkFrame, header: int) -> int | None:
         """The data bytes that an answer to this request has, if this one has others."""
         size = frames.REQUESTS[header][1] if frame.header == frames.ACK else 0
         return None if size in (None, len(frame.data)) else size
@@ -288,7 +288,12 @@ class CcTalkBus:
         if self._asked is None:
             return
         acceptor, (header, _) = self._echo or self._asked
-        self._asked, self._echo, self._answer_by, self._next = None, None, inf, now + QUIET
+        self._asked, self._echo, self._answer_by, self._next = (
+            None,
+            None,
+            inf,
+            now + FAILURE_PAUSE_SECONDS,
+        )
         if self._echoed:
             self._overdue.append((acceptor, self._asked_at))
             acceptor.unanswered(header, now, out)
@@ -298,11 +303,11 @@ class CcTalkBus:
         self._note_line("damaged" if self._touched else "missing", now, out)
 
     def _note_line(self, line: str, now: float, out: list[AnyReading]) -> None:
-        """Report when the echo begins to be damaged or missing, and when it has been whole for
-        some time.
+        """Report when the echo begins to be damaged or missing, and when it has been whole for some
+        time.
         """
         self._clean = self._clean + 1 if line == "whole" else 0
-        if line == self._line or (line == "whole" and self._clean < CLEAN):
+        if line == self._line or (line == "whole" and self._clean < CLEAN_ANSWERS):
             return
         self._line = line
         out.append(DeviceReport(at=now, device=self._device, report="echo", value=line))
@@ -314,16 +319,16 @@ class CcTalkBus:
                 LinkGarbage(
                     at=now,
                     device=self._device,
-                    frame=escape(self._junk[:LONGEST_JUNK]),
+                    frame=escape(self._junk[:MAX_JUNK_BYTES]),
                     bytes=len(self._junk),
                 )
             )
             self._junk = b""
 
 
-def _make(device: str, options: msgspec.Struct) -> CcTalkBus:
+def _make(device: str, options: msgspec.Struct) -> CcTalkCodec:
     assert isinstance(options, Options)
-    return CcTalkBus(device, options)
+    return CcTalkCodec(device, options)
 
 
 DRIVER = Driver(

@@ -12,25 +12,38 @@ from math import inf
 
 from devices.readings import AnyReading, DeviceRefused, DeviceReport, SlotCoin
 from devices.slot import cctalk_frames as frames
-from devices.slot.cctalk_coins import FAULTS, POSITIONS, REFUSED, Coins, agree
-from devices.slot.cctalk_counter import NO_EVENT, Event, Look, News, compare, read_look
+from devices.slot.cctalk_coins import (
+    ACCEPTOR_FAULTS,
+    COIN_REFUSALS,
+    POSITIONS,
+    CoinTable,
+    agreed_amounts,
+)
+from devices.slot.cctalk_counter import (
+    NO_EVENT,
+    BufferChange,
+    Event,
+    EventBuffer,
+    compare,
+    read_buffer,
+)
 
-SILENT = 5
+SILENT_AFTER_REQUESTS = 5
 """Requests without an answer after which an acceptor is told as silent."""
-TRIES = 3
+UNSUPPORTED_AFTER_REQUESTS = 3
 """Requests without an answer after which an acceptor that still answers others is taken not to know
 this one.
 """
-SLOW = 3
+SLOW_AFTER_ANSWERS = 3
 """Answers in a row that came too late after which an acceptor is told as slow."""
-WRONG = 3
+WRONG_AFTER_ANSWERS = 3
 """Answers of a wrong length to one request, after which that is told."""
-RETRY = 2.0
+RETRY_SECONDS = 2.0
 """Seconds between two requests to an acceptor that is silent or refuses."""
-CHECK = 30.0
+INHIBIT_CHECK_SECONDS = 30.0
 """Seconds between two checks of which coins it accepts: a reset that nobody saw inhibits them."""
 
-NAMES = {
+REQUEST_NAMES = {
     frames.SIMPLE_POLL: "simple poll",
     frames.MANUFACTURER: "manufacturer",
     frames.CATEGORY: "category",
@@ -41,15 +54,15 @@ NAMES = {
     frames.MODIFY_MASTER_INHIBIT: "modify master inhibit",
     frames.COIN_ID: "coin id",
 }
-NEEDED = frozenset({frames.SIMPLE_POLL, frames.READ_CREDITS, frames.MODIFY_INHIBITS})
+REQUIRED_REQUESTS = frozenset({frames.SIMPLE_POLL, frames.READ_CREDITS, frames.MODIFY_INHIBITS})
 """Requests that every acceptor must know; it may lack the others."""
 
 Request = tuple[int, bytes]
 """A header and its data."""
-Say = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 
 
-class Acceptor:
+class BoxAcceptor:
     """The acceptor of one box. ``due``: when to ask it next; ``heard``: when it last showed its
     events. ``coins``: position -> amount in the settings.
     """
@@ -73,9 +86,9 @@ class Acceptor:
         self._health = "ok"
         self._claims: dict[int, str] = {}  # header -> what it said of itself
         self._named: dict[int, str] = {}  # position -> the acceptor's name of the coin
-        self._coins = Coins()
-        self._look: Look | None = None
-        self._doubted: Look | None = None  # a look that was shown once
+        self._coins = CoinTable()
+        self._look: EventBuffer | None = None
+        self._doubted: EventBuffer | None = None  # a look that was shown once
         self._strange = False  # it was silent since, so another may be in its place
         self._check_at = inf
         self._refused: set[int] = set()  # requests whose refusal was told
@@ -124,13 +137,13 @@ class Acceptor:
         """It was asked, as our echo shows, and did not answer in time."""
         self._misses += 1
         self._tries += 1
-        self.due = now + (RETRY if self._silent else self._poll)
-        if self._misses == SILENT:
+        self.due = now + (RETRY_SECONDS if self._silent else self._poll)
+        if self._misses == SILENT_AFTER_REQUESTS:
             self._silent = True
             self._strange = True
             self._set_health("silent", self._sayer(now, None, out))
             self.restart()
-        elif self._tries >= TRIES and header not in NEEDED:
+        elif self._tries >= UNSUPPORTED_AFTER_REQUESTS and header not in REQUIRED_REQUESTS:
             self._suspected = header
 
     def answered_late(
@@ -139,7 +152,7 @@ class Acceptor:
         """It answered, but after the time in which an answer must come: it is not silent."""
         self._misses = 0
         self._slow += 1
-        if self._slow == SLOW:
+        if self._slow == SLOW_AFTER_ANSWERS:
             self._silent = True
             say = self._sayer(now, frame, out)
             much = f"after {took:.2f} s, the limit is {limit:.2f} s"
@@ -162,9 +175,9 @@ class Acceptor:
         self.due = now + self._poll
         say = self._sayer(now, frame, out)
         self._wrong[header] = self._wrong.get(header, 0) + 1
-        if self._wrong[header] == WRONG:
-            say("answer_wrong", f"{NAMES[header]}: {size} bytes, not {wanted}")
-            if header not in NEEDED:
+        if self._wrong[header] == WRONG_AFTER_ANSWERS:
+            say("answer_wrong", f"{REQUEST_NAMES[header]}: {size} bytes, not {wanted}")
+            if header not in REQUIRED_REQUESTS:
                 self._lacks(header, say)
 
     def refused(self, header: int, now: float, frame: str, out: list[AnyReading]) -> None:
@@ -177,12 +190,12 @@ class Acceptor:
                     at=now,
                     device=self._device,
                     frame=frame,
-                    command=f"box {self.box}: {NAMES[header]}",
+                    command=f"box {self.box}: {REQUEST_NAMES[header]}",
                     reason="NAK",
                 )
             )
-        if header in NEEDED:
-            self.due = now + RETRY
+        if header in REQUIRED_REQUESTS:
+            self.due = now + RETRY_SECONDS
         else:
             self._done(header)
 
@@ -204,12 +217,12 @@ class Acceptor:
         if self._suspected is not None:
             self._lacks(self._suspected, say)
         if header == frames.READ_CREDITS:
-            self._take_look(read_look(data), now, late, frame, out)
+            self._take_look(read_buffer(data), now, late, frame, out)
         elif header == frames.COIN_ID:
             self._named[asked[0]] = _text(data)
         elif header == frames.MODIFY_INHIBITS:
             self._tell_coins(say)
-            self._check_at = now + CHECK
+            self._check_at = now + INHIBIT_CHECK_SECONDS
         elif header == frames.REQUEST_INHIBITS:
             self._check(data, now, say)
         elif header in (frames.CATEGORY, frames.MANUFACTURER, frames.PRODUCT):
@@ -221,7 +234,7 @@ class Acceptor:
         """It answered when it was not asked: no answer of the set-up can be trusted."""
         if self._steps:
             self.restart()
-            self.due += RETRY
+            self.due += RETRY_SECONDS
 
     def _done(self, header: int, data: bytes | None = None) -> None:
         """Go on to the next step, if it was the answer to the present one."""
@@ -233,10 +246,10 @@ class Acceptor:
             self._steps.popleft()
             self._tries = 0
 
-    def _lacks(self, header: int, say: Say) -> None:
+    def _lacks(self, header: int, say: Report) -> None:
         """It does not know a request that it need not know."""
         self._suspected = None
-        say("not_supported", NAMES[header])
+        say("not_supported", REQUEST_NAMES[header])
         if header == frames.REQUEST_INHIBITS:
             self._check_at = inf
         elif header == frames.COIN_ID:  # nor will it know the next
@@ -250,35 +263,35 @@ class Acceptor:
             self._silent = False
             self._set_health("ok", self._sayer(now, frame, out))
 
-    def _claim(self, header: int, text: str, say: Say) -> None:
+    def _claim(self, header: int, text: str, say: Report) -> None:
         if self._claims.get(header) != text:
             self._claims[header] = text
-            say(NAMES[header], text)
+            say(REQUEST_NAMES[header], text)
         if header == frames.CATEGORY and "coin" not in text.lower():
             # a hopper or a note reader must not be switched on
             self._set_health("no coin acceptor", say)
             self.restart()
-            self.due += RETRY
+            self.due += RETRY_SECONDS
 
     def _mask(self) -> bytes:
         """The coins that it may accept, one bit each, as two bytes, the low one first."""
-        self._coins = agree(self._named, self._known, self._currency)
+        self._coins = agreed_amounts(self._named, self._known, self._currency)
         return sum(1 << position - 1 for position in self._coins.amounts).to_bytes(2, "little")
 
-    def _tell_coins(self, say: Say) -> None:
+    def _tell_coins(self, say: Report) -> None:
         for wrong in self._coins.wrong:
             say("coin_mismatch", wrong)
         listed = ", ".join(f"{at}: {amount}" for at, amount in self._coins.amounts.items())
         say("coins", listed or "none is accepted")
 
-    def _check(self, data: bytes, now: float, say: Say) -> None:
-        self._check_at = now + CHECK
+    def _check(self, data: bytes, now: float, say: Report) -> None:
+        self._check_at = now + INHIBIT_CHECK_SECONDS
         if data != self._mask():
             say("inhibits", "not as set; they are set again")
             self.restart()
 
     def _take_look(
-        self, look: Look, now: float, late: bool, frame: str, out: list[AnyReading]
+        self, look: EventBuffer, now: float, late: bool, frame: str, out: list[AnyReading]
     ) -> None:
         """Compare with the look before. News must be shown twice: the simple checksum may miss a
         damaged answer.
@@ -298,7 +311,7 @@ class Acceptor:
         news = compare(self._look, look)
         if self._strange and not (news.proved and look.shows_before(news)):
             # perhaps another acceptor: its events are not ours
-            news = News((), None, reset=news.reset, proved=False)
+            news = BufferChange((), None, reset=news.reset, proved=False)
         self._strange = False
         self._look, self._doubted, self.heard = look, None, now
         if news.reset:
@@ -320,10 +333,10 @@ class Acceptor:
         if event == NO_EVENT:
             return
         if position == 0:
-            if code in REFUSED:
-                say("coin_refused", REFUSED[code])
+            if code in COIN_REFUSALS:
+                say("coin_refused", COIN_REFUSALS[code])
             else:
-                self._set_health(FAULTS.get(code, f"error {code}"), say)
+                self._set_health(ACCEPTOR_FAULTS.get(code, f"error {code}"), say)
             return
         amount = self._coins.amounts.get(position)
         if amount is None:
@@ -337,12 +350,12 @@ class Acceptor:
             )
         )
 
-    def _set_health(self, health: str, say: Say) -> None:
+    def _set_health(self, health: str, say: Report) -> None:
         if self._health != health:
             self._health = health
             say("health", health)
 
-    def _sayer(self, now: float, frame: str | None, out: list[AnyReading]) -> Say:
+    def _sayer(self, now: float, frame: str | None, out: list[AnyReading]) -> Report:
         """Report something of this box."""
 
         def say(report: str, value: str) -> None:

@@ -14,7 +14,7 @@ import msgspec
 POSITIONS = 16
 """Coins that an acceptor tells apart, numbered from 1."""
 
-REFUSED: Mapping[int, str] = {
+COIN_REFUSALS: Mapping[int, str] = {
     1: "unknown coin",
     2: "inhibited coin",
     3: "ambiguous coin",
@@ -30,7 +30,7 @@ REFUSED: Mapping[int, str] = {
 }
 """Errors after which the coin has come back and nothing is wrong with the acceptor."""
 
-FAULTS: Mapping[int, str] = {
+ACCEPTOR_FAULTS: Mapping[int, str] = {
     4: "wake-up timeout",
     5: "validation timeout",
     6: "credit sensor timeout",
@@ -69,7 +69,7 @@ FAULTS: Mapping[int, str] = {
 _ID = re.compile(r"([A-Z]{2})(\d{3})[A-Z0-9]")
 
 
-class Coins(msgspec.Struct, frozen=True):
+class CoinTable(msgspec.Struct, frozen=True):
     """``amounts``: position -> minor units, of the coins that may be accepted. ``wrong``: the
     positions at which acceptor and settings disagree, in words.
     """
@@ -90,7 +90,7 @@ def amount_of(name: str, currency: str) -> int | None:
     return int(found[2])
 
 
-def agree(named: Mapping[int, str], known: Mapping[int, int], currency: str) -> Coins:
+def agreed_amounts(named: Mapping[int, str], known: Mapping[int, int], currency: str) -> CoinTable:
     """What each coin is worth: as the acceptor names it, as the settings say, or, where both tell,
     only if they agree. With settings, no coin that they leave out is accepted.
     """
@@ -105,4 +105,4 @@ def agree(named: Mapping[int, str], known: Mapping[int, int], currency: str) -> 
             wrong.append(f"position {position} is {named[position]}, the settings say {amount}")
             continue
         amounts[position] = amount
-    return Coins(amounts, tuple(wrong))
+    return CoinTable(amounts, tuple(wrong))

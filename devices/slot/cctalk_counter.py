@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import msgspec
 
-EVENTS = 5
+BUFFERED_EVENTS = 5
 """Events that the acceptor keeps."""
-RING = 255
+COUNTER_VALUES = 255
 """Values of the counter besides 0."""
 NO_EVENT = (0, 0)
 
@@ -19,18 +19,18 @@ Event = tuple[int, int]
 """A coin's position and its sorter path, or 0 and the code of an error."""
 
 
-class Look(msgspec.Struct, frozen=True):
+class EventBuffer(msgspec.Struct, frozen=True):
     """What an acceptor shows at once: its counter and its events, the newest first."""
 
     counter: int
     events: tuple[Event, ...]
 
-    def shows_before(self, news: News) -> bool:
+    def shows_before(self, news: BufferChange) -> bool:
         """Whether an event that was known before the news can still be seen."""
         return any(event != NO_EVENT for event in self.events[len(news.events) :])
 
 
-class News(msgspec.Struct, frozen=True):
+class BufferChange(msgspec.Struct, frozen=True):
     """What happened between two looks. ``events``: the oldest first; ``missed``: how many events
     were lost, None if nobody can know; ``reset``: it has counted from 0 since; ``proved``: the
     events before are still there, where they must be.
@@ -42,38 +42,40 @@ class News(msgspec.Struct, frozen=True):
     proved: bool = True
 
 
-def read_look(data: bytes) -> Look:
+def read_buffer(data: bytes) -> EventBuffer:
     """The data of an answer to header 229."""
-    pairs = data[1 : 1 + 2 * EVENTS]
-    return Look(data[0], tuple(zip(pairs[::2], pairs[1::2], strict=True)))
+    pairs = data[1 : 1 + 2 * BUFFERED_EVENTS]
+    return EventBuffer(data[0], tuple(zip(pairs[::2], pairs[1::2], strict=True)))
 
 
-def compare(before: Look, after: Look) -> News:
+def compare(before: EventBuffer, after: EventBuffer) -> BufferChange:
     """What happened between two looks at the same acceptor.
 
     The events that were known before must still be there, moved by as many places as the counter
     has gone on. If none is left to see, or they differ, it is not proved that the look follows.
     """
     if after == before:
-        return News()
-    counted = (after.counter - before.counter) % RING if before.counter else after.counter
-    if 0 < counted < EVENTS and after.counter:
-        if after.events[counted:] == before.events[: EVENTS - counted]:
-            return News(_oldest_first(after, counted))
-    elif counted >= EVENTS and after.counter and not _is_after_reset(after):
-        return News(_oldest_first(after, EVENTS), counted - EVENTS, proved=False)
+        return BufferChange()
+    counted = (after.counter - before.counter) % COUNTER_VALUES if before.counter else after.counter
+    if 0 < counted < BUFFERED_EVENTS and after.counter:
+        if after.events[counted:] == before.events[: BUFFERED_EVENTS - counted]:
+            return BufferChange(_oldest_first(after, counted))
+    elif counted >= BUFFERED_EVENTS and after.counter and not _is_after_reset(after):
+        return BufferChange(
+            _oldest_first(after, BUFFERED_EVENTS), counted - BUFFERED_EVENTS, proved=False
+        )
     if _is_after_reset(after):
-        return News(_oldest_first(after, after.counter), None, reset=True, proved=False)
-    return News((), None, proved=False)
+        return BufferChange(_oldest_first(after, after.counter), None, reset=True, proved=False)
+    return BufferChange((), None, proved=False)
 
 
-def _oldest_first(look: Look, count: int) -> tuple[Event, ...]:
+def _oldest_first(look: EventBuffer, count: int) -> tuple[Event, ...]:
     return look.events[:count][::-1]
 
 
-def _is_after_reset(look: Look) -> bool:
+def _is_after_reset(look: EventBuffer) -> bool:
     """Whether it shows as many events as it has counted and none before them, or counted none."""
     return look.counter == 0 or all(
-        (event == NO_EVENT) == (place >= look.counter) and look.counter < EVENTS
+        (event == NO_EVENT) == (place >= look.counter) and look.counter < BUFFERED_EVENTS
         for place, event in enumerate(look.events)
     )

@@ -12,13 +12,13 @@ from collections.abc import Container
 
 import msgspec
 
-HOST = 1
+HOST_ADDRESS = 1
 """The address of whoever asks."""
 ACK, NAK, BUSY = 0, 5, 6
 """The headers of answers."""
-LONGEST_DATA = 64
+MAX_DATA_BYTES = 64
 """Data bytes of the longest answer that is taken."""
-SHORTEST = 5
+MIN_FRAME_BYTES = 5
 """Bytes of a frame without data."""
 
 SIMPLE_POLL = 254
@@ -47,7 +47,7 @@ text of any length.
 """
 
 
-class Frame(msgspec.Struct, frozen=True):
+class CcTalkFrame(msgspec.Struct, frozen=True):
     """A whole frame with a right checksum. ``source``: None with the CRC, which takes its place."""
 
     to: int
@@ -72,29 +72,35 @@ def write_frame(to: int, source: int, header: int, data: bytes = b"", crc: bool 
     return body + bytes((-sum(body) & 0xFF,))
 
 
-def read_frame(heard: bytes, begin: int, addresses: Container[int], crc: bool) -> Frame | bool:
+def read_frame(
+    heard: bytes, begin: int, addresses: Container[int], crc: bool
+) -> CcTalkFrame | bool:
     """The frame that begins at that place: a request of ours to one of these addresses, or an
     answer of one of them. True: it may be one, but more bytes must come; False: it is none.
     """
-    head = heard[begin : begin + SHORTEST - 1]
-    asks = head[0] != HOST
+    head = heard[begin : begin + MIN_FRAME_BYTES - 1]
+    asks = head[0] != HOST_ADDRESS
     if asks and head[0] not in addresses:
         return False
-    if len(head) > 1 and head[1] > LONGEST_DATA:
+    if len(head) > 1 and head[1] > MAX_DATA_BYTES:
         return False
-    if len(head) > 2 and not crc and (head[2] != HOST if asks else head[2] not in addresses):
+    if (
+        len(head) > 2
+        and not crc
+        and (head[2] != HOST_ADDRESS if asks else head[2] not in addresses)
+    ):
         return False
-    if len(head) < SHORTEST - 1:
+    if len(head) < MIN_FRAME_BYTES - 1:
         return True
     to, size, source, header = head
     if asks and (header not in REQUESTS or REQUESTS[header][0] != size):
         return False
     if not asks and header not in (ACK, NAK, BUSY):
         return False
-    raw = heard[begin : begin + SHORTEST + size]
-    if len(raw) < SHORTEST + size:
+    raw = heard[begin : begin + MIN_FRAME_BYTES + size]
+    if len(raw) < MIN_FRAME_BYTES + size:
         return True
     data = raw[4:-1]
     if raw != write_frame(to, source, header, data, crc):
         return False
-    return Frame(to, None if crc else source, header, data, raw)
+    return CcTalkFrame(to, None if crc else source, header, data, raw)

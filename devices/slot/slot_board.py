@@ -13,12 +13,12 @@ from typing import ClassVar
 
 import msgspec
 
-from devices.board.codec import Board, Heard, Options
+from devices.board.codec import BoardCodec, BoardMessage, Options
 from devices.codec import Driver
 from devices.readings import AnyReading, SlotCoin
 
 
-class SlotBoard(Board):
+class SlotBoard(BoardCodec):
     """The slots of one table. See :class:`devices.codec.Codec`."""
 
     kind = "slot"
@@ -39,7 +39,7 @@ class SlotBoard(Board):
         self._coins = None
         self._health = None
 
-    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
         """``coin``: one was inserted; ``coins``, every second: how many in all, and whether the
         slots are in order.
         """

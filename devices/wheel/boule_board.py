@@ -17,13 +17,13 @@ import msgspec
 
 from devices.board import codec
 from devices.board.agreement import Agreement
-from devices.board.codec import Heard
+from devices.board.codec import BoardMessage
 from devices.board.wheel import WheelBoard
 from devices.codec import Driver
 from devices.readings import AnyReading, WheelFaultName
 
 HOLES = 18
-ROW = 9
+HOLES_PER_ROW = 9
 """Holes in a row: hole 10 is beside hole 1, hole 18 beside hole 9, and 1 follows 9."""
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
@@ -81,11 +81,11 @@ class BouleBoard(WheelBoard):
         super().begin(spin)
         self._reported, self._taken = None, False
 
-    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
         """``holes``: which holes are seen full, which sensors are blind, whether the ball moves,
         and how often it started to.
         """
-        full, blind = holes(heard.fields["full"]), holes(heard.fields["blind"])
+        full, blind = holes_of_mask(heard.fields["full"]), holes_of_mask(heard.fields["blind"])
         moving, launches = heard.fields["moving"] == "1", int(heard.fields["launches"])
         lain = self._position.held((full, moving), heard.at)
         since = self._moves.held(moving, heard.at)
@@ -97,7 +97,7 @@ class BouleBoard(WheelBoard):
         else:
             self._rest(full, blind, lain, since, heard, out)
         causes = [
-            f"{what} {listed(which)}"
+            f"{what} {list_holes(which)}"
             for what, which in (("blind", blind), ("stuck", self._stuck))
             if which
         ]
@@ -105,7 +105,12 @@ class BouleBoard(WheelBoard):
         self.show_live(heard, out)
 
     def _run(
-        self, full: frozenset[int], launches: int, since: float, heard: Heard, out: list[AnyReading]
+        self,
+        full: frozenset[int],
+        launches: int,
+        since: float,
+        heard: BoardMessage,
+        out: list[AnyReading],
     ) -> None:
         """The ball moves: it was launched, or jumps between holes. A hole that stays full all the
         while has a stuck sensor.
@@ -128,7 +133,7 @@ class BouleBoard(WheelBoard):
         blind: frozenset[int],
         lain: float,
         since: float,
-        heard: Heard,
+        heard: BoardMessage,
         out: list[AnyReading],
     ) -> None:
         """The ball does not move. ``lain``: seconds since anything changed; ``since``: seconds
@@ -145,22 +150,24 @@ class BouleBoard(WheelBoard):
         elif full & self._stuck or (not self.candidate and self._fresh(full) != full):
             # full since before the launch: no ball arrived there
             self._stuck |= full - self._fresh(full)
-            self._end("number_unknown", f"stuck {listed(self._stuck)}", heard, out)
+            self._end("number_unknown", f"stuck {list_holes(self._stuck)}", heard, out)
         elif len(full) == 1:
             # the ball may rest between the two
-            self.candidate = self.candidate or any(_beside(full | {hole}) for hole in blind)
+            self.candidate = self.candidate or any(_are_adjacent(full | {hole}) for hole in blind)
             self._lie(full, heard, out)
         elif full:
             self._end(
-                "between" if _beside(full) else "number_unknown",
-                f"seen in {listed(full)}",
+                "between" if _are_adjacent(full) else "number_unknown",
+                f"seen in {list_holes(full)}",
                 heard,
                 out,
             )
         elif lain >= self._options.out_time:  # the ball may be in a hole whose sensor is blind
             self._end("number_unknown" if blind else "ball_out", "seen nowhere", heard, out)
 
-    def _end(self, fault: WheelFaultName, detail: str, heard: Heard, out: list[AnyReading]) -> None:
+    def _end(
+        self, fault: WheelFaultName, detail: str, heard: BoardMessage, out: list[AnyReading]
+    ) -> None:
         """End the spin without a result; a person must decide it."""
         self.waiting = False
         self.fault(fault, True, heard, out, detail)
@@ -169,11 +176,11 @@ class BouleBoard(WheelBoard):
         """The holes that have been seen empty since the launch."""
         return frozenset(hole for hole in full if self._since[hole] > self._launched)
 
-    def _lie(self, full: frozenset[int], heard: Heard, out: list[AnyReading]) -> None:
+    def _lie(self, full: frozenset[int], heard: BoardMessage, out: list[AnyReading]) -> None:
         (self._reported,) = full
         self.settle(self._reported, heard, out)
 
-    def _compare(self, full: frozenset[int], heard: Heard, out: list[AnyReading]) -> None:
+    def _compare(self, full: frozenset[int], heard: BoardMessage, out: list[AnyReading]) -> None:
         """Once reported, the ball must stay where it is until it is taken out."""
         if not full:
             self._reported = None
@@ -184,29 +191,29 @@ class BouleBoard(WheelBoard):
                 changed,
                 heard,
                 out,
-                f"seen in {listed(full)}" if changed else None,
+                f"seen in {list_holes(full)}" if changed else None,
             )
 
 
-def holes(mask: str) -> frozenset[int]:
+def holes_of_mask(mask: str) -> frozenset[int]:
     """The holes of a hexadecimal mask: the lowest bit is hole 1."""
     bits = int(mask, 16)
     return frozenset(hole for hole in range(1, HOLES + 1) if bits >> (hole - 1) & 1)
 
 
-def listed(some: frozenset[int]) -> str:
+def list_holes(some: frozenset[int]) -> str:
     """Holes in order, as text for people."""
     return " ".join(map(str, sorted(some)))
 
 
-def _beside(full: frozenset[int]) -> bool:
+def _are_adjacent(full: frozenset[int]) -> bool:
     """Whether the ball can rest between all of these: two adjacent holes, in a row, across or
     diagonally.
     """
     if len(full) != 2:
         return False
-    apart = ((max(full) - 1) % ROW - (min(full) - 1) % ROW) % ROW
-    return apart in (0, 1, ROW - 1)
+    apart = ((max(full) - 1) % HOLES_PER_ROW - (min(full) - 1) % HOLES_PER_ROW) % HOLES_PER_ROW
+    return apart in (0, 1, HOLES_PER_ROW - 1)
 
 
 def _make(device: str, options: msgspec.Struct) -> BouleBoard:

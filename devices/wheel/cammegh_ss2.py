@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver, Proof
-from devices.pace import Beat
+from devices.codec import Counters, Driver, FrameProof
+from devices.pace import SteadyPace
 from devices.readings import (
     AnyReading,
     DeviceRefused,
@@ -31,11 +31,11 @@ from devices.wheel import cammegh_ss2_frames as frames
 from devices.wheel.cammegh_ss2_confirmation import ConfirmedStatus, StatusConfirmation
 from devices.wheel.cammegh_ss2_frames import Status
 
-LONGEST_LINE = 256
+MAX_LINE_BYTES = 256
 """Bytes. The longest line in normal operation has 20; a longer run without a line end is
 dropped.
 """
-FASTEST_POLL = 0.1
+MIN_POLL_SECONDS = 0.1
 """Minimum seconds between two requests for the status."""
 
 
@@ -51,9 +51,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     heard_twice: bool = True
 
     def __post_init__(self) -> None:
-        if 0 < self.poll < FASTEST_POLL:
+        if 0 < self.poll < MIN_POLL_SECONDS:
             raise ValueError(
-                f"poll: expected 0 or at least {FASTEST_POLL:g} s, got {self.poll:g} s"
+                f"poll: expected 0 or at least {MIN_POLL_SECONDS:g} s, got {self.poll:g} s"
             )
 
 
@@ -69,7 +69,7 @@ class CammeghSS2:
     """One wheel. See :class:`devices.codec.Codec`."""
 
     steady = True
-    proof = Proof.FORM
+    proof = FrameProof.FORM
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
@@ -80,7 +80,7 @@ class CammeghSS2:
         self._pending = b""
         self._cut = True  # the beginning of the pending line was not received, or was dropped
 
-        self._beat = Beat(device, options.poll or options.period)
+        self._beat = SteadyPace(device, options.poll or options.period)
         self._reopened = False
         self._unseen = False  # what was kept may have hidden how the ball came to rest
         self._ran: int | None = None  # the last spin that was seen live before its ball was at rest
@@ -135,12 +135,14 @@ class CammeghSS2:
         lines = (self._pending + data).replace(b"\r", b"\n").split(b"\n")
         rest = lines.pop()
         for line in lines:
-            if len(line) > LONGEST_LINE:
+            if len(line) > MAX_LINE_BYTES:
                 line = self._shortened(line, now, readings)
             if line:
                 self._line(line, now, readings)
             self._cut = False
-        self._pending = rest if len(rest) <= LONGEST_LINE else self._shortened(rest, now, readings)
+        self._pending = (
+            rest if len(rest) <= MAX_LINE_BYTES else self._shortened(rest, now, readings)
+        )
         return readings
 
     def delayed(self, since: float, now: float) -> None:
@@ -159,9 +161,9 @@ class CammeghSS2:
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Cut a line that is too long, up to its last ``*`` so that no frame is lost."""
-        while len(line) > LONGEST_LINE:
-            star = line.rfind(b"*", 1, LONGEST_LINE + 1)
-            cut = star if star > 0 else LONGEST_LINE + 1
+        while len(line) > MAX_LINE_BYTES:
+            star = line.rfind(b"*", 1, MAX_LINE_BYTES + 1)
+            cut = star if star > 0 else MAX_LINE_BYTES + 1
             self._garbage(line[:cut], now, out)
             line = line[cut:]
             self._cut = True
@@ -246,7 +248,7 @@ class CammeghSS2:
     def _self_tested(self, code: int, evidence: str, now: float, out: list[AnyReading]) -> None:
         """Report each code of a self-test once; a clean test ends them all."""
         if code:
-            detail = f"{code} {frames.SELF_TEST.get(code, '')}".rstrip()
+            detail = f"{code} {frames.SELF_TEST_FAULTS.get(code, '')}".rstrip()
             if detail not in self._self_test:
                 self._self_test.add(detail)
                 out.append(
@@ -339,7 +341,7 @@ class CammeghSS2:
         candidate = (
             self._candidate if self._candidate and self._candidate.spin == last.spin else None
         )
-        if restarted or status.spin != last.spin % frames.SPINS + 1:
+        if restarted or status.spin != last.spin % frames.MAX_SPIN + 1:
             # power cycle, or more than one spin was missed
             if candidate is not None:
                 self._report_result(candidate, now, out, late=True, other=None)
@@ -379,7 +381,7 @@ class CammeghSS2:
     ) -> None:
         if status.number is None:
             self._fault(
-                "number_unknown", True, lines, now, out, detail=frames.BLANK.decode("ascii")
+                "number_unknown", True, lines, now, out, detail=frames.BLANK_NUMBER.decode("ascii")
             )
             return
         if self._reported and self._reported.spin == status.spin:
@@ -432,7 +434,7 @@ class CammeghSS2:
         if reported is None or status.number is None:
             return
         if status.spin == (
-            reported.spin if status.state == frames.SETTLED else reported.spin % frames.SPINS + 1
+            reported.spin if status.state == frames.SETTLED else reported.spin % frames.MAX_SPIN + 1
         ):
             changed = status.number != reported.number
             self._fault(

@@ -15,7 +15,7 @@ import msgspec
 
 from devices.readings import Direction, Number, Phase, WheelFaultName
 
-SPINS = 256
+MAX_SPIN = 256
 """The spin counter runs from 1 to this, then starts again; it also starts at 1 after power-on."""
 
 BALL_IN_RIM = 3
@@ -38,7 +38,7 @@ PHASES: MappingProxyType[int, Phase] = MappingProxyType(
 
 DIRECTIONS: tuple[Direction, Direction] = ("clockwise", "anticlockwise")
 
-BLANK = b"  "
+BLANK_NUMBER = b"  "
 """The number field before the first result after power-on."""
 
 NUMBERS: MappingProxyType[bytes, Number] = MappingProxyType(
@@ -120,7 +120,7 @@ WARNINGS: tuple[WarningBit, ...] = (
 state 2.
 """
 
-SELF_TEST = MappingProxyType(
+SELF_TEST_FAULTS = MappingProxyType(
     {
         1: "hardware",
         2: "no ball",

@@ -16,15 +16,15 @@ import msgspec
 
 from devices.board import codec
 from devices.board.agreement import Agreement
-from devices.board.codec import Heard
+from devices.board.codec import BoardMessage
 from devices.board.wheel import WheelBoard
 from devices.codec import Driver
 from devices.readings import AnyReading, Direction
 
-WAYS: dict[str, Direction] = {"+": "clockwise", "-": "anticlockwise"}
+DIRECTIONS: dict[str, Direction] = {"+": "clockwise", "-": "anticlockwise"}
 """The direction of rotation, as seen by a person in front of the wheel."""
 
-STEADY = 0.5
+SLOW_SECONDS = 0.5
 """Seconds of slow rotation before the wheel counts as about to stop; one measurement of speed
 proves nothing.
 """
@@ -71,7 +71,7 @@ class FortuneBoard(WheelBoard):
         self._stands.broken()
         self._slow.broken()
 
-    def take(self, heard: Heard, out: list[AnyReading]) -> None:
+    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
         """``wheel``: the cell under the tongue (0: a pin), cells passed, direction, tenths of a
         turn per minute, launches.
         """
@@ -79,7 +79,7 @@ class FortuneBoard(WheelBoard):
         cell, forward, back, launches = (
             int(fields[name]) for name in ("cell", "forward", "back", "launches")
         )
-        direction, rpm = WAYS.get(fields["way"]), int(fields["rpm"]) / 10
+        direction, rpm = DIRECTIONS.get(fields["way"]), int(fields["rpm"]) / 10
         stood = self._stands.held((cell, direction is not None), heard.at)
         broken = fields["health"] != "ok"
         self.follow(launches, direction is not None)
@@ -100,11 +100,11 @@ class FortuneBoard(WheelBoard):
         rpm: float,
         direction: Direction,
         broken: bool,
-        heard: Heard,
+        heard: BoardMessage,
         out: list[AnyReading],
     ) -> None:
         slow = rpm < self._options.slow
-        steady = self._slow.held(slow, heard.at) >= STEADY
+        steady = self._slow.held(slow, heard.at) >= SLOW_SECONDS
         again = self.spin is not None and self.spin != launches
         if forward >= self._options.launch_cells and (not self.waiting or not self.begun or again):
             self._reported = None
@@ -114,7 +114,7 @@ class FortuneBoard(WheelBoard):
             self.show("settling", heard, out, rpm, direction)
 
     def _rest(
-        self, cell: int, turns: int, broken: bool, heard: Heard, out: list[AnyReading]
+        self, cell: int, turns: int, broken: bool, heard: BoardMessage, out: list[AnyReading]
     ) -> None:
         """The wheel has stopped."""
         if not self.waiting:

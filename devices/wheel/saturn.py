@@ -13,8 +13,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from devices.codec import Counters, Driver, Proof
-from devices.pace import DOUBT, FASTEST, Doubt
+from devices.codec import Counters, Driver, FrameProof
+from devices.pace import MAX_DOUBT_SECONDS, MIN_PERIOD_SECONDS, BacklogDetector
 from devices.readings import (
     AnyReading,
     DeviceReport,
@@ -29,17 +29,17 @@ from devices.readings import (
 )
 from devices.wheel import saturn_frames as frames
 
-LONGEST = 256
+MAX_ANSWER_BYTES = 256
 """Bytes of the longest answer. A longer one without an end is dropped."""
-SILENCE = 3.0
+SILENCE_POLLS = 3.0
 """In polls: after a longer time without an answer, what follows is late."""
-PACED = 0.5
+LIVE_GAP_POLLS = 0.5
 """In polls: an answer that follows the previous one sooner than this had waited in a buffer."""
-AGREE = 2
+AGREEING_ANSWERS = 2
 """Consecutive answers that must show the same number."""
 
 Pocket = Annotated[int, msgspec.Meta(ge=0, le=1000)] | Literal["00", "000", "0000"]
-Character = Annotated[int, msgspec.Meta(ge=-LONGEST, le=LONGEST)]
+Character = Annotated[int, msgspec.Meta(ge=-MAX_ANSWER_BYTES, le=MAX_ANSWER_BYTES)]
 Place = Annotated[
     tuple[Character, Character],
     msgspec.Meta(description="first and last character, counted from 0 at SOH"),
@@ -63,10 +63,10 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def __post_init__(self) -> None:
         # A field with a mistake is empty here; the file's own check names it.
         for name, place in (("state", self.state), ("number", self.number), ("spin", self.spin)):
-            if place and not 0 <= place[0] <= place[1] < LONGEST:
+            if place and not 0 <= place[0] <= place[1] < MAX_ANSWER_BYTES:
                 raise ValueError(
                     f"fields.{name}: {list(place)} is not a valid position; give first "
-                    f"and last character, from 0 to {LONGEST - 1}"
+                    f"and last character, from 0 to {MAX_ANSWER_BYTES - 1}"
                 )
         for name, texts, place in (
             ("phases", self.phases, self.state),
@@ -105,7 +105,7 @@ class Saturn:
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
-        self.proof = Proof.CHECKED if options.check == "same" else Proof.FORM
+        self.proof = FrameProof.CHECKED if options.check == "same" else FrameProof.FORM
         self._device = device
         self._options = options
         self._pending = b""
@@ -116,7 +116,9 @@ class Saturn:
         self._late_frames = 0
         self._late = False
         self._silence = 0.0
-        self._doubt = Doubt(min(PACED * options.poll, FASTEST), DOUBT)
+        self._doubt = BacklogDetector(
+            min(LIVE_GAP_POLLS * options.poll, MIN_PERIOD_SECONDS), MAX_DOUBT_SECONDS
+        )
         self._backlog = False  # a silence was seen and what came since came in a burst
         self._burst = False  # what is late now is worth a report
         self._fired: float | None = None  # time of the last launch; None: never, or not timed yet
@@ -191,9 +193,9 @@ class Saturn:
 
     def _shortened(self, text: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Drop the excess of an answer that is too long, up to the last SOH if there is one."""
-        while len(text) >= LONGEST:
-            begin = text.rfind(frames.SOH, 1, LONGEST)
-            cut = begin if begin > 0 else LONGEST
+        while len(text) >= MAX_ANSWER_BYTES:
+            begin = text.rfind(frames.SOH, 1, MAX_ANSWER_BYTES)
+            cut = begin if begin > 0 else MAX_ANSWER_BYTES
             self._garbage(text[:cut], now, out)
             text = text[cut:]
         return text
@@ -207,7 +209,7 @@ class Saturn:
             return
         whole = text[begin:] + frames.EOT
         damaged = not whole.isascii() or (
-            self._options.check == "same" and not frames.is_checked(whole)
+            self._options.check == "same" and not frames.has_valid_check(whole)
         )
         if damaged:
             self._garbage(whole, now, out)
@@ -233,8 +235,10 @@ class Saturn:
     def _pace(self, now: float, is_status: bool, out: list[AnyReading]) -> None:
         """Decide whether this answer is live or late, and report a burst that is over."""
         gap = 0.0 if self._heard is None else now - self._heard
-        paced = gap >= PACED * self._options.poll
-        silent = self._heard is not None and (self._reopened or gap > SILENCE * self._options.poll)
+        paced = gap >= LIVE_GAP_POLLS * self._options.poll
+        silent = self._heard is not None and (
+            self._reopened or gap > SILENCE_POLLS * self._options.poll
+        )
         if silent:
             self._backlog = self._burst = True
             self._silence = max(self._silence, gap)
@@ -359,7 +363,7 @@ class Saturn:
             self._seen, self._agreed = (number, count), 0
         self._agreed += 1
         self._live = self._live and not self._late
-        if self._agreed < AGREE:
+        if self._agreed < AGREEING_ANSWERS:
             return
         self._decided = True
         self._show("settled", line, now, out)

@@ -39,6 +39,6 @@ FIRE = frame("04", "RC03")
 """Launches the ball."""
 
 
-def is_checked(answer: bytes) -> bool:
+def has_valid_check(answer: bytes) -> bool:
     """Whether an answer (SOH to EOT) has the same check byte as requests."""
     return len(answer) >= 4 and answer[-3:-2] == ETX and answer[-2] == check(answer[:-2])

@@ -24,7 +24,7 @@ from play import (
     until_more,
 )
 
-from simulators.shoe.barcode import code
+from simulators.shoe.barcode import card_code
 from tests.support.brokers.mosquitto import Subscriber
 
 JOURNAL = "/var/lib/novamas/journal.sqlite3"
@@ -226,14 +226,14 @@ def test_a_keyboard_is_a_scanner_that_only_the_daemon_hears(
     open_session(heard, CARDS)
     assert command(heard, CARDS, "shoe.start", shoe="S1")["ok"]
     for card in (*BURN, *COUP):
-        scanner.type(code(card))
+        scanner.type(card_code(card))
     (result,) = until_more(heard, CARDS, "round.result", 0)
     assert dealt(heard) == list(COUP)
     assert result["outcome"]["winner"] == "player"
     assert events(heard, CARDS, "irregularity") == []
 
     known = len(events(heard, CARDS, "card.dealt"))
-    scanner.type(code("9h"))
+    scanner.type(card_code("9h"))
     until_more(heard, CARDS, "card.dealt", known)
     scanner.press("shift", "s")
     scanner.unplug("scanner")

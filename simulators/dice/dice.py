@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulators.board import Board, Scene
+from simulators.board import Scene, SimulatedBoard
 
 
-class Dice(Board):
+class DiceReader(SimulatedBoard):
     """``dice``: how many are thrown; ``throws``: the faces of the first throws."""
 
     kind = "dice"

@@ -9,13 +9,13 @@ from math import inf
 
 from simulators.device import Timed
 
-COURSE = (("S2", 0.3), ("S1", 6.0))
+STATE_SEQUENCE = (("S2", 0.3), ("S1", 6.0))
 """The states after a command, each with its seconds; then it is idle."""
-ANSWER = 0.05
+ANSWER_SECONDS = 0.05
 """Seconds before it answers."""
 
 
-class SicboShaker:
+class SimulatedSicboShaker:
     """One shaker. Faults: ``no_shake``: the next command is accepted but nothing moves; ``motion``:
     it fails to move.
     """
@@ -65,11 +65,11 @@ class SicboShaker:
 
     def _shake(self, now: float) -> None:
         at = now
-        for state, seconds in COURSE[:1] if self._stiff else COURSE:
+        for state, seconds in STATE_SEQUENCE[:1] if self._stiff else STATE_SEQUENCE:
             self._course.append((at, state.encode("ascii")))
             at += seconds
         self._course.append((at, b"S0"))
         self._stiff = False
 
     def _say(self, at: float) -> None:
-        self._due.append((at + ANSWER, f"says {self._state}\n".encode("ascii")))
+        self._due.append((at + ANSWER_SECONDS, f"says {self._state}\n".encode("ascii")))

@@ -7,18 +7,18 @@ an overdrawn card is kept for the next coup, and the number after 9 is 1.
 from __future__ import annotations
 
 from devices.shoe import angel_eye_frames as frames
-from simulators.shoe.shoe import Scene, Shoe
+from simulators.shoe.shoe import Scene, SimulatedShoe
 
-COPIES, SPACING = 3, 0.05
+COPIES, COPY_GAP_SECONDS = 3, 0.05
 """How often each report is sent, and the seconds between."""
-REPLY = 0.02
+REPLY_SECONDS = 0.02
 UNREAD, OVERDRAW, TIMEOUT = 1, 2, 7
 HANDS = {"player": 0b000, "banker": 0b001, "burn": 0b010, "first": 0b100}
 WINNERS = {"player": 0b001, "tie": 0b010, "banker": 0b100}
 SUITS = {suit: code for code, suit in frames.SUITS.items()}
 
 
-class AngelEyeShoe(Shoe):
+class AngelEyeShoe(SimulatedShoe):
     """One shoe. ``locked``: no card can be drawn."""
 
     baud = 4800
@@ -31,15 +31,20 @@ class AngelEyeShoe(Shoe):
         """Take commands; answer each with ACK or NAK."""
         self.time = max(self.time, now)
         self._pending += data
-        while self._pending and (piece := frames.take(self._pending, 0, strict=False)) is not None:
+        while (
+            self._pending
+            and (piece := frames.next_piece(self._pending, 0, strict=False)) is not None
+        ):
             command, self._pending = self._pending[: piece[0]], self._pending[piece[0] :]
             if piece[1] and command[0] == frames.STX:
                 refusal = self._obey(command)
-                self.send(bytes((frames.NAK, refusal)) if refusal else bytes((frames.ACK,)), REPLY)
+                self.send(
+                    bytes((frames.NAK, refusal)) if refusal else bytes((frames.ACK,)), REPLY_SECONDS
+                )
 
     def _obey(self, command: bytes) -> int:
         """Carry out a command. Returns the reason for a refusal, or 0."""
-        if not frames.is_right(command):
+        if not frames.has_valid_bcc(command):
             return 0x02
         if command[1:3] != b"OP":
             return 0x13
@@ -123,7 +128,7 @@ class AngelEyeShoe(Shoe):
         wrong = int(self.strikes("bad_bcc") or 0)
         for copy in range(COPIES):
             check = b"%02X" % (int(right, 16) ^ 1) if copy < wrong else right
-            self.send(bytes((frames.ENQ,)) + content + check, after + copy * SPACING)
+            self.send(bytes((frames.ENQ,)) + content + check, after + copy * COPY_GAP_SECONDS)
 
 
 def _place(to: str, index: int) -> bytes:

@@ -6,7 +6,7 @@ from random import Random
 
 RANKS, SUITS = "A23456789TJQK", "cdhs"
 CARDS = tuple(rank + suit for rank in RANKS for suit in SUITS)
-DRAWS = (
+BANK_DRAWS = (
     "TTTTTTTTTTT",
     "TTTTTTTTTTT",
     "TTTTTTTTTTT",
@@ -46,7 +46,7 @@ def burned(card: str) -> int:
     return value(card) or 10
 
 
-def next_to(hands: Hands) -> str | None:
+def next_hand(hands: Hands) -> str | None:
     """Who gets the next card. None: the coup is over."""
     player, banker = hands["player"], hands["banker"]
     if len(player) + len(banker) < 4:
@@ -56,7 +56,7 @@ def next_to(hands: Hands) -> str | None:
     if len(player) == 2 and len(banker) == 2 and points(player) <= 5:
         return "player"
     column = value(player[2]) if len(player) == 3 else 10
-    draws = len(banker) == 2 and DRAWS[points(banker)][column] == "T"
+    draws = len(banker) == 2 and BANK_DRAWS[points(banker)][column] == "T"
     return "banker" if draws else None
 
 

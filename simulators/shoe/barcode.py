@@ -6,26 +6,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simulators.shoe.shoe import Scene, Shoe
+from simulators.shoe.shoe import Scene, SimulatedShoe
 
 NUMBERS = "A23456789TJQK"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 DIGITS = "1234567890"
 ENTER, SPACE, LEFT_SHIFT = 0x28, 0x2C, 0x02
-UP = bytes(8)
+KEYS_UP = bytes(8)
 
 
-def code(card: str) -> str:
+def card_code(card: str) -> str:
     """The letter of the suit and a number: ``D12`` is the queen of diamonds."""
     return f"{card[1].upper()}{NUMBERS.index(card[0]) + 1}"
 
 
-def keys(text: str) -> list[bytes]:
+def key_reports(text: str) -> list[bytes]:
     """The reports of a keyboard that types letters, digits and spaces, then Enter."""
     return [
         report
         for key in (*map(_key, text), (0, ENTER))
-        for report in (bytes((key[0], 0, key[1], 0, 0, 0, 0, 0)), UP)
+        for report in (bytes((key[0], 0, key[1], 0, 0, 0, 0, 0)), KEYS_UP)
     ]
 
 
@@ -36,12 +36,12 @@ def _key(character: str) -> tuple[int, int]:
     return (0, SPACE) if character == " " else (0, 0x1E + DIGITS.index(character))
 
 
-def reports(text: str, symbology: bytes = b"]C0") -> list[bytes]:
+def pos_reports(text: str, symbology: bytes = b"]C0") -> list[bytes]:
     """The reports of a HID scanner, each with at most 56 bytes of the text."""
-    return list(_reports(text.encode("latin-1"), symbology))
+    return list(_pos_reports(text.encode("latin-1"), symbology))
 
 
-def _reports(text: bytes, symbology: bytes) -> Iterator[bytes]:
+def _pos_reports(text: bytes, symbology: bytes) -> Iterator[bytes]:
     for begin in range(0, len(text), 56):
         part = text[begin : begin + 56]
         yield b"\x02%c%b%b\0\0%c" % (
@@ -52,7 +52,7 @@ def _reports(text: bytes, symbology: bytes) -> Iterator[bytes]:
         )
 
 
-class BarcodeShoe(Shoe):
+class BarcodeShoe(SimulatedShoe):
     """A shoe with a serial scanner."""
 
     baud = 9600
@@ -64,9 +64,9 @@ class BarcodeShoe(Shoe):
         again = self.strikes("read_twice")
         if self.strikes("lost_report") is not None:
             return
-        self._say(code(card), after=0.3)
+        self._say(card_code(card), after=0.3)
         if again is not None:
-            self._say(code(card), after=0.3 + again)
+            self._say(card_code(card), after=0.3 + again)
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002
         """The card is out, but unknown."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from simulators.shoe.shoe import Scene, Shoe
+from simulators.shoe.shoe import Scene, SimulatedShoe
 
-GAME, BURN = "[Game]", "[Manual Burn Cards]"
+GAME_MODE, BURN_MODE = "[Game]", "[Manual Burn Cards]"
 
 
-class BeeTekShoe(Shoe):
+class BeeTekShoe(SimulatedShoe):
     """One shoe. ``suit_first``: it sends ``S4`` where others send ``4S``, and 10 for a ten."""
 
     baud = 9600
@@ -41,14 +41,14 @@ class BeeTekShoe(Shoe):
         turned = self.strikes("wrong_mode")
         if turned is not None:
             self._turned_until = self.time + turned
-        mode = BURN if to in ("first", "burn") or self.time < self._turned_until else GAME
+        mode = BURN_MODE if to in ("first", "burn") or self.time < self._turned_until else GAME_MODE
         self._say(f"{mode}<Card:{code}>")
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - nobody has read it
         """The card is out, but unknown."""
-        self._say(f"{GAME}<Game>")
+        self._say(f"{GAME_MODE}<Game>")
         yield 0.05
-        self._say(f"{GAME}<Alarm:E3 Card Not Read>")
+        self._say(f"{GAME_MODE}<Alarm:E3 Card Not Read>")
         yield seconds
 
     def overdrawn(self, card: str, seconds: float) -> Scene:

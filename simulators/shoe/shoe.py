@@ -19,7 +19,7 @@ from simulators.shoe import baccarat
 Scene = Generator[float, None, None]
 
 
-class Shoe:
+class SimulatedShoe:
     """``decks``: in the shoe; ``cut``: cards behind the cut card; ``games_per_hour``: the pace;
     ``burn``: whether cards are burned first; ``cards``: the first cards drawn; the rest are
     shuffled.
@@ -188,7 +188,7 @@ class Shoe:
 
     def _coup(self) -> Scene:
         hands: baccarat.Hands = {"player": [], "banker": []}
-        while (to := baccarat.next_to(hands)) is not None:
+        while (to := baccarat.next_hand(hands)) is not None:
             alarm = self.strikes("alarm")
             if alarm is not None:
                 yield from self.alarm(alarm)

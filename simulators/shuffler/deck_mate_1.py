@@ -11,14 +11,14 @@ from random import Random
 from simulators.device import Timed
 
 BANNER = b"\x00SHUFFLE MASTER  DECK MATE\r\n"
-BOOT = 3.0
+BOOT_SECONDS = 3.0
 """Seconds from power-on to the banner."""
-SHUFFLE = 45.0
+SHUFFLE_SECONDS = 45.0
 """Seconds of a shuffling cycle, which is not reported."""
 EVENTS = ("Door Opened", "Missing Card", "Extra Card", "Jam Recovery", "Auto Setup")
 
 
-class DeckMate1:
+class SimulatedDeckMate1:
     """One shuffler. Faults: ``power_cycle``: off for these seconds; ``history``: the operator
     requests it.
     """
@@ -28,7 +28,7 @@ class DeckMate1:
     def __init__(self, seed: int = 0) -> None:
         self.rounds = 0
         self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
-        self._boot = BOOT
+        self._boot = BOOT_SECONDS
         self._cycle = inf
         self._since = 0.0  # when its clock was started
         self._kept: list[tuple[str, float, int]] = []
@@ -43,12 +43,12 @@ class DeckMate1:
         """Advance the time."""
         while min(self._boot, self._cycle) <= now:
             if self._boot <= self._cycle:
-                at, self._boot, self._cycle = self._boot, inf, self._boot + SHUFFLE
+                at, self._boot, self._cycle = self._boot, inf, self._boot + SHUFFLE_SECONDS
                 self._since = at
                 self._keep("Powered Up", at)
                 self._due.append((at, BANNER))
             else:
-                at, self._cycle = self._cycle, self._cycle + SHUFFLE
+                at, self._cycle = self._cycle, self._cycle + SHUFFLE_SECONDS
                 self.rounds += 1
                 if self._random.random() < 0.1:
                     self._keep(self._random.choice(EVENTS), at)
@@ -62,7 +62,7 @@ class DeckMate1:
     def fault(self, name: str, value: float, now: float) -> None:
         """Trigger a fault."""
         if name == "power_cycle":
-            self._boot, self._cycle, self._due = now + value + BOOT, inf, []
+            self._boot, self._cycle, self._due = now + value + BOOT_SECONDS, inf, []
         elif name == "history":
             self._due += [
                 (now + index * 0.05, line.encode("ascii") + b"\r\n")

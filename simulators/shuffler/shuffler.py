@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from devices.shuffler.shuffler_board import NEW_DECK
-from simulators.board import Board, Scene
+from simulators.board import Scene, SimulatedBoard
 
 DECK = 52
 
 
-class Shuffler(Board):
+class Shuffler(SimulatedBoard):
     """``boxes``: number of boxes; ``packet``: cards per packet, 0 if it only shuffles and a person
     deals.
     """

@@ -13,26 +13,26 @@ from itertools import count
 from random import Random
 
 from devices.slot import cctalk_frames as frames
-from devices.slot.cctalk_counter import EVENTS, NO_EVENT, RING, Event
+from devices.slot.cctalk_counter import BUFFERED_EVENTS, COUNTER_VALUES, NO_EVENT, Event
 from simulators.device import Timed
 
-FIRST = 2
+FIRST_ADDRESS = 2
 """The address of the first acceptor; the others follow."""
-REACTION = 0.003
+REACTION_SECONDS = 0.003
 """Seconds from the end of a request to the answer."""
-WATCHDOG = 1.0
+POLL_WATCHDOG_SECONDS = 1.0
 """Seconds: an acceptor that is not asked for longer takes no coins."""
-START = 12.0
+FIRST_COIN_SECONDS = 12.0
 """Seconds from power-on to the first coin: a host must set up every acceptor."""
 AMOUNTS = (5, 10, 20, 50, 100, 200)
 """What the coins at the first positions are worth, in cents."""
-SPECIAL = 7
+OTHER_AMOUNT_POSITION = 7
 """The position of a coin of any other amount."""
 INHIBITED, HELD, LEVER = 2, 14, 254
 """Codes of errors."""
 
 
-class Acceptor:
+class SimulatedAcceptor:
     """One acceptor, with what a person can do to it. ``taken``: the amounts of the coins that it
     has taken since it was made, which no reset forgets.
     """
@@ -41,24 +41,28 @@ class Acceptor:
         self.address, self.names = address, names
         self.taken: list[int] = []
         self.dead_until = self.held_until = -1.0
-        self._asked = -WATCHDOG
+        self._asked = -POLL_WATCHDOG_SECONDS
         self.reset()
 
     def reset(self) -> None:
         """As after power-on: nothing counted, no coin allowed."""
         self.counter = 0
-        self.events: deque[Event] = deque([NO_EVENT] * EVENTS, EVENTS)
+        self.events: deque[Event] = deque([NO_EVENT] * BUFFERED_EVENTS, BUFFERED_EVENTS)
         self.inhibits = b"\x00\x00"
         self.enabled = False
 
     def note(self, event: Event) -> None:
         """Count an event and keep it; the oldest is lost."""
-        self.counter = self.counter % RING + 1
+        self.counter = self.counter % COUNTER_VALUES + 1
         self.events.appendleft(event)
 
     def insert(self, position: int, amount: int, now: float) -> None:
         """Somebody inserts a coin. It comes back unless it is allowed."""
-        if now < self.dead_until or now < self.held_until or now - self._asked > WATCHDOG:
+        if (
+            now < self.dead_until
+            or now < self.held_until
+            or now - self._asked > POLL_WATCHDOG_SECONDS
+        ):
             return
         allowed = int.from_bytes(self.inhibits, "little") >> position - 1 & 1
         if self.enabled and allowed:
@@ -82,12 +86,12 @@ class Acceptor:
             return self.inhibits
         elif header == frames.COIN_ID:
             return self.names.get(data[0], "......").encode()
-        elif header in SAYS:
-            return SAYS[header]
+        elif header in IDENTITY:
+            return IDENTITY[header]
         return b""
 
 
-SAYS = {
+IDENTITY = {
     frames.CATEGORY: b"Coin Acceptor",
     frames.MANUFACTURER: b"Simulated",
     frames.PRODUCT: b"SIM-6",
@@ -95,9 +99,9 @@ SAYS = {
 """What it says of itself."""
 
 
-class CcTalkBus:
-    """``boxes``: number of boxes with an acceptor; ``coin``: the value of a coin in cents;
-    ``crc``: with the other checksum.
+class SimulatedCcTalkBus:
+    """``boxes``: number of boxes with an acceptor; ``coin``: the value of a coin in cents; ``crc``:
+    with the other checksum.
     """
 
     baud = 9600
@@ -116,11 +120,13 @@ class CcTalkBus:
         self._pause = 3600 / games_per_hour
         amounts = dict(enumerate(AMOUNTS, 1))
         if coin not in AMOUNTS:
-            amounts[SPECIAL] = coin
+            amounts[OTHER_AMOUNT_POSITION] = coin
         self.position = next(at for at, amount in amounts.items() if amount == coin)
         names = {at: f"EU{amount:03}A" for at, amount in amounts.items() if amount < 1000}
-        self.acceptors = [Acceptor(FIRST + index, dict(names)) for index in range(boxes)]
-        self._coins = self._plan(START)
+        self.acceptors = [
+            SimulatedAcceptor(FIRST_ADDRESS + index, dict(names)) for index in range(boxes)
+        ]
+        self._coins = self._plan(FIRST_COIN_SECONDS)
         self._heard = b""
         self._sent: list[tuple[float, int, bytes]] = []
         self._order = count()
@@ -146,8 +152,8 @@ class CcTalkBus:
         """Repeat what the host says, and let the acceptor answer for which it is."""
         self._let_fall(now)
         self._heard += data
-        while len(self._heard) >= frames.SHORTEST:
-            size = frames.SHORTEST + self._heard[1]
+        while len(self._heard) >= frames.MIN_FRAME_BYTES:
+            size = frames.MIN_FRAME_BYTES + self._heard[1]
             if len(self._heard) < size:
                 return
             raw, self._heard = self._heard[:size], self._heard[size:]
@@ -204,8 +210,8 @@ class CcTalkBus:
         if self._dropped:
             self._dropped -= 1
         elif answer is not None:
-            whole = frames.write_frame(frames.HOST, to, frames.ACK, answer, self.crc)
-            self._say(ends + REACTION, whole)
+            whole = frames.write_frame(frames.HOST_ADDRESS, to, frames.ACK, answer, self.crc)
+            self._say(ends + REACTION_SECONDS, whole)
 
     def _say(self, at: float, data: bytes) -> None:
         heappush(self._sent, (at, next(self._order), data))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from simulators.board import FIRST, Board, Scene
+from simulators.board import FIRST_ROUND_SECONDS, Scene, SimulatedBoard
 
 
-class Slots(Board):
+class Slots(SimulatedBoard):
     """``boxes``: number of boxes with a slot; ``coin``: the value of a coin in minor units."""
 
     kind = "slot"
@@ -24,7 +24,7 @@ class Slots(Board):
     def fault(self, name: str, value: float, now: float) -> None:
         """``coins`` begins a round, as soon as a host can know how prompt the reports are."""
         if name == "coins":
-            self._scene, self._wake = self._rounds(), max(now, self._powered + FIRST)
+            self._scene, self._wake = self._rounds(), max(now, self._powered + FIRST_ROUND_SECONDS)
         else:
             super().fault(name, value, now)
 

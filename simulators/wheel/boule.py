@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from devices.wheel.boule_board import HOLES
-from simulators.board import Board, Scene
+from simulators.board import Scene, SimulatedBoard
 
-HOLD = 1.0
+MOVING_HOLD_SECONDS = 1.0
 """Seconds for which ``moving`` stays set."""
 
 
-class BoulePlate(Board):
+class BoulePlate(SimulatedBoard):
     """``holes``: where the first balls come to rest."""
 
     kind = "boule"
@@ -83,7 +83,7 @@ class BoulePlate(Board):
             yield self.random.uniform(0.02, 0.06)
         self._see(*resting)
         flickers = self.strikes("flicker") or 0.0
-        yield HOLD
+        yield MOVING_HOLD_SECONDS
         self._moving = False
         self.show()
         end = self.time + flickers

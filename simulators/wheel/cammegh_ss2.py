@@ -35,13 +35,13 @@ ARCADE = 1157
 NOT_DETECTED, WITH_ROTOR, SENSOR, FAILED_LAUNCH = 1, 2, 4, 8
 """The warning bits."""
 
-REPLY = 0.02
+REPLY_SECONDS = 0.02
 """Seconds from a command to its reply."""
-MUTE = 4.0
+MUTE_SECONDS = 4.0
 """Seconds of silence after power-on."""
-GIVES_UP = 75.0
+NO_BALL_STOP_SECONDS = 75.0
 """Seconds without a ball in state 4 after which the wheel stops itself."""
-ATTENDED = 10.0
+ATTENDED_AFTER_SECONDS = 10.0
 """Seconds after which the simulated croupier has fixed a stopped wheel and presses the key."""
 NO_RETRY = 8
 """Bit of the parameter ``g``: do not retry a failed launch."""
@@ -176,7 +176,7 @@ class SlingshotSS2:
     def reply(self, line: str, delay: float = 0.0) -> None:
         """Answer after ``delay`` seconds plus the wheel's own delay; answers keep their order."""
         self._answered += 1
-        heappush(self._replies, (self.time + delay + REPLY, self._answered, line))
+        heappush(self._replies, (self.time + delay + REPLY_SECONDS, self._answered, line))
 
     def say(self, line: str) -> None:
         """Send a line now, unless the wheel is still silent after power-on."""
@@ -208,13 +208,13 @@ class SlingshotSS2:
         self.time = now
         self.state, self.spin, self.number, self.warnings = 6, 1, "", 0
         self.rotor = Rotor()
-        self._mute_until = now + off + MUTE
+        self._mute_until = now + off + MUTE_SECONDS
         self._push = self._mute_until
         self._replies.clear()
         self._heard.clear()
         self._awaits_start = False
         self._began = now
-        self.play(lambda: self._idle(off + MUTE + 2.0))
+        self.play(lambda: self._idle(off + MUTE_SECONDS + 2.0))
 
     def _idle(self, attended_after: float) -> Scene:
         """State 6. After power-up a wheel without user start continues by itself; later only if
@@ -238,7 +238,7 @@ class SlingshotSS2:
     def stopping(self) -> Scene:
         """The rotor slows down, then state 6. The state does not change before it has stopped."""
         yield self.rotor.drive(0.0, self.time) + 0.5
-        return lambda: self._idle(ATTENDED)
+        return lambda: self._idle(ATTENDED_AFTER_SECONDS)
 
     def _place_bets(self) -> Scene:
         self.state = 2
@@ -296,8 +296,8 @@ class SlingshotSS2:
         gone = self._strikes("ball_removed")
         if gone is not None:
             self.warnings |= NOT_DETECTED
-            yield min(gone, GIVES_UP)
-            if gone >= GIVES_UP:
+            yield min(gone, NO_BALL_STOP_SECONDS)
+            if gone >= NO_BALL_STOP_SECONDS:
                 return self.stopping
             self.warnings &= ~NOT_DETECTED
         yield turning * 0.6
@@ -345,7 +345,7 @@ class SlingshotSS2:
         self._awaits_start = False
         yield seconds
         self.warnings = 0
-        return lambda: self._idle(ATTENDED)
+        return lambda: self._idle(ATTENDED_AFTER_SECONDS)
 
     def _strikes(self, fault: str) -> float | None:
         armed = self._armed[fault]

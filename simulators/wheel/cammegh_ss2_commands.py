@@ -17,12 +17,12 @@ Answer = list[tuple[float, str]]
 """Lines without their ends, each with its delay in seconds."""
 
 FIRMWARE = "2.52"
-CLOCK = datetime(2026, 1, 1)  # noqa: DTZ001 - the wheel's clock has no zone
-PAGE = 256
+CLOCK_START = datetime(2026, 1, 1)  # noqa: DTZ001 - the wheel's clock has no zone
+LOG_PAGE_CHARS = 256
 """Characters on a page of the win log."""
-SELF_TEST = 20.0
+SELF_TEST_SECONDS = 20.0
 """Seconds of a self-test; the real one takes up to five minutes."""
-STATUS_PACE = 0.1
+MIN_STATUS_GAP_SECONDS = 0.1
 """Seconds between status requests: a request that comes sooner after the last gets no answer."""
 
 
@@ -108,7 +108,7 @@ def _user_start(wheel: CommandedWheel, argument: str) -> Answer:
 
 
 def _status(wheel: CommandedWheel, _: str) -> Answer:
-    too_soon = wheel.time - wheel.asked_at < STATUS_PACE
+    too_soon = wheel.time - wheel.asked_at < MIN_STATUS_GAP_SECONDS
     wheel.asked_at = wheel.time
     return [] if wheel.silenced or too_soon else _say(wheel.status())
 
@@ -165,14 +165,16 @@ def _fits(name: str, value: str) -> bool:
 
 def _clock(wheel: CommandedWheel, argument: str) -> Answer:
     if argument == "g":
-        return _say((CLOCK + timedelta(seconds=wheel.time)).strftime("*d g %H:%M:%S - %d/%m/%y"))
+        return _say(
+            (CLOCK_START + timedelta(seconds=wheel.time)).strftime("*d g %H:%M:%S - %d/%m/%y")
+        )
     return _say("*d OK" if argument.startswith("s ") else "*d NO")
 
 
 def _self_test(wheel: CommandedWheel, _: str) -> Answer:
     if wheel.state != 6:
         return _say("*F BUSY")
-    return _say("*F 11" if wheel.warnings else "*F 0", SELF_TEST)
+    return _say("*F 11" if wheel.warnings else "*F 0", SELF_TEST_SECONDS)
 
 
 def _encoder(wheel: CommandedWheel, _: str) -> Answer:
@@ -214,7 +216,7 @@ def _log(wheel: CommandedWheel, argument: str) -> Answer:
     """The win log: ``t`` gives the pages in use, ``r p`` page p (from 0) and its sum. Erasing is
     refused, because the log is evidence.
     """
-    pages = -(-len(wheel.wins) // PAGE)
+    pages = -(-len(wheel.wins) // LOG_PAGE_CHARS)
     kind, _, page = argument.partition(" ")
     if kind == "t":
         return _say(f"*s t {pages}")
@@ -222,8 +224,8 @@ def _log(wheel: CommandedWheel, argument: str) -> Answer:
         return _say("*s NO")
     if wheel.state != 6:
         return _say("*s BUSY")
-    wins = wheel.wins[int(page) * PAGE :][:PAGE]
-    text = "".join(chr(0x21 + win) for win in wins).ljust(PAGE, "~")
+    wins = wheel.wins[int(page) * LOG_PAGE_CHARS :][:LOG_PAGE_CHARS]
+    text = "".join(chr(0x21 + win) for win in wins).ljust(LOG_PAGE_CHARS, "~")
     return _say(f"{text}{sum(text.encode()) % 256:02X}")
 
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from simulators.board import Board, Scene
+from simulators.board import Scene, SimulatedBoard
 
-STEP = 0.2
+REPORT_INTERVAL_SECONDS = 0.2
 """Seconds between two reports while it turns."""
-HOLD = 2.0
+STANDSTILL_SECONDS = 2.0
 """Seconds without a passing cell after which the board reports that the wheel does not turn."""
 
 
-class FortuneWheel(Board):
+class SimulatedFortuneWheel(SimulatedBoard):
     """``cells``: number of cells; ``stops``: the first cells in which it stops."""
 
     kind = "fortune"
@@ -66,7 +66,7 @@ class FortuneWheel(Board):
         self._on_pin = self.strikes("on_pin") is not None
         self._rpm = 0.0
         self.show()
-        yield HOLD
+        yield STANDSTILL_SECONDS
         self._way = "0"
         self.show()
         yield 4.0
@@ -89,7 +89,7 @@ class FortuneWheel(Board):
             self._forward = round(cells * (1 - left * left))
             self._cell = (start - 1 + self._forward) % self._cells + 1
             self.show()
-            yield STEP
+            yield REPORT_INTERVAL_SECONDS
 
     def _fall_back(self) -> Scene:
         """The tongue pushes it back by at most one cell; a person may turn it back further."""

@@ -4,11 +4,11 @@ standstill.
 
 from __future__ import annotations
 
-UP = 19.0
+ACCELERATION_RPM_PER_SECOND = 19.0
 """rpm gained per second when driven; DOWN: lost per second when braked. Measured on a real
 wheel.
 """
-DOWN = 16.0
+BRAKING_RPM_PER_SECOND = 16.0
 
 
 class Rotor:
@@ -26,10 +26,12 @@ class Rotor:
         """The speed at ``now``."""
         passed = max(0.0, now - self._since)
         if self._target >= self._from:
-            return min(self._target, self._from + UP * passed)
-        return max(self._target, self._from - DOWN * passed)
+            return min(self._target, self._from + ACCELERATION_RPM_PER_SECOND * passed)
+        return max(self._target, self._from - BRAKING_RPM_PER_SECOND * passed)
 
     def drive(self, target: float, now: float) -> float:
         """Drive towards ``target`` rpm; returns the seconds until it is reached."""
         self._from, self._target, self._since = self.rpm(now), target, now
-        return abs(target - self._from) / (UP if target >= self._from else DOWN)
+        return abs(target - self._from) / (
+            ACCELERATION_RPM_PER_SECOND if target >= self._from else BRAKING_RPM_PER_SECOND
+        )

@@ -15,9 +15,9 @@ from typing import Any
 from devices.wheel import saturn_frames as frames
 from simulators.device import Timed
 
-ANSWER = 0.01
+ANSWER_SECONDS = 0.01
 """Seconds before it answers."""
-COURSE: tuple[tuple[str, float], ...] = (("O", 12.0), ("R", 8.0), ("N", 10.0), ("S", 6.0))
+STATE_SEQUENCE: tuple[tuple[str, float], ...] = (("O", 12.0), ("R", 8.0), ("N", 10.0), ("S", 6.0))
 """Its states, with the seconds of each: bets open, ball in rim, no more bets, settled."""
 FIELDS: dict[str, Any] = {
     "state": (4, 4),
@@ -26,7 +26,7 @@ FIELDS: dict[str, Any] = {
     "phases": {"O": "bets_open", "R": "ball_in_rim", "N": "no_more_bets", "S": "settled"},
 }
 """The positions in its answer, as the driver's option ``fields``."""
-SPINS = 1000
+SPIN_COUNTER_VALUES = 1000
 
 
 class SaturnWheel:
@@ -42,7 +42,7 @@ class SaturnWheel:
         self._attended = attended
         self._numbers = list(numbers)
         self._stage = 0
-        self._next = inf if attended else COURSE[0][1]
+        self._next = inf if attended else STATE_SEQUENCE[0][1]
         self._number = 0
         self._spin = 0
         self._error_until = -inf
@@ -80,11 +80,11 @@ class SaturnWheel:
             self._error_until = now + value
 
     def _move(self, at: float) -> None:
-        self._stage = (self._stage + 1) % len(COURSE)
-        state, seconds = COURSE[self._stage]
+        self._stage = (self._stage + 1) % len(STATE_SEQUENCE)
+        state, seconds = STATE_SEQUENCE[self._stage]
         if state == "S":
             self._number = self._numbers.pop(0) if self._numbers else self._random.randrange(37)
-            self._spin = (self._spin + 1) % SPINS
+            self._spin = (self._spin + 1) % SPIN_COUNTER_VALUES
         if self._stage == 0:
             self.rounds += 1
         self._next = inf if self._stage == 0 and self._attended else at + seconds
@@ -92,9 +92,11 @@ class SaturnWheel:
     def _status(self, now: float) -> str:
         flag = frames.ERROR_SET if now < self._error_until else "0"
         return (
-            f"{COURSE[self._stage][0]}{self._number:>2}{self._spin:03}".ljust(frames.ERROR_FLAG - 4)
+            f"{STATE_SEQUENCE[self._stage][0]}{self._number:>2}{self._spin:03}".ljust(
+                frames.ERROR_FLAG - 4
+            )
             + flag
         )
 
     def _answer(self, digits: str, text: str, now: float) -> None:
-        self._due.append((now + ANSWER, frames.frame(digits, text)))
+        self._due.append((now + ANSWER_SECONDS, frames.frame(digits, text)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from devices.money import plain as plain
+from devices import money
 
 
 def format_amount(amount: int, currency: str, language: str) -> str:
     """For people: ``1.234,56 EUR``; in English ``1,234.56 EUR``."""
-    whole, point, rest = plain(amount, currency).partition(".")
+    whole, point, rest = money.format_amount(amount, currency).partition(".")
     grouped = f"{int(whole):,}"
     if whole.startswith("-") and int(whole) == 0:
         grouped = f"-{grouped}"

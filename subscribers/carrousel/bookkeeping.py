@@ -18,7 +18,7 @@ from controller.contract.messages.messages import LANGUAGES
 from controller.contract.node import Checkpoint
 from controller.proof.checkpoint import read_checkpoint
 from devices.command_line import CommandLine, end_process
-from devices.new_file import put_file
+from devices.new_file import replace_file
 from subscribers.carrousel import export, receipt, statement, statement_page
 from subscribers.carrousel.reading import LedgerReader
 from subscribers.carrousel.receipt_escpos import as_escpos
@@ -257,7 +257,7 @@ def _receipt(given: argparse.Namespace) -> int:
 
 def _put(data: bytes, path: Path | None) -> None:
     if path is not None:
-        put_file(path, data)
+        replace_file(path, data)
         return
     sys.stdout.buffer.write(data)
     sys.stdout.flush()

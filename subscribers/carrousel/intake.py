@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from controller.contract.bounds import Word
 from controller.contract.times import moment, utc
-from devices.readings import EXACT
+from devices.readings import MAX_EXACT_INTEGER
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.facts import CaughtUp, NotWon, PlayStaked, RoundVoided, Staked, Won
 
@@ -144,7 +144,7 @@ NOTHING = IntakeResult()
 class _EventHead(msgspec.Struct, frozen=True):
     type: str
     boot: Word
-    seq: Annotated[int, Meta(ge=1, le=EXACT)]
+    seq: Annotated[int, Meta(ge=1, le=MAX_EXACT_INTEGER)]
     time: str
     table: str
 

@@ -17,7 +17,7 @@ import msgspec
 from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey
 
-from devices.new_file import written_to
+from devices.new_file import named_in_errors
 from subscribers.carrousel.ledger_state import JackpotLedgerState
 
 _SIGNATURE_DOMAIN = b"novamas carrousel verified 1\n"
@@ -71,7 +71,7 @@ def write_mark(mark: VerificationMark, key: SigningKey, ledger: Path) -> None:
     path = mark_path(ledger)
     part = path.with_name(f"{path.name}.part")
     with (
-        written_to(part, part=True),
+        named_in_errors(part, part=True),
         open(os.open(part, _OPEN_FLAGS, _PRIVATE_FILE_MODE), "wb") as file,  # noqa: PTH123 - pathlib has no flags
     ):
         file.write(body + signature + b"\n")

@@ -20,7 +20,7 @@ import serial
 
 from controller.contract.topics import Topics
 from devices.command_line import end_process
-from devices.links.line import LINE_ERRORS, not_in_force, pseudo, set_frame
+from devices.links.line import LINE_ERRORS, is_pty, set_frame, settings_not_applied
 from devices.log import structlog
 from subscribers.carrousel.sign import (
     BLANK_VALUE,
@@ -146,9 +146,9 @@ def _open_port(settings: SignSettings) -> serial.Serial:
         bits, parity, stop = int(settings.format[0]), settings.format[1], settings.format[2]
         wrong = (
             *set_frame(fd, bits, "E" if parity == "E" else "N", stop, mark=False),
-            *not_in_force(fd, baud=settings.baud, rtscts=False, lines={}),
+            *settings_not_applied(fd, baud=settings.baud, rtscts=False, lines={}),
         )
-        if wrong and not pseudo(fd):
+        if wrong and not is_pty(fd):
             raise ValueError(f"the port cannot do {', '.join(wrong)}; use another adapter")
     except LINE_ERRORS:
         port.close()

@@ -11,7 +11,7 @@ from msgspec import Meta
 from controller.contract.bounds import Word
 from controller.contract.jackpot import Authorisation, Fraction
 from controller.contract.times import moment
-from devices.money import plain
+from devices.money import format_amount
 
 Amount = Annotated[int, Meta(ge=0, le=1_000_000_000_000)]
 
@@ -174,7 +174,7 @@ def _decree_flaws(terms: Terms, given: Authorisation) -> Iterator[str]:
 
 def _amount_formatter(terms: Terms) -> Callable[[int], str]:
     """How the configuration has an amount of these terms."""
-    return lambda amount: plain(amount, terms.currency)
+    return lambda amount: format_amount(amount, terms.currency)
 
 
 def _is_day(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import get_args
 import msgspec
 
 from controller.contract.events import EVENTS
-from devices.suggestions import unknown
+from devices.suggestions import unknown_word
 from subscribers.surveillance.archive import Kind, Query
 from subscribers.surveillance.items import MARKS, Mark, known_words
 
@@ -90,7 +90,7 @@ def _of(what: str, base: Query) -> Iterable[Query]:
         return (change(base, kinds=("event",), types=(what,)),)
     if what in known_words():
         return (change(base, words=(*base.words, what)),)
-    raise AskedError(unknown("such thing", what, sorted(known_whats())))
+    raise AskedError(unknown_word("such thing", what, sorted(known_whats())))
 
 
 def known_whats() -> frozenset[str]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from devices.readings import EXACT
+from devices.readings import MAX_EXACT_INTEGER
 from subscribers.surveillance.archive import Kind, Record
 
 LEAVES = (
@@ -28,7 +28,7 @@ LONGEST = 200
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 _LEVEL = re.compile(r"[A-Za-z0-9_-]{1,64}")
-Count = Annotated[int, Meta(ge=0, le=EXACT)]
+Count = Annotated[int, Meta(ge=0, le=MAX_EXACT_INTEGER)]
 Level = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z")]
 
 
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 class _Event(msgspec.Struct, frozen=True):
     type: Level
     boot: Level
-    seq: Annotated[int, Meta(ge=1, le=EXACT)]
+    seq: Annotated[int, Meta(ge=1, le=MAX_EXACT_INTEGER)]
     table: Level
     time: str = ""
     session: Count = 0

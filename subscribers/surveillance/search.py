@@ -16,7 +16,7 @@ import msgspec
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES
 from devices.command_line import CommandLine, end_process
-from devices.suggestions import unknown
+from devices.suggestions import unknown_word
 from subscribers.surveillance.archive import Archive, Query, Record, Row
 from subscribers.surveillance.asked import NOTABLE, Asked, AskedError
 from subscribers.surveillance.errors import ArchiveError
@@ -163,16 +163,16 @@ def _check(
     sites = tuple(given.site)
     for site in sites:
         if next(archive.find(Query(sites=(site,), limit=1)), None) is None:
-            raise AskedError(unknown("site", site, (settings.site,)))
+            raise AskedError(unknown_word("site", site, (settings.site,)))
     for table in given.table:
         if next(archive.find(Query(sites=sites, tables=(table,), limit=1)), None) is None:
-            raise AskedError(unknown("table", table, settings.tables))
+            raise AskedError(unknown_word("table", table, settings.tables))
     if (
         given.rule is not None
         and laws
         and not any(law.casefold().startswith(given.rule.casefold()) for law in laws)
     ):
-        raise AskedError(unknown("rule", given.rule, laws))
+        raise AskedError(unknown_word("rule", given.rule, laws))
 
 
 def _round(archive: Archive, given: argparse.Namespace, site: str) -> list[Row]:

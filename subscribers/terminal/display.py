@@ -28,8 +28,8 @@ from rich.text import Text
 from controller.broker.login import BrokerUnusableError, password, tls
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.topics import Topics
-from devices.command_line import CommandLine, bear_any_locale, end_process
-from devices.new_file import put_file
+from devices.command_line import CommandLine, end_process, escape_unencodable_output
+from devices.new_file import replace_file
 from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage, check_broker, table_feed
 from subscribers.meter import Meter, on_state, silence
 from subscribers.terminal.floor import ROOM, TURN, TableOnFloor, floor
@@ -299,7 +299,7 @@ def screenshot(displays: list[Display], path: Path, above: Sequence[Text] = ()) 
     console.print(_between(above, shown, ()), height=height)
     names = " and ".join(each.view.table for each in displays)
     svg = console.export_svg(title=f"novamas: {names}", unique_id="novamas")
-    put_file(path, re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL).encode())
+    replace_file(path, re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL).encode())
 
 
 def _login(arguments: argparse.Namespace) -> BrokerLogin:
@@ -418,7 +418,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if wrong := _mistake(arguments):
         parser.error(wrong)
-    bear_any_locale()
+    escape_unencodable_output()
     return asyncio.run(_run(arguments))
 
 

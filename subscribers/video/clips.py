@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.times import moment, utc
-from devices.new_file import put_file, written_to
+from devices.new_file import named_in_errors, replace_file
 from subscribers.surveillance.archive import Archive, Query, Record
 from subscribers.video import subtitles
 from subscribers.video.bookmarks import EVENTS, bookmark
@@ -188,15 +188,15 @@ def missing(found: Sequence[Recording], begin: float, end: float) -> list[tuple[
 def write_subtitles(beside: Path, cues: Sequence[subtitles.Cue]) -> tuple[Path, ...]:
     """Write them beside a picture, as WebVTT and SRT."""
     vtt, srt = beside.with_suffix(".vtt"), beside.with_suffix(".srt")
-    put_file(vtt, subtitles.webvtt(cues).encode())
-    put_file(srt, subtitles.srt(cues).encode())
+    replace_file(vtt, subtitles.webvtt(cues).encode())
+    replace_file(srt, subtitles.srt(cues).encode())
     return vtt, srt
 
 
 def _copy(pieces: Sequence[Piece], out: Path) -> None:
     """Join the pieces without touching a picture."""
     with (
-        written_to(out),
+        named_in_errors(out),
         tempfile.NamedTemporaryFile("w", suffix=".ffconcat", encoding="utf-8") as listed,
     ):
         listed.write("ffconcat version 1.0\n")

@@ -21,7 +21,7 @@ from controller.contract.commands import SessionOpen
 from controller.service.daemon import Daemon
 from controller.service.ending import Deadline
 from controller.service.logs import configure
-from devices.calls import AnyCall, Heard, Opened, readings
+from devices.calls import AnyCall, BytesReceived, LinkOpened, apply_call
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import DRIVER
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
@@ -34,13 +34,13 @@ LOOKS = 20
 
 def calls(wheel: SlingshotSS2, rounds: int) -> Iterator[AnyCall | None]:
     """What the supervisor would tell its watch; None after each round."""
-    yield Opened(0.0)
+    yield LinkOpened(0.0)
     now = 0.0
     played = 0
     while played < rounds:
         now += 0.25
         for at, line in wheel.advance(now):
-            yield Heard(at, line)
+            yield BytesReceived(at, line)
         if wheel.rounds > played:
             played = wheel.rounds
             yield None
@@ -60,7 +60,7 @@ async def play(
     for call in calls(SlingshotSS2(seed=1, games_per_hour=GAMES_PER_HOUR), rounds):
         if call is not None:
             runner.on_bytes("wheel", call)
-            runner.on_readings(readings(watch, call))
+            runner.on_readings(apply_call(watch, call))
             continue
         await runner.drain()
         await _told(daemon, running)

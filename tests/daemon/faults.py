@@ -25,7 +25,7 @@ from controller.proof import journal_upkeep
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service import daemon
 from controller.service.daemon import Daemon
-from devices.device import Device
+from devices.device import DeviceSupervisor
 
 STRUCK = threading.Event()
 TAKEN = "the event loop is taken"
@@ -34,7 +34,7 @@ TASKS: dict[str, tuple[type, str]] = {
     "publisher": (Publisher, "run"),
     "reader": (Publisher, "_read"),
     "sender": (Publisher, "_send"),
-    "device": (Device, "run"),
+    "device": (DeviceSupervisor, "run"),
     "health": (Daemon, "_report"),
     "watchdog": (Daemon, "_live"),
     "journal upkeep": (JournalUpkeep, "run"),

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from simulators.shoe.barcode import code, keys
+from simulators.shoe.barcode import card_code, key_reports
 from tests.daemon import virtual_usb
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
 from tests.support.daemon.play import command, until_more, until_open
@@ -101,7 +101,8 @@ class Usb:
         until("the interface is claimed", lambda: "clear_halt 81" in self.ask(""))
 
     def say(self, text: str, half: bool = False) -> None:
-        self.ask(f"report {' '.join(report.hex() for report in keys(text)[: 2 if half else None])}")
+        reports = key_reports(text)[: 2 if half else None]
+        self.ask(f"report {' '.join(report.hex() for report in reports)}")
 
     def unplug(self) -> None:
         self.ask("unplug")
@@ -160,7 +161,7 @@ options = {{ min_draw = 0.0, repeat = 60.0 }} # nobody draws in a test, and no m
 
 def scan(scanner: Scanner, *cards: str) -> None:
     for card in cards:
-        scanner.say(code(card))
+        scanner.say(card_code(card))
 
 
 def health(heard: Subscriber) -> dict[str, Any]:
@@ -204,7 +205,7 @@ def test_scanned_cards_become_a_result(scanner: Scanner, heard: Subscriber) -> N
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        ((code("2c"),), "card_unsure"),
+        ((card_code("2c"),), "card_unsure"),
         (("NOREAD",), "card_unread"),
         (("5901234123457",), "card_unread"),
     ],
@@ -253,7 +254,7 @@ def test_half_a_code_before_the_unplugging_is_never_completed(
         "three cards",
         lambda: len([event for event in heard.events("card.dealt") if event["to"] != "burn"]) == 3,
     )
-    scanner.say(code(COUP[3]), half=True)
+    scanner.say(card_code(COUP[3]), half=True)
     scanner.unplug()
     until("the device is lost", lambda: health(heard)["state"] == "lost")
     scanner.plug()

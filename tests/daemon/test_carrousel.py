@@ -19,7 +19,7 @@ from nacl.signing import SigningKey
 from controller.cli import main
 from controller.people.private_key import make_private_key
 from controller.people.register import Head, Key, Person, enrolled, spelled, write_people
-from devices.money import EURO, plain
+from devices.money import EURO, format_amount
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.daemon.test_boards import Written
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
@@ -47,7 +47,7 @@ decree = "EUS96"
 simulated = true
 speed = 20
 jackpot = "linked"
-settings = {{ dealt = "packets", jackpot_stake = {plain(STAKE, EURO)} }}
+settings = {{ dealt = "packets", jackpot_stake = {format_amount(STAKE, EURO)} }}
 
 [[jackpot]]
 id = "linked"
@@ -55,8 +55,8 @@ decree = "EUS96"
 games = ["poker-no-draw"]
 currency = "EUR"
 simulated = true
-stake = {plain(STAKE, EURO)}
-seed = {plain(SEED, EURO)}
+stake = {format_amount(STAKE, EURO)}
+seed = {format_amount(SEED, EURO)}
 [jackpot.authorisation]
 number = "7/2026"
 date = "2026-01-15"
@@ -202,7 +202,7 @@ def test_from_the_coin_to_the_payment_and_the_claim(floor: Floor) -> None:
     value = (SEED + 2 * RISE) // 10
     assert (award["hand"], award["value"], award["share"]) == ("straight_flush", value, [1, 10])
     assert payable["value"] == SEED + 2 * RISE - value
-    pay = ("award.pay", "award=1", f"amount={plain(value, EURO)}", "paid=0")
+    pay = ("award.pay", "award=1", f"amount={format_amount(value, EURO)}", "paid=0")
     assert floor.send("a-riera", *pay) == 3, "it takes another person"
     assert floor.send("t-vidal", *pay) == 0
     floor.until("it is paid", lambda state: state["awards"] == [])

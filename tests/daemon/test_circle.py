@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from simulators.shoe.barcode import code
+from simulators.shoe.barcode import card_code
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import command, until_open, until_said
 from tests.support.daemon.process import Daemon, configuration
@@ -55,7 +55,7 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
 
     def scan(*cards: str) -> None:
         for card in cards:
-            port.say(f"{code(card)}\r\n".encode())
+            port.say(f"{card_code(card)}\r\n".encode())
 
     # A reader that speaks only when it reads is heard before the game; else its first cards are
     # in doubt.
@@ -117,6 +117,6 @@ options = {{ min_draw = 0.0, repeat = 60.0 }}
         ]
     )
     assert [
-        card for card in (*HOLES, *BURNED) if f"'{card}'" in public or code(card) in public
+        card for card in (*HOLES, *BURNED) if f"'{card}'" in public or card_code(card) in public
     ] == ["Ah", "Kh", "As", "Ks"]
     assert run.stop() == 0

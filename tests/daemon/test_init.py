@@ -17,13 +17,13 @@ import pytest
 from controller.cli import init, main
 from controller.configuration.file import load
 from devices.drivers import DRIVERS, driver
-from devices.links.ports import Holder, Port
+from devices.links.ports import Holder, SerialPort
 from devices.links.usb_devices import HidDevice
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, free_port, until
 from tests.support.daemon.process import Daemon
 from tests.support.programs import running
 
-ADAPTER = Port(
+ADAPTER = SerialPort(
     name='/dev/serial/by-id/usb-FTDI_"UART"-if00-port0',
     node="/dev/ttyUSB0",
     usb="0403:6001",
@@ -31,9 +31,11 @@ ADAPTER = Port(
     serial_number="A1",
     holders=(Holder(7, "minicom"),),
 )
-SECOND = Port(name="/dev/serial/by-id/usb-FTDI-if00-port1", node="/dev/ttyUSB1", usb="0403:6001")
-OF_THE_MACHINE = Port(name="/dev/ttyS0", node="/dev/ttyS0")
-CARD = Port(
+SECOND = SerialPort(
+    name="/dev/serial/by-id/usb-FTDI-if00-port1", node="/dev/ttyUSB1", usb="0403:6001"
+)
+OF_THE_MACHINE = SerialPort(name="/dev/ttyS0", node="/dev/ttyS0")
+CARD = SerialPort(
     name="/dev/serial/by-id/usb-modem", node="/dev/ttyACM0", usb="1199:9071", refused="wwan0"
 )
 READER = HidDevice(links=("usb://0c2e:0b61/S7",), usb="0c2e:0b61", location="1-1", product="Xenon")
@@ -47,7 +49,7 @@ NO_READER = ("barcode-hid",)
 def plugged(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """``plugged(ports, readers)``: what the machine has."""
 
-    def plug(ports: list[Port], readers: list[HidDevice]) -> None:
+    def plug(ports: list[SerialPort], readers: list[HidDevice]) -> None:
         monkeypatch.setattr("devices.links.ports.ports", lambda: ports)
         monkeypatch.setattr("devices.links.usb_devices.hid_devices", lambda: readers)
         monkeypatch.setattr(init, "answers", lambda _: False)

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from devices.pace import SILENCE
+from devices.pace import SILENCE_PERIODS
 from tests.daemon.test_shoes import BURN, COUPS, WINNERS, Shoe
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import command, until_open, until_up
@@ -198,7 +198,7 @@ def test_wheels_give_what_they_showed(
             number(wheel, spin) for spin in spins
         ]
         assert len(set(spins)) == len(spins)
-    if wheels.longest_pause < SILENCE * PERIOD:  # else the machine held back the wheels too
+    if wheels.longest_pause < SILENCE_PERIODS * PERIOD:  # else the machine held back the wheels too
         assert unresolved == []
         for table in tables:
             spins = [event["spin"] for event in given[table]]

@@ -40,6 +40,6 @@ def obey(path: str) -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=obey, args=(sys.argv.pop(1),), daemon=True).start()
-    usb.library = lambda: BUS
-    usb.SYSTEM = Path("/nowhere")  # else a device of this machine would be taken for one of the bus
+    usb.usb_backend = lambda: BUS
+    usb.SYSFS = Path("/nowhere")  # else a device of this machine would be taken for one of the bus
     sys.exit(main())

@@ -21,16 +21,16 @@ from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS, ByteTrace
 from devices.calls import (
     CLOCK_DIGITS,
     AnyCall,
-    Heard,
-    Lost,
-    Missed,
-    Opened,
+    BytesReceived,
+    CallsMissed,
+    LinkClosed,
+    LinkOpened,
     read_calls,
     write_calls,
 )
 from devices.drivers import DRIVERS
-from devices.readings import AnyReading, Damaged
-from devices.recorder import Recorder
+from devices.readings import AnyReading, DamagedBytes
+from devices.recorder import DeviceRecorder
 from devices.recording import (
     ClockedWriter,
     Recording,
@@ -38,8 +38,8 @@ from devices.recording import (
     RecordingWriter,
     read_recording,
 )
-from devices.recording_lines import LONGEST_PAUSE
-from simulators.line import Line
+from devices.recording_lines import MAX_RUN_PAUSE_SECONDS
+from simulators.line import SimulatedLine
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 from tests.conftest import cases
 from tests.devices.test_kept import chunks, live, said, watch_of
@@ -51,15 +51,15 @@ GOAL = 25_000_000
 DAY = 86_400
 
 times = st.floats(0, 1e9) | st.integers(0, 10**15).map(lambda micros: micros / 1e6)
-data_read = st.binary(max_size=30) | st.builds(Damaged, st.just(b"S4\r\n"), st.just((1,)))
-arrivals = st.builds(Heard, times, data_read)
+data_read = st.binary(max_size=30) | st.builds(DamagedBytes, st.just(b"S4\r\n"), st.just((1,)))
+arrivals = st.builds(BytesReceived, times, data_read)
 calls = st.lists(
     arrivals
-    | st.builds(Heard, times, data_read, times)
-    | st.builds(Heard, times, data_read, st.none(), st.just(True))
-    | st.builds(Opened, times, st.booleans())
-    | st.builds(Lost, times, st.text(max_size=9))
-    | st.builds(Missed, times, st.integers(0, 10**6))
+    | st.builds(BytesReceived, times, data_read, times)
+    | st.builds(BytesReceived, times, data_read, st.none(), st.just(True))
+    | st.builds(LinkOpened, times, st.booleans())
+    | st.builds(LinkClosed, times, st.text(max_size=9))
+    | st.builds(CallsMissed, times, st.integers(0, 10**6))
     | st.lists(arrivals, max_size=30),
     max_size=20,
 ).map(
@@ -69,7 +69,7 @@ calls = st.lists(
 
 def form(call: AnyCall) -> object:
     """A call with what two equal values may differ in."""
-    data = call.data if isinstance(call, Heard) else b""
+    data = call.data if isinstance(call, BytesReceived) else b""
     return call, type(data), getattr(data, "damaged", ())
 
 
@@ -80,11 +80,11 @@ def test_what_is_read_of_a_compact_entry_is_what_was_written(written: list[AnyCa
     assert (device, [form(call) for call in found]) == ("wheel", [form(call) for call in written])
 
 
-def moved(recording: Recording, random: Random) -> list[Heard]:
+def moved(recording: Recording, random: Random) -> list[BytesReceived]:
     """What was recorded, split anew, as it arrives one piece after the other; here and there nobody
     had looked for a while.
     """
-    made: list[Heard] = []
+    made: list[BytesReceived] = []
     now = 1000.0
     before = recording.chunks[0].at
     for chunk in chunks(recording):
@@ -96,7 +96,7 @@ def moved(recording: Recording, random: Random) -> list[Heard]:
             now = round(now + random.choice((0.0, 0.000001, 0.00104, 0.012, 0.2)), 6)
             since = round(now - random.uniform(0, 3), 6) if random.random() < 0.02 else None
             kept = since is None and random.random() < 0.005
-            made.append(Heard(now, chunk.data[begin:end], since, kept))
+            made.append(BytesReceived(now, chunk.data[begin:end], since, kept))
     return made
 
 
@@ -107,7 +107,7 @@ def test_both_forms_of_the_journal_give_the_same_readings(
     name: str, data: st.DataObject, seed: int
 ) -> None:
     recording = data.draw(st.sampled_from(recordings(name)))
-    written: list[AnyCall] = [Opened(1000.0, kept=True), *moved(recording, Random(seed))]
+    written: list[AnyCall] = [LinkOpened(1000.0, kept=True), *moved(recording, Random(seed))]
     readings: list[list[AnyReading]] = []
     for compact in (False, True):
         _, found = read_calls(write_calls("device", written, compact=compact))
@@ -138,7 +138,7 @@ def test_both_forms_of_a_recording_give_the_same_readings(
     with tempfile.TemporaryDirectory() as folder:
         one_by_one, runs = Path(folder, "single.rec"), Path(folder, "runs.rec")
         clocked = ClockedWriter(writer := RecordingWriter(one_by_one, {}))
-        recorder = Recorder(RecordingWriter(runs, {}))
+        recorder = DeviceRecorder(RecordingWriter(runs, {}))
         for piece in pieces:
             clocked.write(piece.at, START + piece.at, piece.data)
             recorder.keep(START + piece.at, piece.data, read=piece.at)
@@ -153,7 +153,7 @@ def line_of_a_closed_table(seconds: float) -> Iterator[tuple[float, bytes]]:
     that jitters by as much as an event loop does.
     """
     random = Random(31)
-    line, now = Line(SlingshotSS2(seed=5)), 0.0
+    line, now = SimulatedLine(SlingshotSS2(seed=5)), 0.0
     while now < seconds:
         now = line.deadline
         for at, data in line.advance(now):
@@ -173,8 +173,8 @@ def test_a_closed_table_takes_little_room(tmp_path: Path) -> None:
         if at - taken >= FLUSH_INTERVAL_SECONDS and (body := trace.pop_entry()) is not None:
             entries.append(body)
             taken = at
-        trace.add(Heard(at, data))
-        if run and at - run[-1][0] > LONGEST_PAUSE:
+        trace.add(BytesReceived(at, data))
+        if run and at - run[-1][0] > MAX_RUN_PAUSE_SECONDS:
             recorder.write_run(run)
             run = []
         run.append((at, data))
@@ -193,8 +193,8 @@ def packed(listed: bytes) -> bytes:
 def test_what_is_no_compact_entry_is_refused() -> None:
     whole = zlib.compress(b'[["run",1.0,"ab",[1,1],[1000]]]')
     assert read_calls(msgspec.json.encode({"device": "wheel", "packed": whole}))[1] == [
-        Heard(1.0, b"a"),
-        Heard(1.001, b"b"),
+        BytesReceived(1.0, b"a"),
+        BytesReceived(1.001, b"b"),
     ]
     refused = [
         msgspec.json.encode({"device": "wheel", "packed": part})

@@ -17,16 +17,24 @@ from hypothesis import strategies as st
 
 from controller.cli import main
 from controller.cli.decode import decode
-from devices.calls import AnyCall, Heard, Lost, Opened, read_calls, readings, write_calls
+from devices.calls import (
+    AnyCall,
+    BytesReceived,
+    LinkClosed,
+    LinkOpened,
+    apply_call,
+    read_calls,
+    write_calls,
+)
 from devices.codec import Codec
 from devices.drivers import DRIVERS, driver
-from devices.links.marks import Marks
+from devices.links.marks import ParityMarkDecoder
 from devices.profiles.drivers import driver_of
-from devices.profiles.profile import parse
+from devices.profiles.profile import parse_profile
 from devices.readings import (
     AnyReading,
     CardDrawn,
-    Damaged,
+    DamagedBytes,
     DiceRead,
     LinkGarbage,
     ShoeResult,
@@ -47,7 +55,7 @@ PIECES = st.lists(st.tuples(st.integers(0, 255), st.booleans()), max_size=30)
 def received(pieces: list[tuple[int, bool]]) -> bytes:
     data = bytes(byte for byte, _ in pieces)
     damaged = tuple(at for at, (_, bad) in enumerate(pieces) if bad)
-    return Damaged(data, damaged) if damaged else data
+    return DamagedBytes(data, damaged) if damaged else data
 
 
 def marked(pieces: list[tuple[int, bool]]) -> bytes:
@@ -59,7 +67,7 @@ def marked(pieces: list[tuple[int, bool]]) -> bytes:
 
 
 def damage(data: bytes) -> list[tuple[int, bool]]:
-    bad = data.damaged if isinstance(data, Damaged) else ()
+    bad = data.damaged if isinstance(data, DamagedBytes) else ()
     return [(byte, at in bad) for at, byte in enumerate(data)]
 
 
@@ -67,7 +75,7 @@ def damage(data: bytes) -> list[tuple[int, bool]]:
 def test_marks_are_undone_however_the_stream_is_split(
     pieces: list[tuple[int, bool]], cuts: list[int]
 ) -> None:
-    stream, marks, got = marked(pieces), Marks(), list[tuple[int, bool]]()
+    stream, marks, got = marked(pieces), ParityMarkDecoder(), list[tuple[int, bool]]()
     ends = [*sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
     for begin, end in zip([0, *ends], ends, strict=False):
         got += damage(marks.undo(stream[begin:end]))
@@ -78,10 +86,10 @@ def test_marks_are_undone_however_the_stream_is_split(
     ("stream", "expected"),
     [
         (b"S4\r\n", b"S4\r\n"),
-        (b"S\xff\x004\r\n", Damaged(b"S4\r\n", (1,))),
+        (b"S\xff\x004\r\n", DamagedBytes(b"S4\r\n", (1,))),
         (b"\xff\xff", b"\xff"),
-        (b"\xff\x00\xff", Damaged(b"\xff", (0,))),
-        (b"\xff\x00\x00", Damaged(b"\x00", (0,))),  # a break
+        (b"\xff\x00\xff", DamagedBytes(b"\xff", (0,))),
+        (b"\xff\x00\x00", DamagedBytes(b"\x00", (0,))),  # a break
         (b"\xff\xff\x00A", b"\xff\x00A"),
         (b"\xffA", b"\xffA"),  # no system sends it
         (b"A\xff", b"A"),
@@ -89,7 +97,7 @@ def test_marks_are_undone_however_the_stream_is_split(
     ],
 )
 def test_the_marks_of_the_system(stream: bytes, expected: bytes) -> None:
-    assert damage(Marks().undo(stream)) == damage(expected)
+    assert damage(ParityMarkDecoder().undo(stream)) == damage(expected)
 
 
 @given(PIECES)
@@ -99,9 +107,9 @@ def test_damage_is_written_and_read(pieces: list[tuple[int, bool]]) -> None:
     assert text.isascii()
     assert text == "" or text.isprintable()
     assert damage(unescape(text)) == pieces
-    device, [call] = read_calls(write_calls("shoe", [Heard(1.0, received(pieces))]))
+    device, [call] = read_calls(write_calls("shoe", [BytesReceived(1.0, received(pieces))]))
     assert device == "shoe"
-    assert isinstance(call, Heard)
+    assert isinstance(call, BytesReceived)
     assert damage(call.data) == pieces
 
 
@@ -113,14 +121,19 @@ def test_a_wrong_escape_is_no_damage(text: str) -> None:
 
 def test_a_question_mark_behind_a_backslash_is_none() -> None:
     assert unescape(escape(b"\\?34")) == b"\\?34"
-    assert not isinstance(unescape(escape(b"\\?34")), Damaged)
+    assert not isinstance(unescape(escape(b"\\?34")), DamagedBytes)
 
 
 def watched(name: str) -> Watch:
     return Watch(CODECS[name](), "device", 5.0)
 
 
-STREAM = [b"S1\r\n", Damaged(b"H11\r\n", (2,)), b"C9\r\n", Damaged(b"\xff\x00\r\n", (0, 1, 2, 3))]
+STREAM = [
+    b"S1\r\n",
+    DamagedBytes(b"H11\r\n", (2,)),
+    b"C9\r\n",
+    DamagedBytes(b"\xff\x00\r\n", (0, 1, 2, 3)),
+]
 
 
 def test_a_recording_decodes_as_it_was_heard(tmp_path: Path) -> None:
@@ -152,14 +165,14 @@ def test_a_recording_plays_and_is_recorded_with_its_damage(tmp_path: Path) -> No
 
 def test_a_journal_derives_what_was_heard() -> None:
     calls: list[AnyCall] = [
-        Opened(0.0),
-        *(Heard(2.0 + number, data) for number, data in enumerate(STREAM)),
-        Lost(9.0, "unplugged"),
+        LinkOpened(0.0),
+        *(BytesReceived(2.0 + number, data) for number, data in enumerate(STREAM)),
+        LinkClosed(9.0, "unplugged"),
     ]
     live, derived = watched("barcode-serial"), watched("barcode-serial")
-    heard = [reading for call in calls for reading in readings(live, call)]
+    heard = [reading for call in calls for reading in apply_call(live, call)]
     _, stored = read_calls(write_calls("device", calls))
-    assert [reading for call in stored for reading in readings(derived, call)] == heard
+    assert [reading for call in stored for reading in apply_call(derived, call)] == heard
     assert sum(isinstance(each, LinkGarbage) for each in heard) == 2
 
 
@@ -179,7 +192,9 @@ RESULTS = (CardDrawn, WheelNumber, WheelCell, DiceRead, SlotCoin, ShoeResult)
 def codec_of(path: Path) -> Codec:
     header = read_recording(path).header
     if header["driver"] == "profile":
-        found = driver_of(parse((path.parent.parent / "profiles" / "acme-rota.toml").read_text()))
+        found = driver_of(
+            parse_profile((path.parent.parent / "profiles" / "acme-rota.toml").read_text())
+        )
         return found.make("device", found.options())
     found = driver(header["driver"])
     given = header.get("options")
@@ -211,7 +226,7 @@ def changed(
 ) -> list[tuple[float, bytes]]:
     at, data = chunks[number]
     wrong = data[:place] + bytes((data[place] ^ 1,)) + data[place + 1 :]
-    new = Damaged(wrong, (place,)) if how == "damaged" else data[:place] + data[place + 1 :]
+    new = DamagedBytes(wrong, (place,)) if how == "damaged" else data[:place] + data[place + 1 :]
     return [*chunks[:number], (at, new), *chunks[number + 1 :]]
 
 
@@ -268,7 +283,7 @@ def test_of_a_card_line_nothing_is_taken_that_is_left() -> None:
         for place in range(len(line) - 2):
             watch = watched(name)
             watch.opened(-60.0)
-            found = watch.feed(b"\r\n", 1.0) + watch.feed(Damaged(line, (place,)), 1.0)
+            found = watch.feed(b"\r\n", 1.0) + watch.feed(DamagedBytes(line, (place,)), 1.0)
             assert not [each for each in found if isinstance(each, CardDrawn)]
             found = watch.feed(line, 5.0)
             assert [each.unsure for each in found if isinstance(each, CardDrawn)] == [False]
@@ -306,7 +321,7 @@ def test_a_profile_without_a_check_drops_the_damaged_frame_alone(
     coins: list[tuple[int, int]], data: st.DataObject
 ) -> None:
     """Also where FF is a value like any other."""
-    found = driver_of(parse(BINARY))
+    found = driver_of(parse_profile(BINARY))
     codec = found.make("slot", found.options())
     coins = [(box, amount) for box, amount in coins if 0xAA not in amount.to_bytes(2, "big")]
     stream = b"".join(b"\xaa" + bytes((box,)) + amount.to_bytes(2, "big") for box, amount in coins)
@@ -315,7 +330,7 @@ def test_a_profile_without_a_check_drops_the_damaged_frame_alone(
     place = data.draw(st.integers(0, len(stream) - 1))
     watch = Watch(codec, "slot", 5.0)
     watch.opened(-60.0)
-    heard = watch.feed(Damaged(stream, (place,)), 1.0)
+    heard = watch.feed(DamagedBytes(stream, (place,)), 1.0)
     taken = [(each.box, each.amount) for each in heard if isinstance(each, SlotCoin)]
     damaged = place // 4
     assert taken == [*coins[:damaged], *coins[damaged + 1 :]]

@@ -19,9 +19,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import LogCapture
 
-from devices.device import FIRST_PAUSE, LONGEST_PAUSE, CommandRefusedError, Device, pause
+from devices.device import (
+    MAX_RECONNECT_PAUSE_SECONDS,
+    MIN_RECONNECT_PAUSE_SECONDS,
+    CommandRefusedError,
+    DeviceSupervisor,
+    reconnect_pause,
+)
 from devices.links import LinkFailedError, open_link
-from devices.links.threaded import ROOM, ThreadedLink
+from devices.links.threaded import MAX_QUEUED_CHUNKS, ThreadedLink
 from devices.readings import (
     AnyReading,
     DeviceReport,
@@ -68,7 +74,7 @@ class Floor:
             "take": self.readings.extend,
             **settings,
         }
-        self.device = Device(id="wheel", url=url, log=log, **settings)
+        self.device = DeviceSupervisor(id="wheel", url=url, log=log, **settings)
 
     def links(self) -> list[str]:
         names = {
@@ -249,18 +255,18 @@ async def test_a_flood_reaches_the_other_end_whole_and_leaves_room_for_others(
 
 
 async def test_a_thread_waits_for_a_loop_that_is_slower_than_its_link(tmp_path: Path) -> None:
-    chunks = 20 * ROOM
+    chunks = 20 * MAX_QUEUED_CHUNKS
     path = tmp_path / "flood.rec"
     path.write_text("# framing: raw\n" + "".join(f"0 < {number};\n" for number in range(chunks)))
     link = ThreadedLink(open_link(f"replay://{path}?speed=0"), "test")
-    await until_async(lambda: link._chunks.qsize() >= ROOM)
+    await until_async(lambda: link._chunks.qsize() >= MAX_QUEUED_CHUNKS)
     await asyncio.sleep(0.1)
-    assert link._chunks.qsize() == ROOM
+    assert link._chunks.qsize() == MAX_QUEUED_CHUNKS
     data = b""
     while data.count(b";") < chunks:
         await until_async(lambda: select.select([link], [], [], 0)[0])
         data += link.read()
-        assert link._chunks.qsize() <= ROOM
+        assert link._chunks.qsize() <= MAX_QUEUED_CHUNKS
     await until_async(lambda: select.select([link], [], [], 0)[0])
     with pytest.raises(LinkFailedError, match="the recording has ended"):
         link.read()
@@ -467,7 +473,11 @@ async def test_a_device_ends_clean_at_any_moment(
 
 @given(st.integers(1, 10_000), st.floats(0, 1))
 def test_pauses_grow_to_a_cap_and_are_never_nothing(failures: int, chance: float) -> None:
-    assert FIRST_PAUSE / 2 <= pause(failures, chance) <= LONGEST_PAUSE
-    assert pause(failures, chance) <= pause(failures + 1, 1.0)
-    assert pause(1, chance) <= FIRST_PAUSE
-    assert pause(10_000, 1.0) == LONGEST_PAUSE
+    assert (
+        MIN_RECONNECT_PAUSE_SECONDS / 2
+        <= reconnect_pause(failures, chance)
+        <= MAX_RECONNECT_PAUSE_SECONDS
+    )
+    assert reconnect_pause(failures, chance) <= reconnect_pause(failures + 1, 1.0)
+    assert reconnect_pause(1, chance) <= MIN_RECONNECT_PAUSE_SECONDS
+    assert reconnect_pause(10_000, 1.0) == MAX_RECONNECT_PAUSE_SECONDS

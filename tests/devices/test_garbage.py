@@ -9,8 +9,8 @@ from itertools import groupby, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
-from devices.garbage import AT_ONCE, CALM, GarbageSummary
+from devices.calls import AnyCall, BytesReceived, LinkClosed, LinkOpened, apply_call, changes_watch
+from devices.garbage import MAX_IMMEDIATE_REPORTS, MAX_INTERVAL_SECONDS, GarbageSummary
 from devices.readings import AnyReading, LinkGarbage, LinkUnintelligible
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import DRIVER
@@ -48,20 +48,23 @@ def test_the_first_are_told_as_they_come_and_then_the_pauses_grow_to_a_minute() 
         for tenth in range(6000)
     ]
     told = garbage([one for reading in said for one in gathering.pass_on([reading], reading.at)])
-    assert told[:AT_ONCE] == said[:AT_ONCE]
-    assert [round(later.at - sooner.at, 3) for sooner, later in pairwise(told[AT_ONCE - 1 :])][
-        :8
-    ] == [
+    assert told[:MAX_IMMEDIATE_REPORTS] == said[:MAX_IMMEDIATE_REPORTS]
+    assert [
+        round(later.at - sooner.at, 3)
+        for sooner, later in pairwise(told[MAX_IMMEDIATE_REPORTS - 1 :])
+    ][:8] == [
         1,
         2,
         4,
         8,
         16,
         32,
-        CALM,
-        CALM,
+        MAX_INTERVAL_SECONDS,
+        MAX_INTERVAL_SECONDS,
     ]
-    assert told[AT_ONCE] == LinkGarbage(at=1.9, device="wheel", bytes=50, frame="line 10")
+    assert told[MAX_IMMEDIATE_REPORTS] == LinkGarbage(
+        at=1.9, device="wheel", bytes=50, frame="line 10"
+    )
     assert sum(reading.bytes for reading in [*told, *garbage(gathering.release(600.0))]) == sum(
         reading.bytes for reading in said
     )
@@ -70,7 +73,7 @@ def test_the_first_are_told_as_they_come_and_then_the_pauses_grow_to_a_minute() 
 def test_an_hour_of_babble_is_about_one_reading_a_minute() -> None:
     watch = make()
     watch.opened(0.0)
-    assert 60 <= len(babble(watch, 0.0, 3600.0)) <= 60 + AT_ONCE + 8
+    assert 60 <= len(babble(watch, 0.0, 3600.0)) <= 60 + MAX_IMMEDIATE_REPORTS + 8
 
 
 def test_what_waits_is_told_when_it_is_due_though_nothing_comes() -> None:
@@ -88,13 +91,13 @@ def test_after_a_calm_minute_it_is_told_at_once_again() -> None:
     babble(watch, 0.0, 12.0)
     last = garbage(watch.tick(40.0))[-1].at
     assert (
-        len(garbage(watch.feed(b"b\n", last + CALM - 0.1))) == 1
+        len(garbage(watch.feed(b"b\n", last + MAX_INTERVAL_SECONDS - 0.1))) == 1
     )  # the pause was over, and it grows on
-    assert garbage(watch.feed(b"b\n", last + CALM)) == []
-    later = garbage(watch.tick(1000.0))[-1].at + CALM
+    assert garbage(watch.feed(b"b\n", last + MAX_INTERVAL_SECONDS)) == []
+    later = garbage(watch.tick(1000.0))[-1].at + MAX_INTERVAL_SECONDS
     assert [len(garbage(watch.feed(b"b\n", later + tenth / 10))) for tenth in range(12)] == [
         1
-    ] * AT_ONCE + [0, 0]
+    ] * MAX_IMMEDIATE_REPORTS + [0, 0]
 
 
 def test_what_waits_is_told_before_whatever_else_is_said() -> None:
@@ -118,13 +121,13 @@ streams = st.lists(
 
 def calls(stream: list[tuple[float, bytes]], *, single: bool) -> list[AnyCall]:
     """The stream as the calls to a watch; ``single``: byte by byte."""
-    made: list[AnyCall] = [Opened(0.0)]
+    made: list[AnyCall] = [LinkOpened(0.0)]
     now = 0.0
     for pause, data in stream:
         now += pause
         parts = [data[index : index + 1] for index in range(len(data))] if single else [data]
-        made += [Heard(now, part) for part in parts]
-    return [*made, Lost(now + 200.0, "end")]
+        made += [BytesReceived(now, part) for part in parts]
+    return [*made, LinkClosed(now + 200.0, "end")]
 
 
 def outline(said: list[AnyReading]) -> list[AnyReading | int]:
@@ -144,9 +147,9 @@ def test_any_split_says_the_same_of_the_same_bytes_in_the_same_order(
     stream: list[tuple[float, bytes]],
 ) -> None:
     whole, single = make(), make()
-    said = [one for call in calls(stream, single=False) for one in readings(whole, call)]
+    said = [one for call in calls(stream, single=False) for one in apply_call(whole, call)]
     assert outline(
-        [one for call in calls(stream, single=True) for one in readings(single, call)]
+        [one for call in calls(stream, single=True) for one in apply_call(single, call)]
     ) == outline(said)
 
 
@@ -158,14 +161,17 @@ def test_live_and_from_what_was_kept_the_readings_are_the_same(
     live, again = make(), make()
     given_calls = calls(stream, single=False)
     end = given_calls[-1].at
-    heard: list[AnyCall] = [*given_calls[:-1], *(Heard(at, b"") for at in silences if at < end)]
+    heard: list[AnyCall] = [
+        *given_calls[:-1],
+        *(BytesReceived(at, b"") for at in silences if at < end),
+    ]
     said: list[AnyReading] = []
     kept: list[AnyCall] = []
     for call in [*sorted(heard, key=lambda call: call.at), given_calls[-1]]:
-        if matters(live, call):
+        if changes_watch(live, call):
             kept.append(call)
-            said += readings(live, call)
-    assert [one for call in kept for one in readings(again, call)] == said
+            said += apply_call(live, call)
+    assert [one for call in kept for one in apply_call(again, call)] == said
 
 
 @given(streams)
@@ -173,8 +179,8 @@ def test_garbage_is_told_as_often_as_the_time_and_what_else_is_said_allow(
     stream: list[tuple[float, bytes]],
 ) -> None:
     watch = make()
-    said = [one for call in calls(stream, single=True) for one in readings(watch, call)]
+    said = [one for call in calls(stream, single=True) for one in apply_call(watch, call)]
     told, rest = len(garbage(said)), len(said) - len(garbage(said))
-    calm = sum(pause >= CALM for pause, _ in stream)
-    seconds = sum(min(pause, CALM) for pause, _ in stream) + CALM
-    assert told <= rest + AT_ONCE * (calm + 1) + seconds
+    calm = sum(pause >= MAX_INTERVAL_SECONDS for pause, _ in stream)
+    seconds = sum(min(pause, MAX_INTERVAL_SECONDS) for pause, _ in stream) + MAX_INTERVAL_SECONDS
+    assert told <= rest + MAX_IMMEDIATE_REPORTS * (calm + 1) + seconds

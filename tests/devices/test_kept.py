@@ -15,14 +15,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from devices.calls import AnyCall, Heard, Lost, Opened, read_calls, readings, write_calls
-from devices.codec import OPENING, Codec, JudgesKept
+from devices.calls import (
+    AnyCall,
+    BytesReceived,
+    LinkClosed,
+    LinkOpened,
+    apply_call,
+    read_calls,
+    write_calls,
+)
+from devices.codec import OPENING_SECONDS, Codec, KeptBytesAware
 from devices.drivers import DRIVERS
 from devices.readings import (
     AnyReading,
     CardDrawn,
     DiceRead,
-    Paced,
+    MaybeLate,
     SlotCoin,
     WheelCell,
     WheelNumber,
@@ -49,12 +57,12 @@ def watch_of(recording: Recording) -> tuple[Codec, Watch]:
 
 
 def said(watch: Watch, calls: Iterable[AnyCall]) -> list[AnyReading]:
-    return [each for call in calls for each in readings(watch, call)]
+    return [each for call in calls for each in apply_call(watch, call)]
 
 
 def live(told: Iterable[AnyReading]) -> list[AnyReading]:
     """What acts on a table: results, phases, cards, dice, coins and states that are not late."""
-    return [each for each in told if isinstance(each, Paced) and not each.late]
+    return [each for each in told if isinstance(each, MaybeLate) and not each.late]
 
 
 def chunks(recording: Recording) -> list[Chunk]:
@@ -89,11 +97,11 @@ def delivered(codec: Codec, burst: Burst, connected: float, wait: float) -> list
     """The calls of a supervisor whose link is opened at ``connected``. A device whose own pace
     tells when the backlog is over may be silent for ``wait`` before.
     """
-    paced = isinstance(codec, JudgesKept) and codec.opening is None
+    paced = isinstance(codec, KeptBytesAware) and codec.opening is None
     begin = connected + (wait if paced else 0.0)
-    calls: list[AnyCall] = [Opened(connected, kept=True)]
+    calls: list[AnyCall] = [LinkOpened(connected, kept=True)]
     lasts = DELIVERY if paced else ROUND_TRIP
-    calls += [Heard(begin + after * lasts, piece) for after, piece in burst.pieces]
+    calls += [BytesReceived(begin + after * lasts, piece) for after, piece in burst.pieces]
     return calls
 
 
@@ -109,10 +117,10 @@ def test_nothing_that_is_delivered_as_a_link_is_opened_is_live(
     now = OPENED
     if data.draw(st.booleans(), label="before"):
         past = chunks(burst.recording)[: burst.before]
-        at_pace = [Heard(now + each.at - past[0].at, each.data) for each in past]
-        said(watch, [Opened(now, kept=True), *at_pace])
+        at_pace = [BytesReceived(now + each.at - past[0].at, each.data) for each in past]
+        said(watch, [LinkOpened(now, kept=True), *at_pace])
         now = at_pace[-1].at if at_pace else now
-        said(watch, [Lost(now, "unplugged")])
+        said(watch, [LinkClosed(now, "unplugged")])
         now += data.draw(st.sampled_from([0.25, 3.0, 600.0]))
     wait = data.draw(st.sampled_from([0.0, 0.5, 4.0]))
     calls = delivered(codec, burst, now, wait)
@@ -127,11 +135,11 @@ def test_nothing_that_lay_unread_for_too_long_is_live(name: str, data: st.DataOb
     burst = data.draw(bursts(name))
     _, watch = watch_of(burst.recording)
     past = chunks(burst.recording)[: burst.before]
-    at_pace = [Heard(OPENED + each.at - past[0].at, each.data) for each in past]
-    said(watch, [Opened(OPENED, kept=True), *at_pace])
+    at_pace = [BytesReceived(OPENED + each.at - past[0].at, each.data) for each in past]
+    said(watch, [LinkOpened(OPENED, kept=True), *at_pace])
     now = (at_pace[-1].at if at_pace else OPENED) + data.draw(st.sampled_from([0.0, 0.02, 6.0]))
     kept: list[AnyCall] = [
-        Heard(now + after, piece, kept=True) for after, piece in burst.pieces if piece
+        BytesReceived(now + after, piece, kept=True) for after, piece in burst.pieces if piece
     ]
     assert live(said(watch, kept)) == []
 
@@ -143,7 +151,7 @@ def test_a_journal_gives_the_same_readings(name: str, data: st.DataObject) -> No
     burst = data.draw(bursts(name))
     codec, watch = watch_of(burst.recording)
     calls = delivered(codec, burst, OPENED, 0.5)
-    calls.append(Heard(OPENED + 9.0, burst.pieces[0][1], kept=True))
+    calls.append(BytesReceived(OPENED + 9.0, burst.pieces[0][1], kept=True))
     device, stored = read_calls(write_calls("device", calls))
     assert (device, stored) == ("device", calls)
     _, again = watch_of(burst.recording)
@@ -168,8 +176,8 @@ def played(recording: Recording, begin: int, *, kept: bool) -> list[AnyReading]:
     """
     codec, watch = watch_of(recording)
     heard = chunks(recording)[begin:]
-    paced = isinstance(codec, JudgesKept) and codec.opening is None
-    opened = heard[0].at - (0.0 if paced else OPENING)
+    paced = isinstance(codec, KeptBytesAware) and codec.opening is None
+    opened = heard[0].at - (0.0 if paced else OPENING_SECONDS)
     told = [*watch.opened(opened, kept=kept)]
     for chunk in heard:
         told += watch.feed(chunk.data, chunk.at)

@@ -15,7 +15,7 @@ import pytest
 import devices.looks
 import devices.reader
 from devices.drivers import driver
-from devices.links import SCHEMES
+from devices.links import SCHEME_MODULES
 from devices.links import usb as usb_link
 from devices.readings import AnyReading, LinkLost, unescape
 from devices.recording import Recording, read_recording
@@ -127,8 +127,8 @@ Open = Callable[[Path, Recording], Peer]
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> VirtualBus:
     virtual = VirtualBus()
-    monkeypatch.setattr(usb_link, "library", lambda: virtual)
-    monkeypatch.setattr(usb_link, "SYSTEM", tmp_path / "none")
+    monkeypatch.setattr(usb_link, "usb_backend", lambda: virtual)
+    monkeypatch.setattr(usb_link, "SYSFS", tmp_path / "none")
     return virtual
 
 
@@ -164,7 +164,7 @@ def test_every_kind_of_link_is_here() -> None:
     assert {scheme: {*found} for scheme, found in kinds.items()} == {
         scheme: {*found} for scheme, found in KINDS.items()
     }
-    assert {kind for found in KINDS.values() for kind in found} | {"replay"} == {*SCHEMES}
+    assert {kind for found in KINDS.values() for kind in found} | {"replay"} == {*SCHEME_MODULES}
 
 
 @pytest.fixture
@@ -226,7 +226,7 @@ async def test_what_the_kernel_kept_of_a_suspended_machine_is_late(
     peer, codec = connect(recording, kind), make(recording)
     clock, slept = [0.0], [0.0]
     for module in (devices.looks, devices.reader):
-        monkeypatch.setattr(module, "suspended", lambda: slept[0])
+        monkeypatch.setattr(module, "suspended_seconds", lambda: slept[0])
     async with running(peer.url, codec=codec, clock=lambda: clock[0]) as floor:
         await until_async(lambda: floor.device.health().link)
         heard = chunks(recording)[:AT_PACE]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.money import DIGITS, minor_units, plain
+from devices.money import MINOR_UNIT_DIGITS, format_amount, parse_amount
 
 READ = [
     ("5.00", "EUR", 500),
@@ -35,12 +35,12 @@ REFUSED = [
 
 def test_an_amount_has_exactly_the_decimals_of_its_currency() -> None:
     for written, currency, amount in READ:
-        assert minor_units(written, currency) == amount, written
+        assert parse_amount(written, currency) == amount, written
     for written, currency, why in REFUSED:
         with pytest.raises(ValueError, match=why):
-            minor_units(written, currency)
+            parse_amount(written, currency)
 
 
-@given(st.integers(-(10**12), 10**12), st.sampled_from(["EUR", "???", *DIGITS]))
+@given(st.integers(-(10**12), 10**12), st.sampled_from(["EUR", "???", *MINOR_UNIT_DIGITS]))
 def test_what_is_written_is_read_as_the_same_amount(amount: int, currency: str) -> None:
-    assert minor_units(plain(amount, currency), currency) == amount
+    assert parse_amount(format_amount(amount, currency), currency) == amount

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from devices.codec import GREETING, Codec, Proof
+from devices.codec import GREETING_SECONDS, Codec, FrameProof
 from devices.drivers import DRIVERS, driver
 from devices.profiles.drivers import driver_of
-from devices.profiles.profile import parse
+from devices.profiles.profile import parse_profile
 from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkOpen, LinkUp
 from devices.recording import read_recording
 from devices.watch import Watch
@@ -65,7 +65,7 @@ def built_in(name: str) -> Callable[[], Codec]:
         found, options = driver(name), driver(name).options
         if found.described is not None:
             text = (TESTS / "profiles" / "acme-rota.toml").read_text()
-            return driver_of(parse(text)).make("device", options())
+            return driver_of(parse_profile(text)).make("device", options())
         return found.make("device", options())
 
     return make
@@ -73,7 +73,7 @@ def built_in(name: str) -> Callable[[], Codec]:
 
 def profile(text: str) -> Callable[[], Codec]:
     def make() -> Codec:
-        found = driver_of(parse(text))
+        found = driver_of(parse_profile(text))
         return found.make("device", found.options())
 
     return make
@@ -89,15 +89,15 @@ CODECS: dict[str, Callable[[], Codec]] = {
     "found": profile(FOUND),
 }
 PROOFS = {
-    "free": Proof.TEXT,
-    "found": Proof.TEXT,
-    "angel-eye": Proof.CHECKED,
-    "cctalk-acceptor": Proof.CHECKED,
-    "saturn": Proof.CHECKED,
-    "profile": Proof.CHECKED,
-    "acme-rota.toml": Proof.CHECKED,
-    "slot-board.toml": Proof.CHECKED,
-    **{name: Proof.CHECKED for name in CODECS if name.endswith("-board")},
+    "free": FrameProof.TEXT,
+    "found": FrameProof.TEXT,
+    "angel-eye": FrameProof.CHECKED,
+    "cctalk-acceptor": FrameProof.CHECKED,
+    "saturn": FrameProof.CHECKED,
+    "profile": FrameProof.CHECKED,
+    "acme-rota.toml": FrameProof.CHECKED,
+    "slot-board.toml": FrameProof.CHECKED,
+    **{name: FrameProof.CHECKED for name in CODECS if name.endswith("-board")},
 }
 """Of all that prove something else than their form."""
 
@@ -120,7 +120,7 @@ WORDS = {
 
 @for_each("name", CODECS)
 def test_every_codec_states_how_much_a_frame_proves(name: str) -> None:
-    assert CODECS[name]().proof is PROOFS.get(name, Proof.FORM)
+    assert CODECS[name]().proof is PROOFS.get(name, FrameProof.FORM)
 
 
 @for_each("words", WORDS)
@@ -131,13 +131,13 @@ def test_what_a_server_says_at_connecting_is_no_frame(name: str, words: str) -> 
     watch = Watch(codec, "device", 5.0)
     for opened in (10.0, 20.0):
         readings: list[AnyReading] = watch.opened(opened, kept=True)
-        readings += watch.feed(WORDS[words], opened + GREETING / 2)
+        readings += watch.feed(WORDS[words], opened + GREETING_SECONDS / 2)
         assert {type(each) for each in readings} <= {LinkOpen, LinkGarbage, LinkGap, DeviceReport}
         said = [each.report for each in readings if isinstance(each, DeviceReport)]
         assert set(said) <= {"echo"}  # of a bus: its own requests do not come back
         assert watch.state == "connecting"
         assert watch.last_frame is None
-        watch.lost(opened + GREETING / 2, "the server hung up")
+        watch.lost(opened + GREETING_SECONDS / 2, "the server hung up")
     assert codec.counters.frames == 0
 
 

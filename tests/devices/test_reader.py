@@ -19,13 +19,13 @@ import pytest
 import devices.device
 import devices.looks
 import devices.reader
-from devices.calls import AnyCall, Heard
-from devices.device import Device
+from devices.calls import AnyCall, BytesReceived
+from devices.device import DeviceSupervisor
 from devices.drivers import driver
 from devices.links import LinkFailedError, open_link
-from devices.links.descriptor import CHUNK
-from devices.looks import looks
-from devices.reader import OpenLink, Reader, open_to_read
+from devices.links.descriptor import MAX_READ_BYTES
+from devices.looks import loop_watch
+from devices.reader import LinkReader, OpenLink, open_to_read
 from devices.readings import AnyReading, LinkGarbage
 from devices.recording import RecordingWriter
 from tests.devices.test_device import running
@@ -73,7 +73,7 @@ async def test_bytes_are_noted_first_and_their_readings_are_taken_at_once(pty: P
             return super().feed(data, now)
 
     def note(call: AnyCall) -> None:
-        happened.append(call.data if isinstance(call, Heard) else type(call).__name__)
+        happened.append(call.data if isinstance(call, BytesReceived) else type(call).__name__)
 
     def take(readings: list[AnyReading]) -> None:
         happened.append(len(readings))
@@ -82,13 +82,13 @@ async def test_bytes_are_noted_first_and_their_readings_are_taken_at_once(pty: P
         await floor.until_open()
         pty.say(b"ok 1\nok 2\nok 3\n")
         await floor.until_frames(3)
-        assert happened == ["Opened", b"ok 1\nok 2\nok 3\n", "decoded", 4]  # and that it is up
+        assert happened == ["LinkOpened", b"ok 1\nok 2\nok 3\n", "decoded", 4]  # and that it is up
 
 
 async def test_silence_is_told_only_when_no_byte_waits(pty: Pty) -> None:
     said: list[bytes] = []
     link = open_to_read(pty.url, "wheel")
-    reader = Reader(link, lambda data, _: said.append(data), None)
+    reader = LinkReader(link, lambda data, _: said.append(data), None)
     pty.say(b"ok\n")
     reader._due()  # the deadline is over and the loop has not yet seen the bytes
     assert said == [b"ok\n"]
@@ -107,7 +107,7 @@ async def test_a_deadline_that_does_not_advance_does_not_spin(pty: Pty) -> None:
         return -1.0
 
     link = open_to_read(pty.url, "wheel")
-    reader = Reader(link, arrived, -1.0)
+    reader = LinkReader(link, arrived, -1.0)
     turns = 0
     while calls < 5:
         await asyncio.sleep(0)
@@ -120,7 +120,7 @@ async def test_a_deadline_that_does_not_advance_does_not_spin(pty: Pty) -> None:
 async def looked_again() -> None:
     """The loop has looked at its ports since now, twice: it knows that they are empty."""
     begin = asyncio.get_running_loop().time()
-    await until_async(lambda: looks().before > begin)
+    await until_async(lambda: loop_watch().before > begin)
 
 
 async def test_bytes_from_before_the_opening_may_have_waited_for_ever(peer: TcpPeer) -> None:
@@ -129,7 +129,7 @@ async def test_bytes_from_before_the_opening_may_have_waited_for_ever(peer: TcpP
     with peer.accept() as other:
         other.sendall(b"x")
         await asyncio.to_thread(select.select, [link], [], [])
-        reader = Reader(link, lambda _, waited: waits.append(waited), None)
+        reader = LinkReader(link, lambda _, waited: waits.append(waited), None)
         await until_async(lambda: waits)
         assert waits == [inf]
         await looked_again()
@@ -143,10 +143,10 @@ async def test_bytes_from_before_the_opening_may_have_waited_for_ever(peer: TcpP
 @pytest.mark.parametrize(("speed", "told"), [(1.0, True), (100.0, False)])
 async def test_bytes_that_lay_unread_say_since_when(pty: Pty, speed: float, told: bool) -> None:
     """Up to five seconds of the table's clock; after more, they are judged as ever."""
-    calls: list[Heard] = []
+    calls: list[BytesReceived] = []
 
     def note(call: AnyCall) -> None:
-        if isinstance(call, Heard):
+        if isinstance(call, BytesReceived):
             calls.append(call)
 
     def clock() -> float:
@@ -172,7 +172,7 @@ async def test_bytes_that_lay_unread_say_since_when(pty: Pty, speed: float, told
 async def test_a_link_that_is_empty_when_it_is_opened_is_known_to_be(pty: Pty) -> None:
     waits: list[float] = []
     link = open_to_read(pty.url, "wheel")
-    reader = Reader(link, lambda _, waited: waits.append(waited), None)
+    reader = LinkReader(link, lambda _, waited: waits.append(waited), None)
     pty.say(b"x")
     await until_async(lambda: waits)
     assert waits[0] < inf
@@ -186,13 +186,13 @@ async def test_after_a_suspension_what_was_kept_is_read_and_the_link_ends(
     """The loop's clock stood still meanwhile."""
     slept = 0.0
     for module in (devices.looks, devices.reader):
-        monkeypatch.setattr(module, "suspended", lambda: slept)
+        monkeypatch.setattr(module, "suspended_seconds", lambda: slept)
     heard: list[tuple[bytes, float]] = []
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
-    reader = Reader(link, lambda data, waited: heard.append((data, waited)), None)
+    reader = LinkReader(link, lambda data, waited: heard.append((data, waited)), None)
     with peer.accept() as other:
         await looked_again()
-        kept = b"x" * 3 * CHUNK
+        kept = b"x" * 3 * MAX_READ_BYTES
         other.sendall(kept)
         select.select([link], [], [])
         slept = 3600.0
@@ -208,9 +208,9 @@ async def test_a_suspension_is_noticed_on_a_link_that_says_nothing(
 ) -> None:
     slept = 0.0
     for module in (devices.looks, devices.reader):
-        monkeypatch.setattr(module, "suspended", lambda: slept)
+        monkeypatch.setattr(module, "suspended_seconds", lambda: slept)
     link = open_to_read(pty.url, "shoe")
-    reader = Reader(link, lambda _, __: None, None)
+    reader = LinkReader(link, lambda _, __: None, None)
     await looked_again()
     slept = 0.4
     await looked_again()
@@ -226,9 +226,9 @@ async def test_each_full_read_of_a_flood_may_have_waited_as_long_as_the_first(
     waits: list[float] = []
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
     with peer.accept() as other:
-        reader = Reader(link, lambda _, waited: waits.append(waited), None)
+        reader = LinkReader(link, lambda _, waited: waits.append(waited), None)
         await looked_again()
-        other.sendall(b"x" * 3 * CHUNK)
+        other.sendall(b"x" * 3 * MAX_READ_BYTES)
         time.sleep(0.2)  # noqa: ASYNC251 - the loop is kept from running
         await until_async(lambda: len(waits) >= 3)
         assert [wait >= 0.2 for wait in waits[:3]] == [True] * 3
@@ -304,15 +304,16 @@ async def _run(url: str) -> None:
     def note(_: AnyCall) -> None:
         task.set_name("open")
 
-    await Device(id="wheel", url=url, codec=Lines(), take=lambda _: None, note=note).run()
+    await DeviceSupervisor(id="wheel", url=url, codec=Lines(), take=lambda _: None, note=note).run()
 
 
 async def test_a_write_in_portions_is_whole_and_in_order(
     peer: TcpPeer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("devices.reader.WRITE_TIMEOUT", PATIENCE)  # both ends are of this process
+    # both ends are of this process
+    monkeypatch.setattr("devices.reader.WRITE_TIMEOUT_SECONDS", PATIENCE)
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
-    reader = Reader(link, lambda _, __: None, None)
+    reader = LinkReader(link, lambda _, __: None, None)
     data = random.Random(1).randbytes(20_000_000)
     with peer.accept() as other:
 
@@ -333,7 +334,7 @@ async def test_a_write_that_nothing_takes_ends_in_time_and_is_not_completed_late
     pty: Pty,
 ) -> None:
     link = open_to_read(pty.url, "wheel")
-    reader = Reader(link, lambda _, __: None, None)
+    reader = LinkReader(link, lambda _, __: None, None)
     with pytest.raises(LinkFailedError, match="flow control"):
         await reader.write(b"x" * 1_000_000)
     while await asyncio.to_thread(pty.hears):  # what the line had taken

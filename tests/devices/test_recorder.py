@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from devices.recorder import LAG, MOST_WAITING, Recorder
+from devices.recorder import MAX_QUEUED_CHUNKS, WRITE_DELAY_SECONDS, DeviceRecorder
 from devices.recording import RecordingWriter, read_recording
 from tests.support.waiting import PATIENCE
 
@@ -24,7 +24,7 @@ def wait_until(condition: Callable[[], Any]) -> None:
 
 
 def test_both_directions_are_kept_in_their_order(tmp_path: Path) -> None:
-    recorder = Recorder(RecordingWriter(tmp_path / "wheel.rec", {"device": "wheel"}))
+    recorder = DeviceRecorder(RecordingWriter(tmp_path / "wheel.rec", {"device": "wheel"}))
     recorder.keep(1.0, b"*X;2\r\n\xff")
     recorder.keep(2.0, b"*P 1\r\n", sent=True)
     recorder.keep(3.5, b"*P OK\r\n")
@@ -40,7 +40,7 @@ def test_both_directions_are_kept_in_their_order(tmp_path: Path) -> None:
 
 def test_what_was_kept_is_written_without_being_asked(tmp_path: Path) -> None:
     path = tmp_path / "wheel.rec"
-    recorder = Recorder(RecordingWriter(path, {}))
+    recorder = DeviceRecorder(RecordingWriter(path, {}))
     for wanted in range(1, 4):
         recorder.keep(float(wanted), b"ok")
         wait_until(lambda: path.exists() and len(read_recording(path)) == wanted)  # noqa: B023
@@ -52,7 +52,9 @@ def test_one_thread_writes_all_recordings_and_ends_with_the_last(tmp_path: Path)
         return sum(thread.name == "recorder" for thread in threading.enumerate())
 
     wait_until(lambda: threads() == 0)
-    recorders = [Recorder(RecordingWriter(tmp_path / f"{number}.rec", {})) for number in range(50)]
+    recorders = [
+        DeviceRecorder(RecordingWriter(tmp_path / f"{number}.rec", {})) for number in range(50)
+    ]
     for recorder in recorders:
         for number in range(10):
             recorder.keep(float(number), b"%d" % number)
@@ -67,10 +69,10 @@ def test_one_thread_writes_all_recordings_and_ends_with_the_last(tmp_path: Path)
 
 def test_a_full_disk_is_told_once_and_disturbs_nothing() -> None:
     told: list[str | None] = []
-    recorder = Recorder(RecordingWriter("/dev/full", {}), told.append)
+    recorder = DeviceRecorder(RecordingWriter("/dev/full", {}), told.append)
     for number in range(5):
         recorder.keep(float(number), b"ok\n")
-        time.sleep(LAG / 4)
+        time.sleep(WRITE_DELAY_SECONDS / 4)
     recorder.close()
     assert len(told) == 1
     assert "No space left" in str(told[0])
@@ -82,7 +84,7 @@ def test_a_recording_goes_on_when_the_disk_has_room_again_and_tells_the_gap(
     path = tmp_path / "wheel.rec"
     path.symlink_to("/dev/full")
     told: list[str | None] = []
-    recorder = Recorder(RecordingWriter(path, {}), told.append)
+    recorder = DeviceRecorder(RecordingWriter(path, {}), told.append)
     recorder.keep(0.0, b"lost", sent=True)
     wait_until(lambda: told)
     path.unlink()
@@ -96,7 +98,7 @@ def test_a_recording_goes_on_when_the_disk_has_room_again_and_tells_the_gap(
 def test_a_run_that_finds_half_its_room_is_missing_as_a_whole_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "wheel.rec"
     told: list[str | None] = []
-    recorder = Recorder(RecordingWriter(path, {}), told.append)
+    recorder = DeviceRecorder(RecordingWriter(path, {}), told.append)
 
     def run(at: float, data: bytes) -> None:
         for number, byte in enumerate(data):
@@ -141,10 +143,10 @@ def test_what_a_slow_disk_had_no_room_for_is_told_where_it_is_missing(
 ) -> None:
     told: list[str | None] = []
     writer = Stuck(tmp_path / "wheel.rec")
-    recorder = Recorder(writer, told.append)
+    recorder = DeviceRecorder(writer, told.append)
     recorder.keep(0.0, b"0")
     assert writer.entered.wait(PATIENCE)
-    for number in range(1, MOST_WAITING + more + 1):
+    for number in range(1, MAX_QUEUED_CHUNKS + more + 1):
         recorder.keep(float(number), b"%d" % number)
     assert told == ["not recorded: the disk is too slow"]
     writer.go.set()
@@ -156,17 +158,17 @@ def test_what_a_slow_disk_had_no_room_for_is_told_where_it_is_missing(
     assert lines[-2] == f"# {more} chunks are missing here"
     chunks = read_recording(tmp_path / "wheel.rec").chunks
     assert [chunk.data for chunk in chunks] == [
-        *(b"%d" % number for number in range(MOST_WAITING + 1)),
+        *(b"%d" % number for number in range(MAX_QUEUED_CHUNKS + 1)),
         b"last",
     ]
 
 
 def test_what_is_missing_at_the_end_is_told(tmp_path: Path) -> None:
     writer = Stuck(tmp_path / "wheel.rec")
-    recorder = Recorder(writer)
+    recorder = DeviceRecorder(writer)
     recorder.keep(0.0, b"0")
     assert writer.entered.wait(PATIENCE)
-    for number in range(1, MOST_WAITING + 4):
+    for number in range(1, MAX_QUEUED_CHUNKS + 4):
         recorder.keep(float(number), b"%d" % number)
     writer.go.set()
     recorder.close()
@@ -177,7 +179,7 @@ def test_what_is_missing_at_the_end_is_told(tmp_path: Path) -> None:
 
 def test_a_disk_that_does_not_respond_holds_nobody_back(tmp_path: Path) -> None:
     writer = Stuck(tmp_path / "wheel.rec")
-    recorder = Recorder(writer)
+    recorder = DeviceRecorder(writer)
     recorder.keep(0.0, b"kept")
     assert writer.entered.wait(PATIENCE)
     recorder.close()  # returns, though nothing was written

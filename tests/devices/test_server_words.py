@@ -16,9 +16,10 @@ import msgspec
 import pytest
 
 from devices import device
-from devices.codec import LASTED, Codec
+from devices.calls import LinkClosed
+from devices.codec import STABLE_LINK_SECONDS, Codec
 from devices.links import Link, LinkFailedError, open_link
-from devices.links.link import LONGEST_WORDS
+from devices.links.link import MAX_SHOWN_GREETING_BYTES
 from devices.readings import (
     AnyReading,
     CardDrawn,
@@ -100,7 +101,7 @@ def refusing() -> Iterator[Callable[..., Refusing]]:
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts follow each other at once."""
-    monkeypatch.setattr(device, "FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(device, "MIN_RECONNECT_PAUSE_SECONDS", 0.0)
 
 
 def serial_codecs() -> list[str]:
@@ -149,7 +150,7 @@ async def test_a_link_that_lasted_begins_the_pauses_anew(monkeypatch: pytest.Mon
         for _ in range(4):
             (await asyncio.to_thread(peer.accept)).close()
         await until_async(lambda: floor.device._failures >= 4)
-        monkeypatch.setattr(device, "LASTED", 0.0)
+        monkeypatch.setattr(device, "STABLE_LINK_SECONDS", 0.0)
         (await asyncio.to_thread(peer.accept)).close()
         await until_async(lambda: floor.device._failures == 1)
     peer.close()
@@ -172,7 +173,7 @@ async def test_where_cards_lie_face_down_the_words_are_not_shown(
         lost = next(each for each in told if isinstance(each, LinkLost))
         assert lost.reason.endswith("it sent something, which is not shown: cards lie face down")
         shown = f"{floor.logs.entries} {floor.device.health()} {msgspec.json.encode(told)!r}"
-        lasts = [str(each) for each in notes if "Lost" in type(each).__name__]
+        lasts = [str(each) for each in notes if isinstance(each, LinkClosed)]
         for text in ("H10", "in use", str(len(words))):
             assert text not in lost.reason.split(": ", 1)[1]
         for text in ("H10", "already in use"):
@@ -189,12 +190,12 @@ def test_words_are_escaped_and_few(refusing: Callable[..., Refusing]) -> None:
     assert said.isascii()
     assert said.isprintable()
     assert "\\x1b[2J\\xff" in said
-    assert len(failed.value.words) == LONGEST_WORDS
-    assert len(said) < len(failed.value.reason) + 5 * LONGEST_WORDS
+    assert len(failed.value.words) == MAX_SHOWN_GREETING_BYTES
+    assert len(said) < len(failed.value.reason) + 5 * MAX_SHOWN_GREETING_BYTES
 
 
 def test_what_came_on_a_link_that_lasted_is_no_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("devices.links.tcp.LASTED", 0.0)
+    monkeypatch.setattr("devices.links.tcp.STABLE_LINK_SECONDS", 0.0)
     peer = TcpPeer()
     link = open_link(peer.url)
     with peer.accept() as other:
@@ -321,8 +322,8 @@ def test_an_opening_that_follows_a_refusal_is_told_once_it_has_lasted() -> None:
     )
     refused = [("open", 0.0), ("lost", 1.0), ("open", 2.0), ("lost", 3.0), ("open", 4.0)]
     codec = Lines(steady=False)
-    assert play(codec, [*refused, ("tick", 4.0 + LASTED - 0.1)]) == [opened, lost]
-    again = LinkOpen(at=4.0 + LASTED, device="shoe")
+    assert play(codec, [*refused, ("tick", 4.0 + STABLE_LINK_SECONDS - 0.1)]) == [opened, lost]
+    again = LinkOpen(at=4.0 + STABLE_LINK_SECONDS, device="shoe")
     assert play(Lines(steady=False), [*refused, ("tick", 100.0)]) == [opened, lost, again]
     spoken = play(Lines("shoe", steady=False), [*refused, ("frame", 4.5), ("tick", 100.0)])
     assert [type(each) for each in spoken[2:]] == [LinkUp, *[type(spoken[-1])]]

@@ -17,22 +17,37 @@ from hypothesis import strategies as st
 
 from devices.board.lateness import Lateness
 from devices.board.report import write_report
-from devices.calls import AnyCall, Heard, Opened, clock_time, read_calls, readings, write_calls
-from devices.codec import LONGEST_WAIT
+from devices.calls import (
+    AnyCall,
+    BytesReceived,
+    LinkOpened,
+    apply_call,
+    clock_time,
+    read_calls,
+    write_calls,
+)
+from devices.codec import MAX_LIVE_DELAY_SECONDS
 from devices.drivers import DRIVERS, driver
-from devices.pace import DOUBT, DRIFT, PACED, SILENCE, Beat, Pace
+from devices.pace import (
+    LIVE_GAP_PERIODS,
+    MAX_DOUBT_SECONDS,
+    MAX_DRIFT,
+    SILENCE_PERIODS,
+    HandPace,
+    SteadyPace,
+)
 from devices.readings import (
     AnyReading,
     CardDrawn,
     LinkLate,
     LinkStale,
     LinkUnintelligible,
-    Paced,
+    MaybeLate,
     SlotCoin,
     WheelNumber,
     WheelPhase,
 )
-from devices.watch import NOISE, Watch
+from devices.watch import UNINTELLIGIBLE_BYTES, Watch
 from tests.conftest import cases
 from tests.devices.test_kept import chunks, watch_of
 from tests.devices.test_splits import recordings
@@ -82,7 +97,9 @@ def after(moment: float, intervals: Sequence[Interval]) -> float:
     return moment
 
 
-def read(sent: Sequence[Frame], stalls: Sequence[Interval]) -> Iterator[tuple[Heard, list[Frame]]]:
+def read(
+    sent: Sequence[Frame], stalls: Sequence[Interval]
+) -> Iterator[tuple[BytesReceived, list[Frame]]]:
     """What we read, if we are not scheduled during the stalls. The calls are those of the
     supervisor: a stall that is too long is not told.
     """
@@ -94,15 +111,15 @@ def read(sent: Sequence[Frame], stalls: Sequence[Interval]) -> Iterator[tuple[He
         if later > moment:
             began = min((b for b, e in stalls if e == moment and b <= moment), default=moment)
             since = max(began - LOOK, last) if began < moment else None
-            told = since if since is not None and moment - since <= LONGEST_WAIT else None
-            yield Heard(moment, b"".join(each.data for each in waiting), told), waiting
+            told = since if since is not None and moment - since <= MAX_LIVE_DELAY_SECONDS else None
+            yield BytesReceived(moment, b"".join(each.data for each in waiting), told), waiting
             waiting, last = [], moment
 
 
 def wheel() -> Watch:
     found = driver("cammegh-ss2")
     watch = Watch(found.make("wheel", found.options()), "wheel", 2.0)
-    readings(watch, Opened(100.0))
+    apply_call(watch, LinkOpened(100.0))
     return watch
 
 
@@ -125,7 +142,7 @@ stalls = st.lists(st.tuples(moments, st.floats(0.06, 4.9)), max_size=6)
 outages = st.lists(st.tuples(moments, st.floats(0.06, 9.0)), max_size=3)
 
 
-@given(stalls, st.floats(1 - DRIFT / 2, 1 + DRIFT / 2))
+@given(stalls, st.floats(1 - MAX_DRIFT / 2, 1 + MAX_DRIFT / 2))
 @settings(max_examples=cases(75, 300))
 def test_a_stall_of_ours_changes_no_result_and_makes_none_late(
     given_stalls: list[tuple[float, float]], pace: float
@@ -133,11 +150,11 @@ def test_a_stall_of_ours_changes_no_result_and_makes_none_late(
     """Nor if the wheel is a little faster or slower than it should be."""
     sent = frames(COUNT, pace=pace)
     watch, stalled = wheel(), wheel()
-    prompt = [each for call, _ in read(sent, ()) for each in readings(watch, call)]
+    prompt = [each for call, _ in read(sent, ()) for each in apply_call(watch, call)]
     held = [
         each
-        for call, _ in read(sent, apart(given_stalls, LONGEST_WAIT - 2 * LOOK))
-        for each in readings(stalled, call)
+        for call, _ in read(sent, apart(given_stalls, MAX_LIVE_DELAY_SECONDS - 2 * LOOK))
+        for each in apply_call(stalled, call)
     ]
     assert results(held) == results(prompt)
     assert [each for each in held if isinstance(each, LinkStale | LinkLate)] == []
@@ -153,16 +170,19 @@ def test_nothing_is_taken_for_live_that_is_older_than_our_own_delay(
     watch = wheel()
     truth = {spin: number(spin) for spin in range(1, 10)}
     for call, taken in read(
-        frames(COUNT, apart(given_outages, 20.0)), apart(given_stalls, LONGEST_WAIT + 2.0)
+        frames(COUNT, apart(given_outages, 20.0)), apart(given_stalls, MAX_LIVE_DELAY_SECONDS + 2.0)
     ):
-        unread = LONGEST_WAIT + PERIOD if call.since is not None else 0.0
-        said = readings(watch, call)
+        unread = MAX_LIVE_DELAY_SECONDS + PERIOD if call.since is not None else 0.0
+        said = apply_call(watch, call)
         for each in said:
             if isinstance(each, WheelNumber):
                 assert each.number == truth[each.spin or 0]
             if isinstance(each, WheelNumber | WheelPhase) and not each.late:
                 oldest = min(frame.sent for frame in taken)
-                assert call.at - oldest <= unread + SILENCE * PERIOD + DRIFT * LONGEST_WAIT + LOOK
+                assert (
+                    call.at - oldest
+                    <= unread + SILENCE_PERIODS * PERIOD + MAX_DRIFT * MAX_LIVE_DELAY_SECONDS + LOOK
+                )
 
 
 @given(stalls)
@@ -173,24 +193,24 @@ def test_without_being_told_a_result_may_be_late_but_is_never_another(
     """As in a journal from before stalls were told."""
     watch = wheel()
     for call, _ in read(frames(COUNT), apart(given_stalls, 20.0)):
-        for each in readings(watch, msgspec.structs.replace(call, since=None)):
+        for each in apply_call(watch, msgspec.structs.replace(call, since=None)):
             if isinstance(each, WheelNumber):
                 assert each.number == number(each.spin or 0)
 
 
 def test_calls_are_stored_with_the_time_that_they_may_have_waited() -> None:
     calls: list[AnyCall] = [
-        Opened(1.0),
-        Heard(2.0, b"a\xff"),
-        Heard(7.5, b"", 3.25),
-        Heard(8.0, b"b", 7.75),
-        Opened(9.0, kept=True),
-        Heard(9.5, b"c\xff", kept=True),
+        LinkOpened(1.0),
+        BytesReceived(2.0, b"a\xff"),
+        BytesReceived(7.5, b"", 3.25),
+        BytesReceived(8.0, b"b", 7.75),
+        LinkOpened(9.0, kept=True),
+        BytesReceived(9.5, b"c\xff", kept=True),
     ]
     assert read_calls(write_calls("wheel", calls)) == ("wheel", calls)
     before = b'{"device":"wheel","calls":[["opened",1.0],["heard",2.0,"a"]]}'
-    assert read_calls(before) == ("wheel", [Opened(1.0), Heard(2.0, b"a")])
-    assert write_calls("wheel", [Opened(1.0), Heard(2.0, b"a")]) == before
+    assert read_calls(before) == ("wheel", [LinkOpened(1.0), BytesReceived(2.0, b"a")])
+    assert write_calls("wheel", [LinkOpened(1.0), BytesReceived(2.0, b"a")]) == before
 
 
 class TestWatch:
@@ -201,57 +221,63 @@ class TestWatch:
         return watch
 
     def test_a_silence_is_told_if_it_was_over_before_we_looked_away(self) -> None:
-        said = readings(self.watch(Lines()), Heard(9.0, b"ok\n", 5.0))
+        said = apply_call(self.watch(Lines()), BytesReceived(9.0, b"ok\n", 5.0))
         assert said[0] == LinkStale(at=2.0, device="wheel", age=2.0)
 
     def test_time_in_which_nobody_looked_is_no_silence(self) -> None:
         watch = self.watch(Lines())
-        assert not [e for e in readings(watch, Heard(5.0, b"o", 1.0)) if isinstance(e, LinkStale)]
+        assert not [
+            e for e in apply_call(watch, BytesReceived(5.0, b"o", 1.0)) if isinstance(e, LinkStale)
+        ]
         assert watch.deadline == 6.0
-        assert readings(watch, Heard(6.0, b"")) == [LinkStale(at=6.0, device="wheel", age=2.0)]
+        assert apply_call(watch, BytesReceived(6.0, b"")) == [
+            LinkStale(at=6.0, device="wheel", age=2.0)
+        ]
 
     def test_nor_is_it_noise(self) -> None:
         watch = self.watch(Lines())
-        watch.feed(b"x" * NOISE, 1.0)
-        assert readings(watch, Heard(5.0, b"x", 1.5)) == []
+        watch.feed(b"x" * UNINTELLIGIBLE_BYTES, 1.0)
+        assert apply_call(watch, BytesReceived(5.0, b"x", 1.5)) == []
         assert watch.deadline == 5.5
-        assert isinstance(readings(watch, Heard(5.5, b""))[0], LinkUnintelligible)
+        assert isinstance(apply_call(watch, BytesReceived(5.5, b""))[0], LinkUnintelligible)
 
     @pytest.mark.parametrize("chunks", [1, 2, 8])
     def test_it_is_counted_once_however_much_was_read_after_it(self, chunks: int) -> None:
         watch = self.watch(Lines())
         for chunk in range(chunks):
-            readings(watch, Heard(5.0 + chunk / 1000, b"x" * NOISE, 1.0))
+            apply_call(watch, BytesReceived(5.0 + chunk / 1000, b"x" * UNINTELLIGIBLE_BYTES, 1.0))
         assert watch.deadline == pytest.approx(6.0, abs=0.01)
-        (told,) = readings(watch, Heard(6.5, b""))
+        (told,) = apply_call(watch, BytesReceived(6.5, b""))
         assert isinstance(told, LinkUnintelligible)
 
     def test_a_device_that_died_while_a_backlog_was_read_is_stale_in_time(self) -> None:
         watch = self.watch(Lines())
         for chunk in range(4):
-            readings(watch, Heard(5.0 + chunk / 1000, b"ok\n", 1.0))
+            apply_call(watch, BytesReceived(5.0 + chunk / 1000, b"ok\n", 1.0))
         assert watch.deadline == pytest.approx(7.0, abs=0.01)
 
     def test_two_stops_are_counted_both(self) -> None:
         watch = self.watch(Lines())
-        readings(watch, Heard(3.0, b"o", 1.0))
-        readings(watch, Heard(6.0, b"o", 3.5))
+        apply_call(watch, BytesReceived(3.0, b"o", 1.0))
+        apply_call(watch, BytesReceived(6.0, b"o", 3.5))
         assert watch.deadline == 6.5
 
     def test_an_empty_port_proves_a_silence_however_long_nobody_looked(self) -> None:
-        assert readings(self.watch(Lines()), Heard(5.0, b"")) == [
+        assert apply_call(self.watch(Lines()), BytesReceived(5.0, b"")) == [
             LinkStale(at=2.0, device="wheel", age=2.0)
         ]
 
 
 class TestBeat:
-    def beat(self) -> Beat:
-        beat = Beat("wheel", 1.0)
+    def beat(self) -> SteadyPace:
+        beat = SteadyPace("wheel", 1.0)
         beat.heard(0.0)
         beat.heard(1.0)
         return beat
 
-    def late(self, beat: Beat, now: float, since: float | None = None, frames: int = 1) -> bool:
+    def late(
+        self, beat: SteadyPace, now: float, since: float | None = None, frames: int = 1
+    ) -> bool:
         if since is not None:
             beat.delayed(since, now)
         for _ in range(frames):
@@ -273,8 +299,8 @@ class TestBeat:
         beat = self.beat()
         assert not self.late(beat, 1.2, since, frames=2)
         assert self.late(beat, 1.2, since, frames=2)
-        assert self.late(beat, 1.2 + DOUBT - 0.1)
-        assert not self.late(beat, 1.2 + DOUBT)
+        assert self.late(beat, 1.2 + MAX_DOUBT_SECONDS - 0.1)
+        assert not self.late(beat, 1.2 + MAX_DOUBT_SECONDS)
 
     def test_two_that_a_network_delivers_at_once_were_not(self) -> None:
         beat = self.beat()
@@ -284,13 +310,13 @@ class TestBeat:
         assert not self.late(beat, 4.0)
 
     def test_a_device_that_is_joined_is_late_for_a_moment(self) -> None:
-        beat = Beat("wheel", 0.5)
+        beat = SteadyPace("wheel", 0.5)
         beat.kept()
         told = [(beat.heard(now), beat.late) for now in (100.0, 100.5, 101.0, 101.5)]
         assert told == [([], True), ([], True), ([], False), ([], False)]
 
     def test_a_backlog_that_comes_in_several_bursts_is_late_to_its_end(self) -> None:
-        beat = Beat("wheel", 0.5)
+        beat = SteadyPace("wheel", 0.5)
         beat.kept()
         for burst in (100.0, 100.45, 101.2):
             assert self.late(beat, burst, frames=10)
@@ -310,14 +336,14 @@ class TestBeat:
         assert self.late(beat, 5.9)
 
     def test_a_silence_before_we_looked_away_is_one(self) -> None:
-        assert self.late(self.beat(), 5.5, 1.0 + SILENCE + 0.1, frames=4)
+        assert self.late(self.beat(), 5.5, 1.0 + SILENCE_PERIODS + 0.1, frames=4)
 
     def test_what_was_late_stays_late_until_a_frame_is_seen_at_its_pace(self) -> None:
         beat = self.beat()
         assert self.late(beat, 9.0)
-        assert self.late(beat, 11.0, 9.0 + PACED - 0.1, frames=2)
-        assert self.late(beat, 11.0 + PACED - 0.1)
-        assert not self.late(beat, 12.0 + PACED)
+        assert self.late(beat, 11.0, 9.0 + LIVE_GAP_PERIODS - 0.1, frames=2)
+        assert self.late(beat, 11.0 + LIVE_GAP_PERIODS - 0.1)
+        assert not self.late(beat, 12.0 + LIVE_GAP_PERIODS)
 
     def test_a_link_that_was_opened_again_is_late(self) -> None:
         beat = self.beat()
@@ -333,29 +359,29 @@ class TestBeat:
         beat = self.beat()
         beat.delayed(2.0, 6.0)
         assert not beat.beside(6.0)
-        beat.delayed(1.0 + SILENCE + 0.1, 7.0)
+        beat.delayed(1.0 + SILENCE_PERIODS + 0.1, 7.0)
         assert beat.beside(7.0)
 
 
 class TestPace:
-    def late(self, pace: Pace, now: float, since: float | None, cards: int) -> list[bool]:
+    def late(self, pace: HandPace, now: float, since: float | None, cards: int) -> list[bool]:
         if since is not None:
             pace.delayed(since, now)
         return [pace.is_late(now, card=True) for _ in range(cards)]
 
     def test_cards_that_a_hand_can_have_drawn_are_live(self) -> None:
-        pace = Pace("shoe", 0.5)
+        pace = HandPace("shoe", 0.5)
         assert self.late(pace, 0.0, None, 1) == [False]
         assert self.late(pace, 2.0, 0.1, 4) == [False] * 4
         assert self.late(pace, 2.1, None, 1) == [True]
 
     def test_more_than_a_hand_can_have_drawn_are_late(self) -> None:
-        pace = Pace("shoe", 0.5)
+        pace = HandPace("shoe", 0.5)
         assert self.late(pace, 0.0, None, 1) == [False]
         assert self.late(pace, 2.0, 0.1, 6) == [False] * 4 + [True] * 2
 
     def test_what_was_kept_and_what_follows_immediately(self) -> None:
-        pace = Pace("shoe", 0.5)
+        pace = HandPace("shoe", 0.5)
         pace.kept(1.0)
         assert self.late(pace, 1.0, None, 1) == [True]
         pace.kept(9.0)  # half a code
@@ -363,13 +389,13 @@ class TestPace:
         assert self.late(pace, 9.7, None, 1) == [False]
 
     def test_without_a_shortest_time_only_what_was_kept_is_late(self) -> None:
-        pace = Pace("shoe", 0.0)
+        pace = HandPace("shoe", 0.0)
         pace.kept(1.0)
         assert self.late(pace, 1.0, None, 2) == [True, True]
         assert self.late(pace, 1.001, None, 1) == [False]
 
     def test_the_first_cards_of_all(self) -> None:
-        assert self.late(Pace("shoe", 0.5), 1.0, 0.0, 4) == [False] * 3 + [True]
+        assert self.late(HandPace("shoe", 0.5), 1.0, 0.0, 4) == [False] * 3 + [True]
 
 
 class TestLateness:
@@ -435,12 +461,12 @@ def test_a_board_says_the_same_with_stalls_as_without(
     def coins(stalls: Sequence[Interval]) -> list[tuple[int, bool]]:
         found = driver("slot-board")
         watch = Watch(found.make("board", found.options()), "board", 5.0)
-        readings(watch, Opened(99.0))
-        said = [each for call, _ in read(frames, stalls) for each in readings(watch, call)]
+        apply_call(watch, LinkOpened(99.0))
+        said = [each for call, _ in read(frames, stalls) for each in apply_call(watch, call)]
         return [(each.box, each.late) for each in said if isinstance(each, SlotCoin)]
 
     assert len(coins(())) == 16
-    assert coins(apart(given_stalls, LONGEST_WAIT - 2 * LOOK)) == coins(())
+    assert coins(apart(given_stalls, MAX_LIVE_DELAY_SECONDS - 2 * LOOK)) == coins(())
 
 
 def angel_eye(seq: int, name: str) -> bytes:
@@ -459,11 +485,11 @@ def test_cards_are_those_that_were_drawn_with_stalls_as_without(
         frames.append(Frame(at, at, angel_eye(number, names[number])))
     found = driver("angel-eye")
     watch = Watch(found.make("shoe", found.options()), "shoe", 5.0)
-    readings(watch, Opened(99.0))
+    apply_call(watch, LinkOpened(99.0))
     said = [
         each
-        for call, _ in read(frames, apart(given_stalls, LONGEST_WAIT - 2 * LOOK))
-        for each in readings(watch, call)
+        for call, _ in read(frames, apart(given_stalls, MAX_LIVE_DELAY_SECONDS - 2 * LOOK))
+        for each in apply_call(watch, call)
     ]
     assert [(each.card, each.late) for each in said if isinstance(each, CardDrawn)] == [
         (name, False) for name in names[: len(pauses)]
@@ -484,18 +510,20 @@ def test_bytes_read_in_the_same_tick_as_bytes_that_waited_are_judged_by_themselv
                 lateness = []
                 for apart_by in (0.0, 0.000_01):
                     _, watch = watch_of(recording)
-                    calls: list[AnyCall] = [Opened(100.0)]
-                    calls += [Heard(100.1 + each.at, each.data) for each in heard[:begin]]
+                    calls: list[AnyCall] = [LinkOpened(100.0)]
+                    calls += [BytesReceived(100.1 + each.at, each.data) for each in heard[:begin]]
                     now = 100.1 + heard[begin - 1].at + stalled
                     first, second, *later = heard[begin : begin + 6]
-                    calls.append(Heard(now, first.data, now - stalled + 0.01))
-                    calls.append(Heard(now + apart_by, second.data))
-                    calls += [Heard(now + 0.137 * n, each.data) for n, each in enumerate(later, 1)]
+                    calls.append(BytesReceived(now, first.data, now - stalled + 0.01))
+                    calls.append(BytesReceived(now + apart_by, second.data))
+                    calls += [
+                        BytesReceived(now + 0.137 * n, each.data) for n, each in enumerate(later, 1)
+                    ]
                     lateness.append(
                         [
-                            (type(each), isinstance(each, Paced) and each.late)
+                            (type(each), isinstance(each, MaybeLate) and each.late)
                             for call in calls
-                            for each in readings(watch, call)
+                            for each in apply_call(watch, call)
                         ]
                     )
                 assert lateness[0] == lateness[1], (begin, stalled)
@@ -507,6 +535,6 @@ def test_the_clock_of_devices_is_never_ahead(seconds: float) -> None:
     shown = clock_time(seconds)
     assert shown <= seconds or shown == pytest.approx(seconds, rel=1e-15, abs=0)
     assert seconds - shown < 0.000_101
-    (call,) = read_calls(write_calls("wheel", [Heard(shown, b"x")], compact=True))[1]
+    (call,) = read_calls(write_calls("wheel", [BytesReceived(shown, b"x")], compact=True))[1]
     assert call.at == shown
     assert round(shown * 1e6) / 1e6 == shown

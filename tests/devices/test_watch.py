@@ -21,12 +21,12 @@ from devices.readings import (
     LinkUnintelligible,
     LinkUp,
 )
-from devices.watch import NOISE, CodecDefectError, Watch
+from devices.watch import UNINTELLIGIBLE_BYTES, CodecDefectError, Watch
 from devices.wheel.cammegh_ss2 import DRIVER
 from tests.support.devices.parts import Lines
 
 STALE_AFTER = 5.0
-NOTHING_HEARD = b"~" * NOISE
+NOTHING_HEARD = b"~" * UNINTELLIGIBLE_BYTES
 
 
 def make() -> Watch:
@@ -87,7 +87,9 @@ def test_damaged_lines_do_not_keep_a_device_up() -> None:
 def test_bytes_without_a_frame_are_unintelligible_and_then_stale_when_they_stop() -> None:
     watch = make()
     watch.feed(NOTHING_HEARD, 1.0)
-    assert watch.tick(5.0) == [LinkUnintelligible(at=5.0, device="wheel", bytes=NOISE)]
+    assert watch.tick(5.0) == [
+        LinkUnintelligible(at=5.0, device="wheel", bytes=UNINTELLIGIBLE_BYTES)
+    ]
     watch.feed(NOTHING_HEARD, 8.0)
     assert watch.state == "unintelligible"
     assert watch.tick(13.0) == [LinkStale(at=13.0, device="wheel", age=13.0)]
@@ -98,7 +100,9 @@ def test_a_device_that_begins_to_speak_nonsense_after_a_silence_is_unintelligibl
     watch.tick(5.0)
     watch.feed(NOTHING_HEARD, 60.0)
     assert watch.state == "stale"
-    assert watch.tick(65.0) == [LinkUnintelligible(at=65.0, device="wheel", bytes=NOISE)]
+    assert watch.tick(65.0) == [
+        LinkUnintelligible(at=65.0, device="wheel", bytes=UNINTELLIGIBLE_BYTES)
+    ]
     assert links(watch.feed(b"\nok\n", 66.0)) == [LinkUp(at=66.0, device="wheel")]
 
 
@@ -219,11 +223,13 @@ def test_the_opening_of_a_steady_device_is_not_told() -> None:
 def test_noise_of_a_device_that_is_not_steady_is_told_once_and_ends_with_a_frame() -> None:
     watch = Watch(Lines(steady=False), "shoe", STALE_AFTER)
     watch.opened(0.0)
-    watch.feed(b"~" * (NOISE - 1), 100.0)
+    watch.feed(b"~" * (UNINTELLIGIBLE_BYTES - 1), 100.0)
     assert watch.deadline is None
     watch.feed(b"~", 101.0)
     assert watch.deadline == 105.0
-    assert watch.tick(300.0) == [LinkUnintelligible(at=105.0, device="shoe", bytes=NOISE)]
+    assert watch.tick(300.0) == [
+        LinkUnintelligible(at=105.0, device="shoe", bytes=UNINTELLIGIBLE_BYTES)
+    ]
     assert watch.feed(b"~" * 1000, 400.0) == []
     assert watch.tick(500.0) == []
     assert links(watch.feed(b"\nok\n", 501.0)) == [LinkUp(at=501.0, device="shoe")]
@@ -384,6 +390,6 @@ class TestAsking:
     def test_our_own_bytes_are_no_noise(self) -> None:
         watch = self.watch()
         for second in range(1, 5):
-            watch.feed(b"?" * NOISE, float(second))
+            watch.feed(b"?" * UNINTELLIGIBLE_BYTES, float(second))
         assert watch.state == "connecting"
         assert [type(reading) for reading in watch.tick(60.0)] == [LinkStale]

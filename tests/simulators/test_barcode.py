@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from devices.drivers import driver
 from devices.readings import AnyReading, CardDrawn, LinkGap
 from devices.watch import Watch
-from simulators.faults import FAULTS, faults_of
-from simulators.line import Line
-from simulators.shoe.barcode import BarcodeShoe, code, keys, reports
+from simulators.faults import FAULTS, protocol_faults
+from simulators.line import SimulatedLine
+from simulators.shoe.barcode import BarcodeShoe, card_code, key_reports, pos_reports
 from simulators.usb import UsbDevice, VirtualBus
 
 COUP = ("9h", "2c", "Kd", "3s")
@@ -30,7 +30,7 @@ def heard(shoe: BarcodeShoe, until: float, *faults: tuple[float, str, float]) ->
     found = driver("barcode-serial")
     watch, line, due = (
         Watch(found.make("shoe", found.options()), "shoe", 5.0),
-        Line(shoe),
+        SimulatedLine(shoe),
         sorted(faults),
     )
     watch.opened(0.0)
@@ -109,18 +109,20 @@ def test_lines_that_run_into_each_other_are_told() -> None:
 
 
 def test_the_faults_of_a_scanner_are_its_own() -> None:
-    assert {"read_twice", "foreign_code", "unread", "split"} <= set(faults_of("barcode-serial"))
-    assert "read_twice" not in faults_of("bee-tek")
+    assert {"read_twice", "foreign_code", "unread", "split"} <= set(
+        protocol_faults("barcode-serial")
+    )
+    assert "read_twice" not in protocol_faults("bee-tek")
 
 
 def test_the_pens() -> None:
-    assert [code(card) for card in ("Qd", "As", "Th", "2c")] == ["D12", "S1", "H10", "C2"]
-    assert keys("S1")[::2] == [
+    assert [card_code(card) for card in ("Qd", "As", "Th", "2c")] == ["D12", "S1", "H10", "C2"]
+    assert key_reports("S1")[::2] == [
         bytes((2, 0, 0x16, 0, 0, 0, 0, 0)),
         bytes((0, 0, 0x1E, 0, 0, 0, 0, 0)),
         bytes((0, 0, 0x28, 0, 0, 0, 0, 0)),
     ]
-    assert [(len(report), report[1], report[63]) for report in reports("x" * 60)] == [
+    assert [(len(report), report[1], report[63]) for report in pos_reports("x" * 60)] == [
         (64, 56, 1),
         (64, 4, 0),
     ]

@@ -29,14 +29,14 @@ from devices.readings import (
     WheelPhase,
 )
 from devices.watch import Watch
-from simulators.board import Board
-from simulators.dice.dice import Dice
-from simulators.faults import FAULTS, faults_of
-from simulators.line import Line
+from simulators.board import SimulatedBoard
+from simulators.dice.dice import DiceReader
+from simulators.faults import FAULTS, protocol_faults
+from simulators.line import SimulatedLine
 from simulators.shuffler.shuffler import Shuffler
 from simulators.slot.slot import Slots
 from simulators.wheel.boule import BoulePlate
-from simulators.wheel.fortune import FortuneWheel
+from simulators.wheel.fortune import SimulatedFortuneWheel
 from tests.support.devices.board_pens import of
 
 STEP = 0.02
@@ -51,23 +51,27 @@ LINE = [
     "lost_report",
     "restart",
 ]
-MAKE: dict[str, Callable[..., Board]] = {
+MAKE: dict[str, Callable[..., SimulatedBoard]] = {
     "boule-board": BoulePlate,
-    "fortune-board": FortuneWheel,
-    "dice-board": Dice,
+    "fortune-board": SimulatedFortuneWheel,
+    "dice-board": DiceReader,
     "shuffler-board": Shuffler,
     "slot-board": Slots,
 }
 
 
 def heard(
-    name: str, board: Board, until: float, *faults: tuple[float, str, float], **options: Any
+    name: str,
+    board: SimulatedBoard,
+    until: float,
+    *faults: tuple[float, str, float],
+    **options: Any,
 ) -> list[AnyReading]:
     """The readings up to a time. The driver looks every 20 ms, as a daemon does."""
     found = driver(name)
     watch, line, due = (
         Watch(found.make("board", found.options(**options)), "board", 5.0),
-        Line(board),
+        SimulatedLine(board),
         sorted(faults),
     )
     watch.opened(0.0)
@@ -108,7 +112,9 @@ class TestWithoutFaults:
     @given(seeds, st.sampled_from([54, 64]), st.data())
     def test_fortune(self, seed: int, cells: int, data: st.DataObject) -> None:
         stops = data.draw(st.lists(st.integers(1, cells), min_size=2, max_size=2))
-        readings = heard("fortune-board", FortuneWheel(seed, 60, cells, stops), 110.0, cells=cells)
+        readings = heard(
+            "fortune-board", SimulatedFortuneWheel(seed, 60, cells, stops), 110.0, cells=cells
+        )
         assert [(r.cell, r.spin, r.late) for r in of(WheelCell, readings)] == [
             (cell, n, False) for n, cell in enumerate(stops, 1)
         ]
@@ -123,7 +129,7 @@ class TestWithoutFaults:
     @given(seeds, st.integers(1, 3), st.data())
     def test_dice(self, seed: int, dice: int, data: st.DataObject) -> None:
         throws = data.draw(st.lists(st.tuples(*[st.integers(1, 6)] * dice), min_size=3, max_size=3))
-        readings = heard("dice-board", Dice(seed, 240, dice, throws), 50.0, dice=dice)
+        readings = heard("dice-board", DiceReader(seed, 240, dice, throws), 50.0, dice=dice)
         assert [(r.values, r.throw, r.late) for r in of(DiceRead, readings)] == [
             (v, n, False) for n, v in enumerate(throws, 1)
         ]
@@ -184,7 +190,7 @@ def test_no_disturbance_makes_another_hole(
 @given(seeds, disturbances)
 def test_no_disturbance_makes_other_dice(seed: int, faults: list[tuple[float, str, float]]) -> None:
     throws: list[tuple[int, ...]] = [(3, 4), (3, 4), (1, 1), (6, 2), (5, 3), (6, 6)]
-    readings = heard("dice-board", Dice(seed, 240, 2, throws), 85.0, *faults)
+    readings = heard("dice-board", DiceReader(seed, 240, 2, throws), 85.0, *faults)
     left = iter(throws)
     assert all(values in left for values in (r.values for r in of(DiceRead, readings)))
 
@@ -236,7 +242,7 @@ class TestFaults:
         ],
     )
     def test_fortune(self, fault: str, value: float, told: list[str], cell: bool) -> None:
-        readings = heard("fortune-board", FortuneWheel(3), 50.0, (0.0, fault, value))
+        readings = heard("fortune-board", SimulatedFortuneWheel(3), 50.0, (0.0, fault, value))
         assert [r.fault for r in of(WheelFault, readings) if r.active] == told
         assert bool(of(WheelCell, readings)) is cell
 
@@ -252,7 +258,7 @@ class TestFaults:
         ],
     )
     def test_dice(self, fault: str, told: list[str]) -> None:
-        readings = heard("dice-board", Dice(3, 240), 30.0, (0.0, fault, 10.0))
+        readings = heard("dice-board", DiceReader(3, 240), 30.0, (0.0, fault, 10.0))
         assert [r.fault for r in of(DiceFault, readings) if r.active] == told
         assert len(of(DiceRead, readings)) == 1
 
@@ -313,16 +319,16 @@ class TestAll:
         )
 
     def test_its_faults_are_its_own(self, name: str) -> None:
-        assert {"restart", "lost_report", "silence", "unplug"} <= set(faults_of(name))
-        assert "bad_bcc" not in faults_of(name)
+        assert {"restart", "lost_report", "silence", "unplug"} <= set(protocol_faults(name))
+        assert "bad_bcc" not in protocol_faults(name)
 
 
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="19 is not a hole; a plate has the holes 1 to 18"):
         BoulePlate(holes=[19])
     with pytest.raises(ValueError, match="0 is not a cell; the wheel has the cells 1 to 54"):
-        FortuneWheel(stops=[0])
+        SimulatedFortuneWheel(stops=[0])
     with pytest.raises(ValueError, match="2 faces from 1 to 6"):
-        Dice(throws=[(1, 7)])
+        DiceReader(throws=[(1, 7)])
     with pytest.raises(ValueError, match="20 boxes and the dealer"):
         Shuffler(boxes=20)

@@ -23,9 +23,9 @@ from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from devices.readings import LinkStale, LinkUp
 from simulators.board import Scene
-from simulators.dice.dice import Dice
+from simulators.dice.dice import DiceReader
 from simulators.wheel.boule import BoulePlate
-from simulators.wheel.fortune import FortuneWheel
+from simulators.wheel.fortune import SimulatedFortuneWheel
 from tests.support.devices.board_pens import make
 from tests.support.games.outcomes import outcome_of, shown
 
@@ -44,7 +44,7 @@ class Plate(BoulePlate):
         self.truth.append((self.time, None if astray else hole))
 
 
-class Wheel(FortuneWheel):
+class Wheel(SimulatedFortuneWheel):
     """``truth``: when the wheel stood, and in which cell; 0: on a pin."""
 
     truth: list[tuple[float, Any]]
@@ -54,7 +54,7 @@ class Wheel(FortuneWheel):
         self.truth.append((self.time, 0 if self._armed["on_pin"] else self._cell))
 
 
-class Reader(Dice):
+class Reader(DiceReader):
     """``truth``: when the dice lay, and what they showed."""
 
     truth: list[tuple[float, Any]]

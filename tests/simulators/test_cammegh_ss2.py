@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulators.device import Timed
-from simulators.wheel.cammegh_ss2 import ARCADE, MUTE, SlingshotSS2, pocket_text
+from simulators.wheel.cammegh_ss2 import ARCADE, MUTE_SECONDS, SlingshotSS2, pocket_text
 
 STATUS = re.compile(rb"\*X;([1-6]);(\d{3});([ \d]\d|  );([0-9A-F]);(\d{3});([01])\r\n")
 BARE = re.compile(rb"[ \d]\d\r\n")
@@ -91,7 +91,7 @@ def asked(wheel: SlingshotSS2, command: bytes, now: float) -> list[bytes]:
 def until(wheel: SlingshotSS2, state: int) -> float:
     """Let the time pass until the wheel is in a state; gives the time."""
     for _ in range(10_000):
-        if wheel.state == state and wheel.time > MUTE:
+        if wheel.state == state and wheel.time > MUTE_SECONDS:
             return wheel.time
         wheel.advance(wheel.time + 0.25)
     raise AssertionError(f"never in state {state}")
@@ -202,7 +202,7 @@ def test_numbers_can_be_given() -> None:
 def test_mute_after_power_on_and_idle_before_the_first_game() -> None:
     wheel = SlingshotSS2()
     wheel.receive(b"*S\r\n", 1.0)
-    sent = wheel.advance(MUTE + 0.4)
+    sent = wheel.advance(MUTE_SECONDS + 0.4)
     assert [data for _, data in sent] == [b"*X;6;001;  ;0;000;0\r\n"]
 
 

@@ -11,13 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from devices.calls import AnyCall, Heard, Opened, readings
+from devices.calls import AnyCall, BytesReceived, LinkOpened, apply_call
 from devices.drivers import driver
 from devices.readings import AnyReading, DeviceReport, LinkStale, LinkUnintelligible, SlotCoin
 from devices.watch import Watch
-from simulators.faults import FAULTS, faults_of
-from simulators.line import Line
-from simulators.slot.cctalk import AMOUNTS, START, Acceptor, CcTalkBus
+from simulators.faults import FAULTS, protocol_faults
+from simulators.line import SimulatedLine
+from simulators.slot.cctalk import (
+    AMOUNTS,
+    FIRST_COIN_SECONDS,
+    SimulatedAcceptor,
+    SimulatedCcTalkBus,
+)
 from tests.support.devices.board_pens import of
 
 STEP = 0.01
@@ -32,7 +37,9 @@ Struck = tuple[float, str, float]
 class Played:
     """A bus that was played: all calls to the watch, and what it said."""
 
-    def __init__(self, bus: CcTalkBus, until: float, *faults: Struck, **options: Any) -> None:
+    def __init__(
+        self, bus: SimulatedCcTalkBus, until: float, *faults: Struck, **options: Any
+    ) -> None:
         options.setdefault("boxes", tuple((one.address, one.address - 1) for one in bus.acceptors))
         options.setdefault("coins", ((bus.position, bus.coin),))
         if bus.crc:
@@ -41,14 +48,14 @@ class Played:
         self.bus, self.options = bus, found.options(**options)
         self.calls: list[AnyCall] = []
         self.said: list[AnyReading] = []
-        watch, line, due = self.watch(), Line(bus), sorted(faults)
-        self._take(watch, Opened(0.0))
+        watch, line, due = self.watch(), SimulatedLine(bus), sorted(faults)
+        self._take(watch, LinkOpened(0.0))
         for step in range(int(until / STEP)):
             now = step * STEP
             while due and due[0][0] <= now:
                 at, fault, value = due.pop(0)
                 (line if FAULTS[fault].where == "line" else bus).fault(fault, value, at)
-            self._take(watch, Heard(now, b"".join(data for _, data in line.advance(now))))
+            self._take(watch, BytesReceived(now, b"".join(data for _, data in line.advance(now))))
             if request := watch.request():
                 bus.receive(request, now)
         self.state = watch.state
@@ -59,7 +66,7 @@ class Played:
 
     def _take(self, watch: Watch, call: AnyCall) -> None:
         self.calls.append(call)
-        self.said += readings(watch, call)
+        self.said += apply_call(watch, call)
 
     def coins(self) -> list[SlotCoin]:
         return of(SlotCoin, self.said)
@@ -88,7 +95,7 @@ struck = st.lists(
 @settings(max_examples=8, deadline=None)
 @given(seeds, st.integers(1, 6), st.sampled_from([*AMOUNTS, 500]), st.booleans())
 def test_every_coin_is_told_once_and_live(seed: int, boxes: int, coin: int, crc: bool) -> None:
-    played = Played(CcTalkBus(seed, 240, boxes, coin, crc), 50.0)
+    played = Played(SimulatedCcTalkBus(seed, 240, boxes, coin, crc), 50.0)
     assert told(played) == taken(played)
     assert {(one.amount, one.late) for one in played.coins()} <= {(coin, False)}
     assert played.reports("coins_missed", "health", "echo", "coin_unknown") == []
@@ -97,7 +104,7 @@ def test_every_coin_is_told_once_and_live(seed: int, boxes: int, coin: int, crc:
 @settings(max_examples=10, deadline=None)
 @given(seeds, struck)
 def test_no_coin_is_made_up_and_none_is_lost_in_silence(seed: int, faults: list[Struck]) -> None:
-    bus = CcTalkBus(seed, 240, 2, 200)
+    bus = SimulatedCcTalkBus(seed, 240, 2, 200)
     played = Played(bus, LAST + QUIET, *faults)
     for one in bus.acceptors:
         box = one.address - 1
@@ -113,9 +120,9 @@ def test_no_coin_is_made_up_and_none_is_lost_in_silence(seed: int, faults: list[
 @given(seeds, struck)
 def test_what_was_kept_says_the_same_again(seed: int, faults: list[Struck]) -> None:
     """As ``novamas audit`` derives it: from the calls alone."""
-    played = Played(CcTalkBus(seed, 240, 2, 200), 40.0, *faults)
+    played = Played(SimulatedCcTalkBus(seed, 240, 2, 200), 40.0, *faults)
     again = played.watch()
-    assert [one for call in played.calls for one in readings(again, call)] == played.said
+    assert [one for call in played.calls for one in apply_call(again, call)] == played.said
 
 
 @settings(max_examples=5, deadline=None)
@@ -123,22 +130,22 @@ def test_what_was_kept_says_the_same_again(seed: int, faults: list[Struck]) -> N
 def test_bytes_one_by_one_say_the_same(
     seed: int, faults: list[Struck], data: st.DataObject
 ) -> None:
-    played = Played(CcTalkBus(seed, 240, 2, 200), 30.0, *faults)
+    played = Played(SimulatedCcTalkBus(seed, 240, 2, 200), 30.0, *faults)
     again = played.watch()
     said: list[AnyReading] = []
     for call in played.calls:
-        if isinstance(call, Heard) and call.data:
+        if isinstance(call, BytesReceived) and call.data:
             cut = data.draw(st.integers(0, len(call.data))) if len(call.data) > 1 else 0
             for part in (call.data[:cut], call.data[cut:]):
-                said += readings(again, Heard(call.at, part))
+                said += apply_call(again, BytesReceived(call.at, part))
         else:
-            said += readings(again, call)
+            said += apply_call(again, call)
     assert of(SlotCoin, said) == played.coins()
 
 
 def test_every_fault_of_its_own_is_in_the_matrix() -> None:
     assert set(OWN) == set(MATRIX)
-    assert set(OWN) < set(faults_of("cctalk-acceptor"))
+    assert set(OWN) < set(protocol_faults("cctalk-acceptor"))
 
 
 MATRIX: dict[str, tuple[float, list[tuple[str, str]]]] = {
@@ -170,7 +177,7 @@ MATRIX: dict[str, tuple[float, list[tuple[str, str]]]] = {
 @pytest.mark.parametrize("fault", MATRIX)
 def test_a_fault_is_told_in_these_words(fault: str) -> None:
     value, words = MATRIX[fault]
-    bus = CcTalkBus(3, 240, 6, 200)
+    bus = SimulatedCcTalkBus(3, 240, 6, 200)
     played = Played(bus, 80.0, (25.0, fault, value))
     since = [(one.report, one.value) for one in of(DeviceReport, played.said) if one.at >= 25.0]
     assert since == words
@@ -185,21 +192,23 @@ def test_a_fault_is_told_in_these_words(fault: str) -> None:
 
 @pytest.mark.parametrize("fault", LINE)
 def test_a_fault_of_the_line_loses_no_coin(fault: str) -> None:
-    bus = CcTalkBus(3, 240, 6, 200)
-    played = Played(bus, 80.0, *((at, fault, 3.0) for at in (START + 1.0, 16.5, 17.3, 40.0)))
+    bus = SimulatedCcTalkBus(3, 240, 6, 200)
+    played = Played(
+        bus, 80.0, *((at, fault, 3.0) for at in (FIRST_COIN_SECONDS + 1.0, 16.5, 17.3, 40.0))
+    )
     assert told(played) == taken(played) != {}
     assert played.reports("coins_missed", "coin_unknown", "health") == []
 
 
 def test_an_acceptor_that_was_unplugged_for_long_is_stale_with_all_others() -> None:
-    played = Played(CcTalkBus(1, 240, 1, 200), 30.0, (5.0, "dead_acceptor", 15.0))
+    played = Played(SimulatedCcTalkBus(1, 240, 1, 200), 30.0, (5.0, "dead_acceptor", 15.0))
     assert len(of(LinkStale, played.said)) == 1
     assert of(LinkUnintelligible, played.said) == []
 
 
 class TestAcceptor:
     def test_it_takes_no_coin_before_it_was_allowed_to(self) -> None:
-        one = Acceptor(2, {})
+        one = SimulatedAcceptor(2, {})
         one.answer(229, b"", 1.0)
         one.insert(6, 200, 1.1)
         assert (one.taken, one.counter) == ([], 1)
@@ -209,7 +218,7 @@ class TestAcceptor:
         assert (one.taken, one.counter) == ([200], 2)
 
     def test_nor_if_nobody_asks(self) -> None:
-        one = Acceptor(2, {})
+        one = SimulatedAcceptor(2, {})
         one.answer(231, b"\x20\x00", 1.0)
         one.answer(228, b"\x01", 1.0)
         one.answer(229, b"", 1.0)

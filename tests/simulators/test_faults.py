@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from simulators.faults import FAULTS, Switch, faults_of, read_scheduled, read_switch
+from simulators.faults import FAULTS, FaultTrigger, protocol_faults, read_scheduled, read_trigger
 
 
 @pytest.mark.parametrize(
     ("text", "switch"),
     [
-        ("silence 5", Switch("silence", 5.0)),
-        ("fault silence 5", Switch("silence", 5.0)),
-        ("silence=2.5", Switch("silence", 2.5)),
-        ("silence", Switch("silence", FAULTS["silence"].value)),
-        ("fault damaged x3\n", Switch("damaged", 0.0, 3)),
-        ("ball_removed 8 x2", Switch("ball_removed", 8.0, 2)),
-        ("ball_removed=8x2", Switch("ball_removed", 8.0, 2)),
+        ("silence 5", FaultTrigger("silence", 5.0)),
+        ("fault silence 5", FaultTrigger("silence", 5.0)),
+        ("silence=2.5", FaultTrigger("silence", 2.5)),
+        ("silence", FaultTrigger("silence", FAULTS["silence"].value)),
+        ("fault damaged x3\n", FaultTrigger("damaged", 0.0, 3)),
+        ("ball_removed 8 x2", FaultTrigger("ball_removed", 8.0, 2)),
+        ("ball_removed=8x2", FaultTrigger("ball_removed", 8.0, 2)),
     ],
 )
-def test_faults_as_written(text: str, switch: Switch) -> None:
-    assert read_switch(text) == switch
+def test_faults_as_written(text: str, switch: FaultTrigger) -> None:
+    assert read_trigger(text) == switch
 
 
 def test_schedule() -> None:
-    assert read_scheduled("12.5:silence=5") == (12.5, Switch("silence", 5.0))
+    assert read_scheduled("12.5:silence=5") == (12.5, FaultTrigger("silence", 5.0))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_schedule() -> None:
 )
 def test_what_is_no_fault(text: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        read_switch(text)
+        read_trigger(text)
 
 
 @pytest.mark.parametrize("text", ["silence", "x:silence", "-3:silence", "3:"])
@@ -49,10 +49,10 @@ def test_what_is_no_schedule(text: str) -> None:
 
 def test_each_device_has_its_own_faults() -> None:
     angel_eye, bee_tek, wheel = (
-        faults_of(protocol) for protocol in ("angel-eye", "bee-tek", "cammegh-ss2")
+        protocol_faults(protocol) for protocol in ("angel-eye", "bee-tek", "cammegh-ss2")
     )
     assert {"silence", "unplug"} <= angel_eye.keys() & bee_tek.keys() & wheel.keys()
     assert "bad_bcc" in angel_eye.keys() - bee_tek.keys() - wheel.keys()
     assert "wrong_mode" in bee_tek.keys() - angel_eye.keys()
     with pytest.raises(ValueError, match="no fault 'sensor'"):
-        read_switch("sensor", angel_eye)
+        read_trigger("sensor", angel_eye)

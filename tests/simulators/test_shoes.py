@@ -30,14 +30,14 @@ from devices.readings import (
 from devices.shoe import angel_eye_frames as frames
 from devices.watch import Watch
 from simulators.faults import FAULTS
-from simulators.line import Line
+from simulators.line import SimulatedLine
 from simulators.shoe import baccarat
 from simulators.shoe.angel_eye import AngelEyeShoe
 from simulators.shoe.bee_tek import BeeTekShoe
-from simulators.shoe.shoe import Shoe
+from simulators.shoe.shoe import SimulatedShoe
 from tests.support.devices.shoe_pens import cards, of
 
-SHOES: dict[str, type[Shoe]] = {"angel-eye": AngelEyeShoe, "bee-tek": BeeTekShoe}
+SHOES: dict[str, type[SimulatedShoe]] = {"angel-eye": AngelEyeShoe, "bee-tek": BeeTekShoe}
 BOTH = pytest.mark.parametrize("name", SHOES)
 COUP = ("9h", "2c", "Kd", "3s")
 """Player 9 on two cards, bank 5: nobody draws."""
@@ -46,11 +46,11 @@ COUP = ("9h", "2c", "Kd", "3s")
 class Table:
     """A simulated shoe on its line, heard by the driver and its watch; looked at every 20 ms."""
 
-    def __init__(self, name: str, shoe: Shoe) -> None:
+    def __init__(self, name: str, shoe: SimulatedShoe) -> None:
         made = driver(name)
         self.codec = made.make("shoe", made.options())
         self.shoe = shoe
-        self.line = Line(shoe)
+        self.line = SimulatedLine(shoe)
         self.readings: list[AnyReading] = []
         self._watch = Watch(self.codec, "shoe", 5.0)
         self._watch.opened(0.0)
@@ -111,11 +111,11 @@ class TestTheGame:
         hands: baccarat.Hands = {"player": [], "banker": []}
         to = ""
         for card in dealt.split():
-            hand = baccarat.next_to(hands)
+            hand = baccarat.next_hand(hands)
             assert hand is not None
             hands[hand].append(card)
             to += hand[0].upper()
-        assert (to, baccarat.next_to(hands), baccarat.winner(hands)) == (order, None, winner)
+        assert (to, baccarat.next_hand(hands), baccarat.winner(hands)) == (order, None, winner)
 
     def test_pairs(self) -> None:
         assert baccarat.pairs({"player": ["9h", "9c", "2h"], "banker": ["Kd", "Qs", "Qd"]}) == (

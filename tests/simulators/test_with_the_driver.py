@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from devices.drivers import driver
 from devices.readings import AnyReading, WheelFault, WheelNumber, WheelPhase
-from simulators.line import Line
+from simulators.line import SimulatedLine
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
 
 
 def read(
-    line: Line, until: float, faults: dict[float, tuple[str, float]] | None = None
+    line: SimulatedLine, until: float, faults: dict[float, tuple[str, float]] | None = None
 ) -> list[AnyReading]:
     """All readings up to a time, the line looked at every 20 ms."""
     made = driver("cammegh-ss2")
@@ -45,7 +45,7 @@ def numbers(readings: list[AnyReading]) -> list[WheelNumber]:
 @given(seed=st.integers(0, 2**32), mode=st.sampled_from([ARCADE, 2181]))
 def test_every_number_is_read_once_with_its_spin(seed: int, mode: int) -> None:
     wheel = SlingshotSS2(seed=seed, mode=mode)
-    found = numbers(read(Line(wheel, seed), 400))
+    found = numbers(read(SimulatedLine(wheel, seed), 400))
     assert [reading.number for reading in found] == wheel.wins
     assert [reading.spin for reading in found] == list(range(1, len(wheel.wins) + 1))
     assert not any(reading.late or reading.conflict is not None for reading in found)
@@ -62,7 +62,7 @@ def test_a_bad_line_never_makes_another_number_of_it(
     seed: int, faults: dict[float, tuple[str, float]]
 ) -> None:
     wheel = SlingshotSS2(seed=seed)
-    found = numbers(read(Line(wheel, seed), 400, faults))
+    found = numbers(read(SimulatedLine(wheel, seed), 400, faults))
     spins = [reading.spin for reading in found]
     assert len(spins) == len(set(spins))
     for reading in found:
@@ -72,7 +72,7 @@ def test_a_bad_line_never_makes_another_number_of_it(
 
 @pytest.mark.parametrize("fault", ["failed_launch", "ball_removed", "ball_with_rotor", "sensor"])
 def test_each_fault_of_the_wheel_is_told_and_taken_back(fault: str) -> None:
-    readings = read(Line(SlingshotSS2()), 400, {60.0: (fault, 30.0)})
+    readings = read(SimulatedLine(SlingshotSS2()), 400, {60.0: (fault, 30.0)})
     told = [
         (reading.fault, reading.active) for reading in readings if isinstance(reading, WheelFault)
     ]
@@ -80,19 +80,21 @@ def test_each_fault_of_the_wheel_is_told_and_taken_back(fault: str) -> None:
 
 
 def test_a_wrong_bare_number_is_a_conflict() -> None:
-    found = numbers(read(Line(SlingshotSS2(numbers=(7,))), 70, {1.0: ("wrong_number", 0.0)}))
+    found = numbers(
+        read(SimulatedLine(SlingshotSS2(numbers=(7,))), 70, {1.0: ("wrong_number", 0.0)})
+    )
     assert (found[0].number, found[0].conflict) == (7, 8)
 
 
 def test_the_power_of_the_wheel_fails_and_the_same_spins_come_again() -> None:
-    found = numbers(read(Line(SlingshotSS2()), 300, {130.0: ("power_cycle", 5.0)}))
+    found = numbers(read(SimulatedLine(SlingshotSS2()), 300, {130.0: ("power_cycle", 5.0)}))
     assert [reading.spin for reading in found if not reading.late][:4] == [1, 2, 1, 2]
 
 
 def test_phases_come_in_their_order() -> None:
     phases = [
         reading.phase
-        for reading in read(Line(SlingshotSS2()), 130)
+        for reading in read(SimulatedLine(SlingshotSS2()), 130)
         if isinstance(reading, WheelPhase)
     ]
     told = [phase for index, phase in enumerate(phases) if index == 0 or phases[index - 1] != phase]

@@ -12,11 +12,11 @@ from controller.cli import main
 from controller.cli.devices import _json, _json_of_taken, _text, _text_of_taken
 from devices.drivers import DRIVERS, driver
 from devices.links import check_link
-from devices.links.ports import Holder, Port, holders, names
-from devices.links.takers import TAKERS, Taker, Unported
+from devices.links.ports import Holder, SerialPort, holders, stable_names
+from devices.links.takers import KNOWN_PROGRAMS, AdapterTaker, AdapterWithoutPort
 from devices.links.usb_devices import hid_devices
 
-PORT = Port(
+PORT = SerialPort(
     name="/dev/serial/by-id/usb-FTDI-if00",
     node="/dev/ttyUSB0",
     names=("/dev/serial/by-id/usb-FTDI-if00", "/dev/serial/by-path/pci-1"),
@@ -98,20 +98,22 @@ def test_usb_readers_are_listed_and_nothing_else(tmp_path: Path) -> None:
 
 def test_adapters_without_a_port_and_who_takes_them_are_listed() -> None:
     node = "/dev/bus/usb/001/007"
-    taken = Unported(usb="1a86:7523", location="1-1.2", product="Serial", node=node, claimed=True)
-    lost = Unported(usb="10c4:ea60", location="1-1.3")
-    takers = tuple(Taker(800 + at, name) for at, name in enumerate(TAKERS))
+    taken = AdapterWithoutPort(
+        usb="1a86:7523", location="1-1.2", product="Serial", node=node, claimed=True
+    )
+    lost = AdapterWithoutPort(usb="10c4:ea60", location="1-1.3")
+    takers = tuple(AdapterTaker(800 + at, name) for at, name in enumerate(KNOWN_PROGRAMS))
     rows = [json.loads(row) for row in _json_of_taken([taken, lost], takers)]
     assert [(row["type"], row.get("usb"), row.get("name")) for row in rows] == [
         ("unported", "1a86:7523", None),
         ("unported", "10c4:ea60", None),
-        *(("taker", None, name) for name in TAKERS),
+        *(("taker", None, name) for name in KNOWN_PROGRAMS),
     ]
     text = "\n".join(_text_of_taken([taken, lost], takers))
     assert "1a86:7523 Serial\n    at       1-1.2\n    why      a program has claimed it" in text
     assert "10c4:ea60\n    at       1-1.3\n    why      the kernel has no driver for it" in text
     for taker in takers:
-        assert f"{taker.name} (pid {taker.pid}): {TAKERS[taker.name]}" in text
+        assert f"{taker.name} (pid {taker.pid}): {KNOWN_PROGRAMS[taker.name]}" in text
     assert _text_of_taken([], ()) == _json_of_taken([], ()) == []
 
 
@@ -125,7 +127,7 @@ def test_names_lead_to_the_node_best_first(tmp_path: Path) -> None:
     for name in ("serial/by-path/b", "serial/by-id/a", "novamas/wheel", "serial/by-id/other"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).symlink_to(tmp_path / ("elsewhere" if "other" in name else "ttyUSB0"))
-    assert names(str(node), str(tmp_path)) == tuple(
+    assert stable_names(str(node), str(tmp_path)) == tuple(
         str(tmp_path / name) for name in ("novamas/wheel", "serial/by-id/a", "serial/by-path/b")
     )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
-from devices.new_file import create_private, put_file, written_to
+from devices.new_file import create_private, named_in_errors, replace_file
 from tests.support.brokers.mosquitto import PATIENCE
 from tests.support.disk import mount
 from tests.support.for_each import for_each
@@ -137,15 +137,15 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_is_replaced_whole(old: Path) -> None:
-    put_file(old, b"new")
+    replace_file(old, b"new")
     assert (old.read_bytes(), old.stat().st_mode & 0o777) == (b"new", 0o640)
     link = old.with_name("link")
     link.symlink_to(old)
-    put_file(link, b"newer")
+    replace_file(link, b"newer")
     assert (old.read_bytes(), link.is_symlink()) == (b"newer", True)
-    put_file(old.with_name("first"), b"x")
+    replace_file(old.with_name("first"), b"x")
     assert {each.name for each in old.parent.iterdir()} == {"file", "link", "first"}
-    put_file(Path("/dev/null"), b"x")
+    replace_file(Path("/dev/null"), b"x")
     assert Path("/dev/null").is_char_device()
 
 
@@ -153,7 +153,7 @@ def test_a_file_is_replaced_whole(old: Path) -> None:
 def test_a_file_that_cannot_be_replaced_stays(old: Path) -> None:
     for path in (old, old.with_name("new")):
         with pytest.raises(OSError, match="No space") as caught:
-            put_file(path, b"new")
+            replace_file(path, b"new")
         assert caught.value.filename == str(path)
     with pytest.raises(OSError, match="No space") as caught:
         create_private(old.with_name("key"), b"secret")
@@ -168,7 +168,7 @@ def test_what_was_there_before_is_not_removed(tmp_path: Path, error: type[BaseEx
     there.write_bytes(b"old")
 
     def write(path: Path) -> None:
-        with written_to(path):
+        with named_in_errors(path):
             path.touch()
             raise error
 
@@ -184,6 +184,6 @@ def test_what_was_there_before_is_not_removed(tmp_path: Path, error: type[BaseEx
 def test_a_part_that_an_earlier_writing_left_does_not_remain(tmp_path: Path) -> None:
     part = tmp_path / "file.part"
     part.write_bytes(b"left")
-    with pytest.raises(ValueError), written_to(part, part=True):  # noqa: PT011 - ours
+    with pytest.raises(ValueError), named_in_errors(part, part=True):  # noqa: PT011 - ours
         raise ValueError
     assert not part.exists()

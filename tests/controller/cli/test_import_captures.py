@@ -12,7 +12,7 @@ import pytest
 
 from controller.cli import main
 from controller.cli.decode import decode, make_codec
-from devices.captures import AT_ONCE
+from devices.captures import RAW_CHUNK_BYTES
 from devices.recording import Chunk, read_recording
 from devices.watch import Watch
 from tests.devices.test_evidence import words
@@ -33,7 +33,8 @@ def test_a_capture_of_every_driver_gives_its_readings(
         data = b"".join(chunk.data for chunk in heard)
         file.write_bytes(data)
         heard = [
-            Chunk(first, data[begin : begin + AT_ONCE]) for begin in range(0, len(data), AT_ONCE)
+            Chunk(first, data[begin : begin + RAW_CHUNK_BYTES])
+            for begin in range(0, len(data), RAW_CHUNK_BYTES)
         ]
     else:
         file.write_text(

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main, speeds
-from devices.codec import Asks
+from devices.codec import RequestingCodec
 from devices.drivers import DRIVERS, driver
 from devices.recording import read_recording
 from tests.devices.test_recordings import RECORDINGS
@@ -78,7 +78,7 @@ def serial_drivers() -> Iterator[str]:
 
 def asks(name: str) -> bool:
     codec = driver(name).make("device", driver(name).options())
-    return isinstance(codec, Asks) or any(every > 0 for every, _ in codec.polls())
+    return isinstance(codec, RequestingCodec) or any(every > 0 for every, _ in codec.polls())
 
 
 @pytest.mark.parametrize("name", [*serial_drivers()])

@@ -54,7 +54,7 @@ from controller.mqtt.tables_api import ServedTable, TablesApi
 from controller.service.metrics import FAMILIES, by_name, of_table
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
-from devices.calls import Heard
+from devices.calls import BytesReceived
 from devices.readings import AnyReading, CardDrawn, LinkGarbage, LinkUp, ShoeReset, unescape
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
@@ -192,7 +192,7 @@ class Floor:
                 if isinstance(given, CardDrawn) and given.card:
                     self.drawn.add(given.card)
                 if given.frame is not None:
-                    self.runner.on_bytes("shoe", Heard(given.at, unescape(given.frame)))
+                    self.runner.on_bytes("shoe", BytesReceived(given.at, unescape(given.frame)))
                 self.runner.on_readings([given])
             await self.runner.drain()
         await self.search(write(given), [*replies, *map(str, logs)])

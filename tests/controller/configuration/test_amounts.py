@@ -17,9 +17,9 @@ from controller.configuration.amounts import in_minor_units
 from controller.configuration.settings import JackpotConfig
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
-from devices.money import AMOUNT
-from devices.places import Path as Place
-from devices.places import loads, spell
+from devices.money import AMOUNT_META
+from devices.places import KeyPath as Place
+from devices.places import format_path, loads
 
 Shape = tuple[str, str]
 """A key, and a TOML value for it with ``%s`` in place of an amount."""
@@ -33,7 +33,9 @@ def shapes(kind: type[msgspec.Struct]) -> Iterator[Shape]:
 
 
 def shape_of(kind: Any) -> str | None:
-    if any(getattr(each, "extra", None) == AMOUNT for each in getattr(kind, "__metadata__", ())):
+    if any(
+        getattr(each, "extra", None) == AMOUNT_META for each in getattr(kind, "__metadata__", ())
+    ):
         return "%s"
     parts = get_args(kind)
     inner = [shape_of(part) for part in parts]
@@ -84,7 +86,10 @@ def test_every_amount_is_written_with_its_decimals() -> None:
         for wrong in ("1234", "12.3", "12.345", "1e3", "inf"):
             notes = []
             in_minor_units(loads(text % wrong, decimals=True), notes)
-            assert [spell(at).rpartition(".")[0] != "" for at, _ in notes] == [True], (name, wrong)
+            assert [format_path(at).rpartition(".")[0] != "" for at, _ in notes] == [True], (
+                name,
+                wrong,
+            )
 
 
 def test_the_currency_is_that_of_the_section() -> None:

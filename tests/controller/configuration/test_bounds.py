@@ -24,9 +24,9 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
     "configuration": Configuration,
     "profile": Profile,
     "address serial": serial_port.PortSettings,
-    "address usb": usb.Settings,
-    "address mqtt": mqtt.Settings,
-    "address replay": replay.Pace,
+    "address usb": usb.UsbSettings,
+    "address mqtt": mqtt.MqttSettings,
+    "address replay": replay.ReplaySettings,
     **{f"settings of {game}": settings_of(game) for game in GAMES},
     **{f"options of {name}": driver(name).options for name in DRIVERS},
 }

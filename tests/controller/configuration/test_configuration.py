@@ -562,7 +562,7 @@ values = st.recursive(
 @given(st.dictionaries(st.sampled_from(["site", "table", "broker", "journal", "log", "x"]), values))
 def test_reading_never_breaks(given_: dict[str, Any]) -> None:
     notes: sections.Notes = []
-    read = sections.read(Configuration, given_, (), notes)
+    read = sections.read_section(Configuration, given_, (), notes)
     assert isinstance(read.table, tuple)
     try:
         msgspec.convert(given_, Configuration)
@@ -641,8 +641,8 @@ list = [
 [t.u.v]
 k = {z = 1}
 """
-    found = places.lines(text)
-    assert {places.spell(path): line for path, line in found.items()} == {
+    found = places.line_numbers(text)
+    assert {places.format_path(path): line for path, line in found.items()} == {
         "a": 1, "a.b": 1, "x": 3, "x.list": 4, "x.list[0]": 4, "x.quoted key": 7, "t[0]": 10,
         "t[0].u[0]": 11, "t[1]": 12, "t[1].u[0]": 13, "t[1].u[0].v": 14, "t[1].u[0].v.k": 15,
         "t[1].u[0].v.k.z": 15,

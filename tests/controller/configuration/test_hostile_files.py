@@ -24,7 +24,7 @@ from devices import places, sections
 from devices.drivers import DRIVERS, driver
 from devices.profiles.language import Profile
 from devices.profiles.profile import ProfileError as ProfileMistaken
-from devices.profiles.profile import parse
+from devices.profiles.profile import parse_profile
 from devices.recording import RecordingError, read_recording
 from tests.support.for_each import for_each
 from tests.support.hostile import TOML, in_turn
@@ -123,7 +123,7 @@ def test_what_is_no_toml_is_a_mistake(tmp_path: Path, piece: str) -> None:
     with pytest.raises(ConfigurationError):
         load(file)
     with pytest.raises(ProfileMistaken):
-        parse(f"name = {piece}\n")
+        parse_profile(f"name = {piece}\n")
 
 
 @pytest.mark.parametrize("game", list(GAMES))
@@ -146,7 +146,9 @@ def test_every_option_of_every_driver(name: str) -> None:
         for piece in VALUES:
             notes: sections.Notes = []
             given_options = tomllib.loads(f"x = {piece}")["x"]
-            options = sections.read(found.options, {field.encode_name: given_options}, (), notes)
+            options = sections.read_section(
+                found.options, {field.encode_name: given_options}, (), notes
+            )
             if not notes:
                 with suppress(ProfileMistaken):
                     found.make("device", options)
@@ -159,7 +161,7 @@ def test_every_key_of_a_profile(way: tuple[str, ...]) -> None:
     )
     for piece in VALUES:
         with suppress(ProfileMistaken):
-            parse(text_of(spoiled(good, way, piece)))
+            parse_profile(text_of(spoiled(good, way, piece)))
 
 
 TIMES = (

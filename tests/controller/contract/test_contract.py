@@ -24,7 +24,7 @@ from controller.contract.retained import Alert, History, Info, ShoeTopic, State
 from controller.contract.schemas import FAMILIES, documents
 from controller.contract.sealed import Opened, Sealed
 from controller.contract.topics import Topics, level
-from devices.readings import EXACT
+from devices.readings import MAX_EXACT_INTEGER
 from tests.support import contract
 from tests.support.for_each import for_each
 
@@ -95,8 +95,10 @@ def test_every_reader_of_json_takes_each_integer_exactly() -> None:
     assert [
         place
         for place, integer in found
-        if not -EXACT <= integer.get("minimum", -EXACT - 1) <= integer.get("maximum", 0)
-        or integer.get("maximum", EXACT + 1) > EXACT
+        if not -MAX_EXACT_INTEGER
+        <= integer.get("minimum", -MAX_EXACT_INTEGER - 1)
+        <= integer.get("maximum", 0)
+        or integer.get("maximum", MAX_EXACT_INTEGER + 1) > MAX_EXACT_INTEGER
     ] == []
 
 
@@ -105,7 +107,7 @@ def _unbounded(found: Any, place: str) -> Iterator[str]:
     if isinstance(found, msgspec.inspect.Metadata) and "maximum" in (found.extra_json_schema or {}):
         return  # a time of an event: older releases have larger ones
     if isinstance(found, msgspec.inspect.IntType):
-        if found.ge is None or found.le is None or max(-found.ge, found.le) > EXACT:
+        if found.ge is None or found.le is None or max(-found.ge, found.le) > MAX_EXACT_INTEGER:
             yield place
     elif isinstance(found, msgspec.inspect.StructType):
         for field in found.fields:

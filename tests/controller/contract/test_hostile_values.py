@@ -37,7 +37,7 @@ from controller.proof.checkpoint import checkpoint_path, flaw, kept
 from controller.proof.segment import FORMAT, BrokenSegmentError, Header, Line, Segment
 from controller.proof.witness import Witness
 from controller.tables.table import Table, _SavedState
-from devices.readings import EXACT, READINGS
+from devices.readings import MAX_EXACT_INTEGER, READINGS
 from tests.support.for_each import for_each
 from tests.support.hostile import anything, numbers, sample, spoiled
 
@@ -52,7 +52,8 @@ def order_of(kind: type[msgspec.Struct]) -> str:
 
 def bounded(line: bytes) -> bool:
     return all(
-        isinstance(number, float) or abs(number) <= EXACT for number in numbers(json.loads(line))
+        isinstance(number, float) or abs(number) <= MAX_EXACT_INTEGER
+        for number in numbers(json.loads(line))
     )
 
 

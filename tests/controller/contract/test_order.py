@@ -11,7 +11,7 @@ from controller.contract.events import DataLate
 from controller.contract.notation import write
 from controller.contract.order import Stamp, before
 from controller.contract.times import moment, utc
-from devices.readings import EXACT
+from devices.readings import MAX_EXACT_INTEGER
 from tests.support.for_each import for_each
 
 NOON = moment("2026-11-23T12:00:00Z")
@@ -55,8 +55,8 @@ def test_one_run_needs_no_wall_clock() -> None:
     assert before(ONE, ONE, None) is None
     assert before(later, beside, None) is None  # read at the same moment
     again = replace(beside, mono_ns=5)  # the count of the year's 105th day begins at 0 again
-    assert before(replace(ONE, mono_ns=EXACT - 5), again, None) is True
-    assert before(again, replace(ONE, mono_ns=EXACT - 5), None) is False
+    assert before(replace(ONE, mono_ns=MAX_EXACT_INTEGER - 5), again, None) is True
+    assert before(again, replace(ONE, mono_ns=MAX_EXACT_INTEGER - 5), None) is False
 
 
 def test_what_is_ordered_is_ordered_for_all() -> None:

@@ -20,7 +20,7 @@ from controller.journal.schema import chained, genesis
 from controller.journal.store import Store
 from controller.proof.audit import audit
 from controller.proof.findings import Audit
-from devices.calls import Heard
+from devices.calls import BytesReceived
 from devices.readings import LinkUp
 from tests.support.journal.premises import Premises, entries, evening
 
@@ -234,7 +234,7 @@ def packed_minute(path: Path) -> None:
             run.now = round(run.now + 0.48, 4)
             for byte in line:
                 run.now = round(run.now + 0.001, 4)
-                run.tell(Heard(run.now, bytes([byte])))
+                run.tell(BytesReceived(run.now, bytes([byte])))
         await run.end()
 
     asyncio.run(play())

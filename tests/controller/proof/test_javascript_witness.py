@@ -15,7 +15,7 @@ from controller.contract import mono as differences
 from controller.journal import mono
 from controller.proof.audit import audit
 from controller.proof.outcome import Outcome
-from devices.readings import EXACT
+from devices.readings import MAX_EXACT_INTEGER
 from tests.controller.proof.test_verify import archive, witnessed
 from tests.support.journal.premises import entries, evening
 
@@ -57,7 +57,7 @@ async def test_a_year_of_one_run_holds(
     last = await evening(path)
     assert next(moments) - mono._STARTED > 365 * DAY
     counted = numbers(path)
-    assert all(0 <= each <= EXACT for each in counted)
+    assert all(0 <= each <= MAX_EXACT_INTEGER for each in counted)
     assert counted != sorted(counted)
     archived = written_by_node(archive(path, msgspec.to_builtins(last)))
     verdict = witnessed(path, archived, last.key)
@@ -71,7 +71,7 @@ async def test_rounded_numbers_accuse_nobody(
     as_before(monkeypatch)
     path = tmp_path / "journal.sqlite3"
     last = await evening(path)
-    assert min(numbers(path)) > EXACT
+    assert min(numbers(path)) > MAX_EXACT_INTEGER
     proved = audit(path)
     assert (proved.differences, proved.proved_events) == ([], len(numbers(path)))
 

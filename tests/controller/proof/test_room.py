@@ -16,7 +16,7 @@ from controller.journal.journal import Journal
 from controller.proof import journal_upkeep
 from controller.proof.audit import audit
 from controller.tables.byte_trace import MAX_BUFFERED_BYTES
-from devices.calls import Heard
+from devices.calls import BytesReceived
 from tests.support.journal.premises import Premises
 
 NOISE = b"abcdefg\xff\n"
@@ -35,7 +35,7 @@ def babble(made: Premises, seconds: int, times: int = 1) -> None:
     """Ten times a second."""
     for _ in range(seconds * 10):
         made.now += 0.1
-        made.tell(Heard(made.now, NOISE * times))
+        made.tell(BytesReceived(made.now, NOISE * times))
 
 
 async def test_what_is_read_of_a_babble_is_proved_and_is_little(tmp_path: Path) -> None:
@@ -70,7 +70,9 @@ async def test_another_device_that_floods_is_named_too(tmp_path: Path) -> None:
 
         def flood(*devices: str) -> str | None:
             for device in devices:
-                made.runner.on_bytes(device, Heard(made.now, b"x" * (MAX_BUFFERED_BYTES + 1)))
+                made.runner.on_bytes(
+                    device, BytesReceived(made.now, b"x" * (MAX_BUFFERED_BYTES + 1))
+                )
             made.upkeep.look_at_room([made.runner])
             made.upkeep.flush([made.runner])
             return made.alerts["device-flood"].detail
@@ -94,7 +96,7 @@ async def test_no_device_is_blamed_for_what_the_disk_does_not_take(
 
         def minute(failed: str | None) -> bool:
             failing.append(failed)
-            made.runner.on_bytes("wheel", Heard(made.now, b"x" * (MAX_BUFFERED_BYTES + 1)))
+            made.runner.on_bytes("wheel", BytesReceived(made.now, b"x" * (MAX_BUFFERED_BYTES + 1)))
             made.upkeep.look_at_room([made.runner])
             made.upkeep.flush([made.runner])
             return "device-flood" in made.alerts

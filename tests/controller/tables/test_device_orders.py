@@ -25,7 +25,7 @@ from controller.tables import runner as runner_module
 from controller.tables.device_orders import command_device
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
-from devices.device import Device
+from devices.device import DeviceSupervisor
 from devices.readings import WheelNumber
 from tests.controller.tables.counting import FATAL, Counting
 from tests.support.devices.parts import Lines, Pty
@@ -39,7 +39,7 @@ class Floor(NamedTuple):
     """A table and its device; ``path``: of the journal."""
 
     runner: TableRunner
-    device: Device
+    device: DeviceSupervisor
     pty: Pty
     path: Path
 
@@ -90,7 +90,7 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
             )
 
         made = TableRunner(make, journal, lambda: 1.0, lambda: None)
-        device = Device(
+        device = DeviceSupervisor(
             id="wheel",
             url=pty.url,
             codec=Lines(),

@@ -29,8 +29,8 @@ from controller.service.time_watch import TimeWatch
 from controller.tables.runner import TableRunner
 from controller.tables.stages import Stages
 from controller.tables.table import Table
-from devices.calls import Heard
-from devices.device import Device
+from devices.calls import BytesReceived
+from devices.device import DeviceSupervisor
 from devices.readings import LinkGarbage, LinkUp
 from tests.support.devices.parts import Lines, Pty
 from tests.support.games.face_down import FaceDown
@@ -77,7 +77,7 @@ async def test_how_much_a_device_sent_is_told_roughly_where_cards_lie_face_down(
         for made in (covered, make_runner(journal)):
             told = []
             for card in (b"Card:9H", b"Card:10H"):
-                made.on_bytes("shoe", Heard(1.0, card * 1000))
+                made.on_bytes("shoe", BytesReceived(1.0, card * 1000))
                 told.append(made.byte_counts()["shoe"].received)
             assert told == ([4096, 4096] if made is covered else [7000, 8000])
         await covered.drain()
@@ -170,7 +170,7 @@ async def test_all_is_stored_when_the_last_bytes_are_too(tmp_path: Path) -> None
         made = make_runner(journal)
         await made.execute(session())
         before = journal.head()
-        made.on_bytes("wheel", Heard(1.0, b"x"))
+        made.on_bytes("wheel", BytesReceived(1.0, b"x"))
         made.flush()
         await made.drain()
         assert journal.head() == before + 1
@@ -180,7 +180,7 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
     """A device that says nothing yet has the same state before and after."""
     port = Pty(tmp_path)
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        device = Device(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
+        device = DeviceSupervisor(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
         places = {"r1": ServedTable(make_runner(journal), Topics("palma"), {"wheel": device}, 1.0)}
         api = TablesApi("pit-1", "b1", Topics("palma"), places)
         clock = TimeWatch(ClockConfig(chrony=""), journal, [], {}, lambda: None)
@@ -260,11 +260,11 @@ async def test_the_time_of_a_table_does_not_go_back_to_what_was_noted_before(
         made = make_runner(journal)
         now = 1_800_000_000.0
         monkeypatch.setattr("controller.tables.runner.time.time", lambda: now)
-        made.on_bytes("wheel", Heard(1.0, b"x"))
+        made.on_bytes("wheel", BytesReceived(1.0, b"x"))
         now += 1.0
         made.on_readings([LinkUp(at=2.0, device="shoe")])
         now += 1.0
-        made.on_bytes("wheel", Heard(3.0, b"x"))
+        made.on_bytes("wheel", BytesReceived(3.0, b"x"))
         now += 1.0
         made.on_readings([LinkUp(at=4.0, device="wheel")], noted=True)
         await made.drain()
@@ -282,7 +282,7 @@ async def test_a_runner_that_was_ended_stores_nothing_and_the_next_goes_on(
         head = journal.head()
         old.end()
         old.on_readings([LinkUp(at=2.0, device="board")])
-        old.on_bytes("wheel", Heard(3.0, b"bytes"))
+        old.on_bytes("wheel", BytesReceived(3.0, b"bytes"))
         old.flush()
         old.new_day()
         await old.drain()

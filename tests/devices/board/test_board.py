@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from devices.board.report import CLOCK, LONGEST_LINE, NUMBERS, check, read_report, write_report
+from devices.board.report import (
+    CLOCK_WRAP_MS,
+    MAX_LINE_BYTES,
+    SEQUENCE_NUMBERS,
+    check,
+    read_report,
+    write_report,
+)
 from devices.drivers import driver
 from devices.readings import (
     AnyReading,
@@ -106,7 +113,8 @@ class TestLines:
         board = slots()
         readings = board.raw(b"U" * 10_000)
         assert (
-            sum(garbage.bytes for garbage in of(LinkGarbage, readings)) > 10_000 - 2 * LONGEST_LINE
+            sum(garbage.bytes for garbage in of(LinkGarbage, readings))
+            > 10_000 - 2 * MAX_LINE_BYTES
         )
         assert boxes(board.raw(b"\r\n" + board.line("coin", 1, 3, 500))) == [(3, False)]
 
@@ -120,16 +128,16 @@ class TestNumbers:
 
     def test_the_number_wraps(self) -> None:
         board = slots()
-        board.lose(NUMBERS // 2 - 2 - board.number)
+        board.lose(SEQUENCE_NUMBERS // 2 - 2 - board.number)
         board.wait(1.0)
-        board.lose(NUMBERS - 2 - board.number)
+        board.lose(SEQUENCE_NUMBERS - 2 - board.number)
         board.wait(1.0)
-        assert board.number == NUMBERS - 1
+        assert board.number == SEQUENCE_NUMBERS - 1
         assert lost(board.wait(3.0)) == []
 
     def test_the_clock_wraps(self) -> None:
         board = Board("slot-board")
-        board.started = board.now - (CLOCK - 1500) / 1000
+        board.started = board.now - (CLOCK_WRAP_MS - 1500) / 1000
         assert lost(board.show("coins", 0, "ok", seconds=5.0)) == []
         assert reports(board.heard) == [("health", "ok")]
         assert boxes(board.say("coin", 1, 3, 500)) == [(3, False)]

@@ -12,8 +12,8 @@ from typing import get_args
 
 import pytest
 
-from devices.board.codec import Board
-from devices.board.report import CLOCK, LONGEST_LINE, NUMBERS, check, read_report
+from devices.board.codec import BoardCodec
+from devices.board.report import CLOCK_WRAP_MS, MAX_LINE_BYTES, SEQUENCE_NUMBERS, check, read_report
 from devices.dice.dice_board import DiceBoard
 from devices.readings import ShufflerStateName
 from devices.shuffler.shuffler_board import STATES, ShufflerBoard
@@ -26,7 +26,7 @@ from tests.support.for_each import for_each
 
 TEXT = (contract.DOCS / "engineer" / "board.md").read_text()
 SECTIONS = contract.sections("engineer/board.md")
-BOARDS: dict[str, type[Board]] = {
+BOARDS: dict[str, type[BoardCodec]] = {
     board.kind: board for board in (BouleBoard, FortuneBoard, DiceBoard, ShufflerBoard, SlotBoard)
 }
 EXAMPLES = [row[0].encode("ascii") for row in contract.table(SECTIONS["Examples"])]
@@ -75,7 +75,7 @@ def test_every_state_of_a_shuffler_is_named() -> None:
 def test_an_example_is_understood(line: bytes) -> None:
     report = read_report(line)
     assert report is not None
-    assert len(line) + 2 <= LONGEST_LINE
+    assert len(line) + 2 <= MAX_LINE_BYTES
     codec = make(f"{report.kind}-board")
     codec.feed(line + b"\r\n", 1.0)
     assert (codec.counters.frames, codec.counters.damaged, codec.counters.unknown) == (1, 0, 0)
@@ -90,9 +90,9 @@ def test_there_is_an_example_of_every_word() -> None:
 
 def test_the_numbers_of_the_format() -> None:
     assert f"`123456789` gives `{check(b'123456789'):04X}`" in TEXT
-    assert f"0 again after {NUMBERS - 1}." in TEXT
-    assert f"0 again after {CLOCK - 1}." in TEXT
-    assert f"at most {LONGEST_LINE} bytes" in TEXT
+    assert f"0 again after {SEQUENCE_NUMBERS - 1}." in TEXT
+    assert f"0 again after {CLOCK_WRAP_MS - 1}." in TEXT
+    assert f"at most {MAX_LINE_BYTES} bytes" in TEXT
 
 
 @pytest.mark.usefixtures("programs")

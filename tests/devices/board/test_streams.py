@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.board.report import LONGEST_LINE, read_report, write_report
+from devices.board.report import MAX_LINE_BYTES, read_report, write_report
 from devices.readings import DeviceReport, LinkGap, SlotCoin
 from tests.support.devices.board_pens import Board, make, of
 
@@ -110,7 +110,7 @@ def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(
         if reopened:
             codec.reconnected(now)
         codec.feed(data, now)
-        assert len(getattr(codec, "_pending")) <= LONGEST_LINE  # noqa: B009 - not part of the contract
+        assert len(getattr(codec, "_pending")) <= MAX_LINE_BYTES  # noqa: B009 - not part of the contract
 
 
 @given(st.lists(st.booleans(), max_size=60))
@@ -131,6 +131,6 @@ def test_every_coin_that_comes_is_told_once_and_every_one_that_does_not_is_misse
     assert missed == coming.count(False) == sum(gap.lost for gap in of(LinkGap, board.heard))
 
 
-@given(st.binary(max_size=LONGEST_LINE))
+@given(st.binary(max_size=MAX_LINE_BYTES))
 def test_no_noise_is_a_report(noise: bytes) -> None:
     assert read_report(noise) is None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.dice.sicbo_shaker import LONGEST_LINE, Options, SicboShaker
+from devices.dice.sicbo_shaker import MAX_LINE_BYTES, Options, SicboShaker
 from devices.readings import AnyReading, DeviceReport, DiceFault, DiceState, LinkGarbage
 
 
@@ -91,8 +91,8 @@ def test_any_split_gives_the_same_and_noise_is_never_an_exception(
 
 
 def test_the_buffer_is_bounded() -> None:
-    said = SicboShaker("dice", Options()).feed(b"x" * (2 * LONGEST_LINE + 5), 1.0)
+    said = SicboShaker("dice", Options()).feed(b"x" * (2 * MAX_LINE_BYTES + 5), 1.0)
     assert [each.bytes for each in said if isinstance(each, LinkGarbage)] == [
-        LONGEST_LINE,
-        LONGEST_LINE,
+        MAX_LINE_BYTES,
+        MAX_LINE_BYTES,
     ]

@@ -22,7 +22,7 @@ import usb.core
 from serial.tools.list_ports_linux import SysFS
 
 from devices.links import (
-    SCHEMES,
+    SCHEME_MODULES,
     LinkFailedError,
     line,
     networks,
@@ -50,8 +50,8 @@ def pty(tmp_path: Path) -> Iterator[Pty]:
 @pytest.fixture
 def as_real(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pseudo-terminal counts as a port with a line."""
-    monkeypatch.setattr(line, "pseudo", lambda _: False)
-    monkeypatch.setattr(serial_port, "pseudo", lambda _: False)
+    monkeypatch.setattr(line, "is_pty", lambda _: False)
+    monkeypatch.setattr(serial_port, "is_pty", lambda _: False)
 
 
 def flags(pty: Pty) -> list[Any]:
@@ -101,7 +101,7 @@ def test_with_a_parity_damaged_bytes_are_looked_for(
 
     def tcsetattr(fd: int, when: int, attributes: list[Any]) -> None:
         wanted[:] = [attributes[2]]
-        real_set(fd, when, [*attributes[:2], attributes[2] & ~line._PARITY, *attributes[3:]])
+        real_set(fd, when, [*attributes[:2], attributes[2] & ~line._PARITY_FLAGS, *attributes[3:]])
 
     def tcgetattr(fd: int) -> list[Any]:
         found: list[Any] = real_get(fd)
@@ -114,7 +114,7 @@ def test_with_a_parity_damaged_bytes_are_looked_for(
     assert iflag & termios.INPCK
     assert iflag & termios.PARMRK
     assert not iflag & (termios.IGNPAR | termios.ISTRIP | termios.IGNBRK | termios.BRKINT)
-    assert wanted[0] & line._PARITY == line._PARITIES[parity]  # type: ignore[index]
+    assert wanted[0] & line._PARITY_FLAGS == line._PARITY_BITS[parity]  # type: ignore[index]
     link.close()
 
 
@@ -131,7 +131,7 @@ def test_what_another_program_left_behind_is_set_right(pty: Pty) -> None:
 
 
 DROPPED = {
-    "parity=M": line._MARK_OR_SPACE,
+    "parity=M": line._CMSPAR,
     "parity=E": termios.PARENB,
     "parity=O": termios.PARODD,
     "bytesize=7": termios.CSIZE,
@@ -159,7 +159,7 @@ def test_a_setting_that_a_driver_drops_is_found_by_reading_back(
 
     monkeypatch.setattr(termios, "tcsetattr", tcsetattr)
     monkeypatch.setattr(termios, "tcgetattr", tcgetattr)
-    monkeypatch.setattr(line, "speed_of", lambda _: 9600)
+    monkeypatch.setattr(line, "receive_speed", lambda _: 9600)
     with pytest.raises(LinkFailedError, match=f"the port cannot do {setting};"):
         open_link(f"{pty.url}?{setting}")
 
@@ -181,7 +181,7 @@ def test_the_speed_of_a_port_is_read_back(
     pty: Pty, baud: int, real: int, refused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A driver that does not know a speed keeps another one."""
-    monkeypatch.setattr(line, "speed_of", lambda _: real)
+    monkeypatch.setattr(line, "receive_speed", lambda _: real)
     if not refused:
         open_link(f"{pty.url}?baud={baud}").close()
         return
@@ -205,10 +205,10 @@ def test_one_and_a_half_stop_bits_go_with_five_bits_only(pty: Pty) -> None:
 def test_the_speed_is_known_of_any_port(pty: Pty) -> None:
     for baud in (9600, 115200, 250000, 74880):
         link = open_link(f"{pty.url}?baud={baud}")
-        assert line.speed_of(link.fileno()) == baud  # type: ignore[attr-defined]
+        assert line.receive_speed(link.fileno()) == baud  # type: ignore[attr-defined]
         link.close()
     with Path("/dev/null").open("rb") as file:
-        assert line.speed_of(file.fileno()) is None
+        assert line.receive_speed(file.fileno()) is None
 
 
 def test_a_real_port_has_what_was_asked_for() -> None:
@@ -246,7 +246,7 @@ def test_every_error_of_a_line_is_known() -> None:
 
 
 @pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", SCHEME_MODULES)
 def test_whatever_an_opening_raises_is_a_failed_link(
     scheme: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,7 +260,7 @@ def test_whatever_an_opening_raises_is_a_failed_link(
     def connect(_address: Address) -> Link:
         raise ERRORS[error]()
 
-    monkeypatch.setattr(import_module(SCHEMES[scheme]), "connect", connect)
+    monkeypatch.setattr(import_module(SCHEME_MODULES[scheme]), "connect", connect)
     with pytest.raises(LinkFailedError):
         open_link(url)
 
@@ -278,7 +278,7 @@ CALLS: dict[str, tuple[object, str]] = {
     "flock": (fcntl, "flock"),
     "pipe": (os, "pipe"),
     "facts": (SysFS, "__init__"),
-    "network": (networks, "made_of"),
+    "network": (networks, "network_interfaces"),
 }
 """What is asked of the system while a port is opened or closed."""
 
@@ -289,7 +289,8 @@ def test_an_adapter_that_is_pulled_out_during_the_opening_is_a_failed_link(
     pty: Pty, call: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each call in turn; nothing stays open, and the port can be opened afterwards."""
-    monkeypatch.setattr(serial_port, "others", lambda path: {path: ()})  # they would take long
+    # a real scan takes long
+    monkeypatch.setattr(serial_port, "other_holders", lambda path: {path: ()})
     place, name = CALLS[call]
     real: Any = getattr(place, name)
     for wanted in range(10):
@@ -354,7 +355,7 @@ def test_an_adapter_that_is_pulled_out_is_left_out_of_the_list(
         return None
 
     monkeypatch.setattr(ports, "comports", comports)
-    monkeypatch.setattr(ports, "behind_port", behind_port)
+    monkeypatch.setattr(ports, "network_card_behind_port", behind_port)
     assert [port.node for port in ports.ports()] == ["/dev/null"]
     attempts = -1000
     assert ports.ports() == []
@@ -365,14 +366,14 @@ def test_a_reader_that_is_pulled_out_is_left_out_of_the_list(
 ) -> None:
     for name in ("1-1", "1-2"):
         (tmp_path / name).mkdir()
-    real: Any = usb_devices._device
+    real: Any = usb_devices._read_device
 
     def device(path: Path) -> Any:
         if path.name == "1-1":
             raise OSError(errno.ENODEV, "No such device")
         return usb_devices.HidDevice(links=("0",), usb="0c2e:0b61", location=path.name)
 
-    monkeypatch.setattr(usb_devices, "_device", device)
+    monkeypatch.setattr(usb_devices, "_read_device", device)
     assert [found.location for found in usb_devices.hid_devices(tmp_path)] == ["1-2"]
     assert real is not device
 

@@ -98,7 +98,7 @@ def test_a_port_held_by_another_program_is_said_so(pty: Pty) -> None:
 def test_a_port_is_closed_to_programs_that_ask_for_no_lock(
     pty: Pty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serial_port, "pseudo", lambda _: False)  # the only port that we have
+    monkeypatch.setattr(serial_port, "is_pty", lambda _: False)  # the only port that we have
     link = open_link(pty.url)
     fd = (
         os.open(pty.path, os.O_RDWR | os.O_NOCTTY) if os.geteuid() == 0 else None

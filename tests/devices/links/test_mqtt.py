@@ -14,7 +14,12 @@ from pathlib import Path
 import pytest
 
 from devices.links import Link, LinkFailedError, mqtt, open_link
-from devices.links.mqtt import AT_ONCE, LONGEST, LONGEST_TOPIC, ROOM
+from devices.links.mqtt import (
+    MAX_PAYLOAD_BYTES,
+    MAX_QUEUED_MESSAGES,
+    MAX_READ_BYTES,
+    MAX_TOPIC_BYTES,
+)
 from tests.support.devices.parts import read_some
 from tests.support.waiting import PATIENCE
 
@@ -96,28 +101,28 @@ def test_a_topic_is_one_line(broker: Broker, link: Link) -> None:
 def test_an_endless_payload_is_cut(broker: Broker, link: Link) -> None:
     broker.publish(b"dice/says", b"x" * 10_000_000)
     broker.publish(b"dice/says", b"S0")
-    wanted = b"says 0 " + b"x" * LONGEST + b"\nsays 0 S0\n"
+    wanted = b"says 0 " + b"x" * MAX_PAYLOAD_BYTES + b"\nsays 0 S0\n"
     assert read_some(link, len(wanted)) == wanted
 
 
 def test_a_topic_that_is_too_long_is_one_that_no_driver_knows(broker: Broker, link: Link) -> None:
-    broker.publish(b"dice/" + b"t" * LONGEST_TOPIC, b"S0")
-    broker.publish(b"dice/" + b"t" * (LONGEST_TOPIC + 1), b"S1")
+    broker.publish(b"dice/" + b"t" * MAX_TOPIC_BYTES, b"S0")
+    broker.publish(b"dice/" + b"t" * (MAX_TOPIC_BYTES + 1), b"S1")
     broker.publish(b"dice/" + b"\xc3\xa4" * 32_000, b"S2")
-    wanted = b"t" * LONGEST_TOPIC + b" 0 S0\n? 0 S1\n? 0 S2\n"
+    wanted = b"t" * MAX_TOPIC_BYTES + b" 0 S0\n? 0 S1\n? 0 S2\n"
     assert read_some(link, len(wanted)) == wanted
 
 
 def test_a_flood_is_read_in_portions_and_nothing_of_it_is_lost(broker: Broker, link: Link) -> None:
-    line = b"says 0 " + b"x" * LONGEST + b"\n"
-    for _ in range(ROOM // 2):
-        broker.publish(b"dice/says", b"x" * LONGEST)
+    line = b"says 0 " + b"x" * MAX_PAYLOAD_BYTES + b"\n"
+    for _ in range(MAX_QUEUED_MESSAGES // 2):
+        broker.publish(b"dice/says", b"x" * MAX_PAYLOAD_BYTES)
     read = b""
-    while len(read) < ROOM // 2 * len(line):
+    while len(read) < MAX_QUEUED_MESSAGES // 2 * len(line):
         portion = link.read(PATIENCE)
-        assert 0 < len(portion) <= AT_ONCE + len(line)
+        assert 0 < len(portion) <= MAX_READ_BYTES + len(line)
         read += portion
-    assert read == line * (ROOM // 2)
+    assert read == line * (MAX_QUEUED_MESSAGES // 2)
 
 
 def test_a_message_that_is_too_short_for_its_topic_is_passed_over(
@@ -129,7 +134,7 @@ def test_a_message_that_is_too_short_for_its_topic_is_passed_over(
 
 
 def test_what_is_no_mqtt_ends_the_link(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mqtt, "KEEPALIVE", 3600)  # the broker is not missed meanwhile
+    monkeypatch.setattr(mqtt, "KEEPALIVE_SECONDS", 3600)  # the broker is not missed meanwhile
     with closing(open_link(broker.url)) as link:
         broker.say(b"\x00\x00")  # a packet of no kind that there is
         with pytest.raises(LinkFailedError, match="lost"):
@@ -139,7 +144,7 @@ def test_what_is_no_mqtt_ends_the_link(broker: Broker, monkeypatch: pytest.Monke
 def test_a_broker_that_answers_nothing_is_lost(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mqtt, "KEEPALIVE", 1)
+    monkeypatch.setattr(mqtt, "KEEPALIVE_SECONDS", 1)
     link = open_link(broker.url)
     try:
         with pytest.raises(LinkFailedError, match="lost"):

@@ -12,8 +12,8 @@ import pytest
 
 from controller.cli.devices import _text
 from devices.links import LinkFailedError, check_link, open_link, ports, serial_port
-from devices.links.networks import CARDS, behind_port, in_device
-from devices.links.ports import Port
+from devices.links.networks import NETWORK_CARDS, network_card_behind_port, network_card_in_device
+from devices.links.ports import SerialPort
 from devices.links.usb_devices import hid_devices
 
 ACM = "02/02/01"
@@ -58,19 +58,19 @@ class Tree:
 )
 def test_a_port_with_a_network_card_beside_it(tmp_path: Path, card: str) -> None:
     Tree(tmp_path, ACM, "0a/00/00", card).port("ttyACM0")
-    assert str(behind_port("/dev/ttyACM0", tmp_path)).endswith(f"class {card}")
+    assert str(network_card_behind_port("/dev/ttyACM0", tmp_path)).endswith(f"class {card}")
 
 
 def test_one_that_is_a_network_card_as_a_whole(tmp_path: Path) -> None:
     Tree(tmp_path, "ff/00/00", kind="e0/01/03").port("ttyUSB0", "ttyUSB0")
-    assert behind_port("/dev/ttyUSB0", tmp_path) == "RNDIS, class e0/01/03"
+    assert network_card_behind_port("/dev/ttyUSB0", tmp_path) == "RNDIS, class e0/01/03"
 
 
 def test_one_that_the_kernel_made_a_network_card_of_whatever_it_says_it_is(tmp_path: Path) -> None:
     tree = Tree(tmp_path, ACM, "ff/ff/ff")
     tree.port("ttyACM0")
     (tree.interfaces[1] / "net" / "usb0").mkdir(parents=True)
-    assert behind_port("/dev/ttyACM0", tmp_path) == "network interface usb0"
+    assert network_card_behind_port("/dev/ttyACM0", tmp_path) == "network interface usb0"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_one_that_the_kernel_made_a_network_card_of_whatever_it_says_it_is(tmp_p
 )
 def test_ports_that_are_no_more_than_that(tmp_path: Path, interfaces: tuple[str, ...]) -> None:
     Tree(tmp_path, *interfaces).port("ttyUSB0", "ttyUSB0")
-    assert behind_port("/dev/ttyUSB0", tmp_path) is None
+    assert network_card_behind_port("/dev/ttyUSB0", tmp_path) is None
 
 
 def test_a_port_that_is_no_usb_device(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_a_port_that_is_no_usb_device(tmp_path: Path) -> None:
     (tmp_path / "class" / "tty" / "ttyS0" / "device").symlink_to(
         tmp_path / "devices" / "platform" / "serial8250"
     )
-    assert behind_port("/dev/ttyS0", tmp_path) is None
-    assert behind_port("/dev/ttyS1", tmp_path) is None
+    assert network_card_behind_port("/dev/ttyS0", tmp_path) is None
+    assert network_card_behind_port("/dev/ttyS1", tmp_path) is None
 
 
 def test_one_that_goes_away_while_it_is_looked_at(tmp_path: Path) -> None:
     tree = Tree(tmp_path, ACM)
     (tree.interfaces[0] / "bInterfaceProtocol").unlink()
-    assert in_device(tree.device, CARDS) is None
+    assert network_card_in_device(tree.device, NETWORK_CARDS) is None
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_such_a_port_is_not_opened_unless_the_site_allows_it(
     tmp_path: Path, pty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Tree(tmp_path / "sys", ACM, "02/06/00").port(Path(pty).name)
-    monkeypatch.setattr(serial_port, "SYSTEM", tmp_path / "sys")
+    monkeypatch.setattr(serial_port, "SYSFS", tmp_path / "sys")
     named = tmp_path / "by-id"
     named.symlink_to(pty)
     with pytest.raises(
@@ -127,7 +127,7 @@ def test_any_other_port_is_opened(
     tmp_path: Path, pty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Tree(tmp_path / "sys", ACM, "0a/00/00").port(Path(pty).name)
-    monkeypatch.setattr(serial_port, "SYSTEM", tmp_path / "sys")
+    monkeypatch.setattr(serial_port, "SYSFS", tmp_path / "sys")
     open_link(f"serial://{pty}").close()
 
 
@@ -149,12 +149,14 @@ def test_what_is_refused_is_listed_with_the_reason(
         )
 
     Tree(tmp_path, ACM, "e0/01/03").port("ttyACM7")
-    monkeypatch.setattr(ports, "SYSTEM", tmp_path)
+    monkeypatch.setattr(ports, "SYSFS", tmp_path)
     monkeypatch.setattr(ports, "comports", lambda: [Found])
     [port] = ports.ports()
     assert port.refused == "RNDIS, class e0/01/03"
     assert "    refused  it is also a network card: RNDIS, class e0/01/03" in _text([port], [], [])
-    assert not [line for line in _text([Port(name="a", node="a")], [], []) if "refused" in line]
+    assert not [
+        line for line in _text([SerialPort(name="a", node="a")], [], []) if "refused" in line
+    ]
 
 
 def test_a_reader_with_a_network_card_in_it_is_listed_with_the_reason(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_nothing_is_opened_of_which_another_program_depends(pty: Pty) -> None:
 def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "lock"
     folder.mkdir()
-    monkeypatch.setattr(holders, "LOCKS", folder)
+    monkeypatch.setattr(holders, "LOCK_FOLDER", folder)
     return folder
 
 
@@ -158,8 +158,8 @@ def test_a_port_whose_bytes_vanish_has_perhaps_a_second_reader(
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(port_watch, "LOOK", 0.05)
-    monkeypatch.setattr(port_watch, "CONFIRM", 0.05)
+    monkeypatch.setattr(port_watch, "SCAN_INTERVAL_SECONDS", 0.05)
+    monkeypatch.setattr(port_watch, "CONFIRM_DELAY_SECONDS", 0.05)
 
 
 @pytest.mark.usefixtures("quick", "programs")
@@ -201,7 +201,7 @@ async def test_one_that_is_gone_again_ends_nothing(monkeypatch: pytest.MonkeyPat
         looks.append(threading.current_thread().name)
         return {node: (Holder(len(looks), "child"),) for node in nodes}
 
-    monkeypatch.setattr(port_watch, "others", others)
+    monkeypatch.setattr(port_watch, "other_holders", others)
     watch, found = PortWatch(), list[object]()
     watch.begin("/dev/x", found.append)
     await until_async(lambda: len(looks) >= 6)
@@ -220,7 +220,7 @@ async def test_one_look_serves_all_ports(monkeypatch: pytest.MonkeyPatch) -> Non
         looks.append(nodes)
         return dict.fromkeys(nodes, ())
 
-    monkeypatch.setattr(port_watch, "others", others)
+    monkeypatch.setattr(port_watch, "other_holders", others)
     watch = PortWatch()
     for number in range(100):
         watch.begin(f"/dev/x{number}", lambda _: None)
@@ -231,19 +231,19 @@ async def test_one_look_serves_all_ports(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_ports_that_are_opened_at_once_share_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, looks = holders._scan, list[int]()
+    real, looks = holders._scan_processes, list[int]()
 
     def scan() -> object:
         looks.append(1)
         return real()
 
-    monkeypatch.setattr(holders, "_scan", scan)
-    monkeypatch.setattr(holders, "_SCANS", holders._Scans())
+    monkeypatch.setattr(holders, "_scan_processes", scan)
+    monkeypatch.setattr(holders, "_PROCESS_SCANS", holders._ProcessScans())
     start = threading.Barrier(20)
 
     def look() -> None:
         start.wait()
-        holders.others("/dev/null")
+        holders.other_holders("/dev/null")
 
     threads = [threading.Thread(target=look) for _ in range(20)]
     for thread in threads:
@@ -270,7 +270,7 @@ def test_a_process_that_ends_during_the_look_is_left_out(
     (processes / "1" / "fd" / "0").symlink_to("/dev/gone")
     (processes / "2").mkdir()
     (processes / "cpuinfo").touch()
-    monkeypatch.setattr(holders, "PROCESSES", processes)
-    assert holders.others(str(pty.path)) == {str(pty.path): ()}
-    monkeypatch.setattr(holders, "PROCESSES", tmp_path / "no such folder")
-    assert holders.others(str(pty.path), "/dev/no-such-port")[str(pty.path)] == ()
+    monkeypatch.setattr(holders, "PROC", processes)
+    assert holders.other_holders(str(pty.path)) == {str(pty.path): ()}
+    monkeypatch.setattr(holders, "PROC", tmp_path / "no such folder")
+    assert holders.other_holders(str(pty.path), "/dev/no-such-port")[str(pty.path)] == ()

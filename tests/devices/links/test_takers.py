@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from devices.links import LinkFailedError, open_link, serial_port, takers
-from devices.links.takers import TAKERS, Taker, Unported, running, suspects, without_port
+from devices.links.takers import (
+    KNOWN_PROGRAMS,
+    AdapterTaker,
+    AdapterWithoutPort,
+    adapters_without_port,
+    describe_suspects,
+    running_takers,
+)
 
 
 def run(folder: Path, *programs: tuple[int, str]) -> Path:
@@ -42,8 +49,8 @@ def plug(folder: Path, place: str, usb: str, driver: str = "", port: str = "") -
 
 def test_the_known_programs_are_found_if_they_run(tmp_path: Path) -> None:
     there = run(tmp_path, (1, "systemd"), (812, "brltty"), (90, "gpsd"), (91, "gpsd-like"))
-    assert running(there) == (Taker(812, "brltty"), Taker(90, "gpsd"))
-    assert running(tmp_path / "none") == ()
+    assert running_takers(there) == (AdapterTaker(812, "brltty"), AdapterTaker(90, "gpsd"))
+    assert running_takers(tmp_path / "none") == ()
 
 
 def test_an_adapter_whose_port_was_taken_is_found(tmp_path: Path) -> None:
@@ -51,8 +58,8 @@ def test_an_adapter_whose_port_was_taken_is_found(tmp_path: Path) -> None:
     plug(tmp_path, "1-1.2", "1a86:7523", "usbfs")
     plug(tmp_path, "1-1.3", "10c4:ea60")
     plug(tmp_path, "1-1.4", "046d:c077", "usbhid")
-    taken, lost = without_port(tmp_path)
-    assert taken == Unported(
+    taken, lost = adapters_without_port(tmp_path)
+    assert taken == AdapterWithoutPort(
         usb="1a86:7523",
         location="1-1.2",
         product="USB Serial",
@@ -60,18 +67,18 @@ def test_an_adapter_whose_port_was_taken_is_found(tmp_path: Path) -> None:
         claimed=True,
     )
     assert (lost.usb, lost.claimed) == ("10c4:ea60", False)
-    assert without_port(tmp_path / "none") == []
+    assert adapters_without_port(tmp_path / "none") == []
 
 
-@pytest.mark.parametrize("name", TAKERS)
+@pytest.mark.parametrize("name", KNOWN_PROGRAMS)
 def test_a_missing_port_names_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
-    monkeypatch.setattr(takers, "running", lambda: (Taker(812, name),))
+    monkeypatch.setattr(takers, "running_takers", lambda: (AdapterTaker(812, name),))
     with pytest.raises(LinkFailedError, match=rf"no such port; .*: {name} \(pid 812\); see docs"):
         open_link(f"serial://{tmp_path}/wheel")
-    monkeypatch.setattr(takers, "running", tuple)
+    monkeypatch.setattr(takers, "running_takers", tuple)
     with pytest.raises(LinkFailedError, match=f"no such port; .*{name}.* can take an adapter away"):
         open_link(f"serial://{tmp_path}/wheel")
-    assert name in suspects()
+    assert name in describe_suspects()

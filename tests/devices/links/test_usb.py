@@ -20,7 +20,7 @@ from simulators.usb import (
     Interface,
     UsbDevice,
     VirtualBus,
-    error,
+    usb_error,
 )
 from tests.support.devices.parts import read_some
 
@@ -35,9 +35,9 @@ TWO = {
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VirtualBus]:
     virtual = VirtualBus()
-    monkeypatch.setattr(usb_link, "library", lambda: virtual)
+    monkeypatch.setattr(usb_link, "usb_backend", lambda: virtual)
     monkeypatch.setattr(
-        usb_link, "SYSTEM", tmp_path
+        usb_link, "SYSFS", tmp_path
     )  # else a device of this machine would be taken for one of the bus
     yield virtual
     assert all(
@@ -289,7 +289,7 @@ def test_a_keyboard_that_takes_no_requests_is_read_all_the_same(
     bus: VirtualBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stall(*_: Any) -> int:
-        raise error(errno.EPIPE)
+        raise usb_error(errno.EPIPE)
 
     monkeypatch.setattr(bus, "ctrl_transfer", stall)
     scanner = bus.plug(UsbDevice())
@@ -301,12 +301,12 @@ def test_a_keyboard_that_takes_no_requests_is_read_all_the_same(
 
 
 def test_no_library_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usb_link, "library", lambda: None)
+    monkeypatch.setattr(usb_link, "usb_backend", lambda: None)
     with pytest.raises(LinkFailedError, match=r"libusb is missing .*; install libusb-1\.0-0"):
         open_link(URL)
 
 
 def test_the_library_of_this_machine_is_there() -> None:
-    assert usb_link.library() is not None
+    assert usb_link.usb_backend() is not None
     with pytest.raises(LinkFailedError, match="usb 0000:0000: not plugged in"):
         open_link("usb://0000:0000")

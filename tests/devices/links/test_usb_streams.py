@@ -21,8 +21,8 @@ BOTH = f"{URL}&write=02"
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> VirtualBus:
     made = VirtualBus()
-    monkeypatch.setattr(usb, "SYSTEM", tmp_path)
-    monkeypatch.setattr(usb, "library", lambda: made)
+    monkeypatch.setattr(usb, "SYSFS", tmp_path)
+    monkeypatch.setattr(usb, "usb_backend", lambda: made)
     return made
 
 

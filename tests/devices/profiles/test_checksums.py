@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.profiles.checksums import CATALOGUE, Check, function
-from devices.profiles.language import Checksum, Crc
+from devices.profiles.checksums import NAMED_CRCS, ChecksumVerifier, checksum_function
+from devices.profiles.language import ChecksumSpec, CrcSpec
 from tests.support.for_each import for_each
 
 DIGITS = b"123456789"
@@ -28,7 +28,7 @@ PUBLISHED = {
 
 @for_each(("kind", "word"), PUBLISHED.items())
 def test_published_values(kind: str, word: int) -> None:
-    assert function(Checksum(kind=kind))(DIGITS) == word
+    assert checksum_function(ChecksumSpec(kind=kind))(DIGITS) == word
 
 
 def test_the_whole_catalogue_is_right_here() -> None:
@@ -36,21 +36,26 @@ def test_the_whole_catalogue_is_right_here() -> None:
     wrong = [
         name
         for name, model in anycrc.models.items()
-        if model.width % 8 == 0 and function(Checksum(kind=name.lower()))(DIGITS) != model.check
+        if model.width % 8 == 0
+        and checksum_function(ChecksumSpec(kind=name.lower()))(DIGITS) != model.check
     ]
     assert wrong == []
-    assert len(CATALOGUE) > 80
+    assert len(NAMED_CRCS) > 80
 
 
 def test_plain_sums() -> None:
-    assert function(Checksum(kind="xor"))(DIGITS) == 0x31
-    assert function(Checksum(kind="sum"))(DIGITS) == 477
-    assert (function(Checksum(kind="lrc"))(DIGITS) + sum(DIGITS)) % 256 == 0
+    assert checksum_function(ChecksumSpec(kind="xor"))(DIGITS) == 0x31
+    assert checksum_function(ChecksumSpec(kind="sum"))(DIGITS) == 477
+    assert (checksum_function(ChecksumSpec(kind="lrc"))(DIGITS) + sum(DIGITS)) % 256 == 0
 
 
 def test_one_by_its_parameters() -> None:
-    modbus = Crc(width=16, polynomial=0x8005, initial=0xFFFF, reflected_in=True, reflected_out=True)
-    assert function(Checksum(kind="crc", crc=modbus))(DIGITS) == PUBLISHED["crc16-modbus"]
+    modbus = CrcSpec(
+        width=16, polynomial=0x8005, initial=0xFFFF, reflected_in=True, reflected_out=True
+    )
+    assert (
+        checksum_function(ChecksumSpec(kind="crc", crc=modbus))(DIGITS) == PUBLISHED["crc16-modbus"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,41 +68,45 @@ def test_one_by_its_parameters() -> None:
 )
 def test_one_that_there_is_not(kind: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        function(Checksum(kind=kind))
+        checksum_function(ChecksumSpec(kind=kind))
 
 
 @for_each(
     ("checksum", "frame"),
     [
-        (Checksum(kind="xor", at=-2, first=1), b"\x02G\x0344"),
-        (Checksum(kind="crc16-xmodem", at=-4, first=1, short=1), b"$123456789*31C3"),
-        (Checksum(kind="crc16-xmodem", at=-4, first=1, short=1), b"$123456789*31c3"),
-        (Checksum(kind="crc16-modbus", at=-2, encoding="little"), DIGITS + b"\x37\x4b"),
-        (Checksum(kind="crc16-xmodem", field=2, separator="|", short=1), b"123|456|2C4D|ST"),
-        (Checksum(kind="sum", at=-2, first=0, encoding="big", keep=0x3F, set=0x40), b"\x0102\x02SR1\x03\x7e\x04"),
-        (Checksum(kind="sum", at=-2, first=0, encoding="big", keep=0x3F, set=0x40), b"\x0104\x02RC03\x03\x62\x04"),
+        (ChecksumSpec(kind="xor", at=-2, first=1), b"\x02G\x0344"),
+        (ChecksumSpec(kind="crc16-xmodem", at=-4, first=1, short=1), b"$123456789*31C3"),
+        (ChecksumSpec(kind="crc16-xmodem", at=-4, first=1, short=1), b"$123456789*31c3"),
+        (ChecksumSpec(kind="crc16-modbus", at=-2, encoding="little"), DIGITS + b"\x37\x4b"),
+        (ChecksumSpec(kind="crc16-xmodem", field=2, separator="|", short=1), b"123|456|2C4D|ST"),
+        (ChecksumSpec(kind="sum", at=-2, first=0, encoding="big", keep=0x3F, set=0x40), b"\x0102\x02SR1\x03\x7e\x04"),
+        (ChecksumSpec(kind="sum", at=-2, first=0, encoding="big", keep=0x3F, set=0x40), b"\x0104\x02RC03\x03\x62\x04"),
     ],
 )  # fmt: skip
-def test_where_it_stands(checksum: Checksum, frame: bytes) -> None:
+def test_where_it_stands(checksum: ChecksumSpec, frame: bytes) -> None:
     if checksum.field is not None:
-        right = Check(checksum).written(frame, 8)
+        right = ChecksumVerifier(checksum).written(frame, 8)
         frame = frame.replace(b"2C4D", right)
-    assert Check(checksum).holds(frame)
+    assert ChecksumVerifier(checksum).holds(frame)
     for at, byte in enumerate(frame):
         damaged = frame[:at] + bytes((byte ^ 1,)) + frame[at + 1 :]
-        covered = frame[checksum.first : Check(checksum).place(frame)]
+        covered = frame[checksum.first : ChecksumVerifier(checksum).place(frame)]
         if checksum.first <= at < checksum.first + len(covered) - checksum.short:
-            assert not Check(checksum).holds(damaged)
+            assert not ChecksumVerifier(checksum).holds(damaged)
 
 
 @given(
-    st.sampled_from(["xor", "sum", "lrc", *CATALOGUE]), st.binary(max_size=12), st.integers(-12, 12)
+    st.sampled_from(["xor", "sum", "lrc", *NAMED_CRCS]),
+    st.binary(max_size=12),
+    st.integers(-12, 12),
 )
 def test_a_frame_that_is_too_short_has_no_check_and_breaks_nothing(
     kind: str, frame: bytes, at: int
 ) -> None:
     for encoding in ("hex", "big"):
-        check = Check(
-            Checksum(kind=kind, at=at, encoding="hex" if encoding == "hex" else "big", keep=0xFF)
+        check = ChecksumVerifier(
+            ChecksumSpec(
+                kind=kind, at=at, encoding="hex" if encoding == "hex" else "big", keep=0xFF
+            )
         )
         assert check.holds(frame) in (True, False)

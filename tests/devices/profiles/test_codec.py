@@ -12,7 +12,7 @@ import pytest
 
 from devices.codec import Codec
 from devices.profiles.codec import ProfileCodec
-from devices.profiles.profile import parse
+from devices.profiles.profile import parse_profile
 from devices.readings import (
     AnyReading,
     CardDrawn,
@@ -20,7 +20,7 @@ from devices.readings import (
     LinkGap,
     LinkGarbage,
     LinkLate,
-    Paced,
+    MaybeLate,
     SlotCoin,
     WheelFault,
     WheelNumber,
@@ -155,7 +155,7 @@ reading = "card.drawn"
 with = { card = "{rank}{suit}" }
 """
     )
-    made = ProfileCodec("shoe", parse(text))
+    made = ProfileCodec("shoe", parse_profile(text))
     assert made.feed(b"Ah\n", 1.0) == [CardDrawn(at=1.0, device="shoe", frame="Ah", card="Ah")]
     assert made.feed(b"1h\n", 1.0) == [LinkGarbage(at=1.0, device="shoe", bytes=2)]
 
@@ -181,7 +181,7 @@ reading = "card.drawn"
 with = { card = "{rank2}{suit2}" }
 """
     )
-    made = ProfileCodec("shoe", parse(text))
+    made = ProfileCodec("shoe", parse_profile(text))
     assert made.feed(b"7s2d\n", 1.0) == [
         CardDrawn(at=1.0, device="shoe", card=card) for card in ("7s", "2d")
     ]
@@ -431,4 +431,4 @@ class TestCommands:
 
 def test_every_reading_that_tells_whether_it_is_late_is_paced() -> None:
     tells = {kind for kind in get_args(AnyReading) if "late" in kind.__struct_fields__}
-    assert tells == set(get_args(Paced))
+    assert tells == set(get_args(MaybeLate))

@@ -9,7 +9,7 @@ import re
 import msgspec
 
 from devices.profiles import language
-from devices.profiles.checksums import CATALOGUE
+from devices.profiles.checksums import NAMED_CRCS
 from tests.support import contract
 from tests.support.devices.described import FOLDER
 from tests.support.for_each import for_each
@@ -17,16 +17,16 @@ from tests.support.for_each import for_each
 TEXT = (contract.DOCS / "technician" / "profiles.md").read_text()
 SECTIONS = {
     "The file": language.Profile,
-    "[framing]": language.Framing,
-    "[checksum]": language.Checksum,
-    "[checksum.crc]": language.Crc,
-    "[sequence]": language.Sequence,
-    "[pace]": language.Pace,
-    "Fields": language.Field,
-    "[[message]]": language.Message,
-    "[[say]] and [[message.say]]": language.Say,
-    "[[poll]]": language.Poll,
-    "[command.NAME]": language.Command,
+    "[framing]": language.FramingSpec,
+    "[checksum]": language.ChecksumSpec,
+    "[checksum.crc]": language.CrcSpec,
+    "[sequence]": language.SequenceSpec,
+    "[pace]": language.PaceSpec,
+    "Fields": language.FieldSpec,
+    "[[message]]": language.MessageSpec,
+    "[[say]] and [[message.say]]": language.ReadingSpec,
+    "[[poll]]": language.PollSpec,
+    "[command.NAME]": language.CommandSpec,
 }
 
 
@@ -56,7 +56,7 @@ def test_the_checks_that_are_named_exist() -> None:
     [body] = re.findall(r"^### \[checksum\]\n(.*?)^###", TEXT, re.MULTILINE | re.DOTALL)
     named = re.findall(r"`(crc\d[^`]*)`", body)
     assert len(named) > 8
-    assert [name for name in named if name not in CATALOGUE] == []
+    assert [name for name in named if name not in NAMED_CRCS] == []
 
 
 def test_the_example_is_the_one_of_the_tests() -> None:

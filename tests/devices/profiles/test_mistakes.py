@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.profiles.codec import ProfileCodec
-from devices.profiles.profile import ProfileError, parse
+from devices.profiles.profile import ProfileError, parse_profile
 from devices.recording import read_recording
 from tests.support.devices.described import FOLDER, HEAD, mistakes
 from tests.support.for_each import for_each
@@ -211,7 +211,7 @@ def test_a_damaged_profile_is_told_or_taken_and_then_never_breaks(
             data.draw(st.sampled_from(values)), data.draw(st.sampled_from(values)), 1
         )
     try:
-        codec = ProfileCodec("device", parse(text))
+        codec = ProfileCodec("device", parse_profile(text))
     except ProfileError as mistaken:
         assert all(mistake.what for mistake in mistaken.mistakes)  # noqa: PT017
         return
@@ -224,7 +224,7 @@ def test_a_damaged_profile_is_told_or_taken_and_then_never_breaks(
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
 def test_profiles_of_the_tests_are_sound(path: Path) -> None:
-    parse(path.read_text())
+    parse_profile(path.read_text())
 
 
 def test_a_map_for_very_many_numbers_is_told_at_once() -> None:
@@ -234,7 +234,7 @@ def test_a_map_for_very_many_numbers_is_told_at_once() -> None:
 
 def test_a_profile_has_an_end() -> None:
     with pytest.raises(ProfileError, match="a profile may have at most 65536 bytes"):
-        parse(HEAD + GOOD + "#" * 65536)
+        parse_profile(HEAD + GOOD + "#" * 65536)
 
 
 DEEP = "a." * 1000 + "a = 1\n"
@@ -245,14 +245,14 @@ DEEP = "a." * 1000 + "a = 1\n"
 )
 def test_what_has_no_end_within_is_refused(text: str) -> None:
     with pytest.raises(ProfileError):
-        parse(text + DEEP)
+        parse_profile(text + DEEP)
     with pytest.raises(ProfileError):
-        parse(text + "x = " + "[" * 9999)
+        parse_profile(text + "x = " + "[" * 9999)
 
 
 def test_lines_count_from_one() -> None:
     with pytest.raises(ProfileError) as caught:
-        parse("colour = 1\n" + HEAD + GOOD)
+        parse_profile("colour = 1\n" + HEAD + GOOD)
     [mistake] = caught.value.mistakes
     assert mistake.of("acme.toml").startswith(
         "acme.toml:1: colour: unknown key; there are: name, kind, title, source, message"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
-from devices.profiles.profile import ProfileError, doubts, parse
-from devices.profiles.saying import KINDS
+from devices.profiles.profile import ProfileError, doubts, parse_profile
+from devices.profiles.saying import READING_TYPES
 from devices.profiles.witness import unreached, witnesses
 from tests.conftest import cases
 from tests.support.devices.described import FOLDER, HEAD, mistakes, profile
@@ -36,7 +36,7 @@ def judge(described: Profile) -> None:
         codec = ProfileCodec("device", described)
         given_by = [type(reading) for time, data in found[at] for reading in codec.feed(data, time)]
         if say.reading:
-            assert KINDS[say.reading] in given_by
+            assert READING_TYPES[say.reading] in given_by
     for m in range(len(described.message)):
         assert ("message", m) in found
 
@@ -44,7 +44,7 @@ def judge(described: Profile) -> None:
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.stem)
 def test_all_that_our_profiles_describe_can_come(path: Path) -> None:
     assert doubts(path.read_text()) == ()
-    judge(parse(path.read_text()))
+    judge(parse_profile(path.read_text()))
 
 
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.stem)
@@ -58,7 +58,7 @@ def test_a_changed_profile_that_is_accepted_can_say_all_that_it_describes(
     values = re.findall(r"= (\S[^,}\n]*)", whole)
     old, new = data.draw(st.sampled_from(values)), data.draw(st.sampled_from(values))
     try:
-        described = parse(whole.replace(f"= {old}", f"= {new}", 1))
+        described = parse_profile(whole.replace(f"= {old}", f"= {new}", 1))
     except ProfileError:
         return
     if not unreached(described):
@@ -227,6 +227,6 @@ def described(draw: st.DrawFn) -> str:
 @settings(max_examples=cases(60, 600), deadline=None)
 @given(described())
 def test_a_profile_of_which_all_can_come_is_not_doubted(text: str) -> None:
-    made = parse(text)
+    made = parse_profile(text)
     assert doubts(text) == ()
     judge(made)

@@ -10,7 +10,7 @@ import pytest
 from devices.drivers import driver
 from devices.links import open_link, usb
 from devices.profiles.codec import ProfileCodec
-from devices.profiles.profile import parse
+from devices.profiles.profile import parse_profile
 from devices.readings import AnyReading, DeviceReport, WheelPhase
 from simulators.usb import VENDOR_READER, VirtualBus
 from tests.support.devices.described import FOLDER
@@ -36,7 +36,7 @@ def test_it_with_the_check_and_the_command_that_a_site_states_as_its_comment_say
         for line in KING.splitlines()
         if line.startswith("#     ") and "<" not in line
     ]
-    codec = ProfileCodec("wheel", parse(KING + "\n".join(comment)))
+    codec = ProfileCodec("wheel", parse_profile(KING + "\n".join(comment)))
     sent = codec.encode("blow", "1500")
     assert sent.startswith(b"BR|KGO|1500|")
     assert blown(codec.feed(sent, 1.0)) == ["1500"]
@@ -49,14 +49,14 @@ def test_a_described_device_on_bulk_endpoints(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     bus = VirtualBus()
-    monkeypatch.setattr(usb, "SYSTEM", tmp_path)
-    monkeypatch.setattr(usb, "library", lambda: bus)
+    monkeypatch.setattr(usb, "SYSFS", tmp_path)
+    monkeypatch.setattr(usb, "usb_backend", lambda: bus)
     text = (
         (FOLDER / "acme-rota.toml")
         .read_text()
         .replace('line = "baud=19200&parity=E"', 'scheme = "usb"\nline = "read=82&write=02"')
     )
-    profile = parse(text)
+    profile = parse_profile(text)
     codec = ProfileCodec("wheel", profile)
     plugged = bus.plug(VENDOR_READER)
     link = open_link(f"usb://0c2e:0b61?timeout=0.2&{profile.line}")

@@ -27,7 +27,7 @@ from devices.readings import (
 from devices.shoe.barcode_cards import PACK, STANDARD
 from devices.shoe.barcode_frames import LAYOUT
 from devices.watch import Watch
-from simulators.shoe.barcode import UP, code, keys, reports
+from simulators.shoe.barcode import KEYS_UP, card_code, key_reports, pos_reports
 from tests.support.for_each import for_each
 
 CARDS = sorted(PACK)
@@ -49,8 +49,8 @@ def said(kind: str, text: str) -> bytes:
     """A code as such a scanner says it."""
     return {
         "serial": lambda: f"{text}\r\n".encode(),
-        "keyboard": lambda: b"".join(keys(text)),
-        "pos": lambda: b"".join(reports(text)),
+        "keyboard": lambda: b"".join(key_reports(text)),
+        "pos": lambda: b"".join(pos_reports(text)),
     }[kind]()
 
 
@@ -62,7 +62,7 @@ def typed(kind: str, text: str) -> bytes:
         chr(sign[shift]): (usage, shift) for usage, sign in LAYOUT.items() for shift in (1, 0)
     }
     pressed = [key(places[each][0], shift=bool(places[each][1])) for each in text]
-    return b"".join(report for each in (*pressed, key(0x28)) for report in (each, UP))
+    return b"".join(report for each in (*pressed, key(0x28)) for report in (each, KEYS_UP))
 
 
 def key(*usages: int, shift: bool = False, modifiers: int = 0, reserved: int = 0) -> bytes:
@@ -82,7 +82,7 @@ class TestEveryScanner:
     @for_each("card", CARDS)
     def test_every_card_is_read(self, kind: str, card: str) -> None:
         scanner = make(kind)
-        [reading] = scanner.feed(said(kind, code(card)), 1.0)
+        [reading] = scanner.feed(said(kind, card_code(card)), 1.0)
         assert isinstance(reading, CardDrawn)
         assert (reading.card, reading.unsure, reading.late, reading.to) == (
             card,
@@ -191,7 +191,9 @@ class TestEveryScanner:
         assert scanner.feed(b"", 10.3) == [LinkLate(at=10.3, device="shoe", frames=2, silence=0.0)]
 
     def test_half_a_code_is_told_and_never_completed(self, kind: str) -> None:
-        begun = {"serial": b"H1", "keyboard": key(0x0B, shift=True) + UP, "pos": bytes(10)}[kind]
+        begun = {"serial": b"H1", "keyboard": key(0x0B, shift=True) + KEYS_UP, "pos": bytes(10)}[
+            kind
+        ]
         scanner = make(kind)
         assert scanner.feed(begun, 1.0) == []
         assert scanner.deadline == 2.0
@@ -216,9 +218,11 @@ class TestEveryScanner:
 
     def test_a_flood_is_a_gap_in_each_second(self, kind: str) -> None:
         scanner = make(kind)
-        damaged = {"serial": b"\xff\r\n", "keyboard": key(1) + key(0x28) + UP, "pos": bytes(64)}[
-            kind
-        ]
+        damaged = {
+            "serial": b"\xff\r\n",
+            "keyboard": key(1) + key(0x28) + KEYS_UP,
+            "pos": bytes(64),
+        }[kind]
         readings = [reading for n in range(25) for reading in scanner.feed(damaged, n * 0.1)]
         assert [
             reading.at for reading in readings if isinstance(reading, LinkGap)
@@ -294,13 +298,13 @@ class TestKeyboard:
             }
             stream = (
                 key(4, shift=True)
-                + UP
+                + KEYS_UP
                 + key(usage, shift=shift)
-                + UP
+                + KEYS_UP
                 + key(4, shift=True)
-                + UP
+                + KEYS_UP
                 + key(0x58)
-                + UP
+                + KEYS_UP
             )
             assert drawn(make("keyboard", cards=table).feed(stream, 1.0)) == ["As"]
 
@@ -313,7 +317,7 @@ class TestKeyboard:
             + key(one, zero)
             + key(zero)
             + key(zero, enter)
-            + UP
+            + KEYS_UP
         )
         assert drawn(make("keyboard").feed(stream, 1.0)) == ["Th"]
 
@@ -322,13 +326,13 @@ class TestKeyboard:
             key(modifiers=0x20)
             + key(0x16, modifiers=0x20)
             + key(modifiers=0x20)
-            + UP
+            + KEYS_UP
             + key(0x1E)
-            + UP
+            + KEYS_UP
             + key(0x28, shift=True)
         )
         scanner = make("keyboard")
-        assert drawn(scanner.feed(stream + key(shift=True) + UP, 1.0)) == ["As"]
+        assert drawn(scanner.feed(stream + key(shift=True) + KEYS_UP, 1.0)) == ["As"]
         assert scanner.deadline is None
 
     @for_each(
@@ -339,47 +343,56 @@ class TestKeyboard:
                 key(0x1E) + key(0x1E),
                 id="a report twice: the key may have gone up and down again between",
             ),
-            pytest.param(UP + UP, id="a report twice: a key may have gone down between"),
+            pytest.param(KEYS_UP + KEYS_UP, id="a report twice: a key may have gone down between"),
             pytest.param(key(0x1E, 0x1F), id="two keys at once"),
-            pytest.param(key(0x39) + UP, id="caps lock"),
-            pytest.param(key(0x1E, modifiers=1) + UP, id="control"),
+            pytest.param(key(0x39) + KEYS_UP, id="caps lock"),
+            pytest.param(key(0x1E, modifiers=1) + KEYS_UP, id="control"),
             pytest.param(key(0x1E, reserved=7), id="no report"),
         ],
     )
     def test_a_code_that_is_in_doubt_is_a_gap(self, between: bytes) -> None:
         scanner = make("keyboard")
-        stream = key(0x0B, shift=True) + UP + between + UP + key(0x1E) + UP + key(0x28) + UP
+        stream = (
+            key(0x0B, shift=True)
+            + KEYS_UP
+            + between
+            + KEYS_UP
+            + key(0x1E)
+            + KEYS_UP
+            + key(0x28)
+            + KEYS_UP
+        )
         assert kinds(scanner.feed(stream, 1.0)) == [LinkGarbage, LinkGap]
         assert drawn(scanner.feed(said("keyboard", "S1"), 2.0)) == ["As"]
 
     def test_enter_alone_is_nothing(self) -> None:
         scanner = make("keyboard")
-        assert scanner.feed(key(0x28) + UP + UP + key(0x28) + UP, 1.0) == []
+        assert scanner.feed(key(0x28) + KEYS_UP + KEYS_UP + key(0x28) + KEYS_UP, 1.0) == []
         assert scanner.deadline is None
 
     def test_the_tail_of_a_code_that_is_too_long_is_no_code(self) -> None:
         scanner = make("keyboard")
-        readings = scanner.feed(b"".join(keys("X" * 41 + "S1")), 1.0)
+        readings = scanner.feed(b"".join(key_reports("X" * 41 + "S1")), 1.0)
         assert set(kinds(readings)) == {LinkGarbage, LinkGap}
         assert drawn(scanner.feed(said("keyboard", "S1"), 2.0)) == ["As"]
 
     def test_a_key_that_never_ends_does_not_pile_up(self) -> None:
         scanner = make("keyboard")
-        readings = scanner.feed((key(4) + UP) * 5000, 1.0)
+        readings = scanner.feed((key(4) + KEYS_UP) * 5000, 1.0)
         assert set(kinds(readings)) == {LinkGarbage, LinkGap}
 
 
 class TestPos:
     def test_a_text_in_several_reports_is_one(self) -> None:
-        first, second = reports("x" * 60)
+        first, second = pos_reports("x" * 60)
         scanner = make("pos")
         assert kinds(scanner.feed(first, 1.0) + scanner.feed(second, 1.0)) == [
             LinkGarbage,
             LinkGap,
             LinkGarbage,
         ]
-        short = bytearray(reports("S1")[0])
-        begun = bytearray(reports("S")[0])
+        short = bytearray(pos_reports("S1")[0])
+        begun = bytearray(pos_reports("S")[0])
         begun[63] = 1
         assert scanner.feed(bytes(begun), 2.0) == []
         short[1:2], short[5:7] = b"\x01", b"1\0"
@@ -387,7 +400,7 @@ class TestPos:
 
     def test_the_tail_of_a_text_that_is_too_long_is_no_code(self) -> None:
         scanner = make("pos")
-        readings = scanner.feed(b"".join(reports("x" * 56 + "S1")), 1.0)
+        readings = scanner.feed(b"".join(pos_reports("x" * 56 + "S1")), 1.0)
         assert set(kinds(readings)) == {LinkGarbage, LinkGap}
         assert drawn(scanner.feed(said("pos", "S1"), 2.0)) == ["As"]
 
@@ -528,7 +541,7 @@ def test_what_was_scanned_is_read_in_its_order_and_nothing_else(
     readings = [
         reading
         for n, card in enumerate(scanned)
-        for reading in scanner.feed(said(kind, code(card)), 2.0 * n)
+        for reading in scanner.feed(said(kind, card_code(card)), 2.0 * n)
     ]
     assert drawn(readings) == scanned
     assert len(readings) == len(scanned)
@@ -538,7 +551,7 @@ def test_what_was_scanned_is_read_in_its_order_and_nothing_else(
 def test_a_lost_report_of_a_keyboard_never_makes_another_card(
     scanned: list[str], data: st.DataObject
 ) -> None:
-    stream = [report for card in scanned for report in keys(code(card))]
+    stream = [report for card in scanned for report in key_reports(card_code(card))]
     lost = data.draw(st.integers(0, len(stream) - 1))
     scanner = make("keyboard", min_draw=0)
     readings = scanner.feed(b"".join(stream[:lost] + stream[lost + 1 :]), 1.0)

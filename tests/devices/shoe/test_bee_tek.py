@@ -15,7 +15,7 @@ from devices.readings import (
     ShoeFault,
     unescape,
 )
-from devices.shoe.bee_tek import LONGEST_LINE, BeeTek, Options
+from devices.shoe.bee_tek import MAX_LINE_BYTES, BeeTek, Options
 from tests.support.devices.shoe_pens import Hearing, cards, of
 from tests.support.for_each import for_each
 
@@ -205,7 +205,7 @@ class TestDamage:
         heard = shoe()
         heard.raw(b" [Game]<Card:4S> " + b"U" * 10_000)
         assert cards(heard.heard) == ["4s"]
-        assert sum(r.bytes for r in of(LinkGarbage, heard.heard)) > 10_000 - LONGEST_LINE
+        assert sum(r.bytes for r in of(LinkGarbage, heard.heard)) > 10_000 - MAX_LINE_BYTES
 
     def test_half_a_line_before_the_link_was_closed(self) -> None:
         heard = shoe()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.readings import DeviceReport, LinkGarbage, ShufflerState
-from devices.shuffler.deck_mate_1 import LONGEST_LINE, DeckMate1
+from devices.shuffler.deck_mate_1 import MAX_LINE_BYTES, DeckMate1
 
 BOOT = b"\x00SHUFFLE MASTER  DECK MATE  V1.62\r\n"
 HISTORY = (
@@ -66,5 +66,5 @@ def test_any_split_gives_the_same_and_noise_is_never_an_exception(
 
 
 def test_the_buffer_is_bounded() -> None:
-    said = DeckMate1("shuffler").feed(b"x" * (3 * LONGEST_LINE + 1), 1.0)
-    assert sum(each.bytes for each in said if isinstance(each, LinkGarbage)) == 3 * LONGEST_LINE
+    said = DeckMate1("shuffler").feed(b"x" * (3 * MAX_LINE_BYTES + 1), 1.0)
+    assert sum(each.bytes for each in said if isinstance(each, LinkGarbage)) == 3 * MAX_LINE_BYTES

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.calls import AnyCall, Heard, Lost, Opened, readings
+from devices.calls import AnyCall, BytesReceived, LinkClosed, LinkOpened, apply_call
 from devices.drivers import driver
 from devices.readings import (
     AnyReading,
@@ -23,8 +23,12 @@ from devices.readings import (
     SlotCoin,
 )
 from devices.slot import cctalk_frames as frames
-from devices.slot.cctalk_acceptor import ANSWER, LATE_AFTER, CcTalkBus, Options
-from devices.slot.cctalk_box import CHECK, SILENT, TRIES
+from devices.slot.cctalk_acceptor import ANSWER_SECONDS, LATE_AFTER_SECONDS, CcTalkCodec, Options
+from devices.slot.cctalk_box import (
+    INHIBIT_CHECK_SECONDS,
+    SILENT_AFTER_REQUESTS,
+    UNSUPPORTED_AFTER_REQUESTS,
+)
 from devices.watch import Watch
 from tests.support.devices.board_pens import of
 from tests.support.for_each import for_each
@@ -41,7 +45,7 @@ class Bus:
         found = driver("cctalk-acceptor")
         self.options = msgspec.convert(options, Options)
         codec = found.make("slot", self.options)
-        assert isinstance(codec, CcTalkBus)
+        assert isinstance(codec, CcTalkCodec)
         self.codec = codec
         self.watch = Watch(codec, "slot", 5.0)
         self.now = 100.0
@@ -53,14 +57,14 @@ class Bus:
         self.says: dict[int, bytes | None] = {}
         self.dead: set[int] = set()
         self.nak: set[int] = set()
-        self.call(Opened(self.now))
+        self.call(LinkOpened(self.now))
 
     def call(self, call: AnyCall) -> list[AnyReading]:
-        return readings(self.watch, call)
+        return apply_call(self.watch, call)
 
     def hear(self, data: bytes, after: float = 0.01) -> list[AnyReading]:
         self.now += after
-        return self.call(Heard(self.now, data))
+        return self.call(BytesReceived(self.now, data))
 
     def request(self) -> tuple[list[AnyReading], bytes]:
         """Wait until the driver asks something."""
@@ -69,7 +73,7 @@ class Bus:
             due = self.watch.deadline
             assert due is not None
             self.now = max(self.now + 0.001, due)
-            said += self.call(Heard(self.now, b""))
+            said += self.call(BytesReceived(self.now, b""))
             if raw := self.watch.request():
                 self.asked.append((raw[0], raw[3]))
                 self.at.append(self.now)
@@ -82,7 +86,7 @@ class Bus:
         if to in self.dead:
             return b""
         if header in self.nak:
-            return frames.write_frame(frames.HOST, to, frames.NAK)
+            return frames.write_frame(frames.HOST_ADDRESS, to, frames.NAK)
         said: bytes | None = b""
         if header in self.says:
             said = self.says[header]
@@ -97,7 +101,7 @@ class Bus:
         elif header == frames.REQUEST_INHIBITS:
             set_up = (to, frames.MODIFY_INHIBITS)
             said = self.data[self.asked.index(set_up)] if set_up in self.asked else bytes(2)
-        return b"" if said is None else frames.write_frame(frames.HOST, to, 0, said)
+        return b"" if said is None else frames.write_frame(frames.HOST_ADDRESS, to, 0, said)
 
     def turn(self) -> list[AnyReading]:
         """One request with its echo and its answer."""
@@ -198,7 +202,7 @@ class TestSetUp:
         bus.says[frames.MANUFACTURER] = None
         bus.nak.add(frames.MODIFY_MASTER_INHIBIT)
         said = bus.ready()
-        assert bus.asked.count((2, frames.MANUFACTURER)) == TRIES
+        assert bus.asked.count((2, frames.MANUFACTURER)) == UNSUPPORTED_AFTER_REQUESTS
         assert ("not_supported", "box 1: manufacturer") in reports(said)
         assert [one.command for one in of(DeviceRefused, said)] == ["box 1: modify master inhibit"]
         bus.note((6, 1))
@@ -208,7 +212,7 @@ class TestSetUp:
         bus = Bus(coins=[[5, 100], [6, 200]])
         bus.says[frames.COIN_ID] = None
         bus.ready()
-        assert bus.asked.count((2, 184)) == TRIES
+        assert bus.asked.count((2, 184)) == UNSUPPORTED_AFTER_REQUESTS
         assert bus.data[bus.asked.index((2, 231))] == b"\x30\x00"
 
     def test_an_answer_that_comes_when_another_was_asked_for_begins_it_anew(self) -> None:
@@ -233,7 +237,7 @@ class TestSetUp:
         bus.says[frames.REQUEST_INHIBITS] = b"\x00\x00"
         said: list[AnyReading] = []
         begin = bus.now
-        while bus.now < begin + CHECK + 2.0:
+        while bus.now < begin + INHIBIT_CHECK_SECONDS + 2.0:
             said += bus.turn()
         assert ("inhibits", "box 1: not as set; they are set again") in reports(said)
         assert bus.asked.count((2, 231)) == 2
@@ -257,7 +261,7 @@ class SlowBus(Bus):
             self.now = max(self.now, soonest)
             heard = b"".join(data for at, data in self.coming if at <= self.now)
             self.coming = [each for each in self.coming if each[0] > self.now]
-            said += self.call(Heard(self.now, heard))
+            said += self.call(BytesReceived(self.now, heard))
             if raw := self.watch.request():
                 self.asked.append((raw[0], raw[3]))
                 self.data.append(raw[4:-1])
@@ -342,7 +346,7 @@ class TestWrongLength:
         bus.says[header] = bytes(wanted + 2)
         said: list[AnyReading] = []
         begin = bus.now
-        while bus.now < begin + 5 * CHECK:
+        while bus.now < begin + 5 * INHIBIT_CHECK_SECONDS:
             said += bus.turn()
         assert dict(reports(said))["answer_wrong"].endswith(f"{wanted + 2} bytes, not {wanted}")
 
@@ -453,7 +457,7 @@ class TestCoins:
         bus = ready()
         bus.note((6, 1))
         _, raw = bus.request()
-        busy = frames.write_frame(frames.HOST, 2, frames.BUSY)
+        busy = frames.write_frame(frames.HOST_ADDRESS, 2, frames.BUSY)
         assert bus.hear(raw + busy) == []
         assert coins(bus.look()) == [(1, 200, False)]
 
@@ -465,7 +469,7 @@ class TestLate:
         bus.look(20)
         bus.dead.add(2)
         begin = bus.now
-        while bus.now < begin + LATE_AFTER + 1.0:
+        while bus.now < begin + LATE_AFTER_SECONDS + 1.0:
             bus.turn()
         bus.dead.clear()
         bus.note((6, 1))
@@ -480,7 +484,7 @@ class TestLate:
         _, raw = bus.request()
         bus.note((6, 1))
         answer = bus.answer(2, 229, b"")
-        bus.hear(b"", ANSWER + 0.01)
+        bus.hear(b"", ANSWER_SECONDS + 0.01)
         bus.request()
         bus.hear(raw + answer)
         assert coins(bus.turn()) == [(1, 200, True)]
@@ -494,9 +498,9 @@ class TestLate:
         bus = ready()
         bus.note((5, 1))
         bus.look()
-        bus.call(Lost(bus.now, "unplugged"))
+        bus.call(LinkClosed(bus.now, "unplugged"))
         bus.now += 1.0
-        bus.call(Opened(bus.now))
+        bus.call(LinkOpened(bus.now))
         bus.note((6, 1))
         assert coins(bus.ready()) == [(1, 200, True)]
 
@@ -509,7 +513,7 @@ class TestAnotherAcceptor:
         bus.note((6, 1))
         bus.look()
         bus.dead.add(2)
-        bus.turns(SILENT + 1)
+        bus.turns(SILENT_AFTER_REQUESTS + 1)
         bus.dead.clear()
         bus.counter[2], bus.events[2] = 37, [(5, 1)] * 5
         said = bus.ready()
@@ -520,9 +524,9 @@ class TestAnotherAcceptor:
 
     def test_nor_if_the_one_before_had_counted_nothing(self) -> None:
         bus = ready()
-        bus.call(Lost(bus.now, "unplugged"))
+        bus.call(LinkClosed(bus.now, "unplugged"))
         bus.now += 1.0
-        bus.call(Opened(bus.now))
+        bus.call(LinkOpened(bus.now))
         bus.counter[2], bus.events[2] = 2, [(5, 1)] * 2
         said = bus.ready()
         assert coins(said) == []
@@ -598,12 +602,12 @@ class TestLine:
                 if one[0] == address
             ]
             poll = bus.options.poll
-            assert max(b - a for a, b in pairwise(times)) < poll + 2 * ANSWER
+            assert max(b - a for a, b in pairwise(times)) < poll + 2 * ANSWER_SECONDS
 
     def test_one_that_is_heard_again_is_set_up_again(self) -> None:
         bus = ready(boxes=[[2, 1], [3, 2]], coins=[[6, 200]])
         bus.dead.add(3)
-        said = bus.turns(4 * SILENT)
+        said = bus.turns(4 * SILENT_AFTER_REQUESTS)
         assert reports(said) == [("health", "box 2: silent")]
         bus.dead.clear()
         assert ("health", "box 2: ok") in reports(bus.turns(40))
@@ -641,19 +645,19 @@ def test_no_bytes_at_any_time_are_a_defect(course: list[tuple[float, bytes | Non
 
 def test_nothing_is_asked_while_the_link_is_closed() -> None:
     bus = ready()
-    bus.call(Lost(bus.now, "unplugged"))
+    bus.call(LinkClosed(bus.now, "unplugged"))
     bus.watch.request()
     for _ in range(5):
         bus.now += 1.0
-        assert bus.call(Lost(bus.now, "unplugged")) == []
+        assert bus.call(LinkClosed(bus.now, "unplugged")) == []
         assert bus.watch.request() == b""
 
 
 def test_after_a_stall_of_ours_one_request_is_sent_and_not_all_that_were_due() -> None:
     bus = ready(boxes=[[2, 1], [3, 2]])
     bus.now += 4.0
-    assert bus.call(Heard(bus.now, b"")) == []
-    assert len(bus.watch.request()) == frames.SHORTEST
+    assert bus.call(BytesReceived(bus.now, b"")) == []
+    assert len(bus.watch.request()) == frames.MIN_FRAME_BYTES
     assert bus.watch.request() == b""
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from devices.slot.cctalk_coins import FAULTS, REFUSED, Coins, agree, amount_of
+from devices.slot.cctalk_coins import (
+    ACCEPTOR_FAULTS,
+    COIN_REFUSALS,
+    CoinTable,
+    agreed_amounts,
+    amount_of,
+)
 from tests.support.for_each import for_each
 
 
@@ -23,26 +29,26 @@ def test_the_amount_in_a_name(name: str, amount: int | None) -> None:
 
 
 def test_without_settings_every_coin_of_the_currency_is_accepted() -> None:
-    assert agree({5: "EU100A", 6: "EU200A", 7: "GB100A", 8: "......"}, {}, "EU") == Coins(
-        {5: 100, 6: 200}
-    )
+    assert agreed_amounts(
+        {5: "EU100A", 6: "EU200A", 7: "GB100A", 8: "......"}, {}, "EU"
+    ) == CoinTable({5: 100, 6: 200})
 
 
 def test_with_settings_no_other_coin_is() -> None:
-    assert agree({5: "EU100A", 6: "EU200A"}, {6: 200}, "EU") == Coins({6: 200})
+    assert agreed_amounts({5: "EU100A", 6: "EU200A"}, {6: 200}, "EU") == CoinTable({6: 200})
 
 
 def test_settings_say_it_where_the_acceptor_does_not() -> None:
-    assert agree({1: "TK001A", 2: "......"}, {1: 500, 2: 250, 3: 100}, "EU") == Coins(
+    assert agreed_amounts({1: "TK001A", 2: "......"}, {1: 500, 2: 250, 3: 100}, "EU") == CoinTable(
         {1: 500, 2: 250, 3: 100}
     )
 
 
 def test_where_they_disagree_the_coin_is_not_accepted() -> None:
-    assert agree({5: "EU100A", 6: "EU200A"}, {5: 200, 6: 200}, "EU") == Coins(
+    assert agreed_amounts({5: "EU100A", 6: "EU200A"}, {5: 200, 6: 200}, "EU") == CoinTable(
         {6: 200}, ("position 5 is EU100A, the settings say 200",)
     )
 
 
 def test_an_error_is_either_a_refused_coin_or_a_fault() -> None:
-    assert not set(REFUSED) & set(FAULTS)
+    assert not set(COIN_REFUSALS) & set(ACCEPTOR_FAULTS)

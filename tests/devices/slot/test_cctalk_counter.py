@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devices.slot.cctalk_counter import (
-    EVENTS,
+    BUFFERED_EVENTS,
+    COUNTER_VALUES,
     NO_EVENT,
-    RING,
+    BufferChange,
     Event,
-    Look,
-    News,
+    EventBuffer,
     compare,
-    read_look,
+    read_buffer,
 )
 from tests.support.for_each import for_each
 
-NONE = (NO_EVENT,) * EVENTS
+NONE = (NO_EVENT,) * BUFFERED_EVENTS
 events = st.tuples(st.integers(0, 16), st.integers(1, 40))
 
 
@@ -30,12 +30,12 @@ class Shown:
 
     def __init__(self) -> None:
         self.counter = 0
-        self.kept: deque[Event] = deque(NONE, EVENTS)
+        self.kept: deque[Event] = deque(NONE, BUFFERED_EVENTS)
         self.all: list[Event] = []
 
     def note(self, happened: list[Event]) -> None:
         for event in happened:
-            self.counter = self.counter % RING + 1
+            self.counter = self.counter % COUNTER_VALUES + 1
             self.kept.appendleft(event)
             self.all.append(event)
 
@@ -43,11 +43,11 @@ class Shown:
         self.counter = 0
         self.kept.extend(NONE)
 
-    def look(self) -> Look:
-        return Look(self.counter, tuple(self.kept))
+    def look(self) -> EventBuffer:
+        return EventBuffer(self.counter, tuple(self.kept))
 
 
-@given(st.lists(events, max_size=300), st.lists(events, max_size=EVENTS - 1))
+@given(st.lists(events, max_size=300), st.lists(events, max_size=BUFFERED_EVENTS - 1))
 def test_up_to_four_events_are_proved_by_those_before(
     before: list[Event], since: list[Event]
 ) -> None:
@@ -55,10 +55,13 @@ def test_up_to_four_events_are_proved_by_those_before(
     shown.note(before)
     first = shown.look()
     shown.note(since)
-    assert compare(first, shown.look()) == News(tuple(since))
+    assert compare(first, shown.look()) == BufferChange(tuple(since))
 
 
-@given(st.lists(events, max_size=300), st.lists(events, min_size=EVENTS, max_size=RING - 1))
+@given(
+    st.lists(events, max_size=300),
+    st.lists(events, min_size=BUFFERED_EVENTS, max_size=COUNTER_VALUES - 1),
+)
 def test_of_more_the_last_five_are_told_and_how_many_were_lost(
     before: list[Event], since: list[Event]
 ) -> None:
@@ -66,11 +69,13 @@ def test_of_more_the_last_five_are_told_and_how_many_were_lost(
     shown.note(before)
     first = shown.look()
     shown.note(since)
-    expected = News(tuple(since[-EVENTS:]), len(since) - EVENTS, proved=False)
+    expected = BufferChange(
+        tuple(since[-BUFFERED_EVENTS:]), len(since) - BUFFERED_EVENTS, proved=False
+    )
     assert compare(first, shown.look()) == expected
 
 
-@given(st.lists(events, min_size=1, max_size=300), st.lists(events, max_size=EVENTS - 1))
+@given(st.lists(events, min_size=1, max_size=300), st.lists(events, max_size=BUFFERED_EVENTS - 1))
 def test_after_a_reset_what_it_shows_is_new_and_what_was_before_is_not_known(
     before: list[Event], since: list[Event]
 ) -> None:
@@ -84,7 +89,7 @@ def test_after_a_reset_what_it_shows_is_new_and_what_was_before_is_not_known(
     shown.note(since)
     news = compare(first, shown.look())
     if news.reset:
-        assert news == News(tuple(since), None, reset=True, proved=False)
+        assert news == BufferChange(tuple(since), None, reset=True, proved=False)
     else:
         assert news.proved
         assert news.events == tuple(since[len(since) - len(news.events) :])
@@ -95,7 +100,7 @@ def test_no_event_is_ever_told_that_did_not_happen(course: list[list[Event] | No
     """Looks between any numbers of events and resets (None): told is always the end of what
     happened since the last look, in its order.
     """
-    shown, last = Shown(), Look(0, NONE)
+    shown, last = Shown(), EventBuffer(0, NONE)
     for step in course:
         begin = len(shown.all)
         if step is None:
@@ -118,11 +123,11 @@ def test_an_event_that_changed_is_not_believed_at_once(place: int) -> None:
     first = shown.look()
     data = bytearray((first.counter, *(part for event in first.events for part in event)))
     data[place] ^= 0x40
-    assert read_look(bytes(data)) != first
-    assert compare(first, read_look(bytes(data))) == News((), None, proved=False)
+    assert read_buffer(bytes(data)) != first
+    assert compare(first, read_buffer(bytes(data))) == BufferChange((), None, proved=False)
 
 
 def test_after_255_comes_1() -> None:
-    before = Look(255, ((6, 1),) * EVENTS)
-    after = Look(1, ((5, 1), *before.events[:4]))
-    assert compare(before, after) == News(((5, 1),))
+    before = EventBuffer(255, ((6, 1),) * BUFFERED_EVENTS)
+    after = EventBuffer(1, ((5, 1), *before.events[:4]))
+    assert compare(before, after) == BufferChange(((5, 1),))

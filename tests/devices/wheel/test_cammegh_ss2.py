@@ -8,7 +8,7 @@ import pytest
 from devices.readings import LinkGarbage, Phase, WheelFault, WheelNumber, WheelPhase, unescape
 from devices.wheel.cammegh_ss2 import Options
 from devices.wheel.cammegh_ss2_frames import (
-    BLANK,
+    BLANK_NUMBER,
     NUMBERS,
     WARNINGS,
     Status,
@@ -267,7 +267,9 @@ class TestResult:
 
     def test_a_settled_wheel_without_a_number(self) -> None:
         wheel = Hearing()
-        assert faults(wheel.play(3, "  ", BLANK.decode(), bare=False)) == [("number_unknown", True)]
+        assert faults(wheel.play(3, "  ", BLANK_NUMBER.decode(), bare=False)) == [
+            ("number_unknown", True)
+        ]
         assert numbers(wheel.heard) == []
 
 

@@ -307,7 +307,7 @@ def test_what_is_said_twice_is_understood_as_each_line_by_itself(
     """If they are not counted: no wheel says everything twice in an instant."""
     twice, once = Twice(), Hearing()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pace, "AHEAD", inf)
+        patch.setattr(pace, "MAX_LEAD_GAPS", inf)
         for line, after in lines:
             again = [line] if line.startswith(b"*") else []
             heard_twice = twice.line(line, after)

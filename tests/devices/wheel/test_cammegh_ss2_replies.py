@@ -15,7 +15,7 @@ from devices.readings import (
     unescape,
 )
 from devices.wheel.cammegh_ss2 import CammeghSS2, Options
-from devices.wheel.cammegh_ss2_frames import SELF_TEST
+from devices.wheel.cammegh_ss2_frames import SELF_TEST_FAULTS
 from tests.devices.wheel.slingshot import PERIOD, Hearing, faults, status
 from tests.support.for_each import for_each
 
@@ -81,7 +81,7 @@ class TestReplies:
         assert isinstance(refused, DeviceRefused)
         assert (refused.command, refused.reason) == (command, reason)
 
-    @for_each(("code", "meaning"), SELF_TEST.items())
+    @for_each(("code", "meaning"), SELF_TEST_FAULTS.items())
     def test_every_code_of_the_self_test(self, code: int, meaning: str) -> None:
         wheel = Hearing()
         (fault,) = wheel.line(b"*F %d" % code)

@@ -21,7 +21,7 @@ from devices.readings import (
     unescape,
 )
 from devices.watch import Watch
-from devices.wheel.cammegh_ss2 import LONGEST_LINE, CammeghSS2, Options
+from devices.wheel.cammegh_ss2 import MAX_LINE_BYTES, CammeghSS2, Options
 from tests.devices.wheel.slingshot import Hearing, numbers, status
 
 lines = st.one_of(
@@ -102,7 +102,7 @@ def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(
         if reopened:
             one.reconnected(now)
         one.feed(data, now)
-        assert len(one._pending) <= LONGEST_LINE
+        assert len(one._pending) <= MAX_LINE_BYTES
 
 
 @given(st.binary(min_size=1, max_size=2000))
@@ -119,7 +119,7 @@ def test_an_endless_line_is_dropped_and_counted() -> None:
     readings: list[AnyReading] = []
     for _ in range(10):
         readings += one.feed(b"U" * 1000, 1.0)
-        assert len(one._pending) <= LONGEST_LINE
+        assert len(one._pending) <= MAX_LINE_BYTES
     readings += one.feed(b"\r\n", 1.0)
     assert {type(r) for r in readings} == {LinkGarbage}
     assert sum(r.bytes for r in readings if isinstance(r, LinkGarbage)) == 10_000
@@ -130,7 +130,7 @@ def test_an_endless_line_is_dropped_and_counted() -> None:
 def test_the_tail_of_an_endless_line_is_no_bare_number() -> None:
     wheel = Hearing()
     wheel.say(4, 4, "24")
-    assert {type(r) for r in wheel.line(b"U" * (LONGEST_LINE + 1) + b"35")} == {LinkGarbage}
+    assert {type(r) for r in wheel.line(b"U" * (MAX_LINE_BYTES + 1) + b"35")} == {LinkGarbage}
 
 
 def test_a_frame_at_the_end_of_an_endless_line() -> None:

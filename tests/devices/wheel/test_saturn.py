@@ -17,7 +17,7 @@ from devices.readings import (
     WheelPhase,
 )
 from devices.wheel import saturn_frames as frames
-from devices.wheel.saturn import LONGEST, Fields, Options, Saturn
+from devices.wheel.saturn import MAX_ANSWER_BYTES, Fields, Options, Saturn
 from simulators.wheel.saturn import FIELDS, SaturnWheel
 
 KNOWN = msgspec.convert(FIELDS, Fields)
@@ -170,7 +170,7 @@ def test_requests_that_are_heard_again_are_no_answers() -> None:
 
 def test_an_answer_without_end_is_not_waited_for() -> None:
     codec = Saturn("wheel", Options(fields=KNOWN))
-    said = codec.feed(frames.SOH + b"02" + b"x" * (3 * LONGEST), 1.0)
+    said = codec.feed(frames.SOH + b"02" + b"x" * (3 * MAX_ANSWER_BYTES), 1.0)
     assert all(isinstance(each, LinkGarbage) for each in said)
     assert len(said) == 3
 
@@ -189,7 +189,7 @@ def test_a_wrong_check_is_damage_unless_the_site_says_that_there_is_none() -> No
     ("change", "says"),
     [
         ({"state": (9, 4)}, "fields.state"),
-        ({"number": (0, LONGEST)}, "fields.number"),
+        ({"number": (0, MAX_ANSWER_BYTES)}, "fields.number"),
         ({"phases": {"O": "bets_open"}}, "settled"),
         ({"phases": {"O": "spinning"}}, "spinning"),
     ],

@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 
 from controller.contract.jackpot import AwardPay
 from controller.contract.messages.messages import LANGUAGES, catalogue, text
-from subscribers.carrousel.amounts import format_amount, plain
+from devices import money
+from subscribers.carrousel.amounts import format_amount
 from subscribers.carrousel.awards import find_awards
 from subscribers.carrousel.entry import TransactionKind
 from subscribers.carrousel.export import CSV_COLUMNS, as_csv, as_json, select_entries
@@ -324,7 +325,7 @@ def test_there_is_no_receipt_and_no_jackpot_that_is_not_there(file: LedgerReader
 @given(st.integers(-(10**14), 10**14), st.sampled_from(["EUR", "JPY", "KWD"]))
 def test_an_amount_is_the_same_in_every_writing(amount: int, currency: str) -> None:
     digits = {"EUR": 2, "JPY": 0, "KWD": 3}[currency]
-    number = plain(amount, currency)
+    number = money.format_amount(amount, currency)
     assert round(float(number) * 10**digits) == amount
     english, spanish = format_amount(amount, currency, "en"), format_amount(amount, currency, "es")
     assert english.replace(",", "") == f"{number} {currency}"

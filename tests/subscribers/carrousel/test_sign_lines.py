@@ -131,7 +131,7 @@ async def test_a_sign_whose_port_cannot_be_set_is_told_and_tried_again(
     ports: tuple[Port, Port], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good, bad = ports
-    monkeypatch.setattr(sign_line, "pseudo", lambda _: False)  # the only port that we have
+    monkeypatch.setattr(sign_line, "is_pty", lambda _: False)  # the only port that we have
     stop = asyncio.Event()
     unable = LedSign(SignSettings(port=bad.name, jackpot="gran", format="7E1"))
     showing = asyncio.gather(unable.show(stop), at(good).show(stop))

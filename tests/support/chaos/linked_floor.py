@@ -26,7 +26,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from controller.contract.topics import level
 from controller.people.signed_command import Claims, sign
-from devices.money import EURO, plain
+from devices.money import EURO, format_amount
 from tests.support.brokers.engines import Engine
 from tests.support.brokers.mosquitto import Mosquitto, until
 from tests.support.carrousel.floor import KEYS, PEOPLE, SITE, TOPICS, Controller
@@ -47,7 +47,7 @@ GAMES = {
         "poker-draw-house",
         (83, 100),
         (
-            f"settings = {{ jackpot_stake = {plain(STAKE, EURO)}, linked = true, "
+            f"settings = {{ jackpot_stake = {format_amount(STAKE, EURO)}, linked = true, "
             "discarded_jackpot = true }\n"
         ),
     ),
@@ -398,8 +398,8 @@ class LinkedFloor:
         game, percentage, _ = GAMES[decree]
         return (
             f'[[jackpot]]\nid = "{decree.lower()}"\ndecree = "{decree}"\ngames = ["{game}"]\n'
-            f'currency = "EUR"\nseed = {plain(SEEDS[decree] * len(tables), EURO)}\n'
-            + (f"stake = {plain(STAKE, EURO)}\n" if decree == "EUS96" else "")
+            f'currency = "EUR"\nseed = {format_amount(SEEDS[decree] * len(tables), EURO)}\n'
+            + (f"stake = {format_amount(STAKE, EURO)}\n" if decree == "EUS96" else "")
             + '[jackpot.authorisation]\nnumber = "7/2026"\ndate = "2026-01-15"\n'
             f'authority = "Juego"\npercentage = {[*percentage]}\ntables = {json.dumps(tables)}\n'
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
-from devices.profiles.profile import ProfileError, parse
+from devices.profiles.profile import ProfileError, parse_profile
 
 FOLDER = Path(__file__).parents[2] / "profiles"
 
@@ -21,7 +21,7 @@ source = "a test"
 
 def profile(text: str) -> Profile:
     """A profile of what stands behind the head."""
-    return parse(HEAD + text)
+    return parse_profile(HEAD + text)
 
 
 def codec(text: str) -> ProfileCodec:
@@ -31,7 +31,7 @@ def codec(text: str) -> ProfileCodec:
 @cache
 def of_the_tests(name: str) -> Profile:
     """``tests/profiles/NAME.toml``."""
-    return parse((FOLDER / f"{name}.toml").read_text())
+    return parse_profile((FOLDER / f"{name}.toml").read_text())
 
 
 def proof(name: str, device: str = "device") -> ProfileCodec:

@@ -17,7 +17,7 @@ from typing import Any
 
 import serial.rfc2217
 
-from devices.codec import Counters, Proof
+from devices.codec import Counters, FrameProof
 from devices.links import Link
 from devices.readings import AnyReading, DeviceReport
 from tests.support.waiting import PATIENCE
@@ -37,7 +37,7 @@ class Lines:
     damaged.
     """
 
-    proof = Proof.FORM
+    proof = FrameProof.FORM
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ from controller.journal.schema import Entry, new_boot
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table as LiveTable
-from devices.calls import AnyCall, Heard, Lost, Opened, matters, readings
+from devices.calls import AnyCall, BytesReceived, LinkClosed, LinkOpened, apply_call, changes_watch
 from devices.drivers import driver as find_driver
 from devices.watch import Watch
 
@@ -57,7 +57,7 @@ class Premises:
         self.runner = TableRunner(self._table, self.journal, lambda: self.now, lambda: None, cipher)
         found = find_driver(driver)
         self.watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
-        self.tell(Opened(self.now))
+        self.tell(LinkOpened(self.now))
 
     def _table(self) -> LiveTable:
         return LiveTable(
@@ -73,22 +73,22 @@ class Premises:
 
     def tell(self, call: AnyCall) -> None:
         """As the supervisor of a device does it."""
-        if matters(self.watch, call):
+        if changes_watch(self.watch, call):
             self.runner.on_bytes("wheel", call)
-            self.runner.on_readings(readings(self.watch, call))
+            self.runner.on_readings(apply_call(self.watch, call))
 
     def hear(self, *lines: bytes) -> None:
         """Lines of the wheel, half a second apart."""
         for line in lines:
             self.now += 0.5
-            self.tell(Heard(self.now, line + b"\r\n"))
+            self.tell(BytesReceived(self.now, line + b"\r\n"))
 
     def silence(self, seconds: float) -> None:
         self.now += seconds
-        self.tell(Heard(self.now, b""))
+        self.tell(BytesReceived(self.now, b""))
 
     def lose(self, reason: str) -> None:
-        self.tell(Lost(self.now, reason))
+        self.tell(LinkClosed(self.now, reason))
 
     async def open(self) -> None:
         await self.runner.execute(SessionOpen(at=self.now, by="M. Lasa", role="table_head"))

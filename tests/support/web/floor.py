@@ -13,7 +13,7 @@ from typing import Any
 from controller.cli.web import write_laws
 from controller.contract.topics import level
 from controller.people import broker_access
-from simulators.shoe.barcode import code
+from simulators.shoe.barcode import card_code
 from tests.support.brokers.mosquitto import MARK, Mosquitto, Subscriber, until
 from tests.support.daemon.play import TABLE, until_said
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
@@ -137,7 +137,7 @@ class Floor:
     def deal(self, *cards: str) -> None:
         """Scan cards."""
         for card in cards:
-            self.scanner.say(f"{code(card)}\r\n".encode())
+            self.scanner.say(f"{card_code(card)}\r\n".encode())
 
     def sent(self) -> list[str]:
         """The commands that came to the broker until now, by their topics."""
