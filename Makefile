@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-rest steady test-seconds types contracts pure rules-proof chaos brokers integrations bench steps pictures deb deb-test vm format pins clean
+.PHONY: help demo check test test-all test-rest steady test-seconds types contracts pure rules-proof chaos brokers integrations bench steps pictures docs deb deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -26,11 +26,12 @@ help:
 	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/engineer/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make pictures the pictures of README.md anew"
+	@echo "make docs     the site of the pages in docs/, to be read and searched without a network: build/site/index.html"
 	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"
 	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root (RELEASE=12 or 13), and upgrades Debian below it"
 	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/engineer/vm.md)"
 	@echo "make format   put the source in form"
-	@echo "make pins     take newer dependencies: versions and hashes of constraints.txt and constraints-dev.txt (needs uv)"
+	@echo "make pins     take newer dependencies: versions and hashes of constraints*.txt (needs uv)"
 	@echo "make clean    remove the environment and all caches"
 
 demo: .venv/installed
@@ -107,11 +108,16 @@ steps: .venv/installed-dev
 
 pictures: .venv/installed-dev
 	@tests/debian-packages
-	@$(BIN)/python -m tests.web.pictures docs
+	@$(BIN)/python -m tests.web.pictures docs/images
 	@$(BIN)/novamas demo --history 20 --rounds 2 --screenshot docs/images/demo.svg </dev/null >/dev/null
 	@$(BIN)/novamas demo --floor --history 20 --rounds 2 --screenshot docs/images/floor.svg </dev/null >/dev/null
 
-deb: .venv/installed-dev
+# Strict: a broken link is an error.
+docs: .venv/installed-docs
+	@$(BIN)/python -m sphinx -q -W --keep-going -j 1 -c packaging/site -d build/doctrees docs build/site
+	@echo build/site/index.html
+
+deb: .venv/installed-docs
 	@$(BIN)/python packaging/debian/build.py HEAD build $(RELEASE)
 
 deb-test: .venv/installed-dev
@@ -126,12 +132,13 @@ format: .venv/installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Two files, since pip installs all that is in a file with hashes. The build backend is in both: it is not fetched anew for each build.
+# Three files, since pip installs all that is in a file with hashes. The build backend is in all: it is not fetched anew for each build.
 PIN := uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make pins'
 
 pins:
 	echo 'setuptools>=77' | $(PIN) pyproject.toml - --output-file constraints.txt
 	echo 'setuptools>=77' | $(PIN) --extra dev --constraint constraints.txt pyproject.toml - --output-file constraints-dev.txt
+	echo 'setuptools>=77' | $(PIN) --extra docs --constraint constraints-dev.txt pyproject.toml - --output-file constraints-docs.txt
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build *.egg-info
@@ -149,6 +156,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 	$(INSTALL) --require-hashes --requirement constraints-dev.txt
 	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ .venv/installed
+
+.venv/installed-docs: .venv/installed-dev constraints-docs.txt
+	$(INSTALL) --require-hashes --requirement constraints-docs.txt
+	@touch $@
 
 .venv/pyvenv.cfg:
 	@command -v $(PYTHON) >/dev/null || { echo "novamas needs Python 3.11 or newer: $(PYTHON) is not here" >&2; exit 1; }

@@ -30,6 +30,7 @@ from contents import contents
 CHECKOUT = Path(__file__).parents[2]
 HOME = "usr/lib/novamas"
 SHARE = "usr/share/doc/novamas"
+SITE = f"{SHARE}/html"
 SYSTEM = "usr/lib/systemd/system"
 RECORDER = "novamas-surveillance"
 UNITS = (
@@ -187,13 +188,11 @@ def lay(source: Path, parts: Path, root: Path, python: Python) -> None:
         source / "README.md",
         source / "CHANGELOG.md",
         *sorted((source / "docs").rglob("*.md")),
-        *sorted((source / "docs" / "technician" / "monitoring").iterdir()),
+        *sorted((source / "docs").rglob("monitoring/*")),
     ]:
         put(f"{SHARE}/{file.relative_to(source)}", file.read_text())
-    for file in [
-        source / "docs" / "technician" / "novamas.toml",
-        *sorted((source / "examples").iterdir()),
-    ]:
+    samples = (source / "docs").rglob("novamas.toml")
+    for file in [*samples, *sorted((source / "examples").iterdir())]:
         put(f"{SHARE}/examples/{file.name}", file.read_text())
 
 
@@ -226,12 +225,18 @@ def _put(root: Path, path: str, text: str) -> None:
 def generate(
     parts: Path, source: Path, root: Path, version: str, codename: str, time: datetime
 ) -> None:
-    """Write the pages of the manual, the completions and the list of changes."""
+    """Write the site, the pages of the manual, the completions and the list of changes."""
     python = (sys.executable, "-P")
     ours = {"PYTHONPATH": f"{source}:{parts}"}
     manual = root / "usr/share/man/man1"
     run(*python, parts / "manual.py", manual, version, f"{time:%F}", environment=ours)
     run(*python, parts / "completion.py", root / "usr/share", environment=ours)
+    site = source / "packaging" / "site"
+    if site.exists():
+        strict = ("-q", "-W", "-j", "1", "-c", site, "-d", root.parent / "doctrees")
+        run(*python, "-m", "sphinx", *strict, source / "docs", root / SITE, environment=ours)
+        (root / SITE / ".buildinfo").unlink()
+        (root / SITE / "objects.inv").unlink()
     changes = root / SHARE / "changelog"
     (keeper,) = re.findall(r"^Maintainer: (.*)", (parts / "control").read_text(), re.MULTILINE)
     changes.write_text(

@@ -236,6 +236,13 @@ for package in (controller, devices, simulators, subscribers):
     inside("/usr/lib/novamas/bin/python3 -I -W error::SyntaxWarning /tmp/everything.py")
 
 
+def test_the_site_is_there_to_read_and_search() -> None:
+    site = ROOT / "usr/share/doc/novamas/html"
+    assert (site / "index.html").exists()
+    assert "unintellig" in (site / "searchindex.js").read_text()
+    assert not list(site.rglob("*.md"))
+
+
 def test_lintian_finds_no_error(present: Path) -> None:
     run("lintian", "--fail-on", "error", "--allow-root", present)
 

@@ -65,18 +65,26 @@ def pins(name: str) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "dev"), [("constraints.txt", False), ("constraints-dev.txt", True)]
+    ("name", "extra"),
+    [("constraints.txt", ""), ("constraints-dev.txt", "dev"), ("constraints-docs.txt", "docs")],
 )
-def test_every_dependency_is_pinned_with_its_hashes(name: str, dev: bool) -> None:
+def test_every_dependency_is_pinned_with_its_hashes(name: str, extra: str) -> None:
     project = PROJECT["project"]
     asked = [*project["dependencies"], *PROJECT["build-system"]["requires"]]
-    asked += project["optional-dependencies"]["dev"] if dev else []
+    asked += project["optional-dependencies"][extra] if extra else []
     assert {requirement(each) for each in asked} <= pins(name).keys()
 
 
-def test_the_checks_run_with_what_is_installed_in_production() -> None:
-    production, checks = pins("constraints.txt"), pins("constraints-dev.txt")
+@pytest.mark.parametrize("name", ["constraints-dev.txt", "constraints-docs.txt"])
+def test_the_checks_run_with_what_is_installed_in_production(name: str) -> None:
+    production, checks = pins("constraints.txt"), pins(name)
     assert {name: checks.get(name) for name in production} == production
+
+
+def test_the_site_is_built_with_what_the_checks_run_with() -> None:
+    checks, site = pins("constraints-dev.txt"), pins("constraints-docs.txt")
+    both = checks.keys() & site.keys()
+    assert {name: site[name] for name in both} == {name: checks[name] for name in both}
 
 
 def test_what_is_installed_is_what_is_pinned() -> None:
