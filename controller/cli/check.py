@@ -25,7 +25,7 @@ from controller.people.register import alike, read_unsigned, said_alike
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import stated
-from controller.service.installed_units import passed
+from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
 from controller.standby.credentials import login
 from controller.standby.errors import StoreUnusableError
@@ -207,7 +207,7 @@ def missing_credentials(configuration: Configuration) -> list[str]:
     return [
         f"{format_path(at)}: nobody provides the credential {name!r}: {why}"
         for at, name in credentials(configuration).items()
-        if (why := passed(CREDENTIAL_UNITS[str(at[0])], name)) is not None
+        if (why := missing_credential(CREDENTIAL_UNITS[str(at[0])], name)) is not None
     ]
 
 

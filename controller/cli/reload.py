@@ -14,7 +14,7 @@ from controller.cli import CommandLineError, tell
 from controller.cli.configured import config_argument, configuration_at
 from controller.contract.node import ReloadHealth
 from controller.journal.file import served_by
-from controller.service.reload_answer import Answer, read_answer
+from controller.service.reload_answer import ReloadReply, read_reply
 
 PATIENCE = 50.0
 """Seconds that the daemon has for its answer: less than the service manager waits."""
@@ -63,7 +63,7 @@ def said(told: ReloadHealth) -> Iterator[str]:
         yield "ok: the daemon runs by this file already"
 
 
-def _asked(journal: Path) -> Answer:
+def _asked(journal: Path) -> ReloadReply:
     """The daemon's answer. Raises :class:`CommandLineError`."""
     daemon = _daemon(journal)
     try:
@@ -77,7 +77,7 @@ def _asked(journal: Path) -> Answer:
         ended = select.poll()
         ended.register(daemon, select.POLLIN)
         end = time.monotonic() + PATIENCE
-        while (answer := read_answer(journal)) is None or answer.begun < sent:
+        while (answer := read_reply(journal)) is None or answer.begun < sent:
             if ended.poll(LOOK * 1000):
                 raise CommandLineError("the daemon has ended meanwhile; its log says why")
             if time.monotonic() > end:

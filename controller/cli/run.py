@@ -6,8 +6,8 @@ import argparse
 import gc
 
 CONFIGURATION = 78
-"""Exit status for an unusable configuration (EX_CONFIG); the service manager must not
-restart it.
+"""Exit status for an unusable configuration (EX_CONFIG); the service manager must not restart
+it.
 """
 
 
@@ -17,7 +17,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run until a signal. Returns 0 after a clean stop, and ``SOFTWARE`` if a defect ended it."""
+    """Run until a signal. Returns 0 after a clean stop, and ``EXIT_SOFTWARE`` if a defect ended
+    it.
+    """
     # here: the daemon is half a thousand modules, and its help needs none of them
     import asyncio
     from pathlib import Path
@@ -30,7 +32,7 @@ def run(given: argparse.Namespace) -> int:
     from controller.journal.schema import JournalUnusableError
     from controller.people.register import PeopleError
     from controller.service.daemon import serve
-    from controller.service.ending import SOFTWARE, Deadline, TaskDiedError
+    from controller.service.ending import EXIT_SOFTWARE, Deadline, TaskDiedError
     from controller.service.logs import configure, drain
     from controller.service.privacy import keep_private
     from controller.tables.table import UnrestorableStateError
@@ -66,7 +68,7 @@ def run(given: argparse.Namespace) -> int:
         if died is None or others is not None:
             raise
         tell(f"novamas: the essential task {died.exceptions[0]} has ended; the log says why")
-        return SOFTWARE
+        return EXIT_SOFTWARE
     finally:
         deadline.lift()
         drain()

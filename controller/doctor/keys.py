@@ -15,7 +15,7 @@ from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secr
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
 from controller.proof.checkpoint import SigningKeyError, key_path, load_key
-from controller.service.installed_units import passed
+from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
 
 
@@ -23,7 +23,7 @@ def look(configuration: Configuration) -> Iterator[Finding]:
     """All keys that the configuration names, and those beside the journal."""
     yield from _signing(configuration)
     for at, name in credentials(configuration).items():
-        if (why := passed(CREDENTIAL_UNITS[str(at[0])], name)) is not None:
+        if (why := missing_credential(CREDENTIAL_UNITS[str(at[0])], name)) is not None:
             yield Finding("warning", f"credential {name}", f"nobody provides it: {why}")
     journal, recordings = Path(configuration.journal.path), Path(configuration.recordings.path)
     secrets = secret_files(configuration).values()

@@ -1,4 +1,4 @@
-"""What must be the same on both machines of a pair, as each states it to the other one."""
+"""Facts that must be equal on both machines of a pair, as each states them to the other."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from controller.contract.version import SOFTWARE
 from controller.people.people_file import InForce
 from controller.service.readiness import client_id
 
-OWN = ("instance", "listen", "log", "metrics", "recordings")
-"""Keys that each machine may have to itself, as well as all that name a file."""
-FILES = ("path", "file", "folder")
-DIGITS = 12
+OWN_KEYS = ("instance", "listen", "log", "metrics", "recordings")
+"""Keys that may differ between the machines, as may all keys that name a file."""
+FILE_SUFFIXES = ("path", "file", "folder")
+DIGEST_DIGITS = 12
 
 
 def facts(configuration: Configuration, people: InForce | None) -> dict[str, str]:
-    """By what it is. Of each section of the configuration only a digest: secrets stay here."""
+    """Return the facts by name. A section of the configuration is a digest: it may have secrets."""
     sections = {
         f"[{name}]": hashlib.sha256(msgspec.json.encode(section, order="sorted")).hexdigest()[
-            :DIGITS
+            :DIGEST_DIGITS
         ]
         for name, section in _shared(msgspec.to_builtins(configuration)).items()
         if section not in (None, [], {})
@@ -32,19 +32,19 @@ def facts(configuration: Configuration, people: InForce | None) -> dict[str, str
         "client id": client_id(configuration),
         "people file": "none"
         if people is None
-        else f"number {people.people.head.number}, {people.sha256[:DIGITS]}",
+        else f"number {people.people.head.number}, {people.sha256[:DIGEST_DIGITS]}",
         **sections,
     }
 
 
-def _shared(given: Any) -> Any:
-    """A section without what is each machine's own."""
-    if isinstance(given, dict):
+def _shared(value: Any) -> Any:
+    """Remove the keys that may differ from a section."""
+    if isinstance(value, dict):
         return {
-            name: _shared(each)
-            for name, each in given.items()
-            if name not in OWN and not name.endswith(FILES)
+            name: _shared(part)
+            for name, part in value.items()
+            if name not in OWN_KEYS and not name.endswith(FILE_SUFFIXES)
         }
-    if isinstance(given, list | tuple):
-        return [_shared(each) for each in given]
-    return given
+    if isinstance(value, list | tuple):
+        return [_shared(part) for part in value]
+    return value

@@ -1,4 +1,4 @@
-"""The daemon's look at the certificates of its configuration, before one of them ends."""
+"""Monitors the certificates of the configuration, and warns before one of them expires."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ ALERT_ID = "certificates"
 
 
 class CertificateWatch:
-    """``ends``: when each certificate ends, in seconds since 1970, by place and file or server."""
+    """``ends``: when each certificate expires, in seconds since 1970, by place and file or
+    server.
+    """
 
     def __init__(
         self,
@@ -32,34 +34,34 @@ class CertificateWatch:
         self._log = structlog.get_logger()
 
     async def run(self) -> None:
-        """Look at the start and every six hours, until cancelled."""
+        """Check at the start and every six hours, until cancelled."""
         while True:
-            found = await asyncio.to_thread(certificate_ends, self._configuration)
-            self.ends |= found  # a server's that has expired is not read any more
+            ends = await asyncio.to_thread(certificate_ends, self._configuration)
+            self.ends |= ends  # an expired certificate of a server can no longer be read
             self.report(time.time())
             await asyncio.sleep(INTERVAL_SECONDS)
 
     def report(self, now: float) -> None:
         """Raise, reword or clear the alert."""
-        found = {
+        warnings = {
             name: what for name, end in self.ends.items() if (what := expiry_warning(end, now))
         }
-        before = self._alerts.get(ALERT_ID)
-        if not found:
+        previous = self._alerts.get(ALERT_ID)
+        if not warnings:
             if self._alerts.pop(ALERT_ID, None) is not None:
                 self._changed()
             return
-        detail = "; ".join(f"{name}: {what}" for name, what in found.items())
-        detail += ". Renew them and restart what uses them"
-        if before is not None and before.detail == detail:
+        detail = "; ".join(f"{name}: {what}" for name, what in warnings.items())
+        detail += ". Renew them and restart the services that use them"
+        if previous is not None and previous.detail == detail:
             return
-        ended = any(now > self.ends[name] for name in found)
+        expired = any(now > self.ends[name] for name in warnings)
         self._log.warning("certificates end", reason=detail)
         self._alerts[ALERT_ID] = Alert(
             alert=ALERT_ID,
             what="certificate.ends",
-            severity="fault" if ended else "warning",
-            raised=utc(now) if before is None else before.raised,
+            severity="fault" if expired else "warning",
+            raised=utc(now) if previous is None else previous.raised,
             detail=detail,
         )
         self._changed()

@@ -1,5 +1,5 @@
-"""The daemon: reads a configuration and runs its devices, tables, journal and publisher in one task
-group until it is stopped.
+"""The daemon: runs the devices, tables, journal and publisher of a configuration in one task group
+until it is stopped.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ import msgspec
 
 from controller.configuration.checks import deals_face_down
 from controller.configuration.listening import address
-from controller.configuration.settings import BrokerConfig, Configuration
-from controller.configuration.settings import DeviceConfig as DeviceSettings
-from controller.configuration.settings import TableConfig as TableSettings
+from controller.configuration.settings import BrokerConfig, Configuration, DeviceConfig, TableConfig
 from controller.contract.node import PeopleHealth, ReloadHealth
 from controller.contract.retained import About, Alert
 from controller.contract.times import utc
@@ -44,14 +42,20 @@ from controller.people.two_persons import MARKED
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.rulebooks.chapters import chapter, head
 from controller.service.certificates import CertificateWatch
-from controller.service.ending import DEATH, STOP, Deadline, TaskDiedError, error_fields
-from controller.service.health import PERIOD, STUCK, HealthReporter
+from controller.service.ending import (
+    FAILURE_TIMEOUT_SECONDS,
+    STOP_TIMEOUT_SECONDS,
+    Deadline,
+    TaskDiedError,
+    error_fields,
+)
+from controller.service.health import REPORT_INTERVAL_SECONDS, STUCK_SECONDS, HealthReporter
 from controller.service.identities import configured_identity, plate, usb_identity
 from controller.service.keys import card_cipher
 from controller.service.people_in_force import people_file
 from controller.service.privacy import exposed, exposed_secrets
 from controller.service.reload import Floor, ReloadTables
-from controller.service.reload_answer import Answer, write_answer
+from controller.service.reload_answer import ReloadReply, write_reply
 from controller.service.signed_before import tokens
 from controller.service.systemd_notify import notify, watchdog_interval
 from controller.service.time_watch import TimeWatch
@@ -78,36 +82,35 @@ if TYPE_CHECKING:
     from controller.service.pair import Duty, Pair
     from controller.standby.right import Progress
 
-OF_A_LINK = (LinkOpen, LinkUp, LinkLost, LinkStale, LinkUnintelligible)
-"""Readings after which the health of a device is another."""
-REPORTING = 0.05
-"""The most of its CPU time that the event loop spends on reports of health."""
-LOOK = 1.0
-"""Seconds after which a trouble that nobody tells of is noticed, such as that of the log."""
-PEOPLE = "people"
-"""The alert of a people file that is refused."""
-RESTORED = "journal-restored"
-"""The alert of a journal that goes on from a backup."""
-TAKEN_OVER = "taken-over"
-"""The alert of tables that another daemon had before."""
-UNREADY = "standby-unready"
-"""The alert that no other daemon of the pair could take the tables over."""
-DIFFERENT = "standby-different"
-"""The alert that the two machines of a pair are not the same."""
-RETAINED = ("info", "state", "result", "history")
-"""What is retained of a table, beside its alerts."""
-LET_GO = 0.5
-"""Seconds for the tasks of a daemon that gives its tables to the other one of the pair."""
-Points = tuple[Restored | HandOver, ...]
-"""What a table has not told yet of who had it, or what was restored."""
-FAREWELL = 5.0
-"""Seconds allowed at a clean stop to store what is pending, and again to publish it."""
+LINK_READINGS = (LinkOpen, LinkUp, LinkLost, LinkStale, LinkUnintelligible)
+"""Readings that change the health of a device."""
+MAX_REPORT_CPU_SHARE = 0.05
+"""Maximum share of the event loop's CPU time spent on health reports."""
+CHECK_INTERVAL_SECONDS = 1.0
+"""Seconds between two checks for conditions that nothing signals, such as a failing log."""
+PEOPLE_ALERT_ID = "people"
+"""Id of the alert for a rejected people file."""
+RESTORED_ALERT_ID = "journal-restored"
+"""Id of the alert for a journal that continues a backup."""
+TAKEN_OVER_ALERT_ID = "taken-over"
+"""Id of the alert for tables that another daemon has served before."""
+UNREADY_ALERT_ID = "standby-unready"
+"""Id of the alert that no other daemon of the pair could take over."""
+DIFFERENT_ALERT_ID = "standby-different"
+"""Id of the alert that the two machines of a pair differ."""
+RETAINED_TOPICS = ("info", "state", "result", "history")
+"""Retained topics of a table, besides its alerts."""
+HAND_OVER_SECONDS = 0.5
+"""Seconds for the tasks to end when the tables pass to the other daemon of the pair."""
+Unpublished = tuple[Restored | HandOver, ...]
+"""Restores and hand-overs that a table has not yet published."""
+CLEAN_STOP_SECONDS = 5.0
+"""Seconds allowed at a clean stop to store pending data, and again to publish it."""
 
 
 async def serve(configuration: Configuration, deadline: Deadline, file: Path | None = None) -> None:
-    """Run until SIGTERM or SIGINT, which start the ``deadline``, or until the terminal is closed
-    from which the daemon was started, but for ``nohup``. Any other SIGHUP reads the configuration
-    again, where it is from a ``file``.
+    """Run until SIGTERM or SIGINT, which start the ``deadline``, or until the controlling terminal
+    is closed, except under ``nohup``. Any other SIGHUP reloads the configuration from ``file``.
 
     Raises ``JournalUnusableError``, ``OSError`` if the embedded broker cannot listen, and a group
     with :class:`TaskDiedError` if an essential task has ended.
@@ -116,28 +119,30 @@ async def serve(configuration: Configuration, deadline: Deadline, file: Path | N
     loop = asyncio.get_running_loop()
     deadline.names_tasks_of(loop)
 
-    def end(*_: object) -> None:
-        deadline.within(STOP)  # first, and outside the loop, which may hang
+    def on_stop(*_: object) -> None:
+        deadline.within(STOP_TIMEOUT_SECONDS)  # first, and outside the loop, which may be stuck
         loop.call_soon_threadsafe(stop.set)
 
-    attended = signal.SIGHUP in stop_signals() and has_terminal()
+    on_terminal = signal.SIGHUP in stop_signals() and has_terminal()
 
-    def hang_up(*_: object) -> None:
-        if attended and not has_terminal():
-            end()
+    def on_hang_up(*_: object) -> None:
+        if on_terminal and not has_terminal():
+            on_stop()
             return
-        with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(again.set)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    before[signal.SIGHUP] = signal.signal(signal.SIGHUP, hang_up)
+    previous_handlers = {
+        number: signal.signal(number, on_stop) for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    previous_handlers[signal.SIGHUP] = signal.signal(signal.SIGHUP, on_hang_up)
     try:
         if configuration.standby is None:
             await Daemon(configuration, deadline, file, again).run(stop)
         else:
             await _serve_in_pair(configuration, deadline, file, again, stop)
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
 
 
@@ -148,8 +153,8 @@ async def _serve_in_pair(
     again: asyncio.Event,
     stop: asyncio.Event,
 ) -> None:
-    """Wait until the lease of the tables is ours, and serve them until ``stop``."""
-    from controller.service.pair import Pair  # here: few daemons have another one beside them
+    """Wait until this daemon has the lease of the tables, then serve them until ``stop``."""
+    from controller.service.pair import Pair  # imported late: few daemons are in a pair
 
     pair = Pair(configuration, file)
     try:
@@ -167,8 +172,8 @@ async def _serve_in_pair(
 
 
 class Daemon:
-    """All tables of one configuration, which is read from its ``file`` again when ``again`` is set.
-    ``pair``: its place in a pair, which has the lease of the tables, and its journal. Raises
+    """All tables of one configuration, which is reloaded from ``file`` when ``again`` is set.
+    ``pair``: its place in a pair, which holds the lease and the journal. Raises
     ``JournalUnusableError`` and ``KeyFileError``.
     """
 
@@ -197,31 +202,33 @@ class Daemon:
         self._publisher: Publisher | None = None
         self._places: dict[str, ServedTable] = {}
         self._runners: list[TableRunner] = []
-        """Those of all places: one list, which changes with them."""
-        self._reading: dict[str, list[asyncio.Task[None]]] = {}
-        """By table, the tasks of its devices."""
+        """The runners of all places; the list is updated in place."""
+        self._device_tasks: dict[str, list[asyncio.Task[None]]] = {}
+        """By table, the tasks that read its devices."""
         self._alerts: dict[str, Alert] = {}
         try:
-            hidden = any(map(deals_face_down, configuration.table))
+            face_down = any(map(deals_face_down, configuration.table))
             self._cipher = (
-                card_cipher(configuration, lambda: self._upkeep.signer) if hidden else None
+                card_cipher(configuration, lambda: self._upkeep.signer) if face_down else None
             )
             tenure = None if pair is None else pair.begin()
-            last = self._journal.latest("boot")
-            # of a pair, the other daemon may have followed what this journal has not heard of
-            fresh = last is None and self._journal.set_aside is None and pair is None
-            self._seen = Seen(0.0 if fresh else time.time() + TOLERANCE)
+            last_boot = self._journal.latest("boot")
+            # the other daemon of a pair may have executed commands unknown to this journal
+            is_new = last_boot is None and self._journal.set_aside is None and pair is None
+            self._seen = Seen(0.0 if is_new else time.time() + TOLERANCE)
             self._seen.restore(taken_before(tokens(self._journal)), time.time())
-            self._people = people_file(configuration, last)
-            self._take_offered(self._people)
+            self._people = people_file(configuration, last_boot)
+            self._adopt_peer_people(self._people)
             setup = _people_setup(configuration, self._people)
             self._upkeep = JournalUpkeep(
                 *(configuration, self.boot, self._journal, self._alerts, self._changed, setup),
                 tenure,
             )
-            untold = {table.id: self._journal.all_untold(table.id) for table in configuration.table}
+            unpublished = {
+                table.id: self._journal.all_untold(table.id) for table in configuration.table
+            }
             for table in configuration.table:
-                self._places[table.id] = self._place(table)
+                self._places[table.id] = self._build_place(table)
             self._runners[:] = (place.runner for place in self._places.values())
             # The node's own topics are among the simulated ones only if every table is simulated.
             node = Topics(site.id, simulated=all(table.simulated for table in configuration.table))
@@ -229,13 +236,13 @@ class Daemon:
                 *(site.node, self.boot, node, self._places, configuration.broker.response_topics),
                 None if pair is None else pair.health(),
             )
-            for root in _roots_before(last, site.id):
+            for root in _previous_roots(last_boot, site.id):
                 self._api.claims.add_root(root)
             self._api.alerts = self._alerts
             self._api.reload = None if pair is None else pair.reloaded
-            self._say_people()
-            self._say_restored(untold)
-            self._say_taken_over(untold)
+            self._report_people()
+            self._alert_restored(unpublished)
+            self._alert_taken_over(unpublished)
             if pair is not None:
                 pair.tell(self._progress)
         except BaseException:
@@ -243,17 +250,17 @@ class Daemon:
             raise
         if self._journal.set_aside is not None or self._journal.lost is not None:
             self._journal_set_aside()
-        if self._journal.failed is not None:  # while it waited in a pair
+        if self._journal.failed is not None:  # it failed while waiting in a pair
             self._journal_changed(self._journal.failed)
-        found = exposed(Path(configuration.journal.path), Path(configuration.recordings.path))
-        if found := [*found, *exposed_secrets(configuration.broker)]:
+        readable = exposed(Path(configuration.journal.path), Path(configuration.recordings.path))
+        if readable := [*readable, *exposed_secrets(configuration.broker)]:
             self._log.warning(
                 "other users of this machine can read these files; run chmod go= on them",
-                files=[str(path) for path in found],
+                files=[str(path) for path in readable],
             )
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Serve the tables until ``stop``; then store and publish what is pending and publish
+        """Serve the tables until ``stop``; then store and publish what is pending, and publish
         ``offline``.
         """
         try:
@@ -296,14 +303,14 @@ class Daemon:
 
             publishing = essential("publisher", publisher.run())
 
-            def read(table: str) -> None:
-                self._reading[table] = [
+            def read_devices(table: str) -> None:
+                self._device_tasks[table] = [
                     essential(f"device {name} of table {table}", device.run())
                     for name, device in self._places[table].devices.items()
                 ]
 
             for table in self._places:
-                read(table)
+                read_devices(table)
             pair = self._pair
             chores = [
                 essential("journal", self._journal.watch()),
@@ -317,55 +324,59 @@ class Daemon:
             ]
             if listen := self._configuration.metrics.listen:
                 chores.append(
-                    group.create_task(self._tell(listen, reporter, certificates), name="metrics")
+                    group.create_task(
+                        self._serve_metrics(listen, reporter, certificates), name="metrics"
+                    )
                 )
             if (interval := watchdog_interval()) is not None:
-                chores.append(essential("watchdog", self._live(reporter, interval)))
+                chores.append(essential("watchdog", self._feed_watchdog(reporter, interval)))
             floor = Floor(
                 *(self._places, runners, self._api, publisher, self._upkeep),
-                *(self._ready_for, self._try, self._place_anew, read, self._stop_reading),
+                *(self._ready_for, self._attempt, self._replace, read_devices, self._stop_reading),
             )
             reload = ReloadTables(
-                self._configuration, self._file, self._tell_reload, self._journal, floor
+                self._configuration, self._file, self._report_reload, self._journal, floor
             )
             reloading = essential("reload", reload.run(self._again))
             if pair is not None:
                 chores.append(essential("pair", pair.watch(self._duty(publisher, reload))))
             gc.collect()
-            gc.freeze()  # what stays for good is not looked through again and again
+            gc.freeze()  # exempt long-lived objects from every later collection
             notify("READY=1", self._status())
             self._log.info(
                 "daemon up",
                 boot=self.boot,
                 tables=list(self._places),
-                devices=sum(map(len, self._reading.values())),
+                devices=sum(map(len, self._device_tasks.values())),
                 broker=broker.url,
             )
-            if pair is not None and await _first(stop, pair.yields) is pair.yields:
-                self._deadline.within(DEATH)
-                reading = [task for tasks in self._reading.values() for task in tasks]
-                await _cancel(reloading, *reading, publishing, *chores, within=LET_GO)
+            if pair is not None and await _wait_any(stop, pair.yields) is pair.yields:
+                self._deadline.within(FAILURE_TIMEOUT_SECONDS)
+                reading = [task for tasks in self._device_tasks.values() for task in tasks]
+                await _cancel_all(
+                    reloading, *reading, publishing, *chores, within=HAND_OVER_SECONDS
+                )
                 await pair.let_go()
             await stop.wait()
             notify("STOPPING=1")
             self._log.info("daemon stops")
-            await _cancel(reloading)
-            await _cancel(*(task for tasks in self._reading.values() for task in tasks))
+            await _cancel_all(reloading)
+            await _cancel_all(*(task for tasks in self._device_tasks.values() for task in tasks))
             self._upkeep.flush(runners)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(FAREWELL):
+                async with asyncio.timeout(CLEAN_STOP_SECONDS):
                     await asyncio.gather(*(runner.drain() for runner in runners))
             self._api.node["checkpoint"] = msgspec.json.encode(self._upkeep.checkpoint())
             publisher.end()
-            await asyncio.wait([publishing], timeout=FAREWELL)
-            await _cancel(publishing, *chores)
+            await asyncio.wait([publishing], timeout=CLEAN_STOP_SECONDS)
+            await _cancel_all(publishing, *chores)
         if self._pair is not None:
             self._pair.ended(self._progress())
         self._log.info("daemon down")
 
     def _progress(self) -> Progress:
-        """How far we have come, for the daemon that may go on after us."""
-        from controller.standby.right import Progress  # the pair that asks for it has loaded it
+        """Return how far this daemon has come, for a daemon that takes over."""
+        from controller.standby.right import Progress  # already loaded by the pair
 
         tables = {place.runner.table.id: place.runner.table for place in self._places.values()}
         return Progress(
@@ -375,8 +386,8 @@ class Daemon:
         )
 
     def _duty(self, publisher: Publisher, reload: ReloadTables) -> Duty:
-        """What the pair asks of this daemon while it serves."""
-        from controller.service.pair import Duty  # only a pair asks
+        """Return the callbacks of the pair to this daemon while it serves."""
+        from controller.service.pair import Duty  # already loaded by the pair
 
         return Duty(
             connected=lambda: publisher.standing.connected,
@@ -387,30 +398,30 @@ class Daemon:
                 for name, device in place.devices.items()
             },
             hasten=publisher.hasten,
-            alert=self._say_unready,
-            differ=self._say_different,
+            alert=self._alert_unready,
+            differ=self._alert_different,
             people=lambda: self._people,
             configuration=lambda: reload.now,
             abandon=lambda tables: self._abandon(publisher, tables),
         )
 
     def _abandon(self, publisher: Publisher, tables: Mapping[str, bool]) -> None:
-        """The other daemon of the pair has tables that this one has not: nobody serves them now,
-        and what is retained of them does not hold.
+        """Clear the retained topics of tables that only the other daemon of the pair has: they are
+        not served now.
         """
         for table, simulated in tables.items():
             topics = Topics(self._configuration.site.id, simulated)
-            publisher.abandon(table, [topics.table(table, leaf) for leaf in RETAINED])
+            publisher.abandon(table, [topics.table(table, leaf) for leaf in RETAINED_TOPICS])
         self._log.error("tables of the other daemon are served by nobody", tables=sorted(tables))
 
-    def _say_different(self, what: str | None) -> None:
+    def _alert_different(self, what: str | None) -> None:
         """Raise or clear the alert that the two machines of the pair differ."""
         if what is None:
-            self._alerts.pop(DIFFERENT, None)
+            self._alerts.pop(DIFFERENT_ALERT_ID, None)
             self._log.info("the two machines are alike")
         else:
-            self._alerts[DIFFERENT] = Alert(
-                alert=DIFFERENT,
+            self._alerts[DIFFERENT_ALERT_ID] = Alert(
+                alert=DIFFERENT_ALERT_ID,
                 what="standby.different",
                 severity="warning",
                 raised=utc(time.time()),
@@ -419,15 +430,15 @@ class Daemon:
             self._log.warning("the two machines differ", what=what)
         self._changed()
 
-    def _say_unready(self, why: str | None) -> None:
-        """Raise or clear the alert that nobody could take the tables over."""
+    def _alert_unready(self, why: str | None) -> None:
+        """Raise or clear the alert that the other daemon could not take over."""
         if why is None:
-            self._alerts.pop(UNREADY, None)
+            self._alerts.pop(UNREADY_ALERT_ID, None)
             self._log.info("another daemon could take the tables over")
         else:
-            what = f"{why}. If this daemon ends, nobody serves the tables until that is cured"
-            self._alerts[UNREADY] = Alert(
-                alert=UNREADY,
+            what = f"{why}. If this daemon ends, the tables are not served until that is fixed"
+            self._alerts[UNREADY_ALERT_ID] = Alert(
+                alert=UNREADY_ALERT_ID,
                 what="standby.unready",
                 severity="warning",
                 raised=utc(time.time()),
@@ -437,46 +448,43 @@ class Daemon:
         self._changed()
 
     def _status(self) -> str:
-        devices = sum(map(len, self._reading.values()))
+        devices = sum(map(len, self._device_tasks.values()))
         return f"STATUS={len(self._places)} tables, {devices} devices"
 
     def _ready_for(self, configuration: Configuration) -> None:
-        """Raises ``KeyFileError`` if there is no key for its face-down cards."""
+        """Create the key for face-down cards if needed. Raises ``KeyFileError``."""
         if self._cipher is None and any(map(deals_face_down, configuration.table)):
             self._cipher = card_cipher(configuration, lambda: self._upkeep.signer)
 
-    def _try(self, table: TableSettings) -> None:
-        """Make the table and what reads its devices, as far as that leaves no trace. Raises
-        ``JournalUnusableError``, ``UnrestorableStateError``, and whatever a defect raises.
+    def _attempt(self, table: TableConfig) -> None:
+        """Build a table and the codecs of its devices, without side effects. Raises
+        ``JournalUnusableError``, ``UnrestorableStateError``, and any exception of a bug.
         """
-        self._table(table)
+        self._build_table(table)
         for device in table.device:
             _codec(device)
 
-    def _place_anew(self, table: TableSettings) -> ServedTable:
-        return self._place(table, "reload")
+    def _replace(self, table: TableConfig) -> ServedTable:
+        return self._build_place(table, "reload")
 
     async def _stop_reading(self, tables: Collection[str]) -> None:
-        """Let nobody read the devices of these tables, nor look for them, any more."""
-        await _cancel(*(task for table in tables for task in self._reading.pop(table)))
+        """Stop reading the devices of these tables."""
+        await _cancel_all(*(task for table in tables for task in self._device_tasks.pop(table)))
         for table in tables:
             self._places[table] = msgspec.structs.replace(self._places[table], devices={})
 
-    def _tell_reload(self, told: ReloadHealth, begun: int) -> None:
-        """Say how the configuration was taken over that was read at ``begun``, by the monotonic
-        clock in nanoseconds.
-        """
-        self._api.reload = told
-        write_answer(Path(self._configuration.journal.path), Answer(self.boot, begun, told))
+    def _report_reload(self, outcome: ReloadHealth, begun: int) -> None:
+        """Report the outcome of a reload that began at ``begun`` (monotonic clock, nanoseconds)."""
+        self._api.reload = outcome
+        write_reply(Path(self._configuration.journal.path), ReloadReply(self.boot, begun, outcome))
         self._health_due.set()
         notify("READY=1", self._status())
 
     async def _essential(
         self, name: str, work: Coroutine[Any, Any, None], stop: asyncio.Event
     ) -> None:
-        """Run a task that the daemon cannot do without. If it ends before ``stop``, the whole
-        daemon ends within seconds: a daemon that runs but serves nobody is worse than one that is
-        restarted.
+        """Run a task that the daemon needs. If it ends before ``stop``, the whole daemon ends
+        within seconds, to be restarted by its unit: a daemon that runs but does not serve is worse.
         """
         task = asyncio.current_task()
         died: BaseException | None = None
@@ -485,18 +493,18 @@ class Daemon:
         except asyncio.CancelledError as cancelled:
             if task is None or task.cancelling():
                 raise
-            died = cancelled  # nobody asked for it
+            died = cancelled  # nothing requested the cancellation
         except Exception as error:
             died = error
         if died is None and stop.is_set():
             return
-        self._deadline.within(DEATH)
+        self._deadline.within(FAILURE_TIMEOUT_SECONDS)
         confidential = any(place.runner.table.face_down for place in self._places.values())
         self._log.error("essential task died", task=name, **error_fields(died, confidential))
         raise TaskDiedError(name)
 
-    def _table(self, table: TableSettings) -> Table:
-        """The table as the journal knows it. Raises ``JournalUnusableError`` and
+    def _build_table(self, table: TableConfig) -> Table:
+        """Build a table from the journal. Raises ``JournalUnusableError`` and
         ``UnrestorableStateError``.
         """
         people = self._configuration.people
@@ -504,7 +512,9 @@ class Daemon:
             title=_title(table),
             languages=table.languages or head(table.decree).languages,
             devices={device.id: device.driver for device in table.device},
-            identities={device.id: each for device in table.device if (each := plate(device))},
+            identities={
+                device.id: identity for device in table.device if (identity := plate(device))
+            },
             software=SOFTWARE,
             settings=table.settings,
             jackpot=table.jackpot,
@@ -529,10 +539,12 @@ class Daemon:
             saved=last_state(self._journal, table.id, self._cipher),
             about=about,
             unsigned=people is not None and people.required == "accept-the-risk",
-            over=any(isinstance(each, HandOver) for each in self._journal.all_untold(table.id)),
+            over=any(
+                isinstance(identity, HandOver) for identity in self._journal.all_untold(table.id)
+            ),
         )
 
-    def _place(self, table: TableSettings, why: Why = "boot") -> ServedTable:
+    def _build_place(self, table: TableConfig, why: Why = "boot") -> ServedTable:
         speed = table.speed if table.simulated else 1.0
 
         def clock() -> float:
@@ -540,7 +552,7 @@ class Daemon:
 
         people = self._configuration.people
         runner = TableRunner(
-            partial(self._table, table),
+            partial(self._build_table, table),
             self._journal,
             clock,
             partial(self._changed, table.id),
@@ -548,17 +560,18 @@ class Daemon:
             self._stages,
             why,
         )
-        said = [configured_identity(device, clock()) for device in table.device]
-        if news := [each for each in said if not runner.table.is_known(each)]:
-            runner.on_readings(news)
+        identities = [configured_identity(device, clock()) for device in table.device]
+        if unknown := [identity for identity in identities if not runner.table.is_known(identity)]:
+            runner.on_readings(unknown)
         if runner.table.face_down and self._configuration.recordings.enabled:
             self._log.warning(
                 "cards are face down: no recordings are written; the journal has the bytes, sealed",
                 table=table.id,
             )
-        devices = {device.id: self._device(table, device, runner) for device in table.device}
+        devices = {device.id: self._build_device(table, device, runner) for device in table.device}
         silence = (
-            max((device.stale_after for device in table.device), default=0.0) + STUCK * table.speed
+            max((device.stale_after for device in table.device), default=0.0)
+            + STUCK_SECONDS * table.speed
         )
         topics = Topics(self._configuration.site.id, table.simulated)
         gate = None
@@ -574,8 +587,8 @@ class Daemon:
         required = people is not None and people.required is True
         return ServedTable(runner, topics, devices, silence, gate, required)
 
-    def _device(
-        self, table: TableSettings, device: DeviceSettings, runner: TableRunner
+    def _build_device(
+        self, table: TableConfig, device: DeviceConfig, runner: TableRunner
     ) -> DeviceSupervisor:
         pair = self._pair
 
@@ -583,41 +596,41 @@ class Daemon:
             if pair is not None:
                 pair.hold()
 
-        def note(call: AnyCall) -> None:
-            hold()  # what it said while we were frozen is for the daemon that has taken over
+        def on_bytes(call: AnyCall) -> None:
+            hold()  # bytes read after a suspension belong to the daemon that has taken over
             runner.on_bytes(device.id, call)
             if not isinstance(call, BytesReceived):
-                # an opened or closed link means nothing to the table, but health reports it
+                # an opened or closed link does not concern the table, but health reports it
                 self._health_due.set()
 
-        def take(readings: list[AnyReading]) -> None:
+        def on_readings(readings: list[AnyReading]) -> None:
             runner.on_readings(readings, noted=True)
-            if any(isinstance(reading, OF_A_LINK) for reading in readings):
+            if any(isinstance(reading, LINK_READINGS) for reading in readings):
                 self._health_due.set()
 
-        def identify(facts: Mapping[str, str]) -> None:
-            told = usb_identity(device.id, facts, runner.clock())
-            if told is not None and not runner.table.is_known(told):
-                runner.on_readings([told])
+        def on_identity(facts: Mapping[str, str]) -> None:
+            identity = usb_identity(device.id, facts, runner.clock())
+            if identity is not None and not runner.table.is_known(identity):
+                runner.on_readings([identity])
 
         return DeviceSupervisor(
             id=device.id,
             url=device.link,
             codec=_codec(device),
-            take=take,
+            take=on_readings,
             stale_after=device.stale_after,
             clock=runner.clock,
             speed=table.speed if table.simulated else 1.0,
-            recorder=None if runner.table.face_down else self._recorder(table.id, device),
+            recorder=None if runner.table.face_down else self._build_recorder(table.id, device),
             confidential=runner.table.face_down,
             commands_enabled=device.commands,
-            note=note,
-            identify=identify,
+            note=on_bytes,
+            identify=on_identity,
             hold=hold,
             log=self._log.bind(table=table.id),
         )
 
-    def _recorder(self, table: str, device: DeviceSettings) -> RecordingWriter | None:
+    def _build_recorder(self, table: str, device: DeviceConfig) -> RecordingWriter | None:
         settings = self._configuration.recordings
         if not settings.enabled:
             return None
@@ -630,116 +643,117 @@ class Daemon:
         )
 
     async def _watch_people(self, publisher: Publisher) -> None:
-        """Take over each change of the people file, and tell whose command found no second person
-        in time.
+        """Apply changes of the people file, and report commands that got no second signature in
+        time.
         """
         while True:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(CHECK_INTERVAL_SECONDS)
             if self._people is not None:
-                found = await asyncio.to_thread(self._people.look)
-                if found is None and self._pair is not None:
-                    found = self._pair.offered(self._people)
-                if found is not None:
-                    self._take_people(self._people, found)
-                self._say_people()
+                newer = await asyncio.to_thread(self._people.look)
+                if newer is None and self._pair is not None:
+                    newer = self._pair.offered(self._people)
+                if newer is not None:
+                    self._apply_people(self._people, newer)
+                self._report_people()
             publisher.tell(self._api.late(time.time()))
 
-    def _take_offered(self, file: PeopleFile | None) -> None:
-        """Begin with the people file of the other daemon of a pair, where that is a later one."""
-        found = None if file is None or self._pair is None else self._pair.offered(file)
-        if file is not None and found is not None:
-            file.take(found)
-            self._log.warning("people file of the other daemon", number=found.people.head.number)
+    def _adopt_peer_people(self, file: PeopleFile | None) -> None:
+        """Start with the people file of the other daemon of a pair if it is newer."""
+        newer = None if file is None or self._pair is None else self._pair.offered(file)
+        if file is not None and newer is not None:
+            file.take(newer)
+            self._log.warning("people file of the other daemon", number=newer.people.head.number)
 
-    def _take_people(self, file: PeopleFile, found: InForce) -> None:
-        """Nobody may act of whom the journal does not know."""
+    def _apply_people(self, file: PeopleFile, newer: InForce) -> None:
+        """Put a people file in force, after it is stored in the journal."""
         try:
-            self._upkeep.tell_people(_setup(self._configuration, found))
+            self._upkeep.tell_people(_setup(self._configuration, newer))
         except (JournalFullError, JournalUnusableError) as error:
             self._log.error("people cannot be taken over yet", reason=str(error))
             return
-        file.take(found)
+        file.take(newer)
         for place in self._places.values():
             if place.gate is not None:
-                place.gate.people = found.people
-        self._log.info("people taken over", number=found.people.head.number, sha256=found.sha256)
+                place.gate.people = newer.people
+        self._log.info("people taken over", number=newer.people.head.number, sha256=newer.sha256)
 
-    def _say_people(self) -> None:
-        """Tell who may act, and raise or clear the alert of a file that is refused."""
-        file, known = self._people, self._api.people
+    def _report_people(self) -> None:
+        """Report the people file in force, and raise or clear the alert of a rejected file."""
+        file, published = self._people, self._api.people
         if file is None:
             return
-        now = file.now
-        since = known.since if known and known.sha256 == now.sha256 else utc(time.time())
-        told = PeopleHealth(
-            number=now.people.head.number,
-            sha256=now.sha256,
+        in_force = file.now
+        since = (
+            published.since
+            if published and published.sha256 == in_force.sha256
+            else utc(time.time())
+        )
+        health = PeopleHealth(
+            number=in_force.people.head.number,
+            sha256=in_force.sha256,
             since=since,
-            persons=sum(person.revoked is None for person in now.people.persons),
+            persons=sum(person.revoked is None for person in in_force.people.persons),
             trouble=file.trouble,
         )
-        if told == known:
+        if health == published:
             return
-        self._api.people = told
+        self._api.people = health
         self._health_due.set()
         if file.trouble is None:
-            self._alerts.pop(PEOPLE, None)
+            self._alerts.pop(PEOPLE_ALERT_ID, None)
         else:
-            what = f"{file.trouble}. Number {told.number} stays in force"
-            self._alerts[PEOPLE] = _alert(PEOPLE, "people.refused", what)
+            what = f"{file.trouble}. Number {health.number} remains in force"
+            self._alerts[PEOPLE_ALERT_ID] = _alert(PEOPLE_ALERT_ID, "people.refused", what)
             self._log.error("people file refused", reason=file.trouble)
         self._changed()
 
-    def _say_restored(self, untold: Mapping[str, Points]) -> None:
-        """Raise the alert of a journal that goes on from a backup, at the start at which these
-        tables tell it.
-        """
+    def _alert_restored(self, unpublished: Mapping[str, Unpublished]) -> None:
+        """Raise the "restored from backup" alert at the first start after a restore."""
         point = self._journal.restored
-        tables = [table for table, told in untold.items() if point in told]
+        tables = [table for table, points in unpublished.items() if point in points]
         if point is None or not tables:
             return
         self._log.error(
             "journal restored", tables=tables, since=point.since, position=point.position
         )
         what = (
-            f"a backup of {point.since} was restored at {point.at}. What was told after it stands "
-            f"with subscribers alone. Sessions are closed and begin with a higher number at "
+            f"a backup of {point.since} was restored at {point.at}. Later events exist only at "
+            f"subscribers. Sessions are closed and begin with a higher number at "
             f"{', '.join(tables)}; the alert ends with the next start of the daemon"
         )
-        self._alerts[RESTORED] = Alert(
-            alert=RESTORED,
+        self._alerts[RESTORED_ALERT_ID] = Alert(
+            alert=RESTORED_ALERT_ID,
             what="journal.restored",
             severity="warning",
             raised=utc(time.time()),
             detail=what,
         )
 
-    def _say_taken_over(self, untold: Mapping[str, Points]) -> None:
-        """Raise the alert of tables that another daemon of the pair had before."""
+    def _alert_taken_over(self, unpublished: Mapping[str, Unpublished]) -> None:
+        """Raise the alert for tables that the other daemon of the pair has served before."""
         point = self._journal.handed
-        tables = [table for table, told in untold.items() if point in told]
+        tables = [table for table, points in unpublished.items() if point in points]
         if point is None or not tables:
             return
         who = (
-            "nobody knows what another daemon did, for the store of the pair had lost its record"
+            "what another daemon did is unknown, because the store of the pair had lost its record"
             if point.forgotten
-            else f"{point.instance} had the tables, and was last heard of at {point.since}"
+            else f"{point.instance} had the tables, and last reported at {point.since}"
         )
         self._log.error(
             "tables taken over", tables=tables, of=point.instance, since=point.since, at=point.at
         )
         if point.since > point.at:
             who += (
-                " by its own clock, which is ahead of this one, so that nobody knows how long the "
-                "gap was"
+                " by its own clock, which is ahead of this one, so the length of the gap is unknown"
             )
         what = (
-            f"{who}; this daemon took them over at {point.at}. What happened in between it cannot "
-            f"know. Sessions are closed and begin with a higher number at {', '.join(tables)}; the "
-            "alert ends with the next start of the daemon"
+            f"{who}; this daemon took them over at {point.at}. What happened in between is "
+            f"unknown. Sessions are closed and begin with a higher number at {', '.join(tables)}; "
+            "the alert ends with the next start of the daemon"
         )
-        self._alerts[TAKEN_OVER] = Alert(
-            alert=TAKEN_OVER,
+        self._alerts[TAKEN_OVER_ALERT_ID] = Alert(
+            alert=TAKEN_OVER_ALERT_ID,
             what="table.taken_over",
             severity="warning",
             raised=utc(time.time()),
@@ -747,13 +761,13 @@ class Daemon:
         )
 
     def _changed(self, table: str | None = None) -> None:
-        """A table has something new to publish, or an alert that concerns every table."""
+        """Wake the publisher: a table, or an alert that concerns all tables, has changed."""
         if self._publisher is not None:
             self._publisher.wake(table)
 
     def _journal_changed(self, trouble: str | None) -> None:
-        """The journal failed or recovered. The tables show it themselves: this news cannot wait for
-        the journal.
+        """Report that the journal has failed or recovered. The tables show it at once, because a
+        failed journal cannot store it first.
         """
         if trouble is None:
             self._log.info("journal is written again")
@@ -773,59 +787,59 @@ class Daemon:
         self._health_due.set()
 
     def _journal_set_aside(self) -> None:
-        """Raise the alert of a damaged journal, found at the start or at run time; at run time the
+        """Raise the alert for a damaged journal, found at the start or at run time; at run time the
         tables continue in a new file.
         """
         aside, lost = self._journal.set_aside, self._journal.lost
         self._log.error("journal set aside", file=str(aside), lost=lost)
-        happened = []
+        sentences = []
         if aside is not None:
-            happened.append(
+            sentences.append(
                 f"the journal was damaged and was set aside as {aside}: keep that file, and "
                 "confirm every round that is unresolved"
             )
         if lost is not None:
-            happened.append(
+            sentences.append(
                 f"entries that were not yet published could not be read and are lost: {lost}"
             )
-        what = ". ".join(happened)
+        what = ". ".join(sentences)
         self._alerts["journal-set-aside"] = _alert("journal-set-aside", "journal.set_aside", what)
         self._changed()
 
     async def _report(self, reporter: HealthReporter) -> None:
-        """Publish health: on every change, and every half minute. With many tables a report takes
-        its time, so changes that come together make one.
+        """Publish health on every change, and every half minute. With many tables a report is
+        expensive, so changes in quick succession are combined.
         """
         published: tuple[Any, ...] = ()
         due = 0.0
         while True:
             self._health_due.clear()
-            begun = time.thread_time()
+            start = time.thread_time()
             notable = reporter.notable()
             if notable != published or time.monotonic() >= due:
-                published, due = notable, time.monotonic() + PERIOD
+                published, due = notable, time.monotonic() + REPORT_INTERVAL_SECONDS
                 self._api.node = {
                     "health": msgspec.json.encode(reporter.report()),
                     "checkpoint": msgspec.json.encode(self._upkeep.checkpoint()),
                 }
                 if self._publisher is not None:
                     self._publisher.wake()
-            await asyncio.sleep((time.thread_time() - begun) / REPORTING)
+            await asyncio.sleep((time.thread_time() - start) / MAX_REPORT_CPU_SHARE)
             trouble = reporter.trouble()
             while time.monotonic() < due and reporter.trouble() == trouble:
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK):
+                    async with asyncio.timeout(CHECK_INTERVAL_SECONDS):
                         await self._health_due.wait()
                         break
 
-    async def _tell(
+    async def _serve_metrics(
         self, listen: str, reporter: HealthReporter, certificates: CertificateWatch
     ) -> None:
-        """Answer Prometheus, for as long as the daemon runs."""
+        """Serve metrics to Prometheus while the daemon runs."""
         from controller.metrics import endpoint
         from controller.service.metrics import DaemonMetrics
 
-        await asyncio.to_thread(import_module, "prometheus_client")  # it takes its time
+        await asyncio.to_thread(import_module, "prometheus_client")  # a slow import
 
         site = self._configuration.site
         metrics = DaemonMetrics(
@@ -835,8 +849,8 @@ class Daemon:
         )
         await endpoint.serve(address(listen), {b"/metrics": metrics.page})
 
-    async def _live(self, reporter: HealthReporter, interval: float) -> None:
-        """Tell the watchdog that the daemon is alive, as long as everything makes progress."""
+    async def _feed_watchdog(self, reporter: HealthReporter, interval: float) -> None:
+        """Feed the watchdog as long as everything makes progress."""
         while True:
             stuck = reporter.stuck()
             if stuck is None:
@@ -848,7 +862,7 @@ class Daemon:
 
 @contextlib.asynccontextmanager
 async def _broker(broker: BrokerConfig) -> AsyncIterator[BrokerConfig]:
-    """The broker to publish to. An embedded one runs until the context ends."""
+    """Yield the broker to publish to. An embedded one runs until the context ends."""
     address = urlsplit(broker.url)
     if address.scheme != "embedded":
         yield broker
@@ -857,15 +871,15 @@ async def _broker(broker: BrokerConfig) -> AsyncIterator[BrokerConfig]:
         yield msgspec.structs.replace(broker, url=f"mqtt://{host}:{port}", protocol="3.1.1")
 
 
-async def _cancel(*tasks: asyncio.Task[None], within: float = FAREWELL) -> None:
+async def _cancel_all(*tasks: asyncio.Task[None], within: float = CLEAN_STOP_SECONDS) -> None:
     for task in tasks:
         task.cancel()
-    if tasks:  # one that hangs must not keep the others from finishing
+    if tasks:  # a task that hangs must not keep the others from ending
         await asyncio.wait(tasks, timeout=within)
 
 
-async def _first(*events: asyncio.Event) -> asyncio.Event:
-    """The one that is set first; of several that are, the first."""
+async def _wait_any(*events: asyncio.Event) -> asyncio.Event:
+    """Wait for any of the events; return the first in order that is set."""
     waiting = [asyncio.create_task(event.wait()) for event in events]
     try:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -879,13 +893,13 @@ def _alert(alert: str, what: str, detail: str) -> Alert:
     return Alert(alert=alert, what=what, severity="fault", raised=utc(time.time()), detail=detail)
 
 
-def _roots_before(last: Entry | None, site: str) -> list[Topics]:
-    """Of the topics of the tables in ``last``, the ``boot`` entry of the run before."""
+def _previous_roots(last: Entry | None, site: str) -> list[Topics]:
+    """Return the topic roots of the tables in ``last``, the ``boot`` entry of the previous run."""
     if last is None:
         return []
-    before = msgspec.json.decode(last.body, type=Boot)
-    simulated = {table.simulated for table in before.tables if before.site == site}
-    return [Topics(site, each) for each in sorted(simulated)]
+    previous = msgspec.json.decode(last.body, type=Boot)
+    simulated = {table.simulated for table in previous.tables if previous.site == site}
+    return [Topics(site, is_simulated) for is_simulated in sorted(simulated)]
 
 
 def _people_setup(configuration: Configuration, file: PeopleFile | None) -> PeopleSetup | None:
@@ -895,12 +909,12 @@ def _people_setup(configuration: Configuration, file: PeopleFile | None) -> Peop
     return None if people is None else PeopleSetup(required=people.required)
 
 
-def _setup(configuration: Configuration, found: InForce) -> PeopleSetup:
-    """What the journal keeps of the people file in force."""
+def _setup(configuration: Configuration, in_force: InForce) -> PeopleSetup:
+    """Return the journal's record of the people file in force."""
     people = configuration.people
     assert people is not None
     return PeopleSetup(
-        file=found.text,
+        file=in_force.text,
         key=people.key,
         required=people.required,
         two_persons=people.two_persons,
@@ -908,12 +922,12 @@ def _setup(configuration: Configuration, found: InForce) -> PeopleSetup:
     )
 
 
-def _codec(device: DeviceSettings) -> Codec:
-    found = driver(device.driver)
-    return found.make(device.id, msgspec.convert(device.options, found.options))
+def _codec(device: DeviceConfig) -> Codec:
+    driver_of = driver(device.driver)
+    return driver_of.make(device.id, msgspec.convert(device.options, driver_of.options))
 
 
-def _title(table: TableSettings) -> dict[str, str]:
-    """What the decree calls the game, by language."""
+def _title(table: TableConfig) -> dict[str, str]:
+    """Return the decree's name of the game, by language."""
     book = chapter(table.decree, table.game)
     return {} if book is None else book.title

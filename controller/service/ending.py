@@ -1,7 +1,6 @@
-"""How the daemon ends: within a limited time once it begins to end, whatever hangs.
+"""Ends the daemon within a limited time, even if a part of it hangs.
 
-What does not end by itself is ended here, by a thread of its own; the service manager can then
-start the daemon again.
+A thread of its own ends the process, and the service manager can then restart the daemon.
 """
 
 from __future__ import annotations
@@ -19,14 +18,12 @@ from controller.service import logs
 from devices.errors import NovamasError
 from devices.log import structlog
 
-SOFTWARE = 70
-"""Exit status of a daemon that ended because of a defect (EX_SOFTWARE). The service manager
-restarts it.
-"""
-STOP = 15.0
-"""Seconds that a stop may take: less than the service manager allows (``TimeoutStopSec=``)."""
-DEATH = 5.0
-"""Seconds allowed for the rest to end once an essential task has died."""
+EXIT_SOFTWARE = 70
+"""Exit status after a bug (EX_SOFTWARE). The service manager restarts the daemon."""
+STOP_TIMEOUT_SECONDS = 15.0
+"""Maximum seconds for a stop: less than the service manager allows (``TimeoutStopSec=``)."""
+FAILURE_TIMEOUT_SECONDS = 5.0
+"""Seconds allowed for the rest to end after an essential task has ended."""
 
 
 class TaskDiedError(NovamasError):
@@ -36,8 +33,8 @@ class TaskDiedError(NovamasError):
 
 
 def error_fields(error: BaseException | None, confidential: bool) -> dict[str, object]:
-    """The fields of a log line about an error: everything, or only its type and place if its text
-    may contain a face-down card.
+    """Return log fields for an error: all of it, or only its type and place if its text could name
+    a face-down card (``confidential``).
     """
     if error is None:
         return {"reason": "it returned"}
@@ -50,38 +47,38 @@ def error_fields(error: BaseException | None, confidential: bool) -> dict[str, o
 
 
 class Deadline:
-    """Ends the process at the earliest time it was given, unless lifted before."""
+    """Ends the process at the earliest of the given times, unless lifted before."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._times: SimpleQueue[float | None] = SimpleQueue()  # a signal handler may put into it
+        self._times: SimpleQueue[float | None] = SimpleQueue()  # safe for a signal handler
         Thread(target=self._watch, name="deadline", daemon=True).start()
 
     def within(self, seconds: float) -> None:
-        """End the process after this many seconds. May be called from a signal handler."""
+        """End the process after this many seconds. Safe to call from a signal handler."""
         self._times.put(time.monotonic() + seconds)
 
     def lift(self) -> None:
-        """Cancel the deadline: the process ends by itself."""
+        """Cancel the deadline: the process ends normally."""
         self._times.put(None)
 
     def names_tasks_of(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The loop whose tasks are listed in the log if something hangs."""
+        """Set the loop whose tasks are logged if something hangs."""
         self._loop = loop
 
     def _watch(self) -> None:
         earliest = self._times.get()
         while earliest is not None:
             try:
-                given = self._times.get(timeout=max(0.0, earliest - time.monotonic()))
+                requested = self._times.get(timeout=max(0.0, earliest - time.monotonic()))
             except Empty:
                 self._end()
                 return
-            earliest = None if given is None else min(given, earliest)
+            earliest = None if requested is None else min(requested, earliest)
 
     def _end(self) -> None:
-        with suppress(Exception):  # nothing may keep the process from ending
-            names = {
+        with suppress(Exception):  # nothing may prevent the process from ending
+            stacks = {
                 thread: "".join(traceback.format_stack(frame))
                 for thread, frame in sys._current_frames().items()  # noqa: SLF001
             }
@@ -93,7 +90,7 @@ class Deadline:
             structlog.get_logger().error(
                 "the daemon did not stop in time; the process is ended",
                 tasks=tasks,
-                threads=list(names.values()),
+                threads=list(stacks.values()),
             )
             logs.drain()
-        os._exit(SOFTWARE)
+        os._exit(EXIT_SOFTWARE)

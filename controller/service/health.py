@@ -1,6 +1,4 @@
-"""The health of the daemon: the retained topic ``health`` of the node, and whether everything makes
-progress.
-"""
+"""Health of the daemon: the retained topic ``health`` of the node, and a check for progress."""
 
 from __future__ import annotations
 
@@ -28,16 +26,16 @@ from controller.service import logs
 from controller.service.time_watch import TimeWatch
 from controller.tables.stages import Stages
 
-PERIOD = 30.0
+REPORT_INTERVAL_SECONDS = 30.0
 """Seconds between two reports if nothing changes."""
-COUNTED = 1000
-"""Unsent events are counted up to this number."""
-STUCK = 15.0
-"""Seconds without progress after which something counts as stuck."""
+MAX_COUNTED_EVENTS = 1000
+"""Maximum count of unsent events."""
+STUCK_SECONDS = 15.0
+"""Seconds without progress after which a part counts as stuck."""
 
 
 class HealthReporter:
-    """Collects the health of every part. ``doubt``: why the time of day is not believed."""
+    """Collects the health of every part. ``doubt``: why the time of day cannot be trusted."""
 
     def __init__(
         self,
@@ -63,7 +61,7 @@ class HealthReporter:
         self._versions = {"novamas": VERSION, "python": platform.python_version()}
 
     def report(self) -> Health:
-        """The health of everything, now."""
+        """Return the present health of everything."""
         elsewhere = self._api.claims.elsewhere()
         return Health(
             boot=self._boot,
@@ -104,18 +102,18 @@ class HealthReporter:
         )
 
     def notable(self) -> tuple[Any, ...]:
-        """What is published at once when it changes: the journal, the log, the clock, the broker,
-        each device. A link that opens for the first time does not count as a change of state.
+        """Return what is published at once when it changes: the journal, the log, the clock, the
+        broker, each device. A link that opens for the first time is not a change of state.
         """
         devices = (
             device.health() for place in self._places.values() for device in place.devices.values()
         )
-        stand = ((health.state, health.reconnects, bool(health.link)) for health in devices)
-        return (*self.trouble(), self._api.claims.elsewhere(), *stand)
+        links = ((health.state, health.reconnects, bool(health.link)) for health in devices)
+        return (*self.trouble(), self._api.claims.elsewhere(), *links)
 
     def trouble(self) -> tuple[Any, ...]:
-        """The part of it that concerns no device: the journal, the log, the broker, the people, the
-        configuration.
+        """Return the part of :meth:`notable` that does not depend on devices: the journal, the log,
+        the broker, the people, the configuration.
         """
         return (
             self._api.people,
@@ -128,7 +126,7 @@ class HealthReporter:
 
     def _outbox(self) -> OutboxHealth:
         try:
-            unsent = self._journal.events_after(self._publisher.position, COUNTED)
+            unsent = self._journal.events_after(self._publisher.position, MAX_COUNTED_EVENTS)
         except JournalUnusableError:  # temporary, and reported elsewhere
             return self._unsent
         self._unsent = self._age(unsent)
@@ -143,15 +141,15 @@ class HealthReporter:
         return OutboxHealth(depth=len(unsent), oldest=round(max(0.0, age), 3))
 
     def stuck(self) -> str | None:
-        """What makes no progress, or None. A journal that retries and a disconnected device count
-        as progress.
+        """Return what makes no progress, or None. A journal that retries and a disconnected device
+        count as progress.
         """
         for id, place in self._places.items():  # noqa: A001
             pending = place.runner.oldest_pending_seconds
-            if pending > STUCK and self._journal.failed is None:
+            if pending > STUCK_SECONDS and self._journal.failed is None:
                 return f"the journal has stored nothing from table {id} for {pending:.0f} s"
             for name, device in place.devices.items():
-                # A working reader turns the device "stale" in time; one that hangs leaves it "up".
+                # a working reader reports "stale" in time; one that hangs leaves it "up"
                 health = device.health()
                 if health.state == "up" and health.age is not None and health.age > place.silence:
                     return f"device {name} of table {id} has not been read for {health.age:.0f} s"

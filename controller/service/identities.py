@@ -1,4 +1,4 @@
-"""Which device it is: what the configuration says, and what its USB connector tells."""
+"""Identities of devices: from the configuration, and as reported by their USB connector."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from controller.configuration.settings import DeviceConfig
 from controller.contract.retained import Identity
 from devices.readings import DeviceIdentity
 
-LONGEST = 64
-"""Characters that are kept of what a device says."""
+MAX_TEXT_CHARACTERS = 64
+"""Maximum characters of a text that a device reports about itself."""
 
 
 def plate(device: DeviceConfig) -> Identity | None:
-    """What is configured of the device's plate; None: nothing."""
-    found = Identity(maker=device.maker, model=device.model, serial=device.serial)
-    return None if found == Identity() else found
+    """Return the configured type plate of a device, or None."""
+    identity = Identity(maker=device.maker, model=device.model, serial=device.serial)
+    return None if identity == Identity() else identity
 
 
 def configured_identity(device: DeviceConfig, at: float) -> DeviceIdentity:
-    """What the configuration says of it. Behind a serial port USB tells the adapter's number, which
-    is not compared with that of the device.
+    """Return the configured identity of a device. The serial number is expected over USB only for a
+    ``usb://`` device: behind a serial port, USB reports the number of the adapter.
     """
-    of_device = device.serial if device.link.startswith("usb://") else None
+    own_serial = device.serial if device.link.startswith("usb://") else None
     return DeviceIdentity(
         at=at,
         device=device.id,
@@ -30,12 +30,12 @@ def configured_identity(device: DeviceConfig, at: float) -> DeviceIdentity:
         serial=device.serial,
         maker=device.maker,
         model=device.model,
-        usb_serial=device.usb_serial or of_device,
+        usb_serial=device.usb_serial or own_serial,
     )
 
 
 def usb_identity(device: str, facts: Mapping[str, str], at: float) -> DeviceIdentity | None:
-    """What USB tells, of the facts about a connection; None: it is not USB."""
+    """Return the identity from the facts about a USB connection; None if it is not USB."""
     if "usb" not in facts:
         return None
     return DeviceIdentity(
@@ -50,6 +50,6 @@ def usb_identity(device: str, facts: Mapping[str, str], at: float) -> DeviceIden
 
 
 def _line(text: str | None) -> str | None:
-    """A device's own words, as one line of bounded length; None if there are none."""
-    kept = "".join(c if c.isprintable() else " " for c in text or "").strip()[:LONGEST]
-    return kept or None
+    """Make one line of bounded length from a device's text; None if it is empty."""
+    line = "".join(c if c.isprintable() else " " for c in text or "").strip()[:MAX_TEXT_CHARACTERS]
+    return line or None

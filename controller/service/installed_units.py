@@ -1,4 +1,4 @@
-"""The units of systemd as they are installed: which credentials they pass to a service."""
+"""The installed systemd units: which credentials they pass to a service."""
 
 from __future__ import annotations
 
@@ -6,25 +6,30 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-UNITS = tuple(
+UNIT_FOLDERS = tuple(
     Path(each)
     for each in (
         "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
         "/usr/lib/systemd/system",
     )
 )  # fmt: skip
-"""Where systemd looks for units; the first one counts, with the drop-ins of all."""
-STORES = tuple(Path(each) for each in ("/etc/credstore", "/run/credstore", "/usr/lib/credstore"))
-"""Where it looks for a credential that a unit loads by its name."""
-_LOADS = "LoadCredential", "LoadCredentialEncrypted"
-_SETS = "SetCredential", "SetCredentialEncrypted"
+"""Where systemd looks for units, in order of precedence; drop-ins of all folders apply."""
+CREDENTIAL_STORES = tuple(
+    Path(each) for each in ("/etc/credstore", "/run/credstore", "/usr/lib/credstore")
+)
+"""Where systemd looks for a credential that a unit loads by name."""
+_LOAD_KEYS = "LoadCredential", "LoadCredentialEncrypted"
+_SET_KEYS = "SetCredential", "SetCredentialEncrypted"
 
 
-def passed(
-    unit: str, credential: str, units: Sequence[Path] = UNITS, stores: Sequence[Path] = STORES
+def missing_credential(
+    unit: str,
+    credential: str,
+    units: Sequence[Path] = UNIT_FOLDERS,
+    stores: Sequence[Path] = CREDENTIAL_STORES,
 ) -> str | None:
-    """Why a service is not passed a credential, or None: it is, or it cannot be known, because the
-    unit is not installed or a file is hidden from this user.
+    """Return why a service does not get a credential, or None if it does, or if that is unknown
+    because the unit is not installed or a file cannot be read by this user.
     """
     lines = _lines(unit, units)
     if lines is None:
@@ -34,13 +39,15 @@ def passed(
         name, _, source = value.strip().partition(":")
         if key == "ImportCredential" and fnmatchcase(credential, name):
             return None
-        if key in _SETS and name == credential:
+        if key in _SET_KEYS and name == credential:
             return None
-        if key in _LOADS and name == credential:
-            places = _files(source or name, stores, encrypted=key == _LOADS[1])
+        if key in _LOAD_KEYS and name == credential:
+            places = _files(source or name, stores, encrypted=key == _LOAD_KEYS[1])
             if not _all_missing(places):
                 return None
-            missing = f"{unit} loads it from {places[0]}, which is not there; put the secret there"
+            missing = (
+                f"{unit} loads it from {places[0]}, which does not exist; put the secret there"
+            )
     return missing or (
         f"{unit} does not load it; add LoadCredential={credential}:FILE with "
         f"`systemctl edit {unit}`"
@@ -48,22 +55,24 @@ def passed(
 
 
 def _lines(unit: str, folders: Sequence[Path]) -> list[str] | None:
-    """The lines of a unit and its drop-ins, None if it is not installed or cannot be read."""
-    main = next((each / unit for each in folders if (each / unit).exists()), None)
+    """Return the lines of a unit and its drop-ins; None if not installed or not readable."""
+    main = next((folder / unit for folder in folders if (folder / unit).exists()), None)
     if main is None:
         return None
-    dropped = sorted(
-        (path for each in folders for path in (each / f"{unit}.d").glob("*.conf")),
+    drop_ins = sorted(
+        (path for folder in folders for path in (folder / f"{unit}.d").glob("*.conf")),
         key=lambda path: path.name,
     )
     try:
-        return [line.strip() for path in (main, *dropped) for line in path.read_text().splitlines()]
+        return [
+            line.strip() for path in (main, *drop_ins) for line in path.read_text().splitlines()
+        ]
     except OSError:
         return None
 
 
 def _files(source: str, stores: Sequence[Path], *, encrypted: bool) -> list[Path]:
-    """Where the credential may lie."""
+    """Return the paths where systemd looks for the credential."""
     if source.startswith("/"):
         return [Path(source)]
     kinds = (".encrypted", "") if encrypted else ("", ".encrypted")
@@ -71,7 +80,7 @@ def _files(source: str, stores: Sequence[Path], *, encrypted: bool) -> list[Path
 
 
 def _all_missing(files: list[Path]) -> bool:
-    """Whether it is certain that none of them is there: what is hidden from this user may be."""
+    """True if none of the files exists for certain; a file hidden from this user may exist."""
     for file in files:
         try:
             file.stat()

@@ -1,5 +1,5 @@
-"""The keys that protect face-down cards: the public key of surveillance, and the daemon's own key,
-made at its first start.
+"""Keys that protect face-down cards: the public key of surveillance, and the daemon's own key,
+which is created at its first start.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from devices.log import structlog
 def card_cipher(
     configuration: Configuration, signer: Callable[[], SigningKey | None] = lambda: None
 ) -> CardCipher:
-    """What seals, signs and locks for this daemon. Raises :class:`KeyFileError`.
+    """Return the cipher that seals, signs and locks for this daemon. Raises :class:`KeyFileError`.
 
-    Simulated tables need no key of surveillance: if none is configured, a pair is made beside the
-    journal.
+    Simulated tables need no surveillance key: if none is configured, a key pair is created beside
+    the journal.
     """
     journal, settings = Path(configuration.journal.path), configuration.surveillance
     secret = _credential(settings.secret_credential) or journal.with_name(f"{journal.name}.secret")

@@ -1,5 +1,5 @@
-"""Where log lines go: a file descriptor, behind which may be a full disk, a closed pipe, or a pipe
-that nobody reads.
+"""Writes log lines to a file descriptor, whose disk may be full and whose pipe may be closed or not
+be read.
 
 A thread writes the lines, so that no table waits for a slow reader. Lines that cannot be written
 are dropped and counted.
@@ -14,21 +14,21 @@ from queue import SimpleQueue
 
 from devices.log import structlog
 
-CAPACITY = 1000
-"""Lines that may wait to be written."""
+MAX_QUEUED_LINES = 1000
+"""Maximum number of queued lines."""
 
 
 class LogOutput:
-    """The output file of a logger. ``lost``: lines that could not be written; ``trouble``: the
-    present reason, or None.
+    """Output file of a logger. ``lost``: number of lines that could not be written; ``trouble``:
+    the present reason, or None.
     """
 
-    def __init__(self, descriptor: int, capacity: int = CAPACITY) -> None:
+    def __init__(self, descriptor: int, capacity: int = MAX_QUEUED_LINES) -> None:
         self.lost = 0
         self.trouble: str | None = None
         self._descriptor = descriptor
         self._capacity = capacity
-        self._untold = 0  # lost since the log last reported it
+        self._unreported = 0  # lost lines not yet reported in the log
         self._cut = False
         self._counting = threading.Lock()
         self._waiting: SimpleQueue[bytes | threading.Event] = SimpleQueue()
@@ -37,7 +37,7 @@ class LogOutput:
     def write(self, text: str) -> None:
         """Queue whole lines. Never blocks, never raises."""
         if self._waiting.qsize() >= self._capacity:
-            self._lose(f"nobody reads the log: {self._capacity} lines are waiting")
+            self._drop(f"the log is not read: {self._capacity} lines are waiting")
         else:
             self._waiting.put(text.encode("utf-8", "backslashreplace"))
 
@@ -45,47 +45,45 @@ class LogOutput:
         """Do nothing: no line is held back."""
 
     def drain(self, seconds: float) -> None:
-        """Wait until every queued line is written, at most this many seconds."""
+        """Wait until every queued line is written, but no longer than this many seconds."""
         done = threading.Event()
         self._waiting.put(done)
         done.wait(seconds)
 
-    def _lose(self, trouble: str) -> None:
+    def _drop(self, trouble: str) -> None:
         with self._counting:
             self.lost += 1
-            self._untold += 1
+            self._unreported += 1
             self.trouble = trouble
 
     def _work(self) -> None:
         while True:
-            next_one = self._waiting.get()
-            if isinstance(next_one, threading.Event):
-                next_one.set()
+            item = self._waiting.get()
+            if isinstance(item, threading.Event):
+                item.set()
                 continue
             try:
-                self._put(next_one)
+                self._write(item)
             except OSError as error:
-                self._lose(error.strerror or str(error))
+                self._drop(error.strerror or str(error))
             else:
                 self._recover()
 
-    def _put(self, line: bytes) -> None:
+    def _write(self, line: bytes) -> None:
         rest = memoryview(b"\n" + line if self._cut else line)
         while rest:
             try:
                 written = os.write(self._descriptor, rest)
-            except (
-                BlockingIOError
-            ):  # another process that shares the descriptor made it non-blocking
+            except BlockingIOError:  # another process made the shared descriptor non-blocking
                 select.select([], [self._descriptor], [])
                 continue
-            self._cut = True  # after a partial line, the next one starts on a line of its own
+            self._cut = True  # after a partial line, the next one starts on a new line
             rest = rest[written:]
         self._cut = False
 
     def _recover(self) -> None:
-        if self._untold == 0 or self._waiting.qsize() >= self._capacity:
+        if self._unreported == 0 or self._waiting.qsize() >= self._capacity:
             return
         with self._counting:
-            untold, self._untold, self.trouble = self._untold, 0, None
+            untold, self._unreported, self.trouble = self._unreported, 0, None
         structlog.get_logger().warning("log lines were lost", count=untold)

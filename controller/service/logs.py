@@ -1,8 +1,8 @@
-"""The log: one line per event on standard error, times in UTC. No secret is ever passed to it.
+"""The log: one line per event on standard error, times in UTC. Secrets are never logged.
 
 Use it as ``structlog.get_logger().info("device lost", device="wheel", reason="unplugged")``: a
-fixed text, with everything variable in keys. Messages of libraries (through :mod:`logging`, from
-warning on) appear in the same form.
+fixed event name, with everything variable in fields. Messages of libraries (through :mod:`logging`,
+from warning on) appear in the same form.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from devices.log import structlog
 Format = Literal["json", "console"]
 Level = Literal["debug", "info", "warning", "error"]
 
-FAREWELL = 1.0
-"""Seconds allowed for the last lines."""
+DRAIN_TIMEOUT_SECONDS = 1.0
+"""Seconds allowed at the end to write the last lines."""
 
 _output: LogOutput | None = None
 
 
 def health() -> LogHealth:
-    """Whether log lines are being lost."""
+    """Return whether log lines are being lost."""
     return LogHealth() if _output is None else LogHealth(lost=_output.lost, trouble=_output.trouble)
 
 
 def drain() -> None:
     """Wait briefly until the last lines are written."""
     if _output is not None:
-        _output.drain(FAREWELL)
+        _output.drain(DRAIN_TIMEOUT_SECONDS)
 
 
 def configure(format: Format = "json", level: Level = "info", stream: TextIO | None = None) -> None:  # noqa: A002 - the name of the key
@@ -68,11 +68,11 @@ def configure(format: Format = "json", level: Level = "info", stream: TextIO | N
             cast("TextIO", _output) if stream is None else stream
         ),
     )
-    logging.basicConfig(level=logging.WARNING, handlers=[_Library()], force=True)
+    logging.basicConfig(level=logging.WARNING, handlers=[_LibraryHandler()], force=True)
     logging.captureWarnings(capture=True)
 
 
-class _Library(logging.Handler):
+class _LibraryHandler(logging.Handler):
     """Forwards the log records of libraries."""
 
     def emit(self, record: logging.LogRecord) -> None:

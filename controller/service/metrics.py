@@ -1,5 +1,5 @@
-"""What the daemon tells Prometheus: read from its health and its tables when it is asked, and
-counted nowhere for this alone. No card and no person's name is among it.
+"""The daemon's metrics for Prometheus. They are read from its health and its tables on request, and
+counted nowhere else. They contain no card and no person's name.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from controller.tables.stages import Stages
 from controller.tables.tally import EventCounters
 from devices.health import DeviceHealth
 
-TABLE = ("table", "simulated")
-DEVICE = (*TABLE, "device")
+TABLE_LABELS = ("table", "simulated")
+DEVICE_LABELS = (*TABLE_LABELS, "device")
 
-ROUNDS: Mapping[str, type[AnyEvent]] = {
+EVENT_BY_METRIC: Mapping[str, type[AnyEvent]] = {
     "novamas_table_rounds_total": RoundOpened,
     "novamas_table_results_total": RoundResult,
     "novamas_table_voids_total": RoundVoid,
@@ -48,7 +48,7 @@ ROUNDS: Mapping[str, type[AnyEvent]] = {
 
 FAMILIES = (
     MetricFamily(
-        "novamas_info", "gauge", "1; the labels say who tells.", ("site", "node", "version")
+        "novamas_info", "gauge", "1; the labels identify the daemon.", ("site", "node", "version")
     ),
     MetricFamily("novamas_uptime_seconds", "gauge", "Since the start of the daemon."),
     MetricFamily(
@@ -64,18 +64,18 @@ FAMILIES = (
     MetricFamily(
         "novamas_standby_term",
         "gauge",
-        "Of a pair: how many times the lease was taken, this time included.",
+        "Of a pair: number of times the lease was taken, including this time.",
     ),
     MetricFamily(
         "novamas_alerts",
         "gauge",
-        "Alerts that stand and concern every table, by what is wrong: journal, clock, broker.",
+        "Active alerts that concern every table, by what is wrong: journal, clock, broker.",
         ("what",),
     ),
     MetricFamily(
         "novamas_certificate_end_timestamp_seconds",
         "gauge",
-        "When a certificate ends, of a file of the configuration or of the broker or the pair.",
+        "When a certificate expires, of a file of the configuration, the broker or the pair.",
         ("certificate",),
     ),
     # tables
@@ -83,165 +83,188 @@ FAMILIES = (
         "novamas_table_online",
         "gauge",
         "1: the daemon has the table and is connected to the broker.",
-        TABLE,
+        TABLE_LABELS,
     ),
-    MetricFamily("novamas_table_elsewhere", "gauge", "1: another daemon has the table.", TABLE),
+    MetricFamily(
+        "novamas_table_elsewhere", "gauge", "1: another daemon has the table.", TABLE_LABELS
+    ),
     MetricFamily(
         "novamas_table_status",
         "gauge",
-        "1 for the word that is the table's status now, 0 for the others.",
-        (*TABLE, "status"),
+        "1 for the table's present status, 0 for the others.",
+        (*TABLE_LABELS, "status"),
     ),
-    MetricFamily("novamas_table_rounds_total", "counter", "Rounds that were opened.", TABLE),
-    MetricFamily("novamas_table_results_total", "counter", "Rounds that got a result.", TABLE),
-    MetricFamily("novamas_table_voids_total", "counter", "Rounds that were void.", TABLE),
+    MetricFamily("novamas_table_rounds_total", "counter", "Rounds that were opened.", TABLE_LABELS),
     MetricFamily(
-        "novamas_table_unresolved_total", "counter", "Rounds that ended without one.", TABLE
+        "novamas_table_results_total", "counter", "Rounds that got a result.", TABLE_LABELS
+    ),
+    MetricFamily("novamas_table_voids_total", "counter", "Rounds that were void.", TABLE_LABELS),
+    MetricFamily(
+        "novamas_table_unresolved_total",
+        "counter",
+        "Rounds that ended without a result.",
+        TABLE_LABELS,
     ),
     MetricFamily(
-        "novamas_table_corrections_total", "counter", "Results that were corrected.", TABLE
+        "novamas_table_corrections_total", "counter", "Results that were corrected.", TABLE_LABELS
     ),
     MetricFamily(
         "novamas_table_unresolved_rounds",
         "gauge",
-        "Rounds that have no result and wait for a person.",
-        TABLE,
+        "Rounds without a result that wait for a person's decision.",
+        TABLE_LABELS,
     ),
     MetricFamily(
         "novamas_table_irregularities_total",
         "counter",
         "Irregularities by what happened.",
-        (*TABLE, "what"),
+        (*TABLE_LABELS, "what"),
     ),
     MetricFamily(
         "novamas_table_alerts",
         "gauge",
-        "Alerts of the table that stand, by what is wrong.",
-        (*TABLE, "what"),
+        "Active alerts of the table, by what is wrong.",
+        (*TABLE_LABELS, "what"),
     ),
     MetricFamily(
         "novamas_table_readings_lost_total",
         "counter",
-        "Readings not taken, because too many waited for the disk.",
-        TABLE,
+        "Readings dropped because too many waited for the disk.",
+        TABLE_LABELS,
     ),
     # devices
-    MetricFamily("novamas_device_up", "gauge", "1: valid frames come from the device.", DEVICE),
+    MetricFamily("novamas_device_up", "gauge", "1: the device sends valid frames.", DEVICE_LABELS),
     MetricFamily(
         "novamas_device_frame_age_seconds",
         "gauge",
-        "Since the last valid frame, on the table's clock; none before the first.",
-        DEVICE,
+        "Since the last valid frame, on the table's clock; absent before the first.",
+        DEVICE_LABELS,
     ),
-    MetricFamily("novamas_device_frames_total", "counter", "Valid frames.", DEVICE),
+    MetricFamily("novamas_device_frames_total", "counter", "Valid frames.", DEVICE_LABELS),
     MetricFamily(
         "novamas_device_damaged_frames_total",
         "counter",
-        "Frames or lines that were not whole.",
-        DEVICE,
+        "Incomplete frames or lines.",
+        DEVICE_LABELS,
     ),
     MetricFamily(
         "novamas_device_damaged_bytes_total",
         "counter",
-        "Bytes that belong to no frame. Not told where cards lie face down.",
-        DEVICE,
+        "Bytes outside of frames. Not counted where cards are face down.",
+        DEVICE_LABELS,
     ),
     MetricFamily(
-        "novamas_device_unknown_frames_total", "counter", "Whole, of no known kind.", DEVICE
+        "novamas_device_unknown_frames_total",
+        "counter",
+        "Complete frames of unknown type.",
+        DEVICE_LABELS,
     ),
-    MetricFamily("novamas_device_late_frames_total", "counter", "Came after a silence.", DEVICE),
     MetricFamily(
-        "novamas_device_reconnects_total", "counter", "The link was opened again.", DEVICE
+        "novamas_device_late_frames_total",
+        "counter",
+        "Frames received after a silence.",
+        DEVICE_LABELS,
     ),
-    MetricFamily("novamas_device_defects_total", "counter", "Exceptions in the codec.", DEVICE),
+    MetricFamily(
+        "novamas_device_reconnects_total", "counter", "Times the link was reopened.", DEVICE_LABELS
+    ),
+    MetricFamily(
+        "novamas_device_defects_total", "counter", "Exceptions in the codec.", DEVICE_LABELS
+    ),
     # journal
     MetricFamily("novamas_journal_entries", "gauge", "Entries in the journal's chain."),
     MetricFamily("novamas_journal_writable", "gauge", "0: it cannot be written."),
-    MetricFamily(
-        "novamas_journal_waiting_records", "gauge", "Records that are not on the disk yet."
-    ),
-    MetricFamily("novamas_journal_commit_seconds", "histogram", "How long a commit took."),
-    MetricFamily("novamas_journal_disk_free_bytes", "gauge", "Free on the journal's disk."),
-    MetricFamily("novamas_journal_disk_size_bytes", "gauge", "The size of that disk."),
+    MetricFamily("novamas_journal_waiting_records", "gauge", "Records not yet on the disk."),
+    MetricFamily("novamas_journal_commit_seconds", "histogram", "Duration of a commit."),
+    MetricFamily("novamas_journal_disk_free_bytes", "gauge", "Free bytes on the journal's disk."),
+    MetricFamily("novamas_journal_disk_size_bytes", "gauge", "Size of the journal's disk."),
     MetricFamily(
         "novamas_journal_sealed_timestamp_seconds",
         "gauge",
-        "When all days that were over were last found sealed; until then, the start.",
+        "When all finished days were last found to be sealed; until then, the start.",
     ),
     MetricFamily(
         "novamas_journal_verified_timestamp_seconds",
         "gauge",
-        "When the whole journal was last read back and found sound; none before.",
+        "When the whole journal was last read back and verified; absent before.",
     ),
     # broker
-    MetricFamily("novamas_broker_connected", "gauge", "Whether the broker is connected."),
-    MetricFamily("novamas_broker_connects_total", "counter", "Connections that were made."),
-    MetricFamily("novamas_broker_published_total", "counter", "Events that it acknowledged."),
-    MetricFamily("novamas_broker_refused_total", "counter", "Messages that it refused."),
+    MetricFamily("novamas_broker_connected", "gauge", "1: the broker is connected."),
+    MetricFamily("novamas_broker_connects_total", "counter", "Connections made."),
+    MetricFamily("novamas_broker_published_total", "counter", "Events acknowledged by the broker."),
+    MetricFamily("novamas_broker_refused_total", "counter", "Messages refused by the broker."),
     MetricFamily(
-        "novamas_broker_thrown_away_total", "counter", "Messages that could not be taken."
+        "novamas_broker_thrown_away_total", "counter", "Received messages that were dropped."
     ),
-    MetricFamily("novamas_broker_foreign_total", "counter", "Messages of others on our topics."),
+    MetricFamily(
+        "novamas_broker_foreign_total", "counter", "Messages of other clients on own topics."
+    ),
     MetricFamily(
         "novamas_broker_forbidden_topics",
         "gauge",
-        "Topics whose messages the broker does not pass on: its rules forbid it.",
+        "Topics whose messages the broker's access rules do not pass on.",
     ),
-    MetricFamily("novamas_outbox_events", "gauge", "Events it has not acknowledged; 1000 at most."),
+    MetricFamily("novamas_outbox_events", "gauge", "Unacknowledged events, counted up to 1000."),
     MetricFamily(
-        "novamas_outbox_oldest_seconds", "gauge", "Since the oldest of them; 0: none waits."
+        "novamas_outbox_oldest_seconds", "gauge", "Age of the oldest of them; 0: none waits."
     ),
     # clock
     MetricFamily(
-        "novamas_clock_synchronised", "gauge", "Whether a source keeps it; none: unknown."
+        "novamas_clock_synchronised", "gauge", "1: the clock is synchronised; absent: unknown."
     ),
-    MetricFamily("novamas_clock_offset_seconds", "gauge", "Ahead of its source; none: unknown."),
-    MetricFamily("novamas_clock_error_seconds", "gauge", "Wrong by at most; none: nobody knows."),
-    MetricFamily("novamas_clock_bound_seconds", "gauge", "What the site allows; none: anything."),
-    MetricFamily("novamas_clock_steps_total", "counter", "How often it was set."),
-    MetricFamily("novamas_clock_believed", "gauge", "0: no day is sealed until it is believed."),
+    MetricFamily("novamas_clock_offset_seconds", "gauge", "Ahead of its source; absent: unknown."),
+    MetricFamily("novamas_clock_error_seconds", "gauge", "Maximum error; absent: unknown."),
+    MetricFamily(
+        "novamas_clock_bound_seconds", "gauge", "Error that the site allows; absent: any."
+    ),
+    MetricFamily("novamas_clock_steps_total", "counter", "Times the clock was set."),
+    MetricFamily("novamas_clock_believed", "gauge", "0: the time is doubted; no day is sealed."),
     # commands and people
-    MetricFamily("novamas_commands_followed_total", "counter", "Commands that were followed."),
+    MetricFamily("novamas_commands_followed_total", "counter", "Commands executed."),
     MetricFamily(
         "novamas_commands_refused_total",
         "counter",
-        "Commands that were refused, by the key of the refusal, `unreadable` or `failed`.",
+        "Commands refused, by the key of the refusal, `unreadable` or `failed`.",
         ("reason",),
     ),
-    MetricFamily("novamas_commands_discarded_total", "counter", "Unanswered: too many waited."),
-    MetricFamily("novamas_answers_withheld_total", "counter", "To topics that are not allowed."),
-    MetricFamily("novamas_people_file_number", "gauge", "The number of the people file in force."),
-    MetricFamily("novamas_people_enrolled", "gauge", "How many are in it and not revoked."),
+    MetricFamily(
+        "novamas_commands_discarded_total", "counter", "Commands dropped because too many waited."
+    ),
+    MetricFamily(
+        "novamas_answers_withheld_total", "counter", "Replies to topics that are not allowed."
+    ),
+    MetricFamily("novamas_people_file_number", "gauge", "Number of the people file in force."),
+    MetricFamily("novamas_people_enrolled", "gauge", "People in it who are not revoked."),
     MetricFamily(
         "novamas_people_file_refused",
         "gauge",
-        "1: a later file was refused, or names in the one in force look the same.",
+        "1: a newer file was refused, or names in the one in force look the same.",
     ),
-    MetricFamily("novamas_people_file_timestamp_seconds", "gauge", "When it was taken over."),
+    MetricFamily("novamas_people_file_timestamp_seconds", "gauge", "When it was put in force."),
     # configuration
     MetricFamily(
-        "novamas_reload_refused", "gauge", "1: nothing was taken over; none before the first."
+        "novamas_reload_refused", "gauge", "1: the reload was refused; absent before the first."
     ),
-    MetricFamily("novamas_reload_waiting_tables", "gauge", "Tables that it left as they were."),
-    MetricFamily("novamas_reload_timestamp_seconds", "gauge", "When the file was read again."),
+    MetricFamily("novamas_reload_waiting_tables", "gauge", "Tables that it left unchanged."),
+    MetricFamily("novamas_reload_timestamp_seconds", "gauge", "When the file was last reloaded."),
     # speed and log
     MetricFamily(
         "novamas_stage_seconds",
         "histogram",
-        "From the read of the bytes to the end of a stage: `decided`, `committed` to the disk, "
+        "From reading the bytes to the end of a stage: `decided`, `committed` to the disk, "
         "`acknowledged` by the broker.",
         ("stage",),
     ),
-    MetricFamily("novamas_log_lines_lost_total", "counter", "Lines of the log that were lost."),
+    MetricFamily("novamas_log_lines_lost_total", "counter", "Log lines that could not be written."),
 )
 
 
-WAITING = (
+WAITING_METRICS = (
     *("novamas_info", "novamas_standby_waiting", "novamas_standby_unable"),
     *("novamas_reload_refused", "novamas_reload_waiting_tables"),
     "novamas_reload_timestamp_seconds",
 )
-"""What a daemon tells that waits for the lease of its tables."""
+"""Metrics of a daemon that waits for the lease of its tables."""
 
 
 def waiting_page(
@@ -251,16 +274,16 @@ def waiting_page(
     reloaded: Callable[[], ReloadHealth | None],
     unable: Callable[[], bool],
 ) -> Callable[[], Awaitable[HttpResponse]]:
-    """The page of a daemon of a pair while the other one serves."""
-    families = [family for family in FAMILIES if family.name in WAITING]
+    """Return the page handler of a daemon that waits in a pair."""
+    families = [family for family in FAMILIES if family.name in WAITING_METRICS]
 
     async def page() -> HttpResponse:
-        values: dict[str, Values] = {name: {} for name in WAITING}
+        values: dict[str, Values] = {name: {} for name in WAITING_METRICS}
         values["novamas_info"] = {(site, node, version): 1}
         for name, value in (
             ("novamas_standby_waiting", 1),
             ("novamas_standby_unable", int(unable())),
-            *_of_reload(reloaded()),
+            *_reload_metrics(reloaded()),
         ):
             values[name] = {(): value}
         return HttpResponse(await exposition(families, values), TEXT_CONTENT_TYPE)
@@ -269,7 +292,7 @@ def waiting_page(
 
 
 class DaemonMetrics:
-    """The metrics of one daemon."""
+    """Metrics of one daemon."""
 
     def __init__(
         self,
@@ -284,7 +307,7 @@ class DaemonMetrics:
         *,
         certificates: CertificateWatch,
     ) -> None:
-        self._who = (site, node)
+        self._identity_labels = (site, node)
         self._reporter = reporter
         self._places = places
         self._api = api
@@ -294,17 +317,17 @@ class DaemonMetrics:
         self._certificates = certificates
 
     async def page(self) -> HttpResponse:
-        """The answer to ``/metrics``."""
+        """Return the response to ``/metrics``."""
         return HttpResponse(await exposition(FAMILIES, self.values()), TEXT_CONTENT_TYPE)
 
     def values(self) -> dict[str, Values]:
-        """All numbers as they are now."""
+        """Return all present values."""
         health = self._reporter.report()
         stages = self._stages
         return {
-            **by_name(self._tables(health)),
-            "novamas_info": {(*self._who, health.versions["novamas"]): 1},
-            "novamas_alerts": _by_what(alert.what for alert in self._api.alerts.values()),
+            **by_name(self._table_metrics(health)),
+            "novamas_info": {(*self._identity_labels, health.versions["novamas"]): 1},
+            "novamas_alerts": _count_words(alert.what for alert in self._api.alerts.values()),
             "novamas_certificate_end_timestamp_seconds": {
                 (name,): end for name, end in self._certificates.ends.items()
             },
@@ -318,8 +341,8 @@ class DaemonMetrics:
             **{
                 name: {(): value}
                 for name, value in (
-                    *_of_node(health),
-                    *self._disk(),
+                    *_node_metrics(health),
+                    *self._disk_metrics(),
                     ("novamas_journal_sealed_timestamp_seconds", self._upkeep.sealed),
                     ("novamas_journal_verified_timestamp_seconds", self._upkeep.verified),
                 )
@@ -327,22 +350,22 @@ class DaemonMetrics:
             },
         }
 
-    def _tables(self, health: Health) -> Iterator[tuple[str, tuple[str, ...], float]]:
-        for name, told in health.tables.items():
+    def _table_metrics(self, health: Health) -> Iterator[tuple[str, tuple[str, ...], float]]:
+        for name, table_health in health.tables.items():
             runner = self._places[name].runner
-            table = (name, _word(runner.table.simulated))
-            here = told.elsewhere is None
+            table = (name, _boolean_label(runner.table.simulated))
+            here = table_health.elsewhere is None
             yield "novamas_table_online", table, here and health.broker.connected
             yield "novamas_table_elsewhere", table, not here
-            yield "novamas_table_readings_lost_total", table, told.readings_lost
-            yield from of_table(runner, table)
-            for device, each in told.devices.items():
-                yield from _of_device(each, (*table, device))
-                if not runner.table.face_down:  # their number may depend on a card
+            yield "novamas_table_readings_lost_total", table, table_health.readings_lost
+            yield from table_metrics(runner, table)
+            for device, device_health in table_health.devices.items():
+                yield from _device_metrics(device_health, (*table, device))
+                if not runner.table.face_down:  # the count may depend on a card
                     damaged = runner.table.garbage.get(device, 0)
                     yield "novamas_device_damaged_bytes_total", (*table, device), damaged
 
-    def _disk(self) -> Iterable[tuple[str, float]]:
+    def _disk_metrics(self) -> Iterable[tuple[str, float]]:
         try:
             disk = shutil.disk_usage(self._journal.path.parent)
         except OSError:  # the journal reports a missing disk
@@ -356,49 +379,51 @@ class DaemonMetrics:
 def by_name(
     numbers: Iterable[tuple[str, tuple[str, ...], float]],
 ) -> dict[str, dict[tuple[str, ...], float]]:
-    """All families, with those of these numbers that are theirs."""
-    found: dict[str, dict[tuple[str, ...], float]] = {family.name: {} for family in FAMILIES}
+    """Group numbers by metric, with an empty entry for each metric without numbers."""
+    metrics: dict[str, dict[tuple[str, ...], float]] = {family.name: {} for family in FAMILIES}
     for name, labels, value in numbers:
-        found[name][labels] = value
-    return found
+        metrics[name][labels] = value
+    return metrics
 
 
-class _Told(msgspec.Struct):
+class _TableStatus(msgspec.Struct):
     status: Status
 
 
-_state, _alert = msgspec.json.Decoder(_Told), msgspec.json.Decoder(Alert)
+_status_decoder, _alert_decoder = msgspec.json.Decoder(_TableStatus), msgspec.json.Decoder(Alert)
 
 
-def of_table(
+def table_metrics(
     runner: TableRunner, table: tuple[str, ...]
 ) -> Iterator[tuple[str, tuple[str, ...], float]]:
-    """What a table tells, which is in its retained topics and events too; ``table``: its labels."""
-    now = _state.decode(runner.retained["state"] or b"{}").status
+    """Yield the metrics that derive from a table's retained topics and events. ``table``: its
+    labels.
+    """
+    status_now = _status_decoder.decode(runner.retained["state"] or b"{}").status
     for status in get_args(Status):
-        yield "novamas_table_status", (*table, status), status == now
-    yield from _of_rounds(runner.counters, table)
+        yield "novamas_table_status", (*table, status), status == status_now
+    yield from _round_metrics(runner.counters, table)
     alerts = [
-        _alert.decode(body)
+        _alert_decoder.decode(body)
         for topic, body in runner.retained.items()
         if body is not None and topic.startswith("alert/")
     ]
-    waiting = sum(len(each.rounds) for each in alerts if each.what == "round.unresolved")
+    waiting = sum(len(alert.rounds) for alert in alerts if alert.what == "round.unresolved")
     yield "novamas_table_unresolved_rounds", table, waiting
-    for labels, count in _by_what(alert.what for alert in alerts).items():
+    for labels, count in _count_words(alert.what for alert in alerts).items():
         yield "novamas_table_alerts", (*table, *labels), count
 
 
-def _of_rounds(
-    tally: EventCounters, table: tuple[str, ...]
+def _round_metrics(
+    counters: EventCounters, table: tuple[str, ...]
 ) -> Iterator[tuple[str, tuple[str, ...], float]]:
-    for name, event in ROUNDS.items():
-        yield name, table, tally.events[event]
-    for what, count in tally.irregularities.items():
+    for name, event in EVENT_BY_METRIC.items():
+        yield name, table, counters.events[event]
+    for what, count in counters.irregularities.items():
         yield "novamas_table_irregularities_total", (*table, what), count
 
 
-def _of_device(
+def _device_metrics(
     health: DeviceHealth, device: tuple[str, ...]
 ) -> Iterator[tuple[str, tuple[str, ...], float]]:
     counters = health.counters
@@ -413,7 +438,7 @@ def _of_device(
     yield "novamas_device_defects_total", device, health.defects
 
 
-def _of_node(health: Health) -> Iterable[tuple[str, float | None]]:
+def _node_metrics(health: Health) -> Iterable[tuple[str, float | None]]:
     broker, clock = health.broker, health.clock
     return (
         ("novamas_uptime_seconds", health.uptime),
@@ -441,12 +466,12 @@ def _of_node(health: Health) -> Iterable[tuple[str, float | None]]:
         ("novamas_commands_discarded_total", health.commands_discarded),
         ("novamas_answers_withheld_total", health.answers_withheld),
         ("novamas_log_lines_lost_total", health.log.lost),
-        *_of_people(health.people),
-        *_of_reload(health.reload),
+        *_people_metrics(health.people),
+        *_reload_metrics(health.reload),
     )
 
 
-def _of_people(people: PeopleHealth | None) -> Iterable[tuple[str, float]]:
+def _people_metrics(people: PeopleHealth | None) -> Iterable[tuple[str, float]]:
     if people is None:
         return ()
     since = datetime.fromisoformat(people.since).timestamp()
@@ -458,7 +483,7 @@ def _of_people(people: PeopleHealth | None) -> Iterable[tuple[str, float]]:
     )
 
 
-def _of_reload(reload: ReloadHealth | None) -> Iterable[tuple[str, float]]:
+def _reload_metrics(reload: ReloadHealth | None) -> Iterable[tuple[str, float]]:
     if reload is None:
         return ()
     return (
@@ -468,9 +493,9 @@ def _of_reload(reload: ReloadHealth | None) -> Iterable[tuple[str, float]]:
     )
 
 
-def _by_what(words: Iterable[str]) -> dict[tuple[str, ...], float]:
+def _count_words(words: Iterable[str]) -> dict[tuple[str, ...], float]:
     return {(word,): float(count) for word, count in Counter(words).items()}
 
 
-def _word(true: bool) -> str:
+def _boolean_label(true: bool) -> str:
     return "true" if true else "false"

@@ -1,5 +1,5 @@
-"""The daemon's place in a pair: it waits for the lease of its tables, and serves while it has
-it.
+"""A daemon in a pair: it waits for the lease of its tables, and serves them while it holds the
+lease.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from controller.service.alike import facts
 from controller.service.people_in_force import people_file
 from controller.service.readiness import Readiness
 from controller.service.reload import Reload
-from controller.service.reload_answer import Answer, write_answer
+from controller.service.reload_answer import ReloadReply, write_reply
 from controller.service.shared_people import SharedPeople
 from controller.service.systemd_notify import notify
 from controller.standby.exchange import Exchange
@@ -70,31 +70,31 @@ from devices.errors import NovamasError
 from devices.log import structlog
 from devices.watch import State
 
-HUNG = 0.5
-"""The part of a lease after which a commit, or an acknowledgement of the broker, that has not come
-keeps a daemon from serving.
+HUNG_LEASES = 0.5
+"""Share of a lease after which a pending commit, or a missing acknowledgement of the broker, means
+that the daemon cannot serve.
 """
-ALONE = 6
-"""Leases without another daemon after which an alert says so."""
-FAILED_FOR = 6
-"""Leases for which a daemon whose run has failed says that it could not serve."""
-SPEAKING: tuple[State, ...] = ("up", "unintelligible")
-MISSING: Mapping[State, Missing] = {"lost": "lost", "stale": "stale"}
-BOARD, PEOPLE = ".daemons", ".people"
-"""Behind the key of the lease: the keys of the statements, and of the people file."""
+ALONE_LEASES = 6
+"""Leases without another daemon after which an alert is raised."""
+FAILURE_REPORT_LEASES = 6
+"""Leases for which a daemon reports the failure of its previous run."""
+SENDING_STATES: tuple[State, ...] = ("up", "unintelligible")
+MISSING_STATES: Mapping[State, Missing] = {"lost": "lost", "stale": "stale"}
+STATEMENTS_SUFFIX, PEOPLE_SUFFIX = ".daemons", ".people"
+"""Suffixes of the lease's key: the keys of the statements and of the people file."""
 
 
 def instance(settings: StandbyConfig) -> str:
-    """The name of this machine in the pair."""
+    """Return the name of this machine in the pair."""
     return settings.instance or socket.gethostname().partition(".")[0].lower()
 
 
 class Duty(NamedTuple):
-    """What a daemon that serves knows of its own ability. ``devices``: the state of each, by
-    ``table/device``; ``hasten``: connect to the broker now; ``alert``: that the other daemon could
-    not take over, and why; None: it could; ``differ``: what differs between the two; ``people``
-    and ``configuration``: those in force; ``abandon``: take back what another daemon published of
-    these tables.
+    """Callbacks to a daemon that serves. ``devices``: the state of each device, by
+    ``table/device``; ``hasten``: connect to the broker now; ``alert``: report why the other daemon
+    could not take over, or None if it could; ``differ``: report what differs between the machines;
+    ``people`` and ``configuration``: those in force; ``abandon``: clear what another daemon
+    published about these tables.
     """
 
     connected: Callable[[], bool]
@@ -109,8 +109,8 @@ class Duty(NamedTuple):
 
 
 class Pair:
-    """One daemon of two. It opens its journal at once, and nothing else before it has the lease.
-    Until then it reads its configuration again from ``file``. Raises ``JournalUnusableError``.
+    """One daemon of two. Until it has the lease, it only opens its journal, and reloads its
+    configuration from ``file`` on request. Raises ``JournalUnusableError``.
     """
 
     def __init__(self, configuration: Configuration, file: Path | None = None) -> None:
@@ -120,110 +120,112 @@ class Pair:
         self.journal = Journal(Path(configuration.journal.path))
         self._settings = settings
         self.reloaded: ReloadHealth | None = None
-        """How the configuration was last taken over while we waited."""
-        self._reload = Reload(configuration, file, self._tell_reload)
+        """Outcome of the last reload while waiting."""
+        self._reload = Reload(configuration, file, self._report_reload)
         self._path, self._credential = (
             Path(configuration.journal.path),
             configuration.journal.key_credential,
         )
         self._signer = CheckpointSigner(self._path, self.boot, self._credential)
-        node, within = configuration.site.node, patience(settings.lease)
+        node, timeout = configuration.site.node, patience(settings.lease)
         seal, board = (
             Seal(f"{configuration.site.id}/{name}", lambda: self._signer.signer, settings.keys)
-            for name in (node, f"{node}{BOARD}")
+            for name in (node, f"{node}{STATEMENTS_SUFFIX}")
         )
         self._store = Store(
-            *(settings, node, within, partial(read_record, seal=seal)),
+            *(settings, node, timeout, partial(read_record, seal=seal)),
             lambda record: msgspec.json.encode(seal.sign(record)),
         )
         statements: Store[Board] = Store(
-            settings, f"{node}{BOARD}", within, partial(read_board, seal=board)
+            settings, f"{node}{STATEMENTS_SUFFIX}", timeout, partial(read_board, seal=board)
         )
         self._fence = Fence(logs.drain)
-        self._own, self._before = _own(self.journal, instance(settings), self.boot)
+        self._own, self._previous_tenure = _own_identity(
+            self.journal, instance(settings), self.boot
+        )
         self._exchange = Exchange(statements, self.journal.id, settings.lease, self._state, board)
         self._duty: Duty | None = None
-        """Once it serves."""
-        last = self.journal.latest("boot")
-        self._people = _people_of(configuration, last)
+        """Set while serving."""
+        last_boot = self.journal.latest("boot")
+        self._people = _usable_people_file(configuration, last_boot)
         self._shared = SharedPeople(
-            Store(settings, f"{node}{PEOPLE}", within, _text, str.encode),
+            Store(settings, f"{node}{PEOPLE_SUFFIX}", timeout, _decode, str.encode),
             lambda: self._people if self._duty is None else self._duty.people(),
         )
         self._exchanging: asyncio.Task[None] | None = None
-        self._keeping: asyncio.Task[None] | None = None
+        self._renewing: asyncio.Task[None] | None = None
         self._readiness: Readiness | None = None
-        """While it waits."""
+        """Set while waiting."""
         self._troubles: dict[str, str] = {}
         self._missing: dict[str, Missing] = {}
-        self._judged: Collection[str] | None = None
-        """The kinds of trouble that the log has of the one that waits; None: none yet."""
+        self._logged_troubles: Collection[str] | None = None
+        """Kinds of trouble last logged while waiting; None: not checked yet."""
         self._failure: str | None = None
-        """Why this run has failed."""
-        self._failed: tuple[str, float] | None = None
-        """Why the run before this one failed, and until when that counts."""
+        """Reason of the failure of this run."""
+        self._previous_failure: tuple[str, float] | None = None
+        """Reason of the failure of the previous run, and the time until which it is reported."""
         self.yields = asyncio.Event()
-        """Set when the tables are to be given to the other daemon, which can serve."""
+        """Set when the tables are to pass to the other daemon, which can serve."""
         self._cause = ""
         self._right: Right | None = None
-        self._last: Progress | None = None
+        self._final_progress: Progress | None = None
         self._status = ""
         self._log = structlog.get_logger()
 
     @property
     def configuration(self) -> Configuration:
-        """By which the tables are to be served."""
+        """The configuration to serve."""
         return self._reload.now
 
     async def wait(self, stop: asyncio.Event, again: asyncio.Event) -> bool:
-        """Until the lease is ours: True; or until ``stop``. Meanwhile, whenever ``again`` is set,
-        the configuration is read again.
+        """Wait for the lease. Return True when this daemon has it, False at ``stop``. Meanwhile
+        reload the configuration whenever ``again`` is set.
         """
         self.journal.announce()
         self._log.info("daemon waits for the lease of its tables", instance=self._own.instance)
-        self._say("waits for the lease of its tables", "READY=1")
+        self._set_status("waits for the lease of its tables", "READY=1")
         self._readiness = readiness = Readiness(
             lambda: self.configuration, self.journal, self._settings.lease
         )
         candidate = Candidate(
             *(self._own, self._settings.lease, self._store, self._fence),
-            told=self._tell,
+            told=self._report_lease,
             alive=lambda: notify("WATCHDOG=1"),
             conditions=ClaimConditions(
-                troubles=lambda: self._unable(readiness),
+                troubles=lambda: self._waiting_troubles(readiness),
                 barred=(JOURNAL, KEY),
                 rival=lambda: self._exchange.rival() is not None,
                 sure=readiness.try_journal,
             ),
         )
-        self._exchanging = asyncio.create_task(self._talk(), name="statements")
-        taking, stopping = (
+        self._exchanging = asyncio.create_task(self._exchange_statements(), name="statements")
+        claiming, stopping = (
             asyncio.create_task(candidate.wait()),
             asyncio.create_task(stop.wait()),
         )
         reloading = asyncio.create_task(self._reload.run(again))
         looking = (
             asyncio.create_task(readiness.run(), name="readiness"),
-            asyncio.create_task(self._look_for_devices(readiness), name="devices"),
+            asyncio.create_task(self._try_devices(readiness), name="devices"),
         )
         endless = (reloading, self._exchanging, *looking)
-        tasks: list[asyncio.Task[Any]] = [taking, stopping, reloading, *looking]
+        tasks: list[asyncio.Task[Any]] = [claiming, stopping, reloading, *looking]
         if listen := self.configuration.metrics.listen:
-            tasks.append(asyncio.create_task(self._answer(listen)))
+            tasks.append(asyncio.create_task(self._serve_metrics(listen)))
         try:
-            await asyncio.wait((taking, stopping, *endless), return_when=asyncio.FIRST_COMPLETED)
-            for each in endless:
-                if each.done():
-                    each.result()  # a defect, which ends the daemon
-            if not taking.done():
+            await asyncio.wait((claiming, stopping, *endless), return_when=asyncio.FIRST_COMPLETED)
+            for task_of_daemon in endless:
+                if task_of_daemon.done():
+                    task_of_daemon.result()  # raises the exception of a bug, which ends the daemon
+            if not claiming.done():
                 return False
-            self._right = taking.result()
+            self._right = claiming.result()
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
             self._readiness = None
-        record = self._held.record
+        record = self._lease_right.record
         self._troubles = {}
         self._log.info(
             "lease taken", instance=record.instance, term=record.term, first=record.first
@@ -232,26 +234,26 @@ class Pair:
 
     @contextlib.asynccontextmanager
     async def renewing(self) -> AsyncIterator[None]:
-        """Renew the lease meanwhile."""
-        keeping = self._keeping = asyncio.create_task(self._held.keep(), name="lease")
-        keeping.add_done_callback(self._note_end)
+        """Renew the lease while the context lasts."""
+        keeping = self._renewing = asyncio.create_task(self._lease_right.keep(), name="lease")
+        keeping.add_done_callback(self._on_renewal_end)
         try:
             yield
         finally:
             keeping.cancel()
             await asyncio.wait([keeping])
 
-    def _note_end(self, keeping: asyncio.Task[None]) -> None:
-        """A defect: nothing renews the lease any more, and the process ends with it."""
+    def _on_renewal_end(self, keeping: asyncio.Task[None]) -> None:
+        """Log a bug: the lease is no longer renewed, and the process ends with it."""
         if not keeping.cancelled():
             self._log.error("the lease is renewed no longer", exc_info=keeping.exception())
 
-    async def _talk(self) -> None:
+    async def _exchange_statements(self) -> None:
         """Exchange statements and the people file with the other daemon, until cancelled."""
         while True:
             if self._duty is None and (file := self._people) is not None:
-                if (found := await asyncio.to_thread(file.look)) is not None:
-                    file.take(found)
+                if (newer := await asyncio.to_thread(file.look)) is not None:
+                    file.take(newer)
                 if (later := self._shared.offered(file)) is not None:
                     file.take(later)
                     number = later.people.head.number
@@ -259,168 +261,176 @@ class Pair:
             await self._shared.exchange()
             await self._exchange.tell()
             if self._duty is None:
-                self._compare(self._tell_differences)
+                self._compare(self._log_differences)
             await asyncio.sleep(self._settings.lease / RENEWALS)
 
     def offered(self, file: PeopleFile) -> InForce | None:
-        """A later people file than this one, which the other daemon has or had in force."""
+        """Return the other daemon's people file if it is newer than this one."""
         return self._shared.offered(file)
 
-    def _compare(self, tell: Callable[[str | None], None], *more: str) -> None:
-        """Say what differs between the machines, and ``more``, when that is another."""
-        own = self._state(0)
-        found = {each for other in self._exchange.fresh() for each in differences(own, other)}
-        found.update(more)
-        said = "; ".join(sorted(found)) or None
-        if said != self._different:
-            self._different = said
-            tell(said)
+    def _compare(self, report: Callable[[str | None], None], *more: str) -> None:
+        """Report what differs between the machines, with ``more``, whenever that changes."""
+        own_statement = self._state(0)
+        found_differences = {
+            difference
+            for other in self._exchange.fresh()
+            for difference in differences(own_statement, other)
+        }
+        found_differences.update(more)
+        text = "; ".join(sorted(found_differences)) or None
+        if text != self._reported_differences:
+            self._reported_differences = text
+            report(text)
 
-    _different: str | None = None
+    _reported_differences: str | None = None
 
-    def _tell_differences(self, said: str | None) -> None:
-        if said is None:
+    def _log_differences(self, text: str | None) -> None:
+        if text is None:
             self._log.info("the two machines are alike")
         else:
-            self._log.warning("the two machines differ", what=said)
+            self._log.warning("the two machines differ", what=text)
 
     async def watch(self, duty: Duty) -> None:
-        """Until the tables are to be given to the other daemon: see whether this one can serve, and
-        whether the other one could.
+        """Check whether this daemon and the other one can serve, until the tables are to pass to
+        the other daemon.
         """
         seconds = self._settings.lease
-        self._duty, self._different = duty, None
+        self._duty, self._reported_differences = duty, None
         abandoned: set[str] = set()
-        begun = steady = heard = boottime()
-        since: float | None = None
-        told: str | None = None
+        start = able_since = peer_seen = boottime()
+        better_since: float | None = None
+        reported: str | None = None
         while not self.yields.is_set():
             await asyncio.sleep(min(seconds / LOOKS, LONGEST_LOOK))
             now = boottime()
             if self._exchanging is not None and self._exchanging.done():
-                self._exchanging.result()  # a defect, which ends the daemon
-            self._judge(duty)
+                self._exchanging.result()  # raises the exception of a bug
+            self._check_ability(duty)
             if self._troubles:
-                steady = now
-            self._held.able = (now - steady) / seconds
-            why = better(self._troubles, self._missing, self._exchange.rival())
-            if why is None or now - begun < seconds:
-                since = None
-            elif since is None:
-                since = now
-            elif now - since >= grace(self._held.record):
-                self._cause = why
+                able_since = now
+            self._lease_right.able = (now - able_since) / seconds
+            reason = better(self._troubles, self._missing, self._exchange.rival())
+            if reason is None or now - start < seconds:
+                better_since = None
+            elif better_since is None:
+                better_since = now
+            elif now - better_since >= grace(self._lease_right.record):
+                self._cause = reason
                 self.yields.set()
-            if since is not None and BROKER in self._troubles:
+            if better_since is not None and BROKER in self._troubles:
                 duty.hasten()
             for peer in self._exchange.peers.values():
                 served = peer.statement.tables if peer.statement.serves else {}
-                if left := served.keys() - self._tables() - abandoned:
-                    abandoned |= left
-                    duty.abandon({name: served[name] for name in left})
+                if abandoned_now := served.keys() - self._tables() - abandoned:
+                    abandoned |= abandoned_now
+                    duty.abandon({name: served[name] for name in abandoned_now})
             lost = ", ".join(sorted(abandoned - self._tables()))
             self._compare(duty.differ, *([f"nobody serves {lost}"] if lost else []))
             others = [each for each in self._exchange.fresh() if not each.serves]
             if others:
-                heard = now
-            if (other := _other(others, now - heard > ALONE * seconds)) != told:
-                told = other
-                duty.alert(told)
+                peer_seen = now
+            if (
+                other := _peer_trouble(others, now - peer_seen > ALONE_LEASES * seconds)
+            ) != reported:
+                reported = other
+                duty.alert(reported)
         await asyncio.Event().wait()
 
-    def _judge(self, duty: Duty) -> None:
-        """What keeps this daemon, which serves, from doing so."""
-        most, found = HUNG * self._settings.lease, {}
+    def _check_ability(self, duty: Duty) -> None:
+        """Check what prevents this daemon from serving, while it serves."""
+        limit, troubles = HUNG_LEASES * self._settings.lease, {}
         if self.journal.failed is not None:
-            found[JOURNAL] = f"the journal cannot be written: {self.journal.failed}"
-        elif (hung := self.journal.hung) > most:
-            found[JOURNAL] = f"the journal's disk has not stored anything for {hung:.0f} s"
+            troubles[JOURNAL] = f"the journal cannot be written: {self.journal.failed}"
+        elif (pending := self.journal.hung) > limit:
+            troubles[JOURNAL] = f"the journal's disk has not stored anything for {pending:.0f} s"
         if not duty.connected():
-            found[BROKER] = "the broker cannot be reached"
-        elif (silent := duty.unanswered()) > most:
-            found[BROKER] = f"the broker has acknowledged nothing for {silent:.0f} s"
+            troubles[BROKER] = "the broker cannot be reached"
+        elif (unanswered := duty.unanswered()) > limit:
+            troubles[BROKER] = f"the broker has acknowledged nothing for {unanswered:.0f} s"
         states = duty.devices()
-        self._missing = {name: MISSING[state] for name, state in states.items() if state in MISSING}
-        if self._missing and not any(state in SPEAKING for state in states.values()):
-            found[DEVICES] = f"no device can be reached: {', '.join(self._missing)}"
-        if found.keys() != self._troubles.keys() and found:
-            self._log.warning("this daemon cannot serve", reason="; ".join(found.values()))
-        self._troubles = found
+        self._missing = {
+            name: MISSING_STATES[state] for name, state in states.items() if state in MISSING_STATES
+        }
+        if self._missing and not any(state in SENDING_STATES for state in states.values()):
+            troubles[DEVICES] = f"no device can be reached: {', '.join(self._missing)}"
+        if troubles.keys() != self._troubles.keys() and troubles:
+            self._log.warning("this daemon cannot serve", reason="; ".join(troubles.values()))
+        self._troubles = troubles
 
     def begin(self) -> Tenure:
-        """By which right the daemon serves, as its journal keeps it. A hand-over is told by every
-        table whose state is older than it.
+        """Return the tenure as stored in the journal. Every table whose state is older publishes
+        the hand-over.
         """
-        record = self._held.record
-        tenure = self._held.tenure
-        if self._before is not None and record.first <= self._own.term <= record.term:
-            before = self._before.before
-        elif (before := tenure.before) is not None:
+        record = self._lease_right.record
+        tenure = self._lease_right.tenure
+        if self._previous_tenure is not None and record.first <= self._own.term <= record.term:
+            hand_over = self._previous_tenure.before
+        elif (hand_over := tenure.before) is not None:
             restored = self.journal.restored
-            known = {} if restored is None else restored.sessions
-            sessions = highest(before.sessions, known)
-            if restored is not None and before.journal == restored.journal:
-                # of the journal that was lost here: no other daemon had the tables
+            restored_sessions = {} if restored is None else restored.sessions
+            sessions = highest(hand_over.sessions, restored_sessions)
+            if restored is not None and hand_over.journal == restored.journal:
+                # the journal that was lost here: no other daemon has served the tables
                 self.journal.restored = replace(restored, sessions=sessions)
-                before = None
+                hand_over = None
             else:
                 through = self.journal.head()
-                before = replace(before, at=record.since, through=through, sessions=sessions)
-        self.journal.handed = before
-        return replace(tenure, before=before)
+                hand_over = replace(hand_over, at=record.since, through=through, sessions=sessions)
+        self.journal.handed = hand_over
+        return replace(tenure, before=hand_over)
 
     def health(self) -> StandbyHealth:
-        """What the daemon says of it."""
-        record = self._held.record
+        """Return the health of this daemon in the pair."""
+        record = self._lease_right.record
         return StandbyHealth(instance=record.instance, term=record.term, since=record.since)
 
     def exclusive(self) -> Exclusive:
-        """What the publisher asks before it writes."""
-        right = self._held
+        """Return the checks of the publisher before it writes."""
+        right = self._lease_right
         return Exclusive(right.hold, right.confirm, taken_over=self.journal.handed is not None)
 
     def hold(self) -> None:
-        """Return if we may write now; otherwise the process ends here."""
-        self._held.hold()
+        """Return if this daemon may write now; otherwise end the process."""
+        self._lease_right.hold()
 
     def tell(self, progress: Callable[[], Progress]) -> None:
-        """What the store is told from now on with each renewal."""
-        self._held.progress = progress
+        """Set the source of the progress that is stored with each renewal."""
+        self._lease_right.progress = progress
 
     def ended(self, last: Progress) -> None:
-        """Nothing is published any more, and the journal ends so."""
-        self._last = last
+        """Set the final progress: nothing is published after it."""
+        self._final_progress = last
 
     async def release(self) -> None:
-        """Give the lease back, once all has ended in order."""
-        if self._last is not None:
-            await self._held.release(self._last)
+        """Give the lease back after a clean stop."""
+        if self._final_progress is not None:
+            await self._lease_right.release(self._final_progress)
 
     async def fail(self, error: Exception) -> None:
-        """The run has failed, before or while it served, and writes nothing any more: give the
-        lease back.
+        """Give the lease back after the run has failed, before or while it served. It writes
+        nothing more.
         """
-        named = isinstance(error, NovamasError | OSError)
-        why = str(error) if named else type(error).__name__
-        self._failure = why
+        has_message = isinstance(error, NovamasError | OSError)
+        reason = str(error) if has_message else type(error).__name__
+        self._failure = reason
         self._fence.lift()
         with contextlib.suppress(TimeoutError):  # the process must end soon
             async with asyncio.timeout(2 * patience(self._settings.lease)):
                 await self._exchange.tell()
-        await self._held.release(None, f"the run failed: {why}")
+        await self._lease_right.release(None, f"the run failed: {reason}")
 
     async def let_go(self) -> None:
-        """Give the lease to the other daemon, as it was last renewed, and end the process. Nothing
-        waits for what hangs: what is not published yet is when this daemon has the tables again.
+        """Give the lease to the other daemon, as last renewed, and end the process. Nothing waits
+        for parts that hang: unpublished events are published when this daemon serves again.
         """
-        if self._keeping is not None:
-            self._keeping.cancel()
-            await asyncio.wait([self._keeping])
-        await self._held.release(None, self._cause, yields=True)
-        self._held.end(f"the other daemon can serve the tables: {self._cause}")
+        if self._renewing is not None:
+            self._renewing.cancel()
+            await asyncio.wait([self._renewing])
+        await self._lease_right.release(None, self._cause, yields=True)
+        self._lease_right.end(f"the other daemon can serve the tables: {self._cause}")
 
     async def close(self) -> None:
-        """End the connection to the store, and close the journal."""
+        """Close the connection to the store, and the journal."""
         self._fence.lift()
         if self._exchanging is not None:
             self._exchanging.cancel()
@@ -431,9 +441,9 @@ class Pair:
         await asyncio.to_thread(self.journal.close)
 
     def _state(self, beat: int) -> Statement:
-        """What this daemon states of itself."""
+        """Return this daemon's statement about itself."""
         own, readiness = self._own, self._readiness
-        troubles = self._troubles if readiness is None else self._unable(readiness)
+        troubles = self._troubles if readiness is None else self._waiting_troubles(readiness)
         if self._failure is not None:
             troubles = {START: self._failure}
         return Statement(
@@ -452,10 +462,10 @@ class Pair:
         )
 
     def _facts(self) -> dict[str, str]:
-        """What must be the same on both machines, reckoned again when it may have changed."""
-        of = self._configured(), self._in_force()
-        if self._known_facts is None or self._known_facts[0] != of:
-            self._known_facts = of, facts(*of)
+        """Return what must be equal on both machines, computed again if it may have changed."""
+        key = self._configured(), self._in_force()
+        if self._known_facts is None or self._known_facts[0] != key:
+            self._known_facts = key, facts(*key)
         return self._known_facts[1]
 
     _known_facts: tuple[tuple[Configuration, InForce | None], dict[str, str]] | None = None
@@ -470,31 +480,33 @@ class Pair:
     def _tables(self) -> set[str]:
         return {table.id for table in self._configured().table}
 
-    def _unable(self, readiness: Readiness) -> dict[str, str]:
-        """What keeps this daemon, which waits, from serving."""
-        found = readiness.troubles
+    def _waiting_troubles(self, readiness: Readiness) -> dict[str, str]:
+        """Return what would prevent this daemon from serving, while it waits."""
+        troubles = readiness.troubles
         if self._signer.signer is None:
             self._signer = CheckpointSigner(self._path, self.boot, self._credential)
         if self._signer.trouble is not None:
-            found[KEY] = f"it cannot sign the lease: {self._signer.trouble}"
-        before = self._exchange.before
-        if self._failed is None and before is not None and START in before.troubles:
-            until = boottime() + FAILED_FOR * self._settings.lease
-            self._failed = before.troubles[START], until
-        if self._failed is not None and boottime() < self._failed[1]:
-            found[START] = f"its last run failed: {self._failed[0]}"
-        self._troubles = found
-        if readiness.is_known and found.keys() != self._judged:
-            self._judged = found.keys()
-            if found:
-                self._log.warning("this daemon could not serve", reason="; ".join(found.values()))
+            troubles[KEY] = f"it cannot sign the lease: {self._signer.trouble}"
+        previous = self._exchange.before
+        if self._previous_failure is None and previous is not None and START in previous.troubles:
+            until = boottime() + FAILURE_REPORT_LEASES * self._settings.lease
+            self._previous_failure = previous.troubles[START], until
+        if self._previous_failure is not None and boottime() < self._previous_failure[1]:
+            troubles[START] = f"its last run failed: {self._previous_failure[0]}"
+        self._troubles = troubles
+        if readiness.is_known and troubles.keys() != self._logged_troubles:
+            self._logged_troubles = troubles.keys()
+            if troubles:
+                self._log.warning(
+                    "this daemon could not serve", reason="; ".join(troubles.values())
+                )
             else:
                 self._log.info("this daemon could serve")
-            self._say(self._status)
-        return found
+            self._set_status(self._status)
+        return troubles
 
-    async def _look_for_devices(self, readiness: Readiness) -> None:
-        """While the other daemon, which serves, misses devices, try to reach them."""
+    async def _try_devices(self, readiness: Readiness) -> None:
+        """Try to reach the devices that the other daemon, which serves, cannot reach."""
         while True:
             missing: dict[str, Missing] = {}
             for other in self._exchange.fresh():
@@ -504,83 +516,88 @@ class Pair:
             await asyncio.sleep(self._settings.lease / RENEWALS)
 
     @property
-    def _held(self) -> Right:
+    def _lease_right(self) -> Right:
         assert self._right is not None
         return self._right
 
-    def _tell(self, record: Record | None, trouble: str | None) -> None:
+    def _report_lease(self, record: Record | None, trouble: str | None) -> None:
         if trouble is not None:
             self._log.warning("the store of the lease does not answer", reason=trouble)
-            self._say(f"waits; the store of the lease does not answer: {trouble[:200]}")
+            self._set_status(f"waits; the store of the lease does not answer: {trouble[:200]}")
         elif record is None:
-            self._say("waits; nobody has had the lease yet")
+            self._set_status("waits; nobody has had the lease yet")
         else:
             who = f"{record.instance} {'gave back' if record.released else 'has'} the tables"
-            if self._seen != (who, record.term):
-                self._seen = who, record.term
+            if self._logged_holder != (who, record.term):
+                self._logged_holder = who, record.term
                 self._log.info(
                     "another daemon has the lease",
                     instance=record.instance,
                     term=record.term,
                     released=record.released,
                 )
-            self._say(f"waits: {who}, term {record.term}")
+            self._set_status(f"waits: {who}, term {record.term}")
 
-    _seen: tuple[str, int] = "", 0
+    _logged_holder: tuple[str, int] = "", 0
 
-    def _say(self, status: str, *lines: str) -> None:
-        """Tell the service manager, also of a configuration that was not taken over."""
+    def _set_status(self, status: str, *lines: str) -> None:
+        """Set the status shown by the service manager, with the reason of a refused reload."""
         self._status = status
-        if self._judged and self._readiness is not None:
+        if self._logged_troubles and self._readiness is not None:
             status += f"; could not serve: {'; '.join(self._troubles.values())[:200]}"
         trouble = None if self.reloaded is None else self.reloaded.trouble
         if trouble is not None:
             status += f"; configuration not taken over: {' '.join(trouble.split())[:200]}"
         notify(*lines, f"STATUS={status}")
 
-    def _tell_reload(self, told: ReloadHealth, begun: int) -> None:
-        """``begun``: when the file began to be read, by the monotonic clock in nanoseconds."""
-        self.reloaded = told
-        write_answer(self.journal.path, Answer(self.boot, begun, told, waits=True))
-        self._say(self._status, "READY=1")
+    def _report_reload(self, outcome: ReloadHealth, begun: int) -> None:
+        """Report a reload that began at ``begun`` (monotonic clock, nanoseconds)."""
+        self.reloaded = outcome
+        write_reply(self.journal.path, ReloadReply(self.boot, begun, outcome, waits=True))
+        self._set_status(self._status, "READY=1")
 
-    async def _answer(self, listen: str) -> None:
-        """Answer Prometheus while we wait."""
+    async def _serve_metrics(self, listen: str) -> None:
+        """Serve metrics to Prometheus while waiting."""
         from controller.metrics import endpoint
         from controller.service.metrics import waiting_page
 
         await asyncio.to_thread(import_module, "prometheus_client")
         site = self.configuration.site
         page = waiting_page(
-            site.id, site.node, VERSION, lambda: self.reloaded, lambda: bool(self._judged)
+            site.id, site.node, VERSION, lambda: self.reloaded, lambda: bool(self._logged_troubles)
         )
         await endpoint.serve(address(listen), {b"/metrics": page})
 
 
-def _other(waiting: list[Statement], alone: bool) -> str | None:
-    """Why no other daemon could take the tables over; None: one could, or it is too early to
-    say.
+def _peer_trouble(statements: list[Statement], is_alone: bool) -> str | None:
+    """Return why no other daemon could take over; None if one could, or if it is too early to
+    tell.
     """
-    if not waiting:
-        return "no other daemon waits" if alone else None
-    if any(each.able for each in waiting):
+    if not statements:
+        return "no other daemon waits" if is_alone else None
+    if any(statement.able for statement in statements):
         return None
-    return "; ".join(f"{each.instance}: {'; '.join(each.troubles.values())}" for each in waiting)
+    return "; ".join(
+        f"{statement.instance}: {'; '.join(statement.troubles.values())}"
+        for statement in statements
+    )
 
 
-def _people_of(configuration: Configuration, last: Entry | None) -> PeopleFile | None:
-    """What this daemon would have in force; one that cannot be used ends it when it serves."""
+def _usable_people_file(configuration: Configuration, last: Entry | None) -> PeopleFile | None:
+    """Return the people file that would be in force; an unusable one ends the daemon only when it
+    serves.
+    """
     try:
         return people_file(configuration, last)
     except PeopleError:
         return None
 
 
-def _text(body: bytes) -> str:
+def _decode(body: bytes) -> str:
     return body.decode(errors="replace")
 
 
-def _own(journal: Journal, name: str, boot: str) -> tuple[Own, Tenure | None]:
+def _own_identity(journal: Journal, name: str, boot: str) -> tuple[Own, Tenure | None]:
     last, entry = journal.latest("boot"), journal.latest()
     tenure = None if last is None else msgspec.json.decode(last.body, type=Boot).standby
     own = Own(

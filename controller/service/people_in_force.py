@@ -1,4 +1,4 @@
-"""The people file that a daemon starts with: what its journal had in force, or a later one."""
+"""The people file that a daemon starts with: the one in its journal, or a newer one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from controller.people.people_file import PeopleFile
 
 
 def people_file(configuration: Configuration, last: Entry | None) -> PeopleFile | None:
-    """The people file, where there is one; ``last``: the ``boot`` entry of the run before."""
+    """Return the people file, if configured. ``last``: the ``boot`` entry of the previous run."""
     people = configuration.people
     if people is None or people.file is None or people.key is None:
         return None
-    before = None if last is None else msgspec.json.decode(last.body, type=Boot).people
-    known = before.file if before is not None and before.key == people.key else None
-    return PeopleFile(people.file, people.key, configuration.site.id, known)
+    previous = None if last is None else msgspec.json.decode(last.body, type=Boot).people
+    journalled = previous.file if previous is not None and previous.key == people.key else None
+    return PeopleFile(people.file, people.key, configuration.site.id, journalled)

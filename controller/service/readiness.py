@@ -1,5 +1,5 @@
-"""Whether a daemon of a pair that waits could serve: its journal's disk, the broker, and the
-devices that the other daemon misses.
+"""Readiness of a waiting daemon of a pair: its journal's disk, the broker, and the devices that the
+other daemon cannot reach.
 """
 
 from __future__ import annotations
@@ -15,28 +15,30 @@ from controller.journal.journal import Journal
 from controller.mqtt.reachable import UNTRIED, Reachable
 from controller.standby.statements import BROKER, JOURNAL, Missing
 
-PROBED = 0.5
-"""The part of a lease between two probes of the journal, within which each must succeed."""
-LONGEST = 10.0
-"""Seconds for which an answer of the disk or the broker is waited for at the longest: the watchdog
-waits too.
+PROBE_INTERVAL_LEASES = 0.5
+"""Interval between two probes of the journal, and the time limit of each, as a share of the
+lease.
 """
-ROOM = 4 << 20
-"""Bytes that must be free on the journal's disk: less may hold a probe, and not a day's start."""
-CONNECTS = 2.0
-"""Seconds in which a device must be reached, and a silent one must send something."""
+MAX_WAIT_SECONDS = 10.0
+"""Maximum seconds to wait for the disk or the broker, because the watchdog waits too."""
+MIN_FREE_BYTES = 4 << 20
+"""Bytes that must be free on the journal's disk. With less, a probe may succeed, but the first
+entries of a day would not fit.
+"""
+CONNECT_TIMEOUT_SECONDS = 2.0
+"""Seconds to connect to a device, and to receive something from a silent one."""
 
 
 def client_id(configuration: Configuration) -> str:
-    """The daemon's client id at the broker, which is the same on both machines of a pair."""
+    """Return the daemon's client id at the broker, which is the same on both machines of a pair."""
     site = configuration.site
     return configuration.broker.client_id or f"novamas-{site.id}-{site.node}"
 
 
 class Readiness:
-    """``configured``: gives the configuration in force; ``lease``: its seconds. ``troubles``: by
-    kind, why this daemon could not serve; ``reached``: the devices that the other daemon misses and
-    this one can reach.
+    """``configured`` returns the configuration in force; ``lease``: its duration in seconds.
+    ``troubles``: by kind, why this daemon could not serve; ``reached``: devices that the other
+    daemon cannot reach but this one can.
     """
 
     def __init__(
@@ -44,38 +46,38 @@ class Readiness:
     ) -> None:
         self._configured, self._journal, self._lease = configured, journal, lease
         configuration = configured()
-        name = f"{client_id(configuration)}-standby-{journal.id[:8]}"  # both may wait
-        self._within = min(max(1.0, PROBED * lease), LONGEST)
+        name = f"{client_id(configuration)}-standby-{journal.id[:8]}"  # both daemons may wait
+        self._within = min(max(1.0, PROBE_INTERVAL_LEASES * lease), MAX_WAIT_SECONDS)
         self._broker = Reachable(configuration.broker, name, max(2.0, self._within))
         self._disk: str | None = UNTRIED
         self._probe: asyncio.Future[int] | None = None
-        """The write that was not done in time."""
+        """A write that did not complete in time."""
         self.reached: tuple[str, ...] = ()
 
     @property
     def troubles(self) -> dict[str, str]:
-        """By kind; empty: it could serve."""
-        found = {
+        """Reasons why this daemon could not serve, by kind; empty if it could."""
+        reasons = {
             JOURNAL: f"the journal cannot be written: {self._disk}" if self._disk else None,
             BROKER: f"the broker cannot be reached: {self._broker.trouble}"
             if self._broker.trouble
             else None,
         }
-        return {kind: what for kind, what in found.items() if what}
+        return {kind: what for kind, what in reasons.items() if what}
 
     @property
     def is_known(self) -> bool:
-        """Whether the disk and the broker have been tried."""
+        """True once the disk and the broker have been tried."""
         return UNTRIED not in (self._disk, self._broker.trouble)
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Check until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._broker.run())
             group.create_task(self._try_journal())
 
     async def try_journal(self) -> bool:
-        """Whether the journal's disk takes a write now."""
+        """Return True if the journal's disk accepts a write now."""
         within = self._within
         try:
             self._probe = self._probe or self._journal.probe()
@@ -88,33 +90,35 @@ class Readiness:
         except OSError as error:
             self._disk = str(error)
         else:
-            short = f"less than {ROOM >> 20} MiB are free on {self._journal.path.parent}"
-            self._disk = short if free.free < ROOM else None
+            short = f"less than {MIN_FREE_BYTES >> 20} MiB are free on {self._journal.path.parent}"
+            self._disk = short if free.free < MIN_FREE_BYTES else None
         return self._disk is None
 
     async def _try_journal(self) -> None:
         while True:
             await self.try_journal()
-            await asyncio.sleep(PROBED * self._lease)
+            await asyncio.sleep(PROBE_INTERVAL_LEASES * self._lease)
 
     async def try_devices(self, missing: Mapping[str, Missing]) -> None:
-        """Try to reach those devices. Nothing is sent to them; what they send is not used."""
+        """Try to connect to these devices. Nothing is sent; received data is discarded."""
         links = {
             name: device.link
             for table in self._configured().table
             for device in table.device
             if (name := f"{table.id}/{device.id}") in missing
         }
-        tries = (_reaches(link, data=missing[name] == "stale") for name, link in links.items())
-        found = await asyncio.gather(*tries)
-        self.reached = tuple(name for name, there in zip(links, found, strict=True) if there)
+        tries = (_is_reachable(link, data=missing[name] == "stale") for name, link in links.items())
+        results = await asyncio.gather(*tries)
+        self.reached = tuple(
+            name for name, is_reached in zip(links, results, strict=True) if is_reached
+        )
 
 
-async def _reaches(link: str, *, data: bool) -> bool:
-    """``data``: it must send something, too."""
+async def _is_reachable(link: str, *, data: bool) -> bool:
+    """Return True if the device can be reached; with ``data``, it must also send something."""
     address = urlsplit(link)
     with suppress(OSError, TimeoutError, ValueError):
-        async with asyncio.timeout(CONNECTS):
+        async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
             reader, writer = await asyncio.open_connection(address.hostname, address.port)
             try:
                 return not data or bool(await reader.read(1))

@@ -1,9 +1,9 @@
-"""Takes over another configuration while the daemon runs: tables and their devices are added,
-changed and removed, and all other tables go on. A mistake changes nothing.
+"""Reloads the configuration of a running daemon: tables and their devices are added, changed and
+removed while all other tables keep running. An invalid configuration changes nothing.
 
-A table that is changed ends as at a stop and is placed anew, in the same run: the numbers of its
-events go on. While its session is open it stays as it is. A daemon of a pair that waits has placed
-no table yet, and takes all of them over.
+A changed table ends as at a stop and starts again in the same run of the daemon; the numbers of its
+events continue. While its session is open it remains unchanged. A daemon that waits in a pair has
+started no table yet, and applies all changes.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from controller.confidential.key_file import KeyFileError
 from controller.configuration.changes import Changes, apply_changes, changes
 from controller.configuration.checks import deals_face_down, flaws
 from controller.configuration.file import load
-from controller.configuration.settings import Configuration, ConfigurationError
-from controller.configuration.settings import TableConfig as TableSettings
+from controller.configuration.settings import Configuration, ConfigurationError, TableConfig
 from controller.contract.node import ReloadHealth
 from controller.contract.times import utc
 from controller.contract.topics import Topics
@@ -41,26 +40,26 @@ from devices.errors import NovamasError
 from devices.log import structlog
 from devices.places import format_path
 
-OPEN = "its session is open: close the session, then reload again"
+SESSION_OPEN = "its session is open: close the session, then reload again"
 OTHER_TOPICS = (
     "`simulated` gives it other topics: remove the table and reload, then add it and reload"
 )
 
 
-_Given = TypeVar("_Given")
-_Found = TypeVar("_Found")
+_Argument = TypeVar("_Argument")
+_Result = TypeVar("_Result")
 
 
 class NotTakenOverError(NovamasError):
-    """Nothing of a configuration is taken over. The message says why, and what to do."""
+    """Nothing of a configuration was applied. The message gives the reason and the remedy."""
 
 
 class Floor(msgspec.Struct, frozen=True):
-    """The tables of a running daemon, and what has to hear of another one.
+    """The tables of a running daemon, and the parts that depend on them.
 
-    ``ready_for`` raises :class:`KeyFileError` where a key is missing; ``attempt`` makes a table and
-    leaves no trace; ``place`` has it stored that it goes on, and ``read`` has its devices read,
-    until ``stop_reading``.
+    ``ready_for`` raises :class:`KeyFileError` if a key is missing; ``attempt`` builds a table
+    without side effects; ``place`` starts a table and journals that; ``read`` starts reading its
+    devices, until ``stop_reading``.
     """
 
     places: dict[str, ServedTable]
@@ -69,15 +68,16 @@ class Floor(msgspec.Struct, frozen=True):
     publisher: Publisher
     upkeep: JournalUpkeep
     ready_for: Callable[[Configuration], None]
-    attempt: Callable[[TableSettings], None]
-    place: Callable[[TableSettings], ServedTable]
+    attempt: Callable[[TableConfig], None]
+    place: Callable[[TableConfig], ServedTable]
     read: Callable[[str], None]
     stop_reading: Callable[[Collection[str]], Awaitable[None]]
 
 
 class Reload:
-    """For a daemon that has placed no table yet. It runs by ``configuration``, read from ``file``.
-    ``tell`` is called with the outcome of each reload, and when the file began to be read.
+    """Reload of a daemon that has started no table yet. It runs ``configuration``, read from
+    ``file``. ``tell`` is called with the outcome of each reload, and the time when reading the file
+    began.
     """
 
     def __init__(
@@ -87,14 +87,14 @@ class Reload:
         tell: Callable[[ReloadHealth, int], None],
     ) -> None:
         self.now = configuration
-        """What the daemon runs by."""
+        """The configuration in force."""
         self._file = file
         self._tell = tell
         self._log = structlog.get_logger()
 
     async def run(self, again: asyncio.Event) -> None:
-        """Read the file whenever ``again`` is set, until cancelled. What asks for it while it is
-        being read is answered by one more; what is cut short here, by whoever goes on with it.
+        """Read the file whenever ``again`` is set, until cancelled. A request during a reload leads
+        to one more reload. If a reload is cancelled, ``again`` remains set for the successor.
         """
         while True:
             await again.wait()
@@ -107,46 +107,50 @@ class Reload:
                     raise
 
     async def _reload(self, file: Path) -> None:
-        begun = time.monotonic_ns()
-        notify("RELOADING=1", f"MONOTONIC_USEC={begun // 1000}")
-        read = utc(time.time())
+        start = time.monotonic_ns()
+        notify("RELOADING=1", f"MONOTONIC_USEC={start // 1000}")
+        read_at = utc(time.time())
         try:
-            after = await self._looked(load, file)
-            told = await self._take_over(after)
+            configuration = await self._in_thread(load, file)
+            outcome = await self._apply(configuration)
         except (ConfigurationError, NotTakenOverError) as error:
             self._log.error("configuration not taken over", reason=str(error))
-            told = ReloadHealth(time=read, trouble=str(error))
+            outcome = ReloadHealth(time=read_at, trouble=str(error))
         else:
-            told = msgspec.structs.replace(told, time=read)
-            said = {key: each for key in told.__struct_fields__ if (each := getattr(told, key))}
-            self._log.info("configuration taken over", **said)
-        self._tell(told, begun)
+            outcome = msgspec.structs.replace(outcome, time=read_at)
+            fields = {
+                key: value for key in outcome.__struct_fields__ if (value := getattr(outcome, key))
+            }
+            self._log.info("configuration taken over", **fields)
+        self._tell(outcome, start)
 
-    async def _take_over(self, after: Configuration) -> ReloadHealth:
-        """Run by it from now on. Raises :class:`NotTakenOverError`."""
-        found, applied = changes(self.now, after), apply_changes(self.now, after)
+    async def _apply(self, after: Configuration) -> ReloadHealth:
+        """Put a configuration in force. Raises :class:`NotTakenOverError`."""
+        differences, applied = changes(self.now, after), apply_changes(self.now, after)
         await self._check(applied)
         if any(map(deals_face_down, applied.table)):
             try:
-                card_cipher(applied)  # made here, where there is none yet
+                card_cipher(applied)  # creates the key if there is none yet
             except (KeyFileError, ValueError) as error:
                 raise NotTakenOverError(str(error)) from None
         self.now = applied
-        return _told(found, found, {})
+        return _outcome(differences, differences, {})
 
-    async def _looked(self, look: Callable[[_Given], _Found], given: _Given) -> _Found:
-        """What a look at a configuration finds, whose defects must not end the tables. Raises
-        :class:`ConfigurationError` and :class:`NotTakenOverError`.
+    async def _in_thread(
+        self, check: Callable[[_Argument], _Result], argument: _Argument
+    ) -> _Result:
+        """Check or load a configuration in a thread, so that bugs in it do not end the tables.
+        Raises :class:`ConfigurationError` and :class:`NotTakenOverError`.
         """
         try:
-            return await asyncio.to_thread(look, given)
+            return await asyncio.to_thread(check, argument)
         except ConfigurationError:
             raise
         except Exception as error:
-            raise self._failed(error) from None
+            raise self._log_bug(error) from None
 
-    def _failed(self, error: Exception) -> NotTakenOverError:
-        """A defect, which must not end the tables. Its text may hold a card."""
+    def _log_bug(self, error: Exception) -> NotTakenOverError:
+        """Log a bug, which must not end the tables. The text of the error may name a card."""
         fields = error_fields(error, confidential=True)
         self._log.error("defect: the daemon failed on a configuration", **fields)
         return NotTakenOverError(
@@ -156,26 +160,28 @@ class Reload:
     async def _check(
         self, applied: Configuration, waiting: Mapping[str, str] = {}, *, serves: bool = False
     ) -> None:
-        """Whether the daemon can run by what it would run by then: other tables, and all else as it
-        was. Raises :class:`NotTakenOverError`.
+        """Check the configuration that would be in force: new tables, with all other settings
+        unchanged. Raises :class:`NotTakenOverError`.
         """
-        wrong = [f"{format_path(at)}: {what}" for at, what in await self._looked(flaws, applied)]
+        errors = [
+            f"{format_path(at)}: {what}" for at, what in await self._in_thread(flaws, applied)
+        ]
         if not applied.table:
-            wrong.append("no table would be left: stop the daemon instead")
+            errors.append("no table would be left: stop the daemon instead")
         elif serves and _simulated(applied) != _simulated(self.now):
-            wrong.append(
-                "the daemon's own topics are among the simulated ones only while all tables are"
+            errors.append(
+                "the daemon's own topics are among the simulated ones only if all tables are"
             )
-        if wrong:
+        if errors:
             also = "".join(f"; {table}: {why}" for table, why in waiting.items())
             raise NotTakenOverError(
-                "the tables cannot be changed while all else stays as it was: "
-                f"{'; '.join(wrong)}{also}. Restart the daemon, or change less at once"
+                "the tables cannot be changed with all other settings unchanged: "
+                f"{'; '.join(errors)}{also}. Restart the daemon, or change less at once"
             )
 
 
 class ReloadTables(Reload):
-    """For a daemon that serves the tables of ``floor``."""
+    """Reload of a daemon that serves the tables of ``floor``."""
 
     def __init__(
         self,
@@ -189,53 +195,53 @@ class ReloadTables(Reload):
         self._journal = journal
         self._floor = floor
 
-    async def _take_over(self, after: Configuration) -> ReloadHealth:
-        """Raises :class:`NotTakenOverError`."""
-        found, floor = changes(self.now, after), self._floor
+    async def _apply(self, after: Configuration) -> ReloadHealth:
+        """Apply the changes of the tables. Raises :class:`NotTakenOverError`."""
+        differences, floor = changes(self.now, after), self._floor
         if self._journal.failed is not None:
             raise NotTakenOverError(
                 f"the journal cannot be written: {self._journal.failed}. Reload when it can"
             )
         async with AsyncExitStack() as held:
-            for table in (*found.changed, *found.removed):
+            for table in (*differences.changed, *differences.removed):
                 held.callback(floor.api.release, table)
                 await floor.api.hold(table)
-            self._ready(after, found)
-            waiting = self._waiting(after, found)
+            self._create_key(after, differences)
+            waiting = self._unchangeable(after, differences)
             applied = apply_changes(self.now, after, waiting)
             await self._check(applied, waiting, serves=True)
-            made = changes(self.now, applied)
-            await self._move(applied, made)
+            applied_changes = changes(self.now, applied)
+            await self._replace_tables(applied, applied_changes)
         self.now = applied
-        return _told(found, made, waiting)
+        return _outcome(differences, applied_changes, waiting)
 
-    def _ready(self, after: Configuration, found: Changes) -> None:
-        """Make the key for face-down cards, where these are the first. Raises
+    def _create_key(self, after: Configuration, differences: Changes) -> None:
+        """Create the key for face-down cards if these are the first. Raises
         :class:`NotTakenOverError`.
         """
-        if found.added or found.changed:
+        if differences.added or differences.changed:
             try:
                 self._floor.ready_for(msgspec.structs.replace(self.now, table=after.table))
             except (KeyFileError, ValueError) as error:
                 raise NotTakenOverError(str(error)) from None
 
-    def _waiting(self, after: Configuration, found: Changes) -> dict[str, str]:
-        """The tables that cannot be touched now, and what to do. Raises
+    def _unchangeable(self, after: Configuration, differences: Changes) -> dict[str, str]:
+        """Return the tables that cannot be changed now, and the remedy. Raises
         :class:`NotTakenOverError`.
         """
         places = self._floor.places
         waiting = {
-            table: OPEN
-            for table in (*found.changed, *found.removed)
+            table: SESSION_OPEN
+            for table in (*differences.changed, *differences.removed)
             if places[table].runner.table.is_open
         }
         waiting |= {
             table: OTHER_TOPICS
-            for table, keys in found.changed.items()
+            for table, keys in differences.changed.items()
             if "simulated" in keys and table not in waiting
         }
         for table in after.table:
-            if table.id in waiting or table.id not in {*found.added, *found.changed}:
+            if table.id in waiting or table.id not in {*differences.added, *differences.changed}:
                 continue
             try:
                 self._floor.attempt(table)
@@ -244,57 +250,64 @@ class ReloadTables(Reload):
             except JournalUnusableError as error:
                 raise NotTakenOverError(f"{error}. Reload when it can be read") from None
             except Exception as error:
-                raise self._failed(error) from None
+                raise self._log_bug(error) from None
         return waiting
 
-    async def _move(self, applied: Configuration, made: Changes) -> None:
-        """End, place and place anew. What concerns other tables happens in one turn of the event
-        loop, so that nobody sees half of it.
+    async def _replace_tables(self, applied: Configuration, applied_changes: Changes) -> None:
+        """Stop, start and restart tables. The parts that concern other tables change in one turn of
+        the event loop, so that no intermediate state is visible.
         """
-        leaving, coming = (*made.changed, *made.removed), (*made.changed, *made.added)
-        if not leaving and not coming:
+        stopping, starting = (
+            (*applied_changes.changed, *applied_changes.removed),
+            (*applied_changes.changed, *applied_changes.added),
+        )
+        if not stopping and not starting:
             return
         floor = self._floor
         places, api = floor.places, floor.api
         site = applied.site.id
         settings = {table.id: table for table in applied.table}
-        floor.publisher.tell(api.late(math.inf, leaving))
-        await floor.stop_reading(leaving)
+        floor.publisher.tell(api.late(math.inf, stopping))
+        await floor.stop_reading(stopping)
         await floor.publisher.expect(
-            {table: Topics(site, settings[table].simulated) for table in made.added}
+            {table: Topics(site, settings[table].simulated) for table in applied_changes.added}
         )
-        ending = [places[table].runner for table in leaving]
+        ending = [places[table].runner for table in stopping]
         floor.upkeep.flush(ending)
         for runner in ending:
-            runner.end()  # what it would take now, whoever follows would not know
+            runner.end()  # an input from now on would be unknown to the next runner
         for runner in ending:
             await runner.drain()
-        before = {table: [*api.retained(table)] for table in leaving}
-        removed = {table: places[table].topics for table in made.removed}
+        old_retained = {table: [*api.retained(table)] for table in stopping}
+        removed = {table: places[table].topics for table in applied_changes.removed}
         floor.upkeep.tell_configuration(applied)
-        for table in leaving:
+        for table in stopping:
             api.leave(table)
-        for table in made.removed:
+        for table in applied_changes.removed:
             del places[table]
-        for table in coming:
+        for table in starting:
             places[table] = floor.place(settings[table])
             api.join(table)
         floor.runners[:] = (place.runner for place in places.values())
-        for table in coming:
+        for table in starting:
             floor.read(table)
-        floor.publisher.reload(removed, coming, before)
+        floor.publisher.reload(removed, starting, old_retained)
 
 
-def _told(found: Changes, made: Changes, waiting: dict[str, str]) -> ReloadHealth:
-    """``found``: what differs in the file; ``made``: what of it was taken over."""
+def _outcome(
+    differences: Changes, applied_changes: Changes, waiting: dict[str, str]
+) -> ReloadHealth:
+    """Build the outcome. ``differences``: differences in the file; ``applied_changes``: those that
+    were applied.
+    """
     return ReloadHealth(
         time="",
-        added=made.added,
-        removed=made.removed,
-        changed=made.changed,
+        added=applied_changes.added,
+        removed=applied_changes.removed,
+        changed=applied_changes.changed,
         waiting=waiting,
-        restart=found.restart,
-        others=found.others,
+        restart=differences.restart,
+        others=differences.others,
     )
 
 

@@ -1,5 +1,5 @@
-"""How a running daemon answers whoever had it read its configuration again: the file
-``<journal>.reload``, which has the last answer.
+"""The running daemon's reply to a reload request: the file ``<journal>.reload``, which contains the
+last reply.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from controller.contract.node import ReloadHealth
 from devices.log import structlog
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """How a configuration was taken over. ``boot``: by which run of the daemon; ``begun``: when it
-    began to read the file, by the machine's monotonic clock in nanoseconds; ``waits``: it is one of
-    a pair, and the other one may have the tables.
+class ReloadReply(msgspec.Struct, frozen=True):
+    """Outcome of a reload. ``boot``: the run of the daemon; ``begun``: when it began to read the
+    file, by the monotonic clock in nanoseconds; ``waits``: the daemon is waiting in a pair, and the
+    other one may have the tables.
     """
 
     boot: str
@@ -25,26 +25,26 @@ class Answer(msgspec.Struct, frozen=True):
     waits: bool = False
 
 
-def answer_file(journal: Path) -> Path:
-    """Where the daemon of that journal answers."""
+def reply_file(journal: Path) -> Path:
+    """Return the path of the reply of the daemon with this journal."""
     return journal.with_name(f"{journal.name}.reload")
 
 
-def write_answer(journal: Path, answer: Answer) -> None:
-    """Replace the last answer. If that fails, the log and health alone tell."""
-    file = answer_file(journal)
+def write_reply(journal: Path, reply: ReloadReply) -> None:
+    """Replace the last reply. If that fails, only the log and health have the outcome."""
+    file = reply_file(journal)
     new = file.with_name(f"{file.name}.new")
     try:
         new.unlink(missing_ok=True)
         with new.open("xb") as opened:
-            opened.write(msgspec.json.encode(answer))
+            opened.write(msgspec.json.encode(reply))
         new.replace(file)
     except OSError as error:
         structlog.get_logger().error("answer to the reload not written", reason=str(error))
 
 
-def read_answer(journal: Path) -> Answer | None:
-    """The last answer; None if there is none, or it cannot be read."""
+def read_reply(journal: Path) -> ReloadReply | None:
+    """Return the last reply; None if there is no readable one."""
     with suppress(OSError, ValueError):
-        return msgspec.json.decode(answer_file(journal).read_bytes(), type=Answer)
+        return msgspec.json.decode(reply_file(journal).read_bytes(), type=ReloadReply)
     return None

@@ -1,5 +1,5 @@
-"""The people file of a pair: the last one that the site signed and either daemon has, also where
-the other machine's file is an older one.
+"""Shares the people file in a pair: both daemons use the newest signed file that either has, even
+if the file on the other machine is older.
 """
 
 from __future__ import annotations
@@ -10,36 +10,36 @@ from controller.people.people_file import InForce, PeopleFile
 from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
 from controller.standby.store import Store
 
-LONGEST = 900_000
-"""Bytes of the longest file that the store takes: NATS refuses a message of a megabyte."""
+MAX_FILE_BYTES = 900_000
+"""Maximum bytes of a file in the store: NATS rejects messages of a megabyte."""
 
 
 class SharedPeople:
-    """``file``: the people file of this daemon, once it is read; None: nobody need sign."""
+    """``file`` returns the people file of this daemon once it is read; None: no signing."""
 
     def __init__(self, store: Store[str], file: Callable[[], PeopleFile | None]) -> None:
         self._store, self._file = store, file
         self._text: str | None = None
 
     def offered(self, file: PeopleFile) -> InForce | None:
-        """A later file that the other daemon has in force."""
+        """Return the other daemon's people file if it is newer."""
         return None if self._text is None else file.offered(self._text)
 
     async def exchange(self) -> None:
-        """Read what the other daemon has, and write this one's where that is no later one."""
+        """Read the other daemon's file, and write this daemon's file unless the other is newer."""
         file = self._file()
         if file is None:
             return
         try:
             entry = await self._store.read()
             self._text = entry.record
-            ours = file.now.text
-            later = self._text is not None and file.offered(self._text) is not None
-            if self._text != ours and not later and len(ours) <= LONGEST:
-                await self._store.write(ours, entry.revision)
+            own_text = file.now.text
+            is_newer = self._text is not None and file.offered(self._text) is not None
+            if self._text != own_text and not is_newer and len(own_text) <= MAX_FILE_BYTES:
+                await self._store.write(own_text, entry.revision)
         except (OvertakenError, StoreUnreachableError, StoreUnusableError):
-            return  # with the next statement
+            return  # retried with the next statement
 
     async def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         await self._store.close()

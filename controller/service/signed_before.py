@@ -1,4 +1,4 @@
-"""The signed commands that a journal has from the run before, so that none of them is followed
+"""The signed commands in the journal of the previous run, so that none of them is executed
 again.
 """
 
@@ -11,24 +11,24 @@ import msgspec
 from controller.contract.commands import Signature
 from controller.journal.journal import Journal
 
-AMONG = 20_000
-"""Entries at the end of the journal that are searched: minutes, even of a large floor."""
+MAX_SEARCHED_ENTRIES = 20_000
+"""Entries at the end of the journal to search: minutes of a large floor."""
 
 
-class _Input(msgspec.Struct, frozen=True):
+class _SignedInput(msgspec.Struct, frozen=True):
     signed: tuple[Signature, ...] = ()
 
 
-_input = msgspec.json.Decoder(_Input)
+_decoder = msgspec.json.Decoder(_SignedInput)
 
 
 def tokens(journal: Journal) -> Iterator[str]:
-    """The signed commands, followed or refused. Those of tables whose cards are face down are
-    sealed and not among them. Raises ``JournalUnusableError``.
+    """Yield the tokens of signed commands, executed or refused. Those of tables with face-down
+    cards are sealed, and not included. Raises ``JournalUnusableError``.
     """
-    for body in journal.recent_inputs(b'"token":"', AMONG):
+    for body in journal.recent_inputs(b'"token":"', MAX_SEARCHED_ENTRIES):
         try:
-            given = _input.decode(body)
+            item = _decoder.decode(body)
         except (ValueError, RecursionError):
             continue
-        yield from (each.token for each in given.signed)
+        yield from (signature.token for signature in item.signed)

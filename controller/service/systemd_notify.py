@@ -20,13 +20,13 @@ def notify(*lines: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
         try:
             channel.sendto("\n".join(lines).encode(), address)
-        except OSError:  # the tables go on without a service manager
+        except OSError:  # the tables do not depend on the service manager
             return
 
 
 def watchdog_interval() -> float | None:
-    """Seconds between two keep-alive messages, half of ``WatchdogSec=``; None if there is no
-    watchdog.
+    """Return the seconds between two keep-alive messages, half of ``WatchdogSec=``; None if there
+    is no watchdog.
     """
     usec = os.environ.get("WATCHDOG_USEC", "")
     pid = os.environ.get("WATCHDOG_PID", "")

@@ -1,8 +1,8 @@
-"""Watches the machine's clock: looks once a second by how much it may be wrong and whether it was
-set, and tells the tables, the alerts and health.
+"""Monitors the machine's clock: checks once a second how wrong it may be and whether it was set,
+and reports that to the tables, the alerts and health.
 
-Each step of the clock, and each change of what events have to say of their time, is an input of
-every table, which the journal keeps. Events themselves ask no clock.
+Each step of the clock, and each change of the time bound of events, is an input of every table and
+is journalled. Tables never read a clock themselves.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from controller.tables.runner import TableRunner
 from devices.log import structlog
 from devices.readings import ClockBound, ClockStep
 
-LOOK = 1.0
-"""Seconds between two looks."""
-FIRST, TRIES = 0.2, 10
-"""Seconds between two looks, and how many, that chrony has for its first answer."""
-PATIENCE = 10.0
-"""Seconds for which chrony's last answer counts while the next is not there."""
-UNPROVED = "time-unproved"
-"""The alert that the clock is not, or soon will not be, as good as the site asks."""
+CHECK_INTERVAL_SECONDS = 1.0
+"""Seconds between two checks."""
+FIRST_REPLY_INTERVAL_SECONDS, FIRST_REPLY_CHECKS = 0.2, 10
+"""Seconds between two checks, and their number, while waiting for chrony's first reply."""
+REPLY_VALID_SECONDS = 10.0
+"""Seconds for which chrony's last reply is used without a newer one."""
+UNPROVED_ALERT_ID = "time-unproved"
+"""Id of the alert that the clock is not, or soon will not be, as accurate as the site requires."""
 
 
 class TimeWatch:
-    """The watch of one daemon. ``runners``: the tables that there are at each look; ``alerts``:
-    where its alert goes; ``changed`` is called after each change of it.
+    """The clock monitor of one daemon. ``runners``: the current tables; ``alerts``: where its alert
+    is stored; ``changed`` is called after each change of the alert.
     """
 
     def __init__(
@@ -65,48 +65,50 @@ class TimeWatch:
         self._now: TimeKept | None = None
         self._stage: Stage | None = None
         self._steps: list[float] = []
-        """Steps that the tables were not told, because the journal cannot be written."""
+        """Steps not yet reported to the tables, because the journal cannot be written."""
         self._log = structlog.get_logger()
 
     async def run(self) -> None:
-        """Look once a second, until cancelled."""
+        """Check once a second until cancelled."""
         try:
-            for _ in range(TRIES):
-                answered = self._asked(wall_and_machine()[1]) is not None
+            for _ in range(FIRST_REPLY_CHECKS):
+                answered = self._tracking(wall_and_machine()[1]) is not None
                 if answered or self._chrony is None or not self._chrony.asked:
                     break
-                await asyncio.sleep(FIRST)
+                await asyncio.sleep(FIRST_REPLY_INTERVAL_SECONDS)
             while True:
                 self.look()
-                await asyncio.sleep(LOOK)
+                await asyncio.sleep(CHECK_INTERVAL_SECONDS)
         finally:
             if self._chrony is not None:
                 self._chrony.close()
 
     def look(self) -> None:
-        """Look at the clock, and tell what is new."""
+        """Check the clock, and report changes."""
         wall, machine = wall_and_machine()
-        said = stated(read_kernel_clock(), self._asked(machine))
-        self._now, step = look(self._now, wall, machine, said, self._bound)
+        statement = stated(read_kernel_clock(), self._tracking(machine))
+        self._now, step = look(self._now, wall, machine, statement, self._bound)
         if step is not None:
             self._log.warning("clock was set", by=round(step, 6))
             self._steps.append(round(step, 6))
-        self._tell(self._now.told)
-        self._say(self._now)
+        self._report(self._now.told)
+        self._update_alert(self._now)
 
-    def _asked(self, machine: float) -> Tracking | None:
-        """What chrony said last, if that was not long ago."""
+    def _tracking(self, machine: float) -> Tracking | None:
+        """Return chrony's last reply if it is recent."""
         if self._chrony is None:
             return None
-        if (heard := self._chrony.look()) is not None:
-            self._answer = machine, heard
-        if self._answer is None or machine - self._answer[0] > PATIENCE:
+        if (reply := self._chrony.look()) is not None:
+            self._answer = machine, reply
+        if self._answer is None or machine - self._answer[0] > REPLY_VALID_SECONDS:
             return None
-        since, last = self._answer
-        return replace(last, dispersion=last.dispersion + (machine - since) * last.growth)
+        since, tracking = self._answer
+        return replace(
+            tracking, dispersion=tracking.dispersion + (machine - since) * tracking.growth
+        )
 
-    def _tell(self, bound: float | None) -> None:
-        """Tell the tables. What cannot be stored now is told when it can."""
+    def _report(self, bound: float | None) -> None:
+        """Report to the tables. While the journal has failed, the report is postponed."""
         if self._journal.failed is not None:
             return
         steps, self._steps = self._steps, []
@@ -118,52 +120,52 @@ class TimeWatch:
             if readings:
                 runner.on_readings(readings)
 
-    def _say(self, now: TimeKept) -> None:
-        """Raise and clear the alert, worded once at each stage."""
-        found = unproved(now, self._bound)
-        stage = found[0] if found else None
+    def _update_alert(self, time_kept: TimeKept) -> None:
+        """Raise, reword or clear the alert when its stage changes."""
+        reason = unproved(time_kept, self._bound)
+        stage = reason[0] if reason else None
         if stage == self._stage:
             return
         self._stage = stage
-        if found is None:
+        if reason is None:
             self._log.info("time is proved again")
-            self._alerts.pop(UNPROVED, None)
+            self._alerts.pop(UNPROVED_ALERT_ID, None)
         else:
-            self._log.error("alert", alert=UNPROVED, reason=found[1])
-            self._alerts[UNPROVED] = Alert(
-                alert=UNPROVED,
+            self._log.error("alert", alert=UNPROVED_ALERT_ID, reason=reason[1])
+            self._alerts[UNPROVED_ALERT_ID] = Alert(
+                alert=UNPROVED_ALERT_ID,
                 what="time.unproved",
                 severity="warning",
-                raised=utc(now.wall),
-                detail=found[1],
+                raised=utc(time_kept.wall),
+                detail=reason[1],
             )
         self._changed()
 
     def notable(self) -> tuple[object, ...]:
-        """What is published at once when it changes."""
+        """Return what is published at once when it changes."""
         now = self._now
         if now is None:
             return ()
-        said = now.stated
+        statement = now.stated
         return (
-            said and (said.by, said.source, said.synchronised),
+            statement and (statement.by, statement.source, statement.synchronised),
             now.told,
             now.steps,
             self._stage,
         )
 
     def health(self, doubt: str | None) -> ClockHealth:
-        """The state of the clock. ``doubt``: why the time of day is not believed."""
+        """Return the state of the clock. ``doubt``: why the time of day cannot be trusted."""
         now = self._now or TimeKept(*wall_and_machine())
-        said = now.stated
+        statement = now.stated
         crossing = crossed(now, self._bound)
         return ClockHealth(
             bound=self._bound,
-            stated_by=said.by if said else None,
-            source=said.source if said else None,
-            synchronised=said.synchronised if said else None,
-            offset=_short(said.offset) if said and said.synchronised else None,
-            estimated=_short(said.estimated) if said and said.synchronised else None,
+            stated_by=statement.by if statement else None,
+            source=statement.source if statement else None,
+            synchronised=statement.synchronised if statement else None,
+            offset=_short(statement.offset) if statement and statement.synchronised else None,
+            estimated=_short(statement.estimated) if statement and statement.synchronised else None,
             error=None if now.error is None else _short(now.error),
             corrected=None if now.corrected is None else round(now.machine - now.corrected, 1),
             crossed=None if crossing is None else utc(crossing),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.service.ending import SOFTWARE
+from controller.service.ending import EXIT_SOFTWARE
 from tests.daemon.faults import TAKEN, TASKS
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import TABLE, command, spin, until_up
@@ -71,7 +71,7 @@ def test_when_an_essential_task_dies_the_daemon_ends_and_is_offline(
 ) -> None:
     made, heard = faulty(fault)
     made.signal(signal.SIGUSR1)
-    assert made.wait() == SOFTWARE
+    assert made.wait() == EXIT_SOFTWARE
     task = fault.removesuffix(" raises").removesuffix(" returns").removesuffix(" is cancelled")
     assert [line["task"] for line in made.logged("essential task died")] == [NAMES.get(task, task)]
     assert not made.logged("the daemon did not stop in time; the process is ended")
@@ -87,7 +87,7 @@ def test_when_the_journal_has_no_writer_any_more_the_daemon_ends(
     made, heard = faulty("writer raises")
     made.signal(signal.SIGUSR1)
     wheel.unplug()
-    assert made.wait() == SOFTWARE
+    assert made.wait() == EXIT_SOFTWARE
     assert [line["task"] for line in made.logged("essential task died")] == ["journal"]
     assert is_offline(mosquitto, made, heard, subscribe)
 
@@ -101,7 +101,7 @@ def test_no_task_keeps_the_others_from_ending(
 ) -> None:
     made, heard = faulty(fault)
     made.signal(signal.SIGUSR1)
-    assert made.wait() == SOFTWARE
+    assert made.wait() == EXIT_SOFTWARE
     assert bool(made.logged("the daemon did not stop in time; the process is ended")) == (
         fault != "lost and cancelled"
     )
@@ -120,7 +120,7 @@ def test_sigterm_always_ends_it(
     if fault == "nothing goes on":
         until("the fault strikes", lambda: made.logged(TAKEN), made.log)
     made.signal(signal.SIGTERM)
-    assert made.wait() == SOFTWARE
+    assert made.wait() == EXIT_SOFTWARE
     [told] = made.logged("the daemon did not stop in time; the process is ended")
     assert any("in run" in thread for thread in told["threads"])
     assert is_offline(mosquitto, made, heard, subscribe)
@@ -131,7 +131,7 @@ def test_the_will_is_told_with_mqtt_3_too(
 ) -> None:
     made, heard = faulty("reader raises", broker='protocol = "3.1.1"')
     made.signal(signal.SIGUSR1)
-    assert made.wait() == SOFTWARE
+    assert made.wait() == EXIT_SOFTWARE
     assert is_offline(mosquitto, made, heard, subscribe)
 
 
@@ -152,7 +152,7 @@ def test_after_its_death_it_is_started_again_and_plays(
     made, heard = faulty("journal upkeep raises")
     assert command(heard, "session.open")["ok"]
     made.signal(signal.SIGUSR1)
-    assert made.wait() == SOFTWARE
+    assert made.wait() == EXIT_SOFTWARE
     made.start()
     until_up(heard, made)
     assert heard.latest(f"{TABLE}/state")["shown"]["phase"] != "closed"

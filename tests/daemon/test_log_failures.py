@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from controller.service.health import PERIOD
+from controller.service.health import REPORT_INTERVAL_SECONDS
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import command, spin
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
@@ -54,7 +54,9 @@ def test_the_tables_go_on_and_health_counts(
         log = heard.latest("/health")["log"]
         return bool(log["trouble"] == TROUBLE[kind] and log["lost"] >= 3)
 
-    until("health says so", told, patience=PERIOD + PATIENCE)  # lines are counted as they are lost
+    until(
+        "health says so", told, patience=REPORT_INTERVAL_SECONDS + PATIENCE
+    )  # lines are counted as they are lost
     assert made.stop() == 0
     until("the farewell", lambda: heard.latest("/status")["status"] == "offline")
 

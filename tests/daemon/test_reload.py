@@ -23,7 +23,7 @@ from controller.journal.setup import Boot, TableStart
 from controller.proof.audit import Auditor, audit
 from controller.proof.evidence import Evidence
 from controller.proof.pieces import cut
-from controller.service.reload_answer import read_answer
+from controller.service.reload_answer import read_reply
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import HEAD, NODE, command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
@@ -66,7 +66,7 @@ class Floor:
         return main(["reload", str(self.daemon.file)])
 
     def answer(self) -> ReloadHealth:
-        found = read_answer(self.journal)
+        found = read_reply(self.journal)
         assert found is not None
         return found.reload
 
@@ -288,7 +288,7 @@ def test_what_needs_a_restart_is_said_and_a_device_is_removed(
     floor.daemon.file.write_text(text.replace("[people]", f"{key}\n[people]"))
     assert main(["reload", str(floor.daemon.file)]) == 1
     told = capsys.readouterr().err
-    assert told.startswith("novamas: nothing was changed\nthe tables cannot be changed while all")
+    assert told.startswith("novamas: nothing was changed\nthe tables cannot be changed with all")
     assert "table[4].game: punto-banca deals cards face down" in told
     floor.daemon.file.write_text(text.partition(hidden)[0])
     assert main(["reload", str(floor.daemon.file)]) == 1

@@ -484,7 +484,7 @@ def test_a_clock_that_was_ahead_is_said_to_be(floor: Floor, mosquitto: Mosquitto
     told = taken_over(floor, south)
     assert told["since"] > told["restored"]
     alert = until("the alert", lambda: heard.latest(f"{TABLE}/alert/taken-over"), south.log)
-    assert "nobody knows how long the gap was" in alert["detail"]
+    assert "the length of the gap is unknown" in alert["detail"]
     assert opened(heard) == told["next_session"]
 
 

@@ -14,7 +14,7 @@ from controller.configuration.file import SITE_FILES
 from controller.configuration.secrets import CREDENTIAL_UNITS
 from controller.configuration.secrets import SECRET_FILES as SECRET
 from controller.configuration.settings import Configuration
-from controller.service.installed_units import passed
+from controller.service.installed_units import missing_credential
 from simulators.wheel.saturn import FIELDS
 from tests.controller.configuration.test_profiles import ROTA
 from tests.packaging.test_systemd import SYSTEMD
@@ -140,7 +140,9 @@ def test_a_credential_that_no_unit_provides_is_told(
 ) -> None:
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
     units, store = tmp_path / "units", tmp_path / "store"
-    monkeypatch.setattr(check, "passed", partial(passed, units=(units,), stores=(store,)))
+    monkeypatch.setattr(
+        check, "missing_credential", partial(missing_credential, units=(units,), stores=(store,))
+    )
     more = '[journal]\nkey_credential = "sign"\n[web]\npassword_credential = "web"\n'
     assert warned(tmp_path, capsys, more=more) == []  # no unit: it is noted, not warned of
     units.mkdir()
@@ -155,7 +157,7 @@ def test_a_credential_that_no_unit_provides_is_told(
     (dropped / "keys.conf").write_text("[Service]\nLoadCredential=sign:novamas.sign\n")
     [told] = warned(tmp_path, capsys, more=more)
     assert told.endswith(
-        f"loads it from {store}/novamas.sign, which is not there; put the secret there"
+        f"loads it from {store}/novamas.sign, which does not exist; put the secret there"
     )
     store.mkdir()
     (store / "novamas.sign").write_text("x")
@@ -172,7 +174,9 @@ def test_the_unit_loads_what_logs_in_at_the_store_of_the_lease(
 ) -> None:
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
     store = tmp_path / "store"
-    monkeypatch.setattr(check, "passed", partial(passed, units=(SYSTEMD,), stores=(store,)))
+    monkeypatch.setattr(
+        check, "missing_credential", partial(missing_credential, units=(SYSTEMD,), stores=(store,))
+    )
 
     def of(name: str) -> list[str]:
         server = '[standby]\nservers = ["nats://127.0.0.1:4222"]'
@@ -182,7 +186,7 @@ def test_the_unit_loads_what_logs_in_at_the_store_of_the_lease(
     [told] = of("nats.creds")
     assert told == (
         "standby.creds_credential: nobody provides the credential 'nats.creds': novamas.service "
-        f"loads it from {store}/novamas.nats.creds, which is not there; put the secret there"
+        f"loads it from {store}/novamas.nats.creds, which does not exist; put the secret there"
     )
     store.mkdir()
     (store / "novamas.nats.creds").write_text("x")

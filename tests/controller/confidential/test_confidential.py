@@ -51,7 +51,7 @@ from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.metrics.text import exposition
 from controller.mqtt.tables_api import ServedTable, TablesApi
-from controller.service.metrics import FAMILIES, by_name, of_table
+from controller.service.metrics import FAMILIES, by_name, table_metrics
 from controller.tables.runner import TableRunner
 from controller.tables.table import Table
 from devices.calls import BytesReceived
@@ -211,7 +211,9 @@ class Floor:
         self.told |= told_by(events) | confirmed_by(events)
         public = [entry.body for entry in entries if not is_sealed(entry.body)]
         retained = [body for body in self.runner.retained.values() if body]
-        texts += [" ".join((name, *labels)) for name, labels, _ in of_table(self.runner, METRICS)]
+        texts += [
+            " ".join((name, *labels)) for name, labels, _ in table_metrics(self.runner, METRICS)
+        ]
         early = cards_in(*public, *retained, *texts) - self.told
         assert not early, (
             f"told before they lie face up: {early}, by {given!r}: {[*public, *texts]}"
@@ -243,7 +245,7 @@ async def test_no_card_is_told_before_it_lies_face_up(
             floor.runner.flush()
             await floor.take(LinkUp(at=STEPS, device="shoe"))
             saved = floor.journal.last_saved("t1")
-            metrics = await exposition(FAMILIES, by_name(of_table(floor.runner, METRICS)))
+            metrics = await exposition(FAMILIES, by_name(table_metrics(floor.runner, METRICS)))
             assert b'novamas_table_status{simulated="false",status=' in metrics
             assert not cards_in(metrics) - floor.told
             check_disk(floor)

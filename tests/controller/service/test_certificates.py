@@ -35,7 +35,7 @@ def test_the_alert_of_certificates(tmp_path: Path) -> None:
         watch.report(1000 * DAY)
         alert = alerts.get(ALERT_ID)
         found.append(None if alert is None else (alert.severity, alert.detail))
-    said = "web.cert_file web.pem: it {}. Renew them and restart what uses them"
+    said = "web.cert_file web.pem: it {}. Renew them and restart the services that use them"
     assert found == [
         None,
         None,

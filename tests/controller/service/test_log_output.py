@@ -141,7 +141,7 @@ def test_nobody_waits_for_a_pipe_that_is_not_read(
     for _ in range(8):
         made.write(line)
     assert made.lost == 3
-    assert made.trouble == "nobody reads the log: 5 lines are waiting"
+    assert made.trouble == "the log is not read: 5 lines are waiting"
     told = b""
     while b"log lines were lost" not in told:
         until("more is written", lambda: held(reader))

@@ -22,7 +22,7 @@ from controller.journal.journal import Journal
 from controller.proof.chrony import Chrony
 from controller.proof.kernel_clock import KernelClock
 from controller.service import time_watch
-from controller.service.time_watch import UNPROVED, TimeWatch
+from controller.service.time_watch import UNPROVED_ALERT_ID, TimeWatch
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.table import Table
 from devices.readings import LinkUp
@@ -175,17 +175,17 @@ async def test_the_alert_and_health(floor: Floor) -> None:
     before = watch.notable()
     floor.kernel = None
     floor.passes(watch, 100.0)
-    assert UNPROVED in floor.alerts
-    told = floor.alerts[UNPROVED]
+    assert UNPROVED_ALERT_ID in floor.alerts
+    told = floor.alerts[UNPROVED_ALERT_ID]
     assert (told.what, "from 2026-11-23T12:03:19Z on" in str(told.detail)) == (
         "time.unproved",
         True,
     )
     floor.passes(watch)
-    assert floor.alerts[UNPROVED] is told  # said once
+    assert floor.alerts[UNPROVED_ALERT_ID] is told  # said once
     assert watch.notable() != before
     floor.passes(watch, 200.0)
-    assert "up to 0.2 s" in str(floor.alerts[UNPROVED].detail)
+    assert "up to 0.2 s" in str(floor.alerts[UNPROVED_ALERT_ID].detail)
     floor.kernel = KEPT
     floor.passes(watch)
     assert floor.alerts == {}

@@ -138,7 +138,7 @@ async def test_a_table_that_ran_ahead_of_a_defect_is_taken_up_from_the_journal(
 async def test_a_journal_that_stores_nothing_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "STUCK", 0.0)
+    monkeypatch.setattr(health, "STUCK_SECONDS", 0.0)
     path = tmp_path / "journal.sqlite3"
     with closing(Journal(path)) as journal:
         made = make_runner(journal)
