@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-rest steady test-seconds types contracts pure rules-proof chaos brokers integrations bench steps pictures docs deb deb-test vm format pins clean
+.PHONY: help demo check test test-all test-rest steady test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps pictures docs deb deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -43,7 +43,7 @@ check: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@$(BIN)/python -m compileall -q devices controller simulators subscribers
-	@$(MAKE) --no-print-directory --jobs types contracts pure
+	@$(MAKE) --no-print-directory --jobs types contracts scripts pure
 
 test: check
 	@tests/debian-packages chosen
@@ -66,12 +66,15 @@ test-seconds: .venv/installed-dev
 	@tests/npm-packages
 	$(BIN)/python -m tests.rings measure $(ARGS)
 
-# These three do not depend on each other. The output of the first two comes in one piece, amid the dots of the tests.
+# These four do not depend on each other. The output of the first three comes in one piece, amid the dots of the tests.
 types:
 	@mkdir -p build && $(BIN)/mypy >build/types.log 2>&1; status=$$?; cat build/types.log; exit $$status
 
 contracts:
 	@mkdir -p build && $(BIN)/lint-imports >build/contracts.log 2>&1; status=$$?; cat build/contracts.log; exit $$status
+
+scripts:
+	@mkdir -p build && tests/npm/check-scripts >build/scripts.log 2>&1; status=$$?; cat build/scripts.log; exit $$status
 
 pure:
 	$(BIN)/python -m tests.rings pure $(ARGS)
@@ -129,8 +132,10 @@ vm: .venv/installed-dev
 	@BASE=$(BASE) DEB=$(DEB) $(BIN)/python -m pytest -s -p no:cacheprovider packaging/vm $(ARGS)
 
 format: .venv/installed-dev
+	@tests/npm-packages
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	@tests/npm/check-scripts --write
 
 # Three files, since pip installs all that is in a file with hashes. The build backend is in all: it is not fetched anew for each build.
 PIN := uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make pins'

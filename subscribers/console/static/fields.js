@@ -1,20 +1,34 @@
 // The widgets of a command's fields: each kind is asked in a way that fingers can answer. A widget
-// is `{element, value(currency)}`; `undefined` is a field that is left out. `currency`: of its amounts.
+// is `{element, value(currency)}`; `undefined` is a field that is left out. `currency`: of its
+// amounts.
 
 import { h } from "../../static/drawing.js";
 import { pad } from "./pad.js";
 import { digits, words } from "./page.js";
 
 const RANKS = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K"];
-const SUITS = [["s", "♠"], ["h", "♥"], ["d", "♦"], ["c", "♣"]];
+const SUITS = [
+  ["s", "♠"],
+  ["h", "♥"],
+  ["d", "♦"],
+  ["c", "♣"],
+];
 const PAI_GOW = "pai-gow"; // it is dealt with a joker, and its bank throws three dice
 
 /** The widget of a field at a table; `preset`: what it says already. */
 export function widget(field, place, offer, preset) {
   const told = offer?.choices?.[field.name];
-  if (told?.length && ["text", "hand", "choice"].includes(field.kind)) return buttons(told.map((each) => [each.value, each.text]), preset, field.required);
+  if (told?.length && ["text", "hand", "choice"].includes(field.kind)) {
+    return buttons(
+      told.map((each) => [each.value, each.text]),
+      preset,
+      field.required,
+    );
+  }
   const made = (KINDS[field.kind] ?? text)(field, place, offer, preset);
-  const inputs = made.element.matches("input") ? [made.element] : made.element.querySelectorAll("input");
+  const inputs = made.element.matches("input")
+    ? [made.element]
+    : made.element.querySelectorAll("input");
   for (const each of inputs) each.setAttribute("aria-label", field.text);
   return made;
 }
@@ -26,22 +40,46 @@ function buttons(options, preset, required) {
   const draw = () =>
     element.replaceChildren(
       ...options.map(([value, label]) =>
-        h("button", { type: "button", "data-value": String(value), "aria-pressed": String(value === chosen), click: () => {
-          chosen = value === chosen && !required ? undefined : value;
-          draw();
-        } }, label)),
+        h(
+          "button",
+          {
+            type: "button",
+            "data-value": String(value),
+            "aria-pressed": String(value === chosen),
+            click: () => {
+              chosen = value === chosen && !required ? undefined : value;
+              draw();
+            },
+          },
+          label,
+        ),
+      ),
     );
   draw();
   return { element, value: () => chosen };
 }
 
 function choice(field, _place, _offer, preset) {
-  return buttons(field.choices.map((each) => [each.value, each.text]), preset, field.required);
+  return buttons(
+    field.choices.map((each) => [each.value, each.text]),
+    preset,
+    field.required,
+  );
 }
 
 function flag(field, _place, _offer, preset) {
-  const given = buttons([[true, words("pit.yes")], [false, words("pit.no")]], preset ?? field.default, true);
-  return { element: given.element, value: () => (given.value() === (field.default ?? undefined) ? undefined : given.value()) };
+  const given = buttons(
+    [
+      [true, words("pit.yes")],
+      [false, words("pit.no")],
+    ],
+    preset ?? field.default,
+    true,
+  );
+  return {
+    element: given.element,
+    value: () => (given.value() === (field.default ?? undefined) ? undefined : given.value()),
+  };
 }
 
 function number(input, extra) {
@@ -49,13 +87,29 @@ function number(input, extra) {
 }
 
 function integer(field, _place, _offer, preset) {
-  const input = h("input", { inputmode: "numeric", autocomplete: "off", maxlength: 10, value: preset ?? "" });
-  return { element: number(input), value: () => (input.value === "" ? undefined : Number(input.value)) };
+  const input = h("input", {
+    inputmode: "numeric",
+    autocomplete: "off",
+    maxlength: 10,
+    value: preset ?? "",
+  });
+  return {
+    element: number(input),
+    value: () => (input.value === "" ? undefined : Number(input.value)),
+  };
 }
 
 function amount(field, place, _offer, preset) {
-  const start = preset === undefined || preset === null ? "" : (preset / 10 ** digits(place.currency)).toFixed(digits(place.currency));
-  const input = h("input", { inputmode: "decimal", autocomplete: "off", maxlength: 14, value: start });
+  const start =
+    preset === undefined || preset === null
+      ? ""
+      : (preset / 10 ** digits(place.currency)).toFixed(digits(place.currency));
+  const input = h("input", {
+    inputmode: "decimal",
+    autocomplete: "off",
+    maxlength: 14,
+    value: start,
+  });
   const unit = h("span", { class: "soft" }, place.currency ?? "");
   return {
     element: h("div", {}, unit, number(input, field.least < 0 ? ["-", "."] : ["."])),
@@ -63,15 +117,23 @@ function amount(field, place, _offer, preset) {
   };
 }
 
-/** The minor units of `5`, `5.00` or `5,00`; NaN for anything else, such as `1.000`, which some read as a thousand. */
-function minorUnits(text, currency) {
-  const found = /^(-?[0-9]+)(?:[.,]([0-9]+))?$/.exec(text.trim());
+/**
+ * The minor units of `5`, `5.00` or `5,00`; NaN for anything else, such as `1.000`, which some read
+ * as a thousand.
+ */
+function minorUnits(typed, currency) {
+  const found = /^(-?[0-9]+)(?:[.,]([0-9]+))?$/.exec(typed.trim());
   if (!found || (found[2] && found[2].length !== digits(currency))) return NaN;
   return Number(found[1] + (found[2] ?? "0".repeat(digits(currency))));
 }
 
 function pocket(_field, _place, _offer, preset) {
-  const input = h("input", { inputmode: "numeric", autocomplete: "off", maxlength: 12, value: preset ?? "" });
+  const input = h("input", {
+    inputmode: "numeric",
+    autocomplete: "off",
+    maxlength: 12,
+    value: preset ?? "",
+  });
   const value = () => {
     if (input.value === "") return undefined;
     return /^(0|[1-9]\d*)$/.test(input.value) ? Number(input.value) : input.value;
@@ -81,18 +143,40 @@ function pocket(_field, _place, _offer, preset) {
 
 function round(field, place, _offer, preset) {
   const known = [...new Set([preset, ...place.unresolved, place.round].filter((each) => each))];
-  if (!field.required && known.length <= 1) return buttons(known.map((each) => [each, String(each)]), preset, false);
+  if (!field.required && known.length <= 1) {
+    return buttons(
+      known.map((each) => [each, String(each)]),
+      preset,
+      false,
+    );
+  }
   return integer(field, place, null, preset ?? place.round ?? undefined);
 }
 
 function text(field, _place, _offer, preset) {
-  const input = h("input", { autocomplete: "off", maxlength: field.most ?? 64, value: preset ?? "" });
+  const input = h("input", {
+    autocomplete: "off",
+    maxlength: field.most ?? 64,
+    value: preset ?? "",
+  });
   return { element: input, value: () => (input.value === "" ? undefined : input.value) };
 }
 
 function texts(field, _place, _offer, preset) {
-  const input = h("input", { autocomplete: "off", maxlength: 1000, value: (preset ?? []).join(" ") });
-  return { element: input, value: () => input.value.split(/[\s,]+/).filter(Boolean).length ? input.value.split(/[\s,]+/).filter(Boolean) : field.required ? [] : undefined };
+  const input = h("input", {
+    autocomplete: "off",
+    maxlength: 1000,
+    value: (preset ?? []).join(" "),
+  });
+  return {
+    element: input,
+    value: () =>
+      input.value.split(/[\s,]+/).filter(Boolean).length
+        ? input.value.split(/[\s,]+/).filter(Boolean)
+        : field.required
+          ? []
+          : undefined,
+  };
 }
 
 function hand(field, place, _offer, preset) {
@@ -102,7 +186,9 @@ function hand(field, place, _offer, preset) {
 }
 
 function integers(field, place, _offer, preset) {
-  if (field.name === "dice" || field.name === "values") return dice(place.view === PAI_GOW ? 3 : 2, preset);
+  if (field.name === "dice" || field.name === "values") {
+    return dice(place.view === PAI_GOW ? 3 : 2, preset);
+  }
   const most = field.name === "boxes" ? 10 : null;
   if (!most) {
     const plain = texts(field, place, null, preset);
@@ -113,19 +199,39 @@ function integers(field, place, _offer, preset) {
   const draw = () =>
     element.replaceChildren(
       ...Array.from({ length: most }, (_, index) => index + 1).map((each) =>
-        h("button", { type: "button", "data-value": String(each), "aria-pressed": String(chosen.has(each)), click: () => {
-          if (!chosen.delete(each)) chosen.add(each);
-          draw();
-        } }, String(each))),
+        h(
+          "button",
+          {
+            type: "button",
+            "data-value": String(each),
+            "aria-pressed": String(chosen.has(each)),
+            click: () => {
+              if (!chosen.delete(each)) chosen.add(each);
+              draw();
+            },
+          },
+          String(each),
+        ),
+      ),
     );
   draw();
   return { element, value: () => [...chosen].sort((a, b) => a - b) };
 }
 
 function dice(count, preset) {
-  const rows = Array.from({ length: count }, (_, index) => buttons([1, 2, 3, 4, 5, 6].map((each) => [each, String(each)]), preset?.[index], true));
+  const rows = Array.from({ length: count }, (_, index) =>
+    buttons(
+      [1, 2, 3, 4, 5, 6].map((each) => [each, String(each)]),
+      preset?.[index],
+      true,
+    ),
+  );
   return {
-    element: h("div", { class: "dice" }, rows.map((each) => each.element)),
+    element: h(
+      "div",
+      { class: "dice" },
+      rows.map((each) => each.element),
+    ),
     value: () => {
       const given = rows.map((each) => each.value());
       return given.every((each) => each === undefined) ? undefined : given;
@@ -134,19 +240,30 @@ function dice(count, preset) {
 }
 
 function card(_field, place, _offer, preset) {
-  return cardPicker(place, 1, preset ? [preset] : [], (cards) => cards[0]);
+  return cardPicker(place, 1, preset ? [preset] : [], ([first]) => first);
 }
 
 function cards(field, place, _offer, preset) {
-  return cardPicker(place, 1000, preset ?? [], (given) => (given.length || field.required ? given : undefined));
+  return cardPicker(place, 1000, preset ?? [], (given) =>
+    given.length || field.required ? given : undefined,
+  );
 }
 
 function cardPicker(place, most, preset, result) {
   const joker = place.view === PAI_GOW;
   let given = [...preset];
+  /** @type {string | null} */
   let rank = null;
   const element = h("div", { class: "cards" });
-  const name = (each) => h("span", { class: /[hd]$/.test(each) ? "card red" : "card" }, each === "X" ? words("symbol.joker") : (each[0] === "T" ? "10" : each[0]) + (SUITS.find(([suit]) => suit === each[1])?.[1] ?? ""));
+  const name = (each) =>
+    h(
+      "span",
+      { class: /[hd]$/.test(each) ? "card red" : "card" },
+      each === "X"
+        ? words("symbol.joker")
+        : (each[0] === "T" ? "10" : each[0]) +
+            (SUITS.find(([suit]) => suit === each[1])?.[1] ?? ""),
+    );
   const add = (each) => {
     given = most === 1 ? [each] : [...given, each];
     rank = null;
@@ -154,16 +271,66 @@ function cardPicker(place, most, preset, result) {
   };
   const draw = () =>
     element.replaceChildren(
-      h("div", { class: "given", "aria-live": "polite" }, given.map(name), h("button", { type: "button", class: "soft", click: () => {
-        given = [];
-        rank = null;
-        draw();
-      } }, words("pit.clear"))),
-      h("div", { class: "choices" }, RANKS.map((each) => h("button", { type: "button", "data-rank": each, "aria-pressed": String(each === rank), click: () => {
-        rank = each;
-        draw();
-      } }, each === "T" ? "10" : each))),
-      h("div", { class: "choices" }, SUITS.map(([suit, sign]) => h("button", { type: "button", "data-suit": suit, class: suit === "h" || suit === "d" ? "red" : null, disabled: rank === null, click: () => add(rank + suit) }, sign)), joker && h("button", { type: "button", "data-suit": "X", click: () => add("X") }, words("symbol.joker"))),
+      h(
+        "div",
+        { class: "given", "aria-live": "polite" },
+        given.map(name),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "soft",
+            click: () => {
+              given = [];
+              rank = null;
+              draw();
+            },
+          },
+          words("pit.clear"),
+        ),
+      ),
+      h(
+        "div",
+        { class: "choices" },
+        RANKS.map((each) =>
+          h(
+            "button",
+            {
+              type: "button",
+              "data-rank": each,
+              "aria-pressed": String(each === rank),
+              click: () => {
+                rank = each;
+                draw();
+              },
+            },
+            each === "T" ? "10" : each,
+          ),
+        ),
+      ),
+      h(
+        "div",
+        { class: "choices" },
+        SUITS.map(([suit, sign]) =>
+          h(
+            "button",
+            {
+              type: "button",
+              "data-suit": suit,
+              class: suit === "h" || suit === "d" ? "red" : null,
+              disabled: rank === null,
+              click: () => add(rank + suit),
+            },
+            sign,
+          ),
+        ),
+        joker &&
+          h(
+            "button",
+            { type: "button", "data-suit": "X", click: () => add("X") },
+            words("symbol.joker"),
+          ),
+      ),
     );
   draw();
   return { element, value: () => result(given) };
@@ -173,9 +340,17 @@ function byHand(make) {
   return (field, place, offer) => {
     const rows = place.parts.map((each) => [each, make(field, place, offer)]);
     return {
-      element: h("div", { class: "by-hand" }, rows.map(([each, row]) => h("details", {}, h("summary", {}, each.text), row.element))),
+      element: h(
+        "div",
+        { class: "by-hand" },
+        rows.map(([each, row]) => h("details", {}, h("summary", {}, each.text), row.element)),
+      ),
       value: () => {
-        const given = Object.fromEntries(rows.map(([each, row]) => [each.id, row.value()]).filter(([, value]) => value !== undefined && value.length !== 0));
+        const given = Object.fromEntries(
+          rows
+            .map(([each, row]) => [each.id, row.value()])
+            .filter(([, value]) => value !== undefined && value.length !== 0),
+        );
         return Object.keys(given).length ? given : undefined;
       },
     };
@@ -197,5 +372,7 @@ const KINDS = {
   card,
   cards,
   cards_by_hand: byHand((field, place) => cards({ ...field, required: false }, place)),
-  choice_by_hand: byHand((field, place, offer) => choice({ ...field, required: false }, place, offer)),
+  choice_by_hand: byHand((field, place, offer) =>
+    choice({ ...field, required: false }, place, offer),
+  ),
 };

@@ -14,9 +14,18 @@ export function pad(input, extra = []) {
     "div",
     { class: "pad" },
     keys.map((key) => h("button", { type: "button", "data-key": key, click: type(key) }, key)),
-    h("button", { type: "button", class: "soft", "data-key": "clear", click: () => {
-      input.value = "";
-      input.dispatchEvent(new Event("input", { bubbles: true }));
-    } }, words("pit.clear")),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "soft",
+        "data-key": "clear",
+        click: () => {
+          input.value = "";
+          input.dispatchEvent(new Event("input", { bubbles: true }));
+        },
+      },
+      words("pit.clear"),
+    ),
   );
 }

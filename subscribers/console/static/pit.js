@@ -1,5 +1,6 @@
 // The console: what waits, the tables, and what may be done at the one that is chosen.
 
+import { byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
 import { connect } from "../../static/connection.js";
 import { h, kept, put } from "../../static/drawing.js";
@@ -11,6 +12,7 @@ import { forget, forgotten, remember, settled } from "./touches.js";
 
 const places = new Map();
 let chosen = location.hash.slice(1) || null;
+/** @type {{since: string | null} | null} */
 let lost = null; // {since} while the server is not heard
 let failed = ""; // what became of the last touch of the page itself, where it was not done
 let ends = performance.now() + page.left * 1000;
@@ -26,24 +28,53 @@ const panel = h("section", { class: "panel" });
 
 function draw() {
   document.body.classList.toggle("lost", lost !== null);
-  status.textContent = lost ? [words("trouble.no_server"), lost.since && clock(lost.since)].filter(Boolean).join(" · ") : failed;
+  status.textContent = lost
+    ? [words("trouble.no_server"), lost.since && clock(lost.since)].filter(Boolean).join(" · ")
+    : failed;
   const all = [...places.values()];
   for (const each of all.flatMap((place) => place.done)) {
     if (each.how === "sent") sent(each.number);
-    if (!onTheWay(each) && each.how !== "unknown") settled(each.number, each.receipt ? null : became(each));
+    if (!onTheWay(each) && each.how !== "unknown") {
+      settled(each.number, each.receipt ? null : became(each));
+    }
   }
   const items = all.flatMap((place) => place.items.map((item) => ({ place, item })));
-  items.sort((a, b) => GRAVEST.indexOf(a.item.what) - GRAVEST.indexOf(b.item.what) || a.item.since.localeCompare(b.item.since));
+  items.sort(
+    (a, b) =>
+      GRAVEST.indexOf(a.item.what) - GRAVEST.indexOf(b.item.what) ||
+      a.item.since.localeCompare(b.item.since),
+  );
   put(work, [
-    kept("work", items.length, (count) => h("h2", {}, words("pit.work"), count > 0 && h("span", { class: "count" }, String(count)))),
-    ...(items.length ? items.map(({ place, item }) => kept(item.id, [{ ...item, left: 0 }, place.title], () => card(place, item))) : [kept("nothing", 0, () => h("p", { class: "nothing" }, words("pit.nothing")))]),
+    kept("work", items.length, (count) =>
+      h("h2", {}, words("pit.work"), count > 0 && h("span", { class: "count" }, String(count))),
+    ),
+    ...(items.length
+      ? items.map(({ place, item }) =>
+          kept(item.id, [{ ...item, left: 0 }, place.title], () => card(place, item)),
+        )
+      : [kept("nothing", 0, () => h("p", { class: "nothing" }, words("pit.nothing")))]),
   ]);
-  put(notices, [...all.flatMap((place) => place.done.filter((each) => (each.how === "unknown" || each.receipt) && !forgotten(each.number)).map((each) => kept(`notice ${each.number}`, each, () => notice(place.name, each)))), ...old()]);
+  put(notices, [
+    ...all.flatMap((place) =>
+      place.done
+        .filter((each) => (each.how === "unknown" || each.receipt) && !forgotten(each.number))
+        .map((each) => kept(`notice ${each.number}`, each, () => notice(place.name, each))),
+    ),
+    ...old(),
+  ]);
   put(tables, all.map(tile));
   const place = places.get(chosen);
   put(panel, place ? [commands(place)] : []);
-  for (const each of document.querySelectorAll("[data-meter]")) each.textContent = places.get(each.dataset.meter).meter;
-  gone((item) => items.some((each) => each.item.id === item) || all.some((place) => place.awards.some((each) => each.id === item)));
+  for (const each of /** @type {NodeListOf<HTMLElement>} */ (
+    document.querySelectorAll("[data-meter]")
+  )) {
+    each.textContent = places.get(each.dataset.meter).meter;
+  }
+  gone(
+    (item) =>
+      items.some((each) => each.item.id === item) ||
+      all.some(({ awards }) => awards.some((each) => each.id === item)),
+  );
 }
 
 const onTheWay = ({ how }) => how === "sending" || how === "sent";
@@ -55,20 +86,67 @@ function card({ table, name }, item) {
   return h(
     "article",
     { class: `item ${item.what}`, "data-item": item.id, "data-table": table },
-    h("header", {}, h("strong", {}, name), item.round && h("span", {}, words("display.round", { round: item.round })), h("time", { datetime: item.since }, clock(item.since)), item.left !== undefined && h("span", { class: "until", "data-left": item.id })),
+    h(
+      "header",
+      {},
+      h("strong", {}, name),
+      item.round && h("span", {}, words("display.round", { round: item.round })),
+      h("time", { datetime: item.since }, clock(item.since)),
+      item.left !== undefined && h("span", { class: "until", "data-left": item.id }),
+    ),
     h("h3", {}, item.title),
     item.detail && h("p", {}, item.detail),
     item.says?.map((each) => h("p", {}, `${each.id}: `, h("strong", {}, each.text))),
-    item.article && h("details", {}, h("summary", {}, words("pit.article"), ": ", h("cite", {}, item.article)), item.printed && h("blockquote", {}, item.printed)),
-    item.frames?.length > 0 && h("details", {}, h("summary", {}, words("pit.frames")), h("ol", { class: "frames" }, item.frames.map((frame) => h("li", {}, h("code", {}, frame.frame), frame.device && ` · ${frame.device}`)))),
-    [false, true].map((open) => h("div", { class: "answers" }, (item.answers ?? []).filter((answer) => Boolean(answer.open) === open).map((answer) => h("button", { type: "button", class: open ? "soft" : "main", "data-command": answer.command, click: () => ask(place(), answer, item.id) }, answer.text)))),
+    item.article &&
+      h(
+        "details",
+        {},
+        h("summary", {}, words("pit.article"), ": ", h("cite", {}, item.article)),
+        item.printed && h("blockquote", {}, item.printed),
+      ),
+    item.frames?.length > 0 &&
+      h(
+        "details",
+        {},
+        h("summary", {}, words("pit.frames")),
+        h(
+          "ol",
+          { class: "frames" },
+          item.frames.map((frame) =>
+            h("li", {}, h("code", {}, frame.frame), frame.device && ` · ${frame.device}`),
+          ),
+        ),
+      ),
+    [false, true].map((open) =>
+      h(
+        "div",
+        { class: "answers" },
+        (item.answers ?? [])
+          .filter((answer) => Boolean(answer.open) === open)
+          .map((answer) =>
+            h(
+              "button",
+              {
+                type: "button",
+                class: open ? "soft" : "main",
+                "data-command": answer.command,
+                click: () => ask(place(), answer, item.id),
+              },
+              answer.text,
+            ),
+          ),
+      ),
+    ),
     item.others && h("p", { class: "soft" }, words("pit.others", { roles: item.others })),
   );
 }
 
 const tilesOf = new Map(); // table -> its button, and what is in it
 
-/** The tile of a table. It stays the same element, so that a finger on it is never on one that is gone, and always says what is known. */
+/**
+ * The tile of a table. It stays the same element, so that a finger on it is never on one that is
+ * gone, and always says what is known.
+ */
 function tile(place) {
   const { table } = place;
   if (!tilesOf.has(table)) tilesOf.set(table, tileOf(table));
@@ -78,19 +156,36 @@ function tile(place) {
   say(name, place.name);
   say(title, place.title);
   say(meter, place.meter ?? "");
-  say(state, `${place.trouble ? place.trouble.text : place.phase.text}${place.round ? ` · ${words("display.round", { round: place.round })}` : ""}`);
+  say(
+    state,
+    `${place.trouble ? place.trouble.text : place.phase.text}${place.round ? ` · ${words("display.round", { round: place.round })}` : ""}`,
+  );
   say(count, place.items.length ? String(place.items.length) : "");
   return button;
 }
 
 function tileOf(table) {
-  const parts = [h("strong"), h("span"), h("span"), h("span", { class: "soft" }), h("span", { class: "count" })];
-  const button = h("button", { type: "button", "data-table": table, click: () => {
-    chosen = table === chosen ? null : table;
-    location.replace(`#${chosen ?? ""}`);
-    draw();
-    if (chosen && matchMedia("(max-width: 60rem)").matches) panel.scrollIntoView();
-  } }, parts);
+  const parts = [
+    h("strong"),
+    h("span"),
+    h("span"),
+    h("span", { class: "soft" }),
+    h("span", { class: "count" }),
+  ];
+  const button = h(
+    "button",
+    {
+      type: "button",
+      "data-table": table,
+      click: () => {
+        chosen = table === chosen ? null : table;
+        location.replace(`#${chosen ?? ""}`);
+        draw();
+        if (chosen && matchMedia("(max-width: 60rem)").matches) panel.scrollIntoView();
+      },
+    },
+    parts,
+  );
   return [button, ...parts];
 }
 
@@ -99,7 +194,10 @@ function say(element, text) {
   element.hidden = !text;
 }
 
-/** The chosen table and its commands, each piece made anew only when it has changed: a button stays under the finger. */
+/**
+ * The chosen table and its commands, each piece made anew only when it has changed: a button stays
+ * under the finger.
+ */
 function commands(place) {
   const piece = (name, thing, make) => kept(`${name} of ${place.table}`, thing, make);
   const groups = new Map();
@@ -108,32 +206,109 @@ function commands(place) {
     groups.set(group, [...(groups.get(group) ?? []), offer]);
   }
   const body = piece("panel", null, () => h("div"));
-  put(body, [
-    piece("name", [place.name, place.title, place.decree, place.simulated], () => h("h2", {}, place.name, h("span", { class: "soft" }, ` ${place.title} · ${place.decree}`), place.simulated && h("span", { class: "simulated" }, words("display.simulated")))),
-    piece("state", [place.status.text, place.phase.text, place.minimum && `${words("display.minimum")} ${money(place.minimum, place.currency)}`].filter(Boolean).join(" · "), (text) => h("p", { class: "soft" }, text)),
-    place.meter && piece("meter", null, () => h("p", {}, `${words("carrousel.meter")}: `, h("strong", { "data-meter": place.table }))),
-    place.staff.length > 0 && piece("staff", place.staff.map((each) => `${each.id}: ${each.text}`).join(" · "), (text) => h("p", { class: "soft" }, text)),
-    place.trouble && piece("trouble", place.trouble, ({ text, since }) => h("p", { class: "trouble" }, text, since && ` · ${words("display.since", { time: clock(since) })}`)),
-    place.awards.length > 0 && piece("awards", null, () => h("h3", {}, words("carrousel.awards"))),
-    ...place.awards.map((award) => piece(award.id, [award, place.name], () => card(place, award))),
-    ...[...groups].map(([group, offers]) => {
-      const set = piece(`group ${group}`, null, () => h("fieldset", {}, h("legend", {}, words(`group.${group}`)), h("div", { class: "answers" })));
-      put(set.lastElementChild, offers.map(({ command }) => piece(command, null, () => offered(place.table, command))));
-      return set;
-    }),
-    place.done.length > 0 && piece("done", null, () => h("h3", {}, words("pit.done"))),
-    piece("all done", place.done, (done) => h("ul", { class: "done" }, done.map((each) => h("li", { class: each.how }, h("span", {}, each.text), h("strong", {}, words(`pit.${each.how}`)), each.why && h("span", {}, each.why), each.receipt && h("span", {}, each.receipt), each.undo && h("button", { type: "button", click: () => ask(places.get(place.table), each.undo, null) }, each.undo.text))))),
-  ].filter(Boolean));
+  put(
+    body,
+    [
+      piece("name", [place.name, place.title, place.decree, place.simulated], () =>
+        h(
+          "h2",
+          {},
+          place.name,
+          h("span", { class: "soft" }, ` ${place.title} · ${place.decree}`),
+          place.simulated && h("span", { class: "simulated" }, words("display.simulated")),
+        ),
+      ),
+      piece(
+        "state",
+        [
+          place.status.text,
+          place.phase.text,
+          place.minimum && `${words("display.minimum")} ${money(place.minimum, place.currency)}`,
+        ]
+          .filter(Boolean)
+          .join(" · "),
+        (text) => h("p", { class: "soft" }, text),
+      ),
+      place.meter &&
+        piece("meter", null, () =>
+          h("p", {}, `${words("carrousel.meter")}: `, h("strong", { "data-meter": place.table })),
+        ),
+      place.staff.length > 0 &&
+        piece("staff", place.staff.map((each) => `${each.id}: ${each.text}`).join(" · "), (text) =>
+          h("p", { class: "soft" }, text),
+        ),
+      place.trouble &&
+        piece("trouble", place.trouble, ({ text, since }) =>
+          h(
+            "p",
+            { class: "trouble" },
+            text,
+            since && ` · ${words("display.since", { time: clock(since) })}`,
+          ),
+        ),
+      place.awards.length > 0 &&
+        piece("awards", null, () => h("h3", {}, words("carrousel.awards"))),
+      ...place.awards.map((award) =>
+        piece(award.id, [award, place.name], () => card(place, award)),
+      ),
+      ...[...groups].map(([group, offers]) => {
+        const set = piece(`group ${group}`, null, () =>
+          h(
+            "fieldset",
+            {},
+            h("legend", {}, words(`group.${group}`)),
+            h("div", { class: "answers" }),
+          ),
+        );
+        put(
+          set.lastElementChild,
+          offers.map(({ command }) => piece(command, null, () => offered(place.table, command))),
+        );
+        return set;
+      }),
+      place.done.length > 0 && piece("done", null, () => h("h3", {}, words("pit.done"))),
+      piece("all done", place.done, (done) =>
+        h(
+          "ul",
+          { class: "done" },
+          done.map((each) =>
+            h(
+              "li",
+              { class: each.how },
+              h("span", {}, each.text),
+              h("strong", {}, words(`pit.${each.how}`)),
+              each.why && h("span", {}, each.why),
+              each.receipt && h("span", {}, each.receipt),
+              each.undo &&
+                h(
+                  "button",
+                  { type: "button", click: () => ask(places.get(place.table), each.undo, null) },
+                  each.undo.text,
+                ),
+            ),
+          ),
+        ),
+      ),
+    ].filter(Boolean),
+  );
   return body;
 }
 
 function offered(table, command) {
   const { text, grave } = page.forms[command];
-  return h("button", { type: "button", "data-command": command, click: () => {
-    const place = places.get(table);
-    const { two, may_take_two } = place.offers.find((each) => each.command === command);
-    ask(place, { command, text, grave, open: true, two, may_take_two }, null);
-  } }, text);
+  return h(
+    "button",
+    {
+      type: "button",
+      "data-command": command,
+      click: () => {
+        const place = places.get(table);
+        const { two, may_take_two } = place.offers.find((each) => each.command === command);
+        ask(place, { command, text, grave, open: true, two, may_take_two }, null);
+      },
+    },
+    text,
+  );
 }
 
 /** A command without an answer, or the receipt of money: said until the person has read it. */
@@ -144,10 +319,17 @@ function notice(name, each) {
     h("strong", {}, name, " · ", each.text),
     h("p", {}, each.receipt ?? each.why ?? words(each.how ? "pit.unknown" : "pit.lost")),
     each.found && h("p", {}, each.found),
-    h("button", { type: "button", click: () => {
-      forget(each.number);
-      draw();
-    } }, words("pit.close")),
+    h(
+      "button",
+      {
+        type: "button",
+        click: () => {
+          forget(each.number);
+          draw();
+        },
+      },
+      words("pit.close"),
+    ),
   );
 }
 
@@ -157,9 +339,18 @@ const asked = new Set();
 const before = new Map(remember().map((each) => [each.number, each]));
 
 function old() {
-  const known = new Set([...places.values()].flatMap((place) => place.done.filter((each) => !onTheWay(each)).map((each) => each.number)));
+  const known = new Set(
+    [...places.values()].flatMap((place) =>
+      place.done.filter((each) => !onTheWay(each)).map((each) => each.number),
+    ),
+  );
   return [...before.values(), ...remember().filter((each) => each.lost || each.why)]
-    .filter((each, index, all) => (each.why || !known.has(each.number)) && !forgotten(each.number) && all.findIndex((other) => other.number === each.number) === index)
+    .filter(
+      (each, index, all) =>
+        (each.why || !known.has(each.number)) &&
+        !forgotten(each.number) &&
+        all.findIndex((other) => other.number === each.number) === index,
+    )
     .map((each) => {
       if (before.has(each.number)) findOut(each);
       return kept(`notice ${each.number}`, each, () => notice(each.table, each));
@@ -174,14 +365,21 @@ function findOut(given) {
   post("/pit/truth", { table, boot, seq }, { deadline: LONG }).then(({ status: code, body }) => {
     if (code === 0) asked.delete(number);
     if (!body?.events) return;
-    before.set(number, { ...given, found: body.events.length ? words("pit.found", { events: body.events.join(", ") }) : words("pit.found_nothing") });
+    before.set(number, {
+      ...given,
+      found: body.events.length
+        ? words("pit.found", { events: body.events.join(", ") })
+        : words("pit.found_nothing"),
+    });
     draw();
   });
 }
 
 function take(place) {
   places.set(place.table, place);
-  for (const each of place.items) if (each.left !== undefined) runsOut.set(each.id, performance.now() + each.left * 1000);
+  for (const each of place.items) {
+    if (each.left !== undefined) runsOut.set(each.id, performance.now() + each.left * 1000);
+  }
   draw();
 }
 
@@ -196,29 +394,55 @@ async function here({ timeStamp }) {
 
 setInterval(() => {
   // the server takes away what is over
-  for (const each of document.querySelectorAll(".until")) each.textContent = words("pit.left", { seconds: Math.max(0, Math.round((runsOut.get(each.dataset.left) - performance.now()) / 1000)) });
+  for (const each of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".until"))) {
+    each.textContent = words("pit.left", {
+      seconds: Math.max(0, Math.round((runsOut.get(each.dataset.left) - performance.now()) / 1000)),
+    });
+  }
   const left = Math.round((ends - performance.now()) / 1000);
   ending.hidden = left > 30;
   ending.textContent = words("pit.ending", { seconds: Math.max(0, left) });
   if (left < 0 && !asking()) loadAgain();
 }, 1000);
 
-const language = h("select", { "aria-label": words("pit.language"), change: async () => {
-  const { status: code } = await post("/pit/language", { language: language.value });
-  if (code === 200) return location.reload();
-  language.value = page.language;
-  failed = words(code === TOO_LATE ? "pit.late" : code ? "pit.refused" : "pit.no_answer");
-  draw();
-} }, Object.entries(page.languages).map(([id, name]) => h("option", { value: id, selected: id === page.language }, name)));
+const language = h(
+  "select",
+  {
+    "aria-label": words("pit.language"),
+    change: async () => {
+      const { status: code } = await post("/pit/language", { language: language.value });
+      if (code === 200) return location.reload();
+      language.value = page.language;
+      failed = words(code === TOO_LATE ? "pit.late" : code ? "pit.refused" : "pit.no_answer");
+      draw();
+    },
+  },
+  Object.entries(page.languages).map(([id, name]) =>
+    h("option", { value: id, selected: id === page.language }, name),
+  ),
+);
 
-document.getElementById("main").replaceChildren(
+byId("main").replaceChildren(
   h(
     "header",
     { class: "bar" },
     h("h1", {}, words("pit.title"), " · ", page.site),
-    h("span", { class: "person" }, page.name, h("span", { class: "soft" }, ` ${page.roles.map((role) => words(`role.${role}`)).join(", ")}`)),
+    h(
+      "span",
+      { class: "person" },
+      page.name,
+      h(
+        "span",
+        { class: "soft" },
+        ` ${page.roles.map((role) => words(`role.${role}`)).join(", ")}`,
+      ),
+    ),
     language,
-    h("button", { type: "button", class: "out", click: () => leave(post, words, "/pit") }, words("pit.sign_out")),
+    h(
+      "button",
+      { type: "button", class: "out", click: () => leave(post, words, "/pit") },
+      words("pit.sign_out"),
+    ),
   ),
   status,
   ending,

@@ -1,5 +1,6 @@
 // Where a person signs in.
 
+import { byId } from "../../static/base.js";
 import { h } from "../../static/drawing.js";
 import { hear, TOO_LATE } from "../../static/request.js";
 import { pad } from "./pad.js";
@@ -8,8 +9,22 @@ import { page, post, words } from "./page.js";
 const BEAT = 5000;
 const DEADLINE = 15_000; // wrong PINs make the answer wait
 
-const who = h("input", { id: "who", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: 128, required: true });
-const pin = h("input", { id: "pin", type: "password", inputmode: "numeric", autocomplete: "off", maxlength: 12, required: true });
+const who = h("input", {
+  id: "who",
+  autocomplete: "off",
+  autocapitalize: "none",
+  spellcheck: "false",
+  maxlength: 128,
+  required: true,
+});
+const pin = h("input", {
+  id: "pin",
+  type: "password",
+  inputmode: "numeric",
+  autocomplete: "off",
+  maxlength: 12,
+  required: true,
+});
 const told = h("p", { class: "told", role: "alert" });
 const go = h("button", { class: "main", type: "submit" }, words("pit.sign_in"));
 const form = h(
@@ -23,23 +38,42 @@ const form = h(
   pad(pin),
   told,
   go,
-  h("nav", { class: "languages", "aria-label": words("pit.language") }, Object.entries(page.languages).map(([id, name]) =>
-    h("a", { href: `${page.after}?lang=${id}`, lang: id, "aria-current": id === page.language ? "true" : null }, name))),
+  h(
+    "nav",
+    { class: "languages", "aria-label": words("pit.language") },
+    Object.entries(page.languages).map(([id, name]) =>
+      h(
+        "a",
+        {
+          href: `${page.after}?lang=${id}`,
+          lang: id,
+          "aria-current": id === page.language ? "true" : null,
+        },
+        name,
+      ),
+    ),
+  ),
 );
 
 async function enter(event) {
   event.preventDefault();
   go.disabled = true;
   told.textContent = "";
-  const { status, body } = await post("/sign-in", { who: who.value, pin: pin.value, language: page.language }, { token: "sign-in", deadline: DEADLINE });
+  const { status, body } = await post(
+    "/sign-in",
+    { who: who.value, pin: pin.value, language: page.language },
+    { token: "sign-in", deadline: DEADLINE },
+  );
   if (body?.ok) return location.replace(page.after);
   go.disabled = false;
   pin.value = "";
   if (status === TOO_LATE) await hear();
-  told.textContent = body?.text ?? words(status === TOO_LATE ? "pit.late" : status ? "denied.unreadable" : "pit.no_answer");
+  told.textContent =
+    body?.text ??
+    words(status === TOO_LATE ? "pit.late" : status ? "denied.unreadable" : "pit.no_answer");
 }
 
-document.getElementById("main").replaceChildren(form);
+byId("main").replaceChildren(form);
 hear();
 setInterval(hear, BEAT); // this page has no stream
 who.focus();

@@ -11,10 +11,16 @@ export const remember = () => stored(KEY);
 
 /** Keep a touch until `settled`, or until the person has read what became of it. */
 export function begun(touch) {
-  sessionStorage.setItem(KEY, JSON.stringify([...stored(KEY).filter((each) => each.number !== touch.number), touch]));
+  sessionStorage.setItem(
+    KEY,
+    JSON.stringify([...stored(KEY).filter((each) => each.number !== touch.number), touch]),
+  );
 }
 
-/** It has an answer. Whoever went on without it is told `why`, what became of it, until that has been read. */
+/**
+ * It has an answer. Whoever went on without it is told `why`, what became of it, until that has
+ * been read.
+ */
 export function settled(number, why) {
   const left = stored(KEY).find((each) => each.number === number && each.lost && !each.why);
   if (left && why) begun({ ...left, why });
@@ -22,7 +28,9 @@ export function settled(number, why) {
 }
 
 function drop(which) {
-  if (stored(KEY).some(which)) sessionStorage.setItem(KEY, JSON.stringify(stored(KEY).filter((each) => !which(each))));
+  if (stored(KEY).some(which)) {
+    sessionStorage.setItem(KEY, JSON.stringify(stored(KEY).filter((each) => !which(each))));
+  }
 }
 
 /** The person has read what became of it. */

@@ -1,5 +1,6 @@
-// The server's own clock, as the beats of its streams tell it, and from which beat on a touch is counted. The clock of this machine
-// may be wrong, or stand still while it sleeps: nothing is decided by it.
+// The server's own clock, as the beats of its streams tell it, and from which beat on a touch is
+// counted. The clock of this machine may be wrong, or stand still while it sleeps: nothing is
+// decided by it.
 
 const KEPT = 8; // a touch that waited in the browser is older than the latest of them
 const beats = [];
@@ -11,7 +12,10 @@ export function onBeat([text, time]) {
   if (beats.length > KEPT) beats.shift();
 }
 
-/** The server's time, as milliseconds since 1970, at a moment of `performance.now()`; null where it is not known. */
+/**
+ * The server's time, as milliseconds since 1970, at a moment of `performance.now()`; null where it
+ * is not known.
+ */
 export function serverTime(at = performance.now()) {
   const newest = beats[beats.length - 1];
   return newest ? newest.time + at - newest.at : null;
@@ -23,15 +27,21 @@ export function serverTimeText(at) {
   return time === null ? null : new Date(time).toISOString();
 }
 
-for (const kind of ["click", "keydown", "change"])
-  addEventListener(kind, ({ timeStamp }) => {
-    last = Math.min(timeStamp, performance.now());
-  }, true);
+for (const kind of ["click", "keydown", "change"]) {
+  addEventListener(
+    kind,
+    ({ timeStamp }) => {
+      last = Math.min(timeStamp, performance.now());
+    },
+    true,
+  );
+}
 
 /**
- * A touch of this page, its latest if no other moment of `performance.now()` is given. `headerOf` says what its requests tell of its
- * age: the newest beat that was there before it, and how many milliseconds after that it came. That stays the same however often a
- * request is made for it; empty as long as no beat has come.
+ * A touch of this page, its latest if no other moment of `performance.now()` is given. `headerOf`
+ * says what its requests tell of its age: the newest beat that was there before it, and how many
+ * milliseconds after that it came. That stays the same however often a request is made for it;
+ * empty as long as no beat has come.
  */
 export const touch = (at = last) => ({ at, header: "" });
 

@@ -1,5 +1,5 @@
-// A page's stream of the server's events: shared with the other pages of the browser where they can share one, else its own, which it
-// lets go of while nobody can see the page.
+// A page's stream of the server's events: shared with the other pages of the browser where they can
+// share one, else its own, which it lets go of while nobody can see the page.
 
 import { at } from "./base.js";
 import { onBeat, serverTimeText } from "./beats.js";
@@ -9,15 +9,22 @@ const HERE = 2000;
 const WORKER = new URL("./worker.js", import.meta.url);
 
 /**
- * A stream that pages share. `path` and `query`: its address, but for the `names` of what this page wants to hear of: `table=r1`.
- * `events`: for each kind of event, what is done with its data. `onLost({since})` when the server is not heard, with the server's
- * time since when, null where no beat has told it; `onLost(null)` when it is again, and all that changed meanwhile was told.
+ * A stream that pages share. `path` and `query`: its address, but for the `names` of what this page
+ * wants to hear of: `table=r1`. `events`: for each kind of event, what is done with its data.
+ * `onLost({since})` when the server is not heard, with the server's time since when, null where no
+ * beat has told it; `onLost(null)` when it is again, and all that changed meanwhile was told.
  * `onRefused()`: the server answers, but with no stream.
  */
-export function connect({ path, names = [], query = "" }, events, onLost, onRefused = () => {}) {
+export function connect(
+  { path, names = /** @type {string[]} */ ([]), query = "" },
+  events,
+  onLost,
+  onRefused = () => {},
+) {
   const address = () => `${at(path)}?${[query, ...names].filter(Boolean).join("&")}`;
   const told = listener(events, onLost, onRefused);
   if (typeof SharedWorker === "undefined") return own(address, Object.keys(events), told);
+  /** @type {MessagePort | null} */
   let port = null;
   let heard = 0;
   let answers = false; // whether the worker has said anything since this page joined
@@ -51,10 +58,11 @@ export function connect({ path, names = [], query = "" }, events, onLost, onRefu
   }
 
   function watch() {
-    port.postMessage({ here: true });
+    port?.postMessage({ here: true });
     if (performance.now() - heard < SILENCE) return;
     told.onLost(true);
-    if (answers) join(); // the page was asleep for so long that the worker has forgotten it
+    // a worker that answered before has forgotten this page, which was asleep for long
+    if (answers) join();
     else alone();
   }
 
@@ -101,8 +109,12 @@ function listener(events, onLost, onRefused) {
   }
 }
 
-/** Hear a stream for as long as somebody can see the page: hidden ones would take the connections of those that are seen. */
+/**
+ * Hear a stream for as long as somebody can see the page: hidden ones would take the connections of
+ * those that are seen.
+ */
 function own(address, kinds, told) {
+  /** @type {ReturnType<typeof source> | null} */
   let made = null;
   const look = () => {
     if (document.hidden && made) {

@@ -2,7 +2,9 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An HTML element: `h("p", {class: "soft"}, "text", child)`. Null and false children are left out. */
+/**
+ * An HTML element: `h("p", {class: "soft"}, "text", child)`. Null and false children are left out.
+ */
 export function h(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
@@ -15,30 +17,41 @@ export function s(name, attributes = {}, ...children) {
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    if (name === "style") for (const [key, each] of Object.entries(value)) element.style.setProperty(key, each);
-    else if (typeof value === "function") element.addEventListener(name, value);
+    if (name === "style") {
+      for (const [key, each] of Object.entries(value)) element.style.setProperty(key, each);
+    } else if (typeof value === "function") element.addEventListener(name, value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children
+      .flat(Infinity)
+      .filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
 const made = new Map();
 
-/** The element of a thing, made anew only when the thing has changed: a finger on it stays on it, else its touch would be lost. */
+/**
+ * The element of a thing, made anew only when the thing has changed: a finger on it stays on it,
+ * else its touch would be lost.
+ */
 export function kept(key, thing, make) {
   const text = JSON.stringify(thing);
   if (made.get(key)?.text !== text) made.set(key, { text, element: make(thing) });
   return made.get(key).element;
 }
 
-/** Give `parent` these children, in this order. Those that it has already are not taken out, and what has the focus keeps it. */
+/**
+ * Give `parent` these children, in this order. Those that it has already are not taken out, and
+ * what has the focus keeps it.
+ */
 export function put(parent, children) {
-  const focused = document.activeElement;
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   for (const each of [...parent.children]) if (!children.includes(each)) each.remove();
   children.forEach((child, index) => {
     const there = parent.children[index] ?? null;
     if (there !== child) parent.insertBefore(child, there);
   });
-  if (focused !== document.activeElement && parent.contains(focused)) focused.focus();
+  if (focused && focused !== document.activeElement && parent.contains(focused)) focused.focus();
 }

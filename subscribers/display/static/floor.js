@@ -1,6 +1,7 @@
-// The page of all tables and jackpots: on a wall each has a tile and all fill the screen, on a floor
-// one scrolls, and the jackpots stand above. With `rotate` the tiles take turns.
+// The page of all tables and jackpots: on a wall each has a tile and all fill the screen, on a
+// floor one scrolls, and the jackpots stand above. With `rotate` the tiles take turns.
 
+import { byId } from "./base.js";
 import { h } from "./drawing.js";
 import { frame, unheard } from "./frame.js";
 import { Changes, bar, meter } from "./meter.js";
@@ -10,15 +11,27 @@ import { listen } from "./stream.js";
 const WIDE = 1.5; // how wide a tile is to its height, where one may choose
 const LOW = 230; // pixels of a tile's height on a floor
 
-const main = document.getElementById("main");
-const foot = document.getElementById("foot");
+const main = byId("main");
+const foot = byId("foot");
 const wall = page.kind === "wall";
 const JACKPOT = "jackpot/";
 const pictures = new Map();
 const changes = new Changes();
 const names = [...(wall ? page.jackpots.map((jackpot) => JACKPOT + jackpot) : []), ...page.tables];
-const tiles = new Map(names.map((name) => [name, tile(name.startsWith(JACKPOT) ? `/${name}` : `/table/${encodeURIComponent(name)}`)]));
-const bars = new Map(wall ? [] : page.jackpots.map((jackpot) => [JACKPOT + jackpot, kiosk ? h("div", {}) : h("a", { href: address(`/${JACKPOT}${jackpot}`) })]));
+const tiles = new Map(
+  names.map((name) => [
+    name,
+    tile(name.startsWith(JACKPOT) ? `/${name}` : `/table/${encodeURIComponent(name)}`),
+  ]),
+);
+const bars = new Map(
+  wall
+    ? []
+    : page.jackpots.map((jackpot) => [
+        JACKPOT + jackpot,
+        kiosk ? h("div", {}) : h("a", { href: address(`/${JACKPOT}${jackpot}`) }),
+      ]),
+);
 const grid = h("div", { class: "tables" }, [...tiles.values()]);
 let lost = null;
 let part = 0;
@@ -26,21 +39,36 @@ let paused = false;
 let many = true;
 
 function tile(path) {
-  return kiosk || wall ? h("div", { class: "tile" }) : h("a", { class: "tile", href: address(path) });
+  return kiosk || wall
+    ? h("div", { class: "tile" })
+    : h("a", { class: "tile", href: address(path) });
 }
 
 function draw(name) {
   const picture = pictures.get(name);
   if (!picture) return (bars.get(name) ?? tiles.get(name)).replaceChildren(...unheard(lost));
   if (bars.has(name)) bars.get(name).replaceChildren(bar(picture, lost, changes.of(picture)));
-  else tiles.get(name).replaceChildren(name.startsWith(JACKPOT) ? meter(picture, lost, changes.of(picture), many) : frame(picture, lost, many));
+  else {
+    tiles
+      .get(name)
+      .replaceChildren(
+        name.startsWith(JACKPOT)
+          ? meter(picture, lost, changes.of(picture), many)
+          : frame(picture, lost, many),
+      );
+  }
 }
 
 /** How many tables are shown together. */
 function shown() {
   if (!rotate) return names.length;
   if (together) return together;
-  return wall ? 1 : Math.max(1, Math.floor(innerHeight / LOW) * Math.max(1, Math.floor(innerWidth / (LOW * WIDE))));
+  return wall
+    ? 1
+    : Math.max(
+        1,
+        Math.floor(innerHeight / LOW) * Math.max(1, Math.floor(innerWidth / (LOW * WIDE))),
+      );
 }
 
 /** Columns in which so many tiles of this screen are nearest to `WIDE`. */
@@ -50,7 +78,10 @@ function columns(count) {
     const shape = innerWidth / number / (innerHeight / rows);
     return Math.abs(Math.log(shape / WIDE)) + (rows * number - count) * 0.05;
   };
-  return Array.from({ length: count }, (_, index) => index + 1).reduce((best, each) => (odd(each) < odd(best) ? each : best), 1);
+  return Array.from({ length: count }, (_, index) => index + 1).reduce(
+    (best, each) => (odd(each) < odd(best) ? each : best),
+    1,
+  );
 }
 
 function arrange() {
@@ -80,7 +111,18 @@ function pause() {
 }
 
 stayOn();
-main.replaceChildren(...(bars.size > 0 ? [h("ul", { class: "meters" }, [...bars.values()].map((each) => h("li", {}, each)))] : []), grid);
+main.replaceChildren(
+  ...(bars.size > 0
+    ? [
+        h(
+          "ul",
+          { class: "meters" },
+          [...bars.values()].map((each) => h("li", {}, each)),
+        ),
+      ]
+    : []),
+  grid,
+);
 arrange();
 addEventListener("resize", arrange);
 if (rotate) {
@@ -89,7 +131,9 @@ if (rotate) {
     if (event.key === " " && event.target === document.body) pause();
   });
   speak(page.own);
-  if (!kiosk) foot.replaceChildren(h("button", { type: "button", click: pause }, words("display.pause")));
+  if (!kiosk) {
+    foot.replaceChildren(h("button", { type: "button", click: pause }, words("display.pause")));
+  }
 }
 listen(
   (told) => {

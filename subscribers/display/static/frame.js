@@ -1,8 +1,8 @@
 // A table's frame, the same for every game, around the body that the game draws.
 //
 // A game is a module with `draw(body, picture, compact)`, which gives elements, and if it likes
-// `say(body)`, its result in words, and `legend()`, pairs of a mark and its meaning. `compact`: it is
-// one of many tables on the screen, and shows only what counts most.
+// `say(body)`, its result in words, and `legend()`, pairs of a mark and its meaning. `compact`: it
+// is one of many tables on the screen, and shows only what counts most.
 
 import { h } from "./drawing.js";
 import { clock, money, page, speak, words } from "./page.js";
@@ -47,7 +47,11 @@ export function frame(picture, lost, compact = false) {
     },
     head(picture, compact),
     trouble ? broken(trouble) : strip(picture),
-    h("section", { class: `body ${picture.view}` }, game && picture.body ? game.draw(picture.body, picture, compact) : null),
+    h(
+      "section",
+      { class: `body ${picture.view}` },
+      game && picture.body ? game.draw(picture.body, picture, compact) : null,
+    ),
     below(picture, compact),
   );
 }
@@ -57,14 +61,19 @@ export function troubleOf(picture, lost) {
   return lost ? { text: words("trouble.no_server"), since: lost.since } : picture.trouble;
 }
 
-/** What stands where no picture came yet. `lost`: `{since}` while the server is not heard; null: it is, and nothing stands there. */
+/**
+ * What stands where no picture came yet. `lost`: `{since}` while the server is not heard; null: it
+ * is, and nothing stands there.
+ */
 export function unheard(lost) {
   if (!lost) return [];
   speak(page.own);
   return [broken(troubleOf(null, lost))];
 }
 
-/** The state of a table in one sentence, for who hears the page: its trouble, or its last result. */
+/**
+ * The state of a table in one sentence, for who hears the page: its trouble, or its last result.
+ */
 export function say(picture, lost) {
   speak(picture.language);
   const trouble = troubleOf(picture, lost);
@@ -84,7 +93,12 @@ export function legend(picture) {
       "dl",
       {},
       marks.map(([mark, meaning]) => h("div", {}, h("dt", {}, mark), h("dd", {}, meaning))),
-      h("div", {}, h("dt", {}, h("span", { class: "swatch-before" })), h("dd", {}, words("display.of_before"))),
+      h(
+        "div",
+        {},
+        h("dt", {}, h("span", { class: "swatch-before" })),
+        h("dd", {}, words("display.of_before")),
+      ),
     ),
     h("p", {}, words("display.how_counted")),
   );
@@ -101,9 +115,18 @@ function head(picture, compact) {
     h(
       "span",
       { class: "facts" },
-      limits && h("span", { class: "limits" }, `${words("display.minimum")} `, h("b", {}, money(picture.minimum, picture.currency))),
-      !compact && picture.session > 0 && h("span", { class: "soft" }, words("display.session", { session: picture.session })),
-      picture.round > 0 && h("span", { class: "soft" }, words("display.round", { round: picture.round })),
+      limits &&
+        h(
+          "span",
+          { class: "limits" },
+          `${words("display.minimum")} `,
+          h("b", {}, money(picture.minimum, picture.currency)),
+        ),
+      !compact &&
+        picture.session > 0 &&
+        h("span", { class: "soft" }, words("display.session", { session: picture.session })),
+      picture.round > 0 &&
+        h("span", { class: "soft" }, words("display.round", { round: picture.round })),
     ),
   );
 }
@@ -116,7 +139,9 @@ function strip(picture) {
     h("span", { class: "phase" }, picture.phase.text),
     picture.call && h("q", { lang: picture.call.language }, picture.call.text),
     picture.last_of_session && h("span", { class: "ending" }, words("display.last_of_session")),
-    !picture.last_of_session && picture.rounds_left > 0 && h("span", { class: "ending" }, words("display.rounds_left", { count: picture.rounds_left })),
+    !picture.last_of_session &&
+      picture.rounds_left > 0 &&
+      h("span", { class: "ending" }, words("display.rounds_left", { count: picture.rounds_left })),
   );
 }
 
@@ -125,7 +150,8 @@ function broken(trouble) {
     "p",
     { class: "strip trouble" },
     h("span", { class: "phase" }, trouble.text),
-    trouble.since && h("span", { class: "since" }, words("display.since", { time: clock(trouble.since) })),
+    trouble.since &&
+      h("span", { class: "since" }, words("display.since", { time: clock(trouble.since) })),
     trouble.detail && h("span", { class: "detail" }, trouble.detail),
   );
 }
@@ -134,7 +160,13 @@ function below(picture, compact) {
   const notes = compact ? picture.notes.slice(0, 1) : picture.notes;
   const items = [
     picture.waits.length > 0 &&
-      h("li", { class: "waits" }, words("display.waits_for", { commands: picture.waits.map((each) => each.text).join(" · ") })),
+      h(
+        "li",
+        { class: "waits" },
+        words("display.waits_for", {
+          commands: picture.waits.map((each) => each.text).join(" · "),
+        }),
+      ),
     ...picture.alerts.map((each) => h("li", { class: "alert" }, each.text)),
     ...notes.map((each) => h("li", { class: `note ${each.kind}` }, each.text)),
   ].filter(Boolean);

@@ -1,14 +1,15 @@
 // The page of one jackpot. With `rotate` all jackpots take turns on it.
 
+import { byId } from "./base.js";
 import { h } from "./drawing.js";
 import { unheard } from "./frame.js";
 import { Changes, meter, say } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
 
-const main = document.getElementById("main");
-const foot = document.getElementById("foot");
-const said = document.getElementById("said");
+const main = byId("main");
+const foot = byId("foot");
+const said = byId("said");
 const pictures = new Map();
 const changes = new Changes();
 let lost = null;
@@ -32,7 +33,15 @@ function explain(language) {
   foot.lang = language;
   speak(language);
   foot.replaceChildren(
-    ...(rotate ? [h("button", { type: "button", click: pause }, words(paused ? "display.go_on" : "display.pause"))] : []),
+    ...(rotate
+      ? [
+          h(
+            "button",
+            { type: "button", click: pause },
+            words(paused ? "display.go_on" : "display.pause"),
+          ),
+        ]
+      : []),
     h("a", { href: address("/floor") }, words("display.all_tables")),
   );
 }

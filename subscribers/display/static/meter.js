@@ -1,5 +1,5 @@
-// The meter of a jackpot: its own page, a tile, a bar above the tables, a line in a table's picture.
-// Every amount is drawn as it was said; nothing is counted up between two of them.
+// The meter of a jackpot: its own page, a tile, a bar above the tables, a line in a table's
+// picture. Every amount is drawn as it was said; nothing is counted up between two of them.
 
 import { h } from "./drawing.js";
 import { card } from "./games/cards.js";
@@ -7,7 +7,12 @@ import { clock, day, speak, words } from "./page.js";
 
 const FEW = 4; // awards that wait and are shown
 const FEWER = 2; // beside one that was won
-const WIDTHS = [[/\d/, 0.7], [/[.,]/, 0.38], [/\s/, 0.35]]; // of a bold character, in ems
+/** @type {[RegExp, number][]} */
+const WIDTHS = [
+  [/\d/, 0.7],
+  [/[.,]/, 0.38],
+  [/\s/, 0.35],
+]; // of a bold character, in ems
 const WIDEST = 0.8;
 
 /** Which amount of each jackpot was drawn before the one that is drawn now. */
@@ -32,15 +37,24 @@ export class Changes {
 export function troubleOf(picture, lost) {
   speak(picture.language);
   if (lost) return { text: words("trouble.no_server"), since: lost.since };
-  return picture.trouble && { ...picture.trouble, text: picture.trouble.text ?? words("jackpot.expired") };
+  return (
+    picture.trouble && {
+      ...picture.trouble,
+      text: picture.trouble.text ?? words("jackpot.expired"),
+    }
+  );
 }
 
 /** How it stands in one sentence, for who hears the page. */
 export function say(picture, lost) {
   const trouble = troubleOf(picture, lost);
   if (trouble) return `${picture.title}: ${trouble.text}`;
-  if (picture.won) return `${words("jackpot.won")}: ${[picture.won.amount, picture.won.hand, picture.won.table].filter(Boolean).join(", ")}`;
-  return picture.out ? `${picture.title}: ${words("jackpot.not_in_play")}: ${picture.out.text}` : "";
+  if (picture.won) {
+    return `${words("jackpot.won")}: ${[picture.won.amount, picture.won.hand, picture.won.table].filter(Boolean).join(", ")}`;
+  }
+  return picture.out
+    ? `${picture.title}: ${words("jackpot.not_in_play")}: ${picture.out.text}`
+    : "";
 }
 
 /** A jackpot as large as there is room. `before`: the amount that was drawn last. */
@@ -51,16 +65,26 @@ export function meter(picture, lost, before, compact = false) {
   const more = waiting.length - few.length;
   return h(
     "article",
-    { class: classes("jackpot", trouble, picture, compact), "data-jackpot": picture.jackpot, lang: picture.language },
+    {
+      class: classes("jackpot", trouble, picture, compact),
+      "data-jackpot": picture.jackpot,
+      lang: picture.language,
+    },
     h(
       "header",
       {},
       h(compact ? "h2" : "h1", {}, picture.title),
       picture.simulated && h("span", { class: "simulated" }, words("display.simulated")),
-      !compact && picture.authorisation && h("span", { class: "facts soft" }, [picture.decree, picture.authorisation].filter(Boolean).join(" · ")),
+      !compact &&
+        picture.authorisation &&
+        h(
+          "span",
+          { class: "facts soft" },
+          [picture.decree, picture.authorisation].filter(Boolean).join(" · "),
+        ),
     ),
     standing(picture, trouble),
-    h("section", { class: "value" }, amount(picture.amount, before)),
+    h("section", { class: "value" }, digits(picture.amount, before)),
     picture.won && won(picture.won, compact),
     compact && few.length > 0 && !picture.won && h("p", { class: "first" }, short(picture, null)),
     !compact &&
@@ -69,11 +93,30 @@ export function meter(picture, lost, before, compact = false) {
         "section",
         { class: "awards waiting" },
         h("h2", {}, words("jackpot.awards")),
-        h("ul", {}, few.map(award), more > 0 && h("li", { class: "soft" }, words("display.more", { count: more }))),
+        h(
+          "ul",
+          {},
+          few.map(award),
+          more > 0 && h("li", { class: "soft" }, words("display.more", { count: more })),
+        ),
       ),
-    !compact && picture.last.length > 0 && h("section", { class: "awards latest-awards" }, h("h2", {}, words("jackpot.last")), h("ul", {}, picture.last.map(award))),
+    !compact &&
+      picture.last.length > 0 &&
+      h(
+        "section",
+        { class: "awards latest-awards" },
+        h("h2", {}, words("jackpot.last")),
+        h("ul", {}, picture.last.map(award)),
+      ),
     !compact && tables(picture, trouble),
-    !compact && !trouble && picture.alerts.length > 0 && h("ul", { class: "below" }, picture.alerts.map((each) => h("li", { class: "alert" }, each.text))),
+    !compact &&
+      !trouble &&
+      picture.alerts.length > 0 &&
+      h(
+        "ul",
+        { class: "below" },
+        picture.alerts.map((each) => h("li", { class: "alert" }, each.text)),
+      ),
   );
 }
 
@@ -82,17 +125,21 @@ export function bar(picture, lost, before) {
   const trouble = troubleOf(picture, lost);
   return h(
     "article",
-    { class: classes("meter-bar", trouble, picture), "data-jackpot": picture.jackpot, lang: picture.language },
+    {
+      class: classes("meter-bar", trouble, picture),
+      "data-jackpot": picture.jackpot,
+      lang: picture.language,
+    },
     h("h2", {}, picture.title),
     picture.simulated && h("span", { class: "simulated" }, words("display.simulated")),
-    amount(picture.amount, before),
+    digits(picture.amount, before),
     h("span", { class: "state" }, short(picture, trouble)),
   );
 }
 
 /**
- * A line for each of these jackpots that the table is linked to. `linked`: what the table says of its
- * jackpot; it takes no bets where either of the two says so.
+ * A line for each of these jackpots that the table is linked to. `linked`: what the table says of
+ * its jackpot; it takes no bets where either of the two says so.
  */
 export function lines(pictures, table, linked, lost) {
   return pictures.flatMap((picture) => {
@@ -102,13 +149,19 @@ export function lines(pictures, table, linked, lost) {
     if (!here) return [];
     const trouble = troubleOf(picture, lost);
     const out = !trouble && picture.in_play && !here.in_play;
-    const said = out ? [words("jackpot.not_here"), here.why].filter(Boolean).join(": ") : short(picture, trouble);
+    const said = out
+      ? [words("jackpot.not_here"), here.why].filter(Boolean).join(": ")
+      : short(picture, trouble);
     return [
       h(
         "li",
-        { class: classes("meter-line", trouble, { in_play: here.in_play }), "data-jackpot": picture.jackpot, lang: picture.language },
+        {
+          class: classes("meter-line", trouble, { in_play: here.in_play }),
+          "data-jackpot": picture.jackpot,
+          lang: picture.language,
+        },
         h("span", { class: "soft" }, picture.title),
-        amount(picture.amount, picture.amount),
+        digits(picture.amount, picture.amount),
         h("span", { class: "state" }, said),
       ),
     ];
@@ -116,33 +169,62 @@ export function lines(pictures, table, linked, lost) {
 }
 
 function classes(name, trouble, picture, compact) {
-  return [name, trouble && "before", !trouble && !picture.in_play && "out", compact && "compact"].filter(Boolean).join(" ");
+  return [name, trouble && "before", !trouble && !picture.in_play && "out", compact && "compact"]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /** An amount, each character in its place; those that are not as they were turn. */
-function amount(text, before) {
+function digits(text, before) {
   if (text === null) return h("p", { class: "amount none" }, "–");
   const old = before ? before.padStart(text.length) : text;
   const shift = old.length - text.length;
-  const wide = [...text].reduce((sum, each) => sum + (WIDTHS.find(([kind]) => kind.test(each))?.[1] ?? WIDEST), 0);
+  const wide = [...text].reduce(
+    (sum, each) => sum + (WIDTHS.find(([kind]) => kind.test(each))?.[1] ?? WIDEST),
+    0,
+  );
   return h(
     "p",
     { class: "amount", role: "img", "aria-label": text, style: { "--wide": wide.toFixed(2) } },
-    [...text].map((each, index) => (each === old[index + shift] ? each : h("span", { class: "turned" }, each))),
+    [...text].map((each, index) =>
+      each === old[index + shift] ? each : h("span", { class: "turned" }, each),
+    ),
   );
 }
 
 function standing(picture, trouble) {
   if (trouble) {
-    return h("p", { class: "strip trouble" }, h("span", { class: "phase" }, trouble.text), since(trouble.since));
+    return h(
+      "p",
+      { class: "strip trouble" },
+      h("span", { class: "phase" }, trouble.text),
+      since(trouble.since),
+    );
   }
   return picture.in_play
-    ? h("p", { class: "strip open" }, h("span", { class: "phase" }, words("jackpot.in_play")), picture.terms_wait && h("span", { class: "detail" }, words("jackpot.terms_wait")))
-    : h("p", { class: "strip out" }, h("span", { class: "phase" }, words("jackpot.not_in_play")), picture.out?.text && h("span", {}, picture.out.text), since(picture.out?.since));
+    ? h(
+        "p",
+        { class: "strip open" },
+        h("span", { class: "phase" }, words("jackpot.in_play")),
+        picture.terms_wait && h("span", { class: "detail" }, words("jackpot.terms_wait")),
+      )
+    : h(
+        "p",
+        { class: "strip out" },
+        h("span", { class: "phase" }, words("jackpot.not_in_play")),
+        picture.out?.text && h("span", {}, picture.out.text),
+        since(picture.out?.since),
+      );
 }
 
 function since(time) {
-  return time && h("span", { class: "since" }, [words("display.since", { time: clock(time) }), day(time) && ` (${day(time)})`]);
+  return (
+    time &&
+    h("span", { class: "since" }, [
+      words("display.since", { time: clock(time) }),
+      day(time) && ` (${day(time)})`,
+    ])
+  );
 }
 
 function when(time) {
@@ -152,9 +234,15 @@ function when(time) {
 /** How it stands, in few words. */
 function short(picture, trouble) {
   if (trouble) return trouble.text;
-  if (!picture.in_play) return [words("jackpot.not_in_play"), picture.out?.text].filter(Boolean).join(": ");
+  if (!picture.in_play) {
+    return [words("jackpot.not_in_play"), picture.out?.text].filter(Boolean).join(": ");
+  }
   const first = picture.won ?? picture.awards[0];
-  return first ? [picture.won ? words("jackpot.won") : first.said, first.amount, first.table].filter(Boolean).join(" · ") : words("jackpot.in_play");
+  return first
+    ? [picture.won ? words("jackpot.won") : first.said, first.amount, first.table]
+        .filter(Boolean)
+        .join(" · ")
+    : words("jackpot.in_play");
 }
 
 function won(told, compact) {
@@ -163,8 +251,20 @@ function won(told, compact) {
     { class: "won" },
     h("h2", {}, words("jackpot.won")),
     h("p", { class: "prize" }, told.amount ?? words("jackpot.no_amount")),
-    h("p", { class: "whose" }, h("b", {}, told.hand), ` · ${told.table} · ${told.box}`, !compact && h("span", { class: "soft" }, ` · ${when(told.time)} · ${told.said}`)),
-    !compact && told.cards.length > 0 && h("p", { class: "cards", style: { "--count": told.cards.length } }, told.cards.map((each) => card(each))),
+    h(
+      "p",
+      { class: "whose" },
+      h("b", {}, told.hand),
+      ` · ${told.table} · ${told.box}`,
+      !compact && h("span", { class: "soft" }, ` · ${when(told.time)} · ${told.said}`),
+    ),
+    !compact &&
+      told.cards.length > 0 &&
+      h(
+        "p",
+        { class: "cards", style: { "--count": told.cards.length } },
+        told.cards.map((each) => card(each)),
+      ),
   );
 }
 
@@ -181,11 +281,18 @@ function award(told) {
 
 function tables(picture, trouble) {
   if (picture.tables.length === 0) return null;
-  const why = (each) => (trouble || picture.out ? null : each.why && [h("span", {}, each.why), since(each.since)]);
+  const why = (each) =>
+    trouble || picture.out ? null : each.why && [h("span", {}, each.why), since(each.since)];
   return h(
     "section",
     { class: "authorised" },
     h("h2", {}, words("jackpot.tables")),
-    h("ul", {}, picture.tables.map((each) => h("li", { class: each.in_play ? "in" : "out" }, h("b", {}, each.table), why(each)))),
+    h(
+      "ul",
+      {},
+      picture.tables.map((each) =>
+        h("li", { class: each.in_play ? "in" : "out" }, h("b", {}, each.table), why(each)),
+      ),
+    ),
   );
 }

@@ -34,8 +34,17 @@ export function chip(number, colour, ...more) {
 
 /** One of the latest rounds. */
 export function spin(each, text = (number) => number) {
-  if (each.kind !== "result") return h("span", { class: `chip ${each.kind}` }, words(`display.${each.kind}`));
-  const star = each.corrected && h("span", { class: "star" }, h("span", { "aria-hidden": "true" }, "*"), h("span", { class: "unseen" }, ` ${words("display.corrected")}`));
+  if (each.kind !== "result") {
+    return h("span", { class: `chip ${each.kind}` }, words(`display.${each.kind}`));
+  }
+  const star =
+    each.corrected &&
+    h(
+      "span",
+      { class: "star" },
+      h("span", { "aria-hidden": "true" }, "*"),
+      h("span", { class: "unseen" }, ` ${words("display.corrected")}`),
+    );
   return chip(text(each.number), each.colour, star);
 }
 
@@ -62,7 +71,11 @@ export function lanes(spins, order) {
 
 /** The latest rounds in one line, for a small picture. */
 export function row(spins, text) {
-  return h("ol", { class: "row" }, spins.map((each) => h("li", {}, spin(each, text))));
+  return h(
+    "ol",
+    { class: "row" },
+    spins.map((each) => h("li", {}, spin(each, text))),
+  );
 }
 
 /** How many results a window counts, if they are fewer than it could. */
@@ -81,7 +94,16 @@ export function frequencies(windows, unheard) {
       "table",
       {},
       h("caption", {}, words("display.chances")),
-      h("thead", {}, h("tr", {}, h("td", {}), windows.map((window) => h("th", { scope: "col" }, sample(window))))),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("td", {}),
+          windows.map((window) => h("th", { scope: "col" }, sample(window))),
+        ),
+      ),
       Object.entries(windows[0].groups).map(([group, shares]) =>
         h(
           "tbody",
@@ -116,12 +138,21 @@ export function extremes(found, colours) {
           "div",
           {},
           h("h2", {}, sample(each)),
-          [["hot", "display.most_frequent"], ["cold", "display.least_frequent"]].map(([kind, title]) =>
+          [
+            ["hot", "display.most_frequent"],
+            ["cold", "display.least_frequent"],
+          ].map(([kind, title]) =>
             h(
               "p",
               {},
               h("span", { class: "soft" }, words(title)),
-              each[kind].map((often) => chip(often.what, colours[often.what], h("span", { class: "times" }, `×${often.count}`))),
+              each[kind].map((often) =>
+                chip(
+                  often.what,
+                  colours[often.what],
+                  h("span", { class: "times" }, `×${often.count}`),
+                ),
+              ),
             ),
           ),
         ),
@@ -130,7 +161,7 @@ export function extremes(found, colours) {
 }
 
 /** How often each came, as bars. `colour`: that of a share, if it has one. */
-export function bars(title, shares, colour = () => null) {
+export function bars(title, shares, colour = (_share) => null) {
   const most = Math.max(1, ...shares.map((share) => share.count));
   return h(
     "section",
@@ -145,7 +176,12 @@ export function bars(title, shares, colour = () => null) {
           {},
           colour(share) ? chip(share.text, colour(share)) : h("b", {}, share.text),
           h("span", { class: "bar", style: { "--part": `${(100 * share.count) / most}%` } }),
-          h("span", { class: "count" }, share.count, h("span", { class: "soft" }, ` ${percent(share.percent)}`)),
+          h(
+            "span",
+            { class: "count" },
+            share.count,
+            h("span", { class: "soft" }, ` ${percent(share.percent)}`),
+          ),
         ),
       ),
     ),
@@ -162,13 +198,23 @@ export function ring(places, top, label, middle) {
     "svg",
     { class: "ring", viewBox: "-104 -108 208 212", role: "img", "aria-label": label },
     places.map((place, index) => {
-      const away = Math.abs(((index - top + places.length * 1.5) % places.length) - places.length / 2);
+      const away = Math.abs(
+        ((index - top + places.length * 1.5) % places.length) - places.length / 2,
+      );
       const near = top >= 0 && away <= 2;
       return s(
         "g",
         { transform: `rotate(${(index - Math.max(top, 0)) * step})`, class: near ? "near" : "far" },
         s("path", { d: sector(inner, outer, step), class: `place fill-${place.colour ?? "bare"}` }),
-        s("text", { y: -(inner + outer) / 2, "font-size": Math.min(10, 400 / places.length), class: `on-${place.colour ?? "bare"}` }, place.text),
+        s(
+          "text",
+          {
+            y: -(inner + outer) / 2,
+            "font-size": Math.min(10, 400 / places.length),
+            class: `on-${place.colour ?? "bare"}`,
+          },
+          place.text,
+        ),
       );
     }),
     top >= 0 && s("path", { class: "pointer", d: "M-6-107 6-107 0-97Z" }),
@@ -178,7 +224,8 @@ export function ring(places, top, label, middle) {
 
 function sector(inner, outer, step) {
   const half = (step / 2) * (Math.PI / 180);
-  const at = (radius, angle) => `${(radius * Math.sin(angle)).toFixed(3)} ${(-radius * Math.cos(angle)).toFixed(3)}`;
+  const at = (radius, angle) =>
+    `${(radius * Math.sin(angle)).toFixed(3)} ${(-radius * Math.cos(angle)).toFixed(3)}`;
   return `M${at(inner, -half)}L${at(outer, -half)}A${outer} ${outer} 0 0 1 ${at(outer, half)}L${at(inner, half)}A${inner} ${inner} 0 0 0 ${at(inner, -half)}Z`;
 }
 
@@ -187,7 +234,11 @@ export function disc(text, colour, below) {
   const size = text.length <= 2 ? 78 : Math.min(78, 190 / text.length);
   return [
     s("circle", { r: 73, class: `disc fill-${colour ?? "bare"}` }),
-    s("text", { class: `number on-${colour ?? "bare"}`, y: below ? -6 : 2, "font-size": size }, text),
+    s(
+      "text",
+      { class: `number on-${colour ?? "bare"}`, y: below ? -6 : 2, "font-size": size },
+      text,
+    ),
     below && s("text", { class: `on-${colour ?? "bare"}`, y: 46, "font-size": 13 }, below),
   ];
 }
@@ -198,7 +249,13 @@ export function face(text, colour, below) {
     "p",
     { class: `face ${colour ? `colour-${colour}` : "bare"}` },
     h("span", { class: text.length > 3 ? "number long" : "number" }, text),
-    below && h("span", { class: "said" }, colour && h("span", { "aria-hidden": "true" }, MARKS[colour], " "), below),
+    below &&
+      h(
+        "span",
+        { class: "said" },
+        colour && h("span", { "aria-hidden": "true" }, MARKS[colour], " "),
+        below,
+      ),
   );
 }
 

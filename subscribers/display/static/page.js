@@ -1,17 +1,23 @@
 // What the server said about this page: its kind, tables, language and texts; and how it is shown.
 
-import { at } from "./base.js";
+import { at, byId } from "./base.js";
 import { serverTime } from "./beats.js";
 
-export const page = JSON.parse(document.getElementById("page").textContent);
+export const page = JSON.parse(byId("page").textContent);
 
 const asked = new URLSearchParams(location.search);
 /** A screen that nobody touches: no pointer, no links. */
 export const kiosk = asked.get("kiosk") === "1";
 /** Seconds for which each part of the tables is shown in turn; 0: all are shown together. */
-export const rotate = Math.min(Math.max(Number.parseInt(asked.get("rotate") ?? "", 10) || 0, 0), 3600);
+export const rotate = Math.min(
+  Math.max(Number.parseInt(asked.get("rotate") ?? "", 10) || 0, 0),
+  3600,
+);
 /** Tables that are shown together while they take turns; 0: as many as fit. */
-export const together = Math.min(Math.max(Number.parseInt(asked.get("tables") ?? "", 10) || 0, 0), 24);
+export const together = Math.min(
+  Math.max(Number.parseInt(asked.get("tables") ?? "", 10) || 0, 0),
+  24,
+);
 
 let language = page.own;
 
@@ -31,14 +37,21 @@ export function words(key, fields = {}) {
   return text.replace(/\{(\w+)\}/g, (_, name) => fields[name] ?? "");
 }
 
-/** Where the browser writes numbers: some know no Basque or Galician, which write them as Spanish. */
+/**
+ * Where the browser writes numbers: some know no Basque or Galician, which write them as Spanish.
+ */
 function locale() {
   return Intl.NumberFormat.supportedLocalesOf([language]).length > 0 ? language : "es";
 }
 
 /** A moment as the clock on this wall shows it. */
 export function clock(time) {
-  return new Date(time).toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  return new Date(time).toLocaleTimeString(locale(), {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hour12: false,
+  });
 }
 
 /** Its day as this language writes it; empty if that is today, by the server's clock. */
@@ -46,20 +59,34 @@ export function day(time) {
   const of = new Date(time);
   const now = serverTime();
   if (now !== null && of.toDateString() === new Date(now).toDateString()) return "";
-  const parts = [String(of.getFullYear()), String(of.getMonth() + 1).padStart(2, "0"), String(of.getDate()).padStart(2, "0")];
-  return language === "en" ? parts.join("-") : (language === "eu" ? parts : parts.reverse()).join("/");
+  const parts = [
+    String(of.getFullYear()),
+    String(of.getMonth() + 1).padStart(2, "0"),
+    String(of.getDate()).padStart(2, "0"),
+  ];
+  return language === "en"
+    ? parts.join("-")
+    : (language === "eu" ? parts : parts.reverse()).join("/");
 }
 
 /** An amount in minor units of a currency. */
 export function money(amount, currency) {
-  const digits = new Intl.NumberFormat(locale(), { style: "currency", currency }).resolvedOptions().maximumFractionDigits;
+  const digits =
+    new Intl.NumberFormat(locale(), { style: "currency", currency }).resolvedOptions()
+      .maximumFractionDigits ?? 2;
   const whole = amount % 10 ** digits === 0;
-  return new Intl.NumberFormat(locale(), { style: "currency", currency, minimumFractionDigits: whole ? 0 : digits }).format(amount / 10 ** digits);
+  return new Intl.NumberFormat(locale(), {
+    style: "currency",
+    currency,
+    minimumFractionDigits: whole ? 0 : digits,
+  }).format(amount / 10 ** digits);
 }
 
 /** A part of the whole: `48,6 %`. */
 export function percent(value) {
-  return new Intl.NumberFormat(locale(), { style: "percent", minimumFractionDigits: 1 }).format(value / 100);
+  return new Intl.NumberFormat(locale(), { style: "percent", minimumFractionDigits: 1 }).format(
+    value / 100,
+  );
 }
 
 /** The address of a page of ours, in the language of this one. */
@@ -71,7 +98,8 @@ export function address(path) {
 export function stayOn() {
   if (!kiosk) return;
   document.body.classList.add("kiosk");
-  const ask = () => document.visibilityState === "visible" && navigator.wakeLock?.request("screen").catch(() => {});
+  const ask = () =>
+    document.visibilityState === "visible" && navigator.wakeLock?.request("screen").catch(() => {});
   document.addEventListener("visibilitychange", ask);
   ask();
 }

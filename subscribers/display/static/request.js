@@ -1,4 +1,5 @@
-// How a page asks the server. Every request has a deadline: one that waits in the browser, or on the way, is withdrawn.
+// How a page asks the server. Every request has a deadline: one that waits in the browser, or on
+// the way, is withdrawn.
 
 import { at } from "./base.js";
 import { headerOf, onBeat } from "./beats.js";
@@ -6,12 +7,19 @@ import { headerOf, onBeat } from "./beats.js";
 /** Milliseconds until a request without an answer is withdrawn. */
 export const DEADLINE = 8000;
 const SHORT = 3000;
-/** The status of a request whose touch was too long ago when it arrived: nothing was done, and nothing will be. */
+/**
+ * The status of a request whose touch was too long ago when it arrived: nothing was done, and
+ * nothing will be.
+ */
 export const TOO_LATE = 412;
 
 /**
- * The answer: `{status, body, text}`; `status` 0: none came. `body`: sent as JSON, with POST. `token`: of the session. `touch`: the
- * one that it is made for. `signal`: withdraws it.
+ * @param {string} path
+ * @param {{body?: unknown, token?: string, touch?: any, deadline?: number, signal?: AbortSignal}}
+ * [options]
+ *
+ * The answer: `{status, body, text}`; `status` 0: none came. `body`: sent as JSON, with POST.
+ * `token`: of the session. `touch`: the one that it is made for. `signal`: withdraws it.
  */
 export async function request(path, { body, token, touch, deadline = DEADLINE, signal } = {}) {
   const ending = new AbortController();
@@ -22,7 +30,11 @@ export async function request(path, { body, token, touch, deadline = DEADLINE, s
   const headers = {};
   if (body !== undefined) {
     if (!headerOf(touch)) await hear();
-    Object.assign(headers, { "content-type": "application/json", "x-novamas-token": token, "x-novamas-touch": headerOf(touch) });
+    Object.assign(headers, {
+      "content-type": "application/json",
+      "x-novamas-token": token,
+      "x-novamas-touch": headerOf(touch),
+    });
   }
   try {
     const answer = await fetch(at(path), {
@@ -34,7 +46,11 @@ export async function request(path, { body, token, touch, deadline = DEADLINE, s
       signal: ending.signal,
     });
     const isJson = (answer.headers.get("content-type") ?? "").startsWith("application/json");
-    return { status: answer.status, body: isJson ? await answer.json() : null, text: isJson ? "" : await answer.text() };
+    return {
+      status: answer.status,
+      body: isJson ? await answer.json() : null,
+      text: isJson ? "" : await answer.text(),
+    };
   } catch {
     return { status: 0, body: null, text: "" };
   } finally {

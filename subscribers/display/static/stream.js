@@ -1,23 +1,39 @@
-// The pictures of this page's tables and jackpots as they change. While the server is not heard, those of before are not current.
+// The pictures of this page's tables and jackpots as they change. While the server is not heard,
+// those of before are not current.
 
 import { serverTimeText } from "./beats.js";
 import { connect } from "./connection.js";
 import { page } from "./page.js";
 
 /**
- * `onPicture(picture)` for each table, `onLost({since})` when the server is not heard, null when it is
- * again, `onJackpot(picture)` for each jackpot: also when its time is up and nothing newer was said.
+ * `onPicture(picture)` for each table, `onLost({since})` when the server is not heard, null when it
+ * is again, `onJackpot(picture)` for each jackpot: also when its time is up and nothing newer was
+ * said.
  */
-export function listen(onPicture, onLost, onJackpot = () => {}) {
+export function listen(onPicture, onLost, onJackpot = (_picture) => {}) {
   const ends = new Map();
-  const names = [...page.tables.map((table) => `table=${table}`), ...page.jackpots.map((jackpot) => `jackpot=${jackpot}`)];
-  connect({ path: "/stream", query: page.language ? `lang=${page.language}` : "", names }, { picture: onPicture, jackpot: tell }, onLost);
+  const names = [
+    ...page.tables.map((table) => `table=${table}`),
+    ...page.jackpots.map((jackpot) => `jackpot=${jackpot}`),
+  ];
+  connect(
+    { path: "/stream", query: page.language ? `lang=${page.language}` : "", names },
+    { picture: onPicture, jackpot: tell },
+    onLost,
+  );
 
   function tell(picture) {
     clearTimeout(ends.get(picture.jackpot));
     onJackpot(picture);
     if (!picture.current) return;
-    const end = () => onJackpot({ ...picture, current: false, in_play: false, out: null, trouble: { why: "expired", text: null, since: serverTimeText() } });
+    const end = () =>
+      onJackpot({
+        ...picture,
+        current: false,
+        in_play: false,
+        out: null,
+        trouble: { why: "expired", text: null, since: serverTimeText() },
+      });
     ends.set(picture.jackpot, setTimeout(end, picture.holds * 1000));
   }
 }

@@ -1,16 +1,18 @@
 // The page of one table.
 
+import { byId } from "./base.js";
 import { h } from "./drawing.js";
 import { frame, legend, say, unheard } from "./frame.js";
 import { lines } from "./meter.js";
 import { address, kiosk, page, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
 
-const main = document.getElementById("main");
-const foot = document.getElementById("foot");
-const said = document.getElementById("said");
+const main = byId("main");
+const foot = byId("foot");
+const said = byId("said");
 const meters = h("ul", { class: "meter-lines" });
 const jackpots = new Map();
+/** The picture that the server sent last; null before the first. @type {any} */
 let picture = null;
 let lost = null;
 let explained = "";
@@ -20,7 +22,7 @@ function draw() {
   document.documentElement.lang = picture.language;
   document.title = `${picture.title.text} · ${picture.table}`;
   main.replaceChildren(frame(picture, lost));
-  main.querySelector("header").append(meters);
+  main.querySelector("header")?.append(meters);
   drawMeters();
   const sentence = say(picture, lost);
   // the same words again are not read again

@@ -1,15 +1,19 @@
-// The streams that the pages of one browser share: it makes six connections to a server, in all its tabs and windows together, and a
-// seventh page would never load. Each page says what it wants to hear; each is told what it wants. When one joins, its stream is made
-// again, so that it hears everything and nothing of before.
+// The streams that the pages of one browser share: it makes six connections to a server, in all its
+// tabs and windows together, and a seventh page would never load. Each page says what it wants to
+// hear; each is told what it wants. When one joins, its stream is made again, so that it hears
+// everything and nothing of before.
 
 import { source } from "./source.js";
 
 const HERE = 2000; // between two signs of life to the pages
-const GONE = 150_000; // a page that says nothing for so long has crashed: a hidden one says something once a minute
+// a page that says nothing for so long has crashed: a hidden one says something once a minute
+const GONE = 150_000;
 const TOGETHER = 50; // pages that join within this time join together
+/** @type {Map<string, Stream>} */
 const streams = new Map();
 
-if (typeof EventSource === "undefined") close(); // the pages hear nothing of it, and have streams of their own
+// the pages hear nothing of it, and have streams of their own
+if (typeof EventSource === "undefined") close();
 
 class Stream {
   constructor(path, query, kinds) {
@@ -17,8 +21,10 @@ class Stream {
     this.query = query;
     this.kinds = kinds;
     this.pages = new Map(); // port -> {names, heard, joined}
+    /** @type {ReturnType<typeof source> | null} */
     this.made = null;
-    this.joining = null;
+    /** @type {number | undefined} */
+    this.joining = undefined;
   }
 
   join(port, names) {
@@ -31,12 +37,17 @@ class Stream {
   make() {
     for (const page of this.pages.values()) page.joined = true;
     if (this.made) this.made.again();
-    else
+    else {
       this.made = source(() => this.address(), this.kinds, {
-        onEvent: (kind, data) => this.tell({ kind, data }, kind === "beat" ? null : [`table=${data.table}`, `jackpot=${data.jackpot}`]),
+        onEvent: (kind, data) =>
+          this.tell(
+            { kind, data },
+            kind === "beat" ? null : [`table=${data.table}`, `jackpot=${data.jackpot}`],
+          ),
         onLost: (lost) => this.tell({ lost }),
         onRefused: () => this.tell({ refused: true }),
       });
+    }
   }
 
   address() {
@@ -44,10 +55,16 @@ class Stream {
     return `${this.path}?${[this.query, ...names].filter(Boolean).join("&")}`;
   }
 
-  /** Tell the pages that want to hear of one of these; null: all. A page that names nothing hears all. */
-  tell(message, of = null) {
-    for (const [port, { names, joined }] of this.pages)
-      if (joined && (of === null || names.size === 0 || of.some((each) => names.has(each)))) port.postMessage(message);
+  /**
+   * Tell the pages that want to hear of one of these; null: all. A page that names nothing hears
+   * all.
+   */
+  tell(message, /** @type {string[] | null} */ of = null) {
+    for (const [port, { names, joined }] of this.pages) {
+      if (joined && (of === null || names.size === 0 || of.some((each) => names.has(each)))) {
+        port.postMessage(message);
+      }
+    }
   }
 
   leave(port) {
@@ -59,13 +76,15 @@ class Stream {
   }
 }
 
-addEventListener("connect", ({ ports: [port] }) => {
-  let stream = null;
+addEventListener("connect", (event) => {
+  const [port] = /** @type {MessageEvent} */ (event).ports;
+  /** @type {Stream | undefined} */
+  let stream;
   port.addEventListener("message", ({ data: { join, here, leave } }) => {
     if (join) {
       const key = `${join.path}?${join.query}`;
-      if (!streams.has(key)) streams.set(key, new Stream(join.path, join.query, join.kinds));
-      stream = streams.get(key);
+      stream = streams.get(key) ?? new Stream(join.path, join.query, join.kinds);
+      streams.set(key, stream);
       stream.join(port, join.names);
       port.postMessage({ here: true });
     }
@@ -77,9 +96,10 @@ addEventListener("connect", ({ ports: [port] }) => {
 
 setInterval(() => {
   const now = performance.now();
-  for (const stream of [...streams.values()])
+  for (const stream of [...streams.values()]) {
     for (const [port, { heard }] of [...stream.pages]) {
       if (now - heard > GONE) stream.leave(port);
       else port.postMessage({ here: true });
     }
+  }
 }, HERE);

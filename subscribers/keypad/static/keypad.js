@@ -1,13 +1,14 @@
-// The keypad of a table, for fingers and for the keys of a keyboard. A key that got no answer says so
-// until the person has seen it; nothing is sent again by itself.
+// The keypad of a table, for fingers and for the keys of a keyboard. A key that got no answer says
+// so until the person has seen it; nothing is sent again by itself.
 
+import { byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
 import { connectAlone } from "../../static/connection.js";
 import { h, kept, put } from "../../static/drawing.js";
 import { request, TOO_LATE } from "../../static/request.js";
 
-const page = JSON.parse(document.getElementById("page").textContent);
-const main = document.getElementById("main");
+const page = JSON.parse(byId("page").textContent);
+const main = byId("main");
 const LAYOUT = [
   ["lock", "divide", "times", "minus"],
   ["7", "8", "9", "plus"],
@@ -15,16 +16,37 @@ const LAYOUT = [
   ["1", "2", "3", "enter"],
   ["0", "point"],
 ];
-const SIGNS = { divide: "÷", times: "×", minus: "−", plus: "+", clear: "⌫", enter: "⏎", point: "." };
-const KEYBOARD = { "/": "divide", "*": "times", "-": "minus", "+": "plus", Backspace: "clear", Enter: "enter", ".": "point", ",": "point", NumLock: "lock" };
+const SIGNS = {
+  divide: "÷",
+  times: "×",
+  minus: "−",
+  plus: "+",
+  clear: "⌫",
+  enter: "⏎",
+  point: ".",
+};
+const KEYBOARD = {
+  "/": "divide",
+  "*": "times",
+  "-": "minus",
+  "+": "plus",
+  Backspace: "clear",
+  Enter: "enter",
+  ".": "point",
+  ",": "point",
+  NumLock: "lock",
+};
 const TONES = { done: [880, 0.12], refused: [220, 0.35], unknown: [330, 0.6] };
 const PATIENCE = 5000;
 
+/** @type {any} */
 let told = null; // what the server said last
+/** @type {{id: string, key: string} | null} */
 let mine = null; // {id, key} of the key that has not been seen at the server yet
 let lost = null; // the words for it, once it is known that it did not arrive
 let deaf = false; // the server is not heard
 let heard = null;
+/** @type {AudioContext | null} */
 let sound = null;
 
 const words = (key) => page.words[key] ?? key;
@@ -41,7 +63,12 @@ function beep(name) {
 
 /** The status of the answer; 0: none came. */
 async function post(path, body) {
-  const { status } = await request(`/keypad/${page.table}/${path}`, { body, token: page.token, touch: touch(), deadline: PATIENCE });
+  const { status } = await request(`/keypad/${page.table}/${path}`, {
+    body,
+    token: page.token,
+    touch: touch(),
+    deadline: PATIENCE,
+  });
   return status;
 }
 
@@ -51,7 +78,8 @@ async function press(key) {
   if (told.locked) {
     if (key !== "lock") return;
     const status = await post("unlock", {});
-    lost = status === 200 ? null : words(status === TOO_LATE ? "keypad.late" : "keypad.not_arrived");
+    lost =
+      status === 200 ? null : words(status === TOO_LATE ? "keypad.late" : "keypad.not_arrived");
     return draw();
   }
   if (mine) return beep("refused");
@@ -78,15 +106,22 @@ function missed(why = "keypad.not_arrived") {
 const keys = h("div");
 
 function draw() {
-  if (!told) return put(main, deaf ? [output({ state: "unknown", said: words("trouble.no_server") })] : []);
+  if (!told) {
+    return put(main, deaf ? [output({ state: "unknown", said: words("trouble.no_server") })] : []);
+  }
   const said = deaf ? words("trouble.no_server") : (lost ?? told.told);
   const state = deaf || lost || told.sound === "unknown" ? "unknown" : told.sound;
   keys.className = told.locked ? "keys locked" : "keys";
-  put(keys, LAYOUT.flat().map((key) => kept(key, looks(key), (look) => button(key, look))));
+  put(
+    keys,
+    LAYOUT.flat().map((key) => kept(key, looks(key), (look) => button(key, look))),
+  );
   put(main, [
     kept("header", { phase: told.phase, current: told.current && !deaf, usb: told.usb }, header),
     kept("told", { state, said }, output),
-    kept("typed", told.typed, (typed) => h("p", { class: "typed", "aria-live": "polite" }, typed || " ")),
+    kept("typed", told.typed, (typed) =>
+      h("p", { class: "typed", "aria-live": "polite" }, typed || " "),
+    ),
     keys,
   ]);
 }
@@ -110,9 +145,16 @@ const isDigit = (key) => /^[0-9]$/.test(key);
 
 /** What of a key can change. */
 function looks(key) {
-  const own = { lock: words(told.locked ? "keypad.unlock" : "keypad.lock"), clear: words("keypad.clear") };
+  const own = {
+    lock: words(told.locked ? "keypad.unlock" : "keypad.lock"),
+    clear: words("keypad.clear"),
+  };
   const meaning = (key === "lock" ? null : told.keys[key]) ?? own[key] ?? null;
-  return { meaning, disabled: deaf || (told.locked ? key !== "lock" : !isDigit(key) && !meaning), busy: mine?.key === key };
+  return {
+    meaning,
+    disabled: deaf || (told.locked ? key !== "lock" : !isDigit(key) && !meaning),
+    busy: mine?.key === key,
+  };
 }
 
 function button(key, { meaning, disabled, busy }) {
@@ -126,7 +168,11 @@ function button(key, { meaning, disabled, busy }) {
       "aria-busy": busy ? "true" : null,
       click: () => press(key),
     },
-    h("span", { class: "sign", "aria-hidden": meaning ? "true" : null }, isDigit(key) ? key : (SIGNS[key] ?? "")),
+    h(
+      "span",
+      { class: "sign", "aria-hidden": meaning ? "true" : null },
+      isDigit(key) ? key : (SIGNS[key] ?? ""),
+    ),
     meaning && h("span", { class: "meaning" }, meaning),
   );
 }

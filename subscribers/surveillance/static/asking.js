@@ -1,11 +1,12 @@
 // What the page asks the server.
 
+import { byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
 import { request, TOO_LATE } from "../../static/request.js";
 
 const LONG = 30_000; // an archive may think for long
 
-export const page = JSON.parse(document.getElementById("page").textContent);
+export const page = JSON.parse(byId("page").textContent);
 
 /** A text of the page's language, its fields filled in. */
 export function words(key, fields = {}) {
@@ -41,4 +42,14 @@ export function moment(time, day = false) {
 }
 
 /** What each mark looks like, so that it is known without its colour. */
-export const SIGNS = { result: "", void: "∅", unresolved: "?", corrected: "↺", irregularity: "▲", alert: "◆", finding: "✖", access: "◉", other: "" };
+export const SIGNS = {
+  result: "",
+  void: "∅",
+  unresolved: "?",
+  corrected: "↺",
+  irregularity: "▲",
+  alert: "◆",
+  finding: "✖",
+  access: "◉",
+  other: "",
+};

@@ -1,5 +1,6 @@
 // Surveillance: a timeline, a list, and a round in detail.
 
+import { byId } from "../../static/base.js";
 import { serverTime, touch } from "../../static/beats.js";
 import { connectAlone } from "../../static/connection.js";
 import { h } from "../../static/drawing.js";
@@ -16,19 +17,31 @@ const loaded = performance.now();
 let ends = loaded + page.left * 1000;
 let touched = loaded;
 let asked = 0;
+/** @type {{table: string, session: string, round: string} | null} */
 let chosen = null;
 let items = [];
 let news = 0;
+/** @type {number | null} */
 let newest = null; // the last record that was listed or told of
 let begun = 0; // the record after which the stream tells of all
 
 const given = new URLSearchParams(location.search);
 const option = (value, text) => h("option", { value }, text);
-const table = h("select", {}, option("", words("page.all_tables")), page.tables.map((each) => option(each, each)));
-const what = h("select", {}, option("", words("page.everything")), page.whats.map(([group, choices]) => {
-  const options = choices.map((each) => option(each.id, each.text));
-  return group ? h("optgroup", { label: group }, options) : options;
-}));
+const table = h(
+  "select",
+  {},
+  option("", words("page.all_tables")),
+  page.tables.map((each) => option(each, each)),
+);
+const what = h(
+  "select",
+  {},
+  option("", words("page.everything")),
+  page.whats.map(([group, choices]) => {
+    const options = choices.map((each) => option(each.id, each.text));
+    return group ? h("optgroup", { label: group }, options) : options;
+  }),
+);
 const from = h("input", { type: "datetime-local", step: "1" });
 const to = h("input", { type: "datetime-local", step: "1" });
 const article = h("input", { type: "text", maxlength: 128, autocomplete: "off" });
@@ -37,11 +50,23 @@ const filters = { table, what, article, person };
 const status = h("p", { class: "status", role: "status" });
 const ending = h("p", { class: "ending", role: "alert", hidden: true });
 const line = h("section", { class: "timeline", "aria-label": words("page.timeline") });
-const fresh = h("button", { type: "button", hidden: true, click: () => (to.value ? latest() : search()) });
+const fresh = h("button", {
+  type: "button",
+  hidden: true,
+  click: () => (to.value ? latest() : search()),
+});
 const rows = h("tbody");
-const further = h("button", { type: "button", hidden: true, click: () => list(true) }, words("page.more"));
+const further = h(
+  "button",
+  { type: "button", hidden: true, click: () => list(true) },
+  words("page.more"),
+);
 const none = h("p", { class: "soft", hidden: true }, words("page.nothing"));
-const detail = h("section", { class: "detail", "aria-label": words("page.detail"), tabindex: "-1" }, h("p", { class: "soft" }, words("page.choose")));
+const detail = h(
+  "section",
+  { class: "detail", "aria-label": words("page.detail"), tabindex: "-1" },
+  h("p", { class: "soft" }, words("page.choose")),
+);
 
 /** A moment of this machine's clock, as an input of it has it. */
 function local(at) {
@@ -63,7 +88,9 @@ function span() {
 function query() {
   const [begin] = span();
   const found = new URLSearchParams();
-  for (const [name, input] of Object.entries(filters)) if (input.value.trim()) found.set(name, input.value.trim());
+  for (const [name, input] of Object.entries(filters)) {
+    if (input.value.trim()) found.set(name, input.value.trim());
+  }
   found.set("from", new Date(begin).toISOString());
   if (to.value) found.set("to", new Date(to.value).toISOString());
   return found;
@@ -87,7 +114,9 @@ async function search() {
   if (number !== asked) return;
   if (passes(drawn) || passes(listed)) setTimeout(() => number === asked && search(), AGAIN);
   if (!drawn.body) return trouble(drawn);
-  line.replaceChildren(...draw(drawn.body, table.value ? [table.value] : page.tables, begin, end, chosen, open));
+  line.replaceChildren(
+    ...draw(drawn.body, table.value ? [table.value] : page.tables, begin, end, chosen, open),
+  );
 }
 
 async function list(further_) {
@@ -124,7 +153,9 @@ function trouble({ status: code, text }) {
 
 /** The round of a record; null where it belongs to none. */
 function place(item) {
-  return item.table && item.session && item.round ? { table: item.table, session: item.session, round: item.round } : null;
+  return item.table && item.session && item.round
+    ? { table: item.table, session: item.session, round: item.round }
+    : null;
 }
 
 function row(item) {
@@ -132,17 +163,36 @@ function row(item) {
   return h(
     "tr",
     { class: of && same(of, chosen) ? "chosen" : null, "data-number": item.number },
-    h("td", { class: "time" }, h("time", { datetime: item.time, title: item.time }, moment(item.time))),
-    h("td", {}, item.table || item.node || item.site, of && h("span", { class: "soft" }, ` ${item.session}/${item.round}`)),
-    h("td", {}, h("div", { class: "of" }, h("span", { class: `sign ${item.mark}`, "aria-hidden": "true" }, SIGNS[item.mark]), h("button", { type: "button", click: () => (of ? open(of) : alone(item)) }, item.title), item.simulated && h("span", { class: "simulated" }, words("page.simulated")))),
+    h(
+      "td",
+      { class: "time" },
+      h("time", { datetime: item.time, title: item.time }, moment(item.time)),
+    ),
+    h(
+      "td",
+      {},
+      item.table || item.node || item.site,
+      of && h("span", { class: "soft" }, ` ${item.session}/${item.round}`),
+    ),
+    h(
+      "td",
+      {},
+      h(
+        "div",
+        { class: "of" },
+        h("span", { class: `sign ${item.mark}`, "aria-hidden": "true" }, SIGNS[item.mark]),
+        h("button", { type: "button", click: () => (of ? open(of) : alone(item)) }, item.title),
+        item.simulated && h("span", { class: "simulated" }, words("page.simulated")),
+      ),
+    ),
     h("td", {}, item.article),
     h("td", {}, item.by),
   );
 }
 
 async function open(of) {
-  chosen = { table: of.table, session: of.session, round: of.round };
-  const mine = chosen;
+  const mine = { table: of.table, session: of.session, round: of.round };
+  chosen = mine;
   mark();
   remember();
   const { body, ...failed } = await get("/surveillance/round", new URLSearchParams(mine));
@@ -159,7 +209,16 @@ function alone(item) {
   chosen = null;
   mark();
   remember();
-  show(item.title, [h("h2", {}, item.title), h("p", { class: "soft" }, h("time", { datetime: item.time }, moment(item.time, true)), ` · ${item.table || item.node || item.site}`), h("ol", { class: "events" }, event(item, {}))]);
+  show(item.title, [
+    h("h2", {}, item.title),
+    h(
+      "p",
+      { class: "soft" },
+      h("time", { datetime: item.time }, moment(item.time, true)),
+      ` · ${item.table || item.node || item.site}`,
+    ),
+    h("ol", { class: "events" }, event(item, {})),
+  ]);
 }
 
 function mark() {
@@ -195,11 +254,11 @@ function latest() {
 /** All up to this record is listed, unless the stream began only behind it. */
 function reach(number) {
   newest = number;
-  if (newest < begun) search();
+  if (number < begun) search();
   begun = 0;
 }
 
-function begin(number) {
+function streamBegins(number) {
   begun = number;
   if (newest !== null) reach(newest);
 }
@@ -232,50 +291,124 @@ setInterval(() => {
   if (left < 0) loadAgain();
 }, 1000);
 
-const language = h("select", { "aria-label": words("pit.language"), change: async () => {
-  const answer = await post("/pit/language", { language: language.value });
-  if (answer.status === 200) return location.reload();
-  language.value = page.language;
-  trouble(answer);
-} }, Object.entries(page.languages).map(([id, name]) => h("option", { value: id, selected: id === page.language }, name)));
+const language = h(
+  "select",
+  {
+    "aria-label": words("pit.language"),
+    change: async () => {
+      const answer = await post("/pit/language", { language: language.value });
+      if (answer.status === 200) return location.reload();
+      language.value = page.language;
+      trouble(answer);
+    },
+  },
+  Object.entries(page.languages).map(([id, name]) =>
+    h("option", { value: id, selected: id === page.language }, name),
+  ),
+);
 
-const MOVES = [["earlier", () => move(-0.5)], ["later", () => move(0.5)], ["zoom_in", () => move(0, 0.5)], ["zoom_out", () => move(0, 2)], ["latest", latest]];
+const MOVES = [
+  ["earlier", () => move(-0.5)],
+  ["later", () => move(0.5)],
+  ["zoom_in", () => move(0, 0.5)],
+  ["zoom_out", () => move(0, 2)],
+  ["latest", latest],
+];
 
-document.getElementById("main").replaceChildren(
+byId("main").replaceChildren(
   h(
     "header",
     { class: "bar" },
     h("h1", {}, words("page.title"), " · ", page.site),
-    h("span", { class: "person" }, page.name, h("span", { class: "soft" }, ` ${page.roles.map((role) => words(`role.${role}`)).join(", ")}`)),
+    h(
+      "span",
+      { class: "person" },
+      page.name,
+      h(
+        "span",
+        { class: "soft" },
+        ` ${page.roles.map((role) => words(`role.${role}`)).join(", ")}`,
+      ),
+    ),
     language,
-    h("button", { type: "button", class: "out", click: () => leave(post, words, "/surveillance") }, words("pit.sign_out")),
+    h(
+      "button",
+      { type: "button", class: "out", click: () => leave(post, words, "/surveillance") },
+      words("pit.sign_out"),
+    ),
   ),
   status,
   ending,
   h(
     "form",
-    { class: "filters", submit: (submitted) => {
-      submitted.preventDefault();
-      search();
-    } },
-    Object.entries({ table, from, to, what, article, person }).map(([name, input]) => h("label", {}, words(`page.${name}`), input)),
+    {
+      class: "filters",
+      submit: (submitted) => {
+        submitted.preventDefault();
+        search();
+      },
+    },
+    Object.entries({ table, from, to, what, article, person }).map(([name, input]) =>
+      h("label", {}, words(`page.${name}`), input),
+    ),
     h("button", { type: "submit", class: "main" }, words("page.search")),
-    h("span", { class: "moves" }, MOVES.map(([name, click]) => h("button", { type: "button", "data-do": name, click }, words(`page.${name}`)))),
+    h(
+      "span",
+      { class: "moves" },
+      MOVES.map(([name, click]) =>
+        h("button", { type: "button", "data-do": name, click }, words(`page.${name}`)),
+      ),
+    ),
   ),
   line,
   h(
     "div",
     { class: "columns" },
-    h("section", { "aria-label": words("page.list") }, h("div", { class: "head" }, h("h2", {}, words("page.list")), fresh), h("table", {}, h("thead", {}, h("tr", {}, ["time", "table", "what", "article", "said_by"].map((name) => h("th", { scope: "col" }, words(`page.${name}`))))), rows), none, further),
+    h(
+      "section",
+      { "aria-label": words("page.list") },
+      h("div", { class: "head" }, h("h2", {}, words("page.list")), fresh),
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ["time", "table", "what", "article", "said_by"].map((name) =>
+              h("th", { scope: "col" }, words(`page.${name}`)),
+            ),
+          ),
+        ),
+        rows,
+      ),
+      none,
+      further,
+    ),
     detail,
   ),
 );
-for (const [name, input] of Object.entries(filters)) if (given.has(name)) input.value = given.get(name);
-for (const [name, input] of Object.entries({ from, to })) if (given.has(name)) input.value = local(Date.parse(given.get(name)));
+for (const [name, input] of Object.entries(filters)) {
+  input.value = given.get(name) ?? "";
+}
+for (const [name, input] of Object.entries({ from, to })) {
+  const time = given.get(name);
+  if (time) input.value = local(Date.parse(time));
+}
 for (const input of [table, what]) input.addEventListener("change", search);
 for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
-if (given.has("of_round")) open({ table: given.get("of_table"), session: Number(given.get("of_session")), round: Number(given.get("of_round")) });
+if (given.has("of_round")) {
+  open({
+    table: given.get("of_table"),
+    session: Number(given.get("of_session")),
+    round: Number(given.get("of_round")),
+  });
+}
 search();
 // where it is refused, the person may have signed out: the answer to a question tells
 const stream = () => `/surveillance/stream${newest === null ? "" : `?after=${newest}`}`;
-connectAlone(stream, { begin, new: add, trouble: () => {} }, lose, () => get("/surveillance/records", query()));
+connectAlone(stream, { begin: streamBegins, new: add, trouble: () => {} }, lose, () =>
+  get("/surveillance/records", query()),
+);

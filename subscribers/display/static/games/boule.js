@@ -10,7 +10,12 @@ const SMALL = 12;
 export function draw(body, picture, compact) {
   const last = body.last;
   const said = last && words(`colour.${last.colour}`);
-  if (compact) return [last ? face(last.number, last.colour, said) : nothing(), row(body.spins.slice(0, SMALL))];
+  if (compact) {
+    return [
+      last ? face(last.number, last.colour, said) : nothing(),
+      row(body.spins.slice(0, SMALL)),
+    ];
+  }
   const places = body.places.map((place) => ({ text: place.share.text, colour: place.colour }));
   const colours = Object.fromEntries(body.places.map((place) => [place.share.id, place.colour]));
   const top = last ? places.findIndex((place) => place.text === last.number) : -1;
@@ -18,19 +23,30 @@ export function draw(body, picture, compact) {
     h(
       "section",
       { class: "wheel" },
-      ring(places, top, last ? `${last.number} ${said}` : words("display.no_result"), last && disc(last.number, last.colour, said)),
+      ring(
+        places,
+        top,
+        last ? `${last.number} ${said}` : words("display.no_result"),
+        last && disc(last.number, last.colour, said),
+      ),
       last
         ? h(
             "p",
             { class: "chances" },
             body.chances.length > 1 && h("b", {}, body.chances.slice(1).join(" · ")),
             last.corrected && h("span", { class: "tag" }, `* ${words("display.corrected")}`),
-            last.round !== null && last.round !== picture.round && h("span", { class: "soft" }, words("display.number_of_round", { round: last.round })),
+            last.round !== null &&
+              last.round !== picture.round &&
+              h("span", { class: "soft" }, words("display.number_of_round", { round: last.round })),
           )
         : nothing(),
     ),
     lanes(body.spins, LANES),
-    bars(words("display.in_session", { count: body.counted }), body.places.map((place) => place.share), (share) => colours[share.id]),
+    bars(
+      words("display.in_session", { count: body.counted }),
+      body.places.map((place) => place.share),
+      (share) => colours[share.id],
+    ),
     frequencies(body.windows, body.unheard),
   ];
 }

@@ -8,8 +8,24 @@ export function draw(body, picture) {
   return h(
     "div",
     { class: "game boxes" },
-    h("div", { class: "bank" }, body.bank && hand(body.bank, { slots, room: most(body.boxes) }), body.common.map((each) => hand(each, { extra: "common" })), h("div", { class: "beside" }, finish(body.finish), notes(body.notes), body.shoe.length > 0 && h("p", { class: "shoe soft" }, body.shoe.join(" · ")))),
-    h("div", { class: body.boxes.length > 4 ? "own many" : "own" }, body.boxes.map((each) => hand(each, { room: most(body.boxes) }))),
+    h(
+      "div",
+      { class: "bank" },
+      body.bank && hand(body.bank, { slots, room: most(body.boxes) }),
+      body.common.map((each) => hand(each, { extra: "common" })),
+      h(
+        "div",
+        { class: "beside" },
+        finish(body.finish),
+        notes(body.notes),
+        body.shoe.length > 0 && h("p", { class: "shoe soft" }, body.shoe.join(" · ")),
+      ),
+    ),
+    h(
+      "div",
+      { class: body.boxes.length > 4 ? "own many" : "own" },
+      body.boxes.map((each) => hand(each, { room: most(body.boxes) })),
+    ),
     body.boxes.length === 0 && latest(body.finish),
   );
 }

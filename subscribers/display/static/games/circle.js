@@ -11,8 +11,19 @@ export function draw(body) {
     h(
       "div",
       { class: "oval" },
-      h("div", { class: "felt" }, body.boards.map((each) => hand(each, { slots: 5, extra: "common" })), finish(body.finish), body.pots.length > 0 && pots(body.pots), notes(body.notes)),
-      h("div", { class: count > 6 ? "seats many" : "seats" }, body.seats.map((each, index) => seat(each, index, count, body))),
+      h(
+        "div",
+        { class: "felt" },
+        body.boards.map((each) => hand(each, { slots: 5, extra: "common" })),
+        finish(body.finish),
+        body.pots.length > 0 && pots(body.pots),
+        notes(body.notes),
+      ),
+      h(
+        "div",
+        { class: count > 6 ? "seats many" : "seats" },
+        body.seats.map((each, index) => seat(each, index, count, body)),
+      ),
     ),
     !body.finish.ended && body.boards.length === 0 && latest(body.finish),
   );
@@ -23,7 +34,18 @@ function seat(told, index, count, body) {
   // the first seat is at the left of the bottom, the others follow clockwise as on the table
   const angle = Math.PI * (0.5 + (2 * (index + 0.5)) / count);
   const place = { "--x": outward(Math.cos(angle)), "--y": outward(Math.sin(angle)) };
-  return h("div", { class: told.out ? "seat out" : "seat", style: place }, told.button && h("span", { class: "button", title: body.button, "aria-label": body.button, role: "img" }, "D"), hand(told.hand, { room }), told.status && h("p", { class: "status" }, told.status));
+  return h(
+    "div",
+    { class: told.out ? "seat out" : "seat", style: place },
+    told.button &&
+      h(
+        "span",
+        { class: "button", title: body.button, "aria-label": body.button, role: "img" },
+        "D",
+      ),
+    hand(told.hand, { room }),
+    told.status && h("p", { class: "status" }, told.status),
+  );
 }
 
 /** Towards the corners, so that the middle stays free. */
@@ -32,5 +54,9 @@ function outward(part) {
 }
 
 function pots(told) {
-  return h("dl", { class: "pots" }, told.map((each) => h("div", {}, h("dt", {}, each.name), h("dd", {}, each.winners.join(" · ")))));
+  return h(
+    "dl",
+    { class: "pots" },
+    told.map((each) => h("div", {}, h("dt", {}, each.name), h("dd", {}, each.winners.join(" · ")))),
+  );
 }

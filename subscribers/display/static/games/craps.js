@@ -6,11 +6,36 @@ import { words } from "../page.js";
 
 const PIPS = {
   1: [[0, 0]],
-  2: [[-1, -1], [1, 1]],
-  3: [[-1, -1], [0, 0], [1, 1]],
-  4: [[-1, -1], [1, -1], [-1, 1], [1, 1]],
-  5: [[-1, -1], [1, -1], [0, 0], [-1, 1], [1, 1]],
-  6: [[-1, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [1, 1]],
+  2: [
+    [-1, -1],
+    [1, 1],
+  ],
+  3: [
+    [-1, -1],
+    [0, 0],
+    [1, 1],
+  ],
+  4: [
+    [-1, -1],
+    [1, -1],
+    [-1, 1],
+    [1, 1],
+  ],
+  5: [
+    [-1, -1],
+    [1, -1],
+    [0, 0],
+    [-1, 1],
+    [1, 1],
+  ],
+  6: [
+    [-1, -1],
+    [1, -1],
+    [-1, 0],
+    [1, 0],
+    [-1, 1],
+    [1, 1],
+  ],
 };
 const SMALL = 10;
 
@@ -25,8 +50,18 @@ export function draw(body, _, compact) {
         ? h(
             "div",
             { class: "thrown" },
-            h("div", { class: "dice" }, last.dice.map((value) => die(value))),
-            h("p", { class: "total" }, h("b", {}, last.total), last.said && h("span", {}, last.said), last.corrected && h("span", { class: "tag" }, `* ${words("display.corrected")}`)),
+            h(
+              "div",
+              { class: "dice" },
+              last.dice.map((value) => die(value)),
+            ),
+            h(
+              "p",
+              { class: "total" },
+              h("b", {}, last.total),
+              last.said && h("span", {}, last.said),
+              last.corrected && h("span", { class: "tag" }, `* ${words("display.corrected")}`),
+            ),
           )
         : h("p", { class: "nothing" }, words("display.no_result")),
       body.shooter && h("p", { class: "soft" }, words("display.throws", { who: body.shooter })),
@@ -71,7 +106,11 @@ function throws(list, compact) {
           { class: each.ends ? "ends" : "" },
           !compact && h("span", { class: "soft" }, each.round),
           each.kind === "result"
-            ? [h("span", { class: "small-dice" }, each.dice.map(die)), h("b", {}, each.total, each.corrected && "*"), !compact && h("span", { class: "soft" }, each.said)]
+            ? [
+                h("span", { class: "small-dice" }, each.dice.map(die)),
+                h("b", {}, each.total, each.corrected && "*"),
+                !compact && h("span", { class: "soft" }, each.said),
+              ]
             : h("span", { class: `chip ${each.kind}` }, words(`display.${each.kind}`)),
         ),
       ),
@@ -81,7 +120,9 @@ function throws(list, compact) {
 
 function totals(body) {
   const size =
-    body.counted < body.size ? words("display.of_size_counted", { size: body.size, count: body.counted }) : words("display.of_size", { size: body.size });
+    body.counted < body.size
+      ? words("display.of_size_counted", { size: body.size, count: body.counted })
+      : words("display.of_size", { size: body.size });
   return bars(size, body.totals);
 }
 

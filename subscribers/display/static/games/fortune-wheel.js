@@ -10,19 +10,31 @@ const STARS = { joker: "★", joker_red: "★", joker_black: "☆" };
 export function draw(body, picture, compact) {
   const last = body.last;
   const text = (symbol) => body.symbols[symbol] ?? symbol;
-  if (compact) return [last ? face(text(last.number), null, null) : nothing(), row(body.spins.slice(0, SMALL), text)];
+  if (compact) {
+    return [
+      last ? face(text(last.number), null, null) : nothing(),
+      row(body.spins.slice(0, SMALL), text),
+    ];
+  }
   const places = body.ring.map((symbol) => ({ text: STARS[symbol] ?? text(symbol), colour: null }));
   return [
     h(
       "section",
       { class: "wheel" },
-      ring(places, last && body.cell ? body.cell - 1 : -1, last ? text(last.number) : words("display.no_result"), last && disc(text(last.number), null, null)),
+      ring(
+        places,
+        last && body.cell ? body.cell - 1 : -1,
+        last ? text(last.number) : words("display.no_result"),
+        last && disc(text(last.number), null, null),
+      ),
       last
         ? h(
             "p",
             { class: "chances" },
             last.corrected && h("span", { class: "tag" }, `* ${words("display.corrected")}`),
-            last.round !== null && last.round !== picture.round && h("span", { class: "soft" }, words("display.symbol_of_round", { round: last.round })),
+            last.round !== null &&
+              last.round !== picture.round &&
+              h("span", { class: "soft" }, words("display.symbol_of_round", { round: last.round })),
           )
         : nothing(),
     ),
@@ -30,7 +42,18 @@ export function draw(body, picture, compact) {
       "section",
       { class: "lanes plain" },
       h("h2", {}, words("display.last", { count: body.spins.length })),
-      h("ol", {}, body.spins.map((each) => h("li", { class: "lane-all" }, h("span", { class: "soft" }, each.round), spin(each, text)))),
+      h(
+        "ol",
+        {},
+        body.spins.map((each) =>
+          h(
+            "li",
+            { class: "lane-all" },
+            h("span", { class: "soft" }, each.round),
+            spin(each, text),
+          ),
+        ),
+      ),
     ),
     bars(words("display.in_session", { count: body.counted }), body.session),
     frequencies(body.windows, body.unheard),
@@ -42,7 +65,9 @@ export function say(body) {
 }
 
 export function legend() {
-  const jokers = Object.entries(STARS).filter(([, star], index, all) => all.findIndex(([, each]) => each === star) === index);
+  const jokers = Object.entries(STARS).filter(
+    ([, star], index, all) => all.findIndex(([, each]) => each === star) === index,
+  );
   return [
     ...jokers.map(([name, star]) => [star, words(`symbol.${name}`)]),
     ["*", words("display.corrected")],
