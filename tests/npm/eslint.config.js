@@ -1,4 +1,5 @@
-// The rules of `make check` for all scripts: those of the pages, of the example, and of the tests' own tools.
+// The rules of `make check` for all scripts: those of the pages, of the example, and of the tests'
+// own tools.
 import js from "@eslint/js";
 import globals from "globals";
 

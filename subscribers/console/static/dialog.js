@@ -1,5 +1,5 @@
-// The second touch: what the command says, whatever is left to fill in, and the button that sends
-// it. A touch has one number, made when this opens. However often it is asked for, it is sent once.
+// The dialog of a command: its text, the fields left to fill in, and the button that sends it. The
+// touch gets one number when the dialog opens; however often it is retried, it is executed once.
 
 import { touch as latestTouch } from "../../static/beats.js";
 import { h } from "../../static/drawing.js";
@@ -9,27 +9,27 @@ import { pad } from "./pad.js";
 import { digits, page, post, words } from "./page.js";
 import { begun, settled } from "./touches.js";
 
-const AGAIN = 700;
-const UNANSWERED = 5000; // after which the person goes on without an answer
-// after which the server gives no command any more whose touch that is
-const LATE = page.late * 1000;
+const RETRY_MS = 700;
+const PATIENCE_MS = 5000; // then the dialog closes without a reply
+// the server rejects commands whose touch is older
+const COMMAND_EXPIRES_MS = page.late * 1000;
 const dialog = h("dialog", { "aria-labelledby": "asked" });
 document.body.append(dialog);
 dialog.addEventListener("cancel", () => onBack());
 let item = null;
 /** @type {string | null} */
-let sending = null; // the number of the touch that is under way
+let sending = null; // the number of the touch whose reply is pending
 let onBack = () => {};
 let onSent = () => {};
 
 export const asking = () => dialog.hasAttribute("open");
 
-/** A touch is known to the server: it has gone to the table. */
+/** The server has sent this touch to the table. */
 export function sent(number) {
   if (number === sending) onSent();
 }
 
-/** Close the question if what it is about is gone: somebody has decided it meanwhile. */
+/** Close the dialog if its item is gone, because another person has decided it. */
 export function gone(isThere) {
   if (!asking() || sending !== null || item === null || isThere(item)) return;
   item = null;
@@ -58,17 +58,17 @@ function close() {
 const number = () =>
   `${page.tag}-${[...crypto.getRandomValues(new Uint8Array(12))].map((each) => each.toString(16).padStart(2, "0")).join("")}`;
 
-/** Ask the person, and send it. `answer`: the command, and what it says already. */
+/** Open the dialog and send its command. `answer`: the command and its preset fields. */
 export function ask(place, answer, about) {
   const form = page.forms[answer.command];
   const offer = place.offers.find((each) => each.command === answer.command);
   const preset = { ...offer?.fields, ...answer.fields };
-  const open = answer.open
+  const openFields = answer.open
     ? form.fields.filter(
         (field) => !offer?.leaves_out?.includes(field.name) && !answer.fixed?.includes(field.name),
       )
     : [];
-  const rows = open.map((field) => ({
+  const rows = openFields.map((field) => ({
     field,
     widget: widget(field, place, offer, preset[field.name] ?? start(field, place)),
   }));
@@ -79,9 +79,9 @@ export function ask(place, answer, about) {
     autocomplete: "off",
     maxlength: 12,
   });
-  const told = h("p", { class: "told", role: "alert" });
+  const message = h("p", { class: "told", role: "alert" });
   const send = h("button", { type: "submit", class: "main", "data-do": "send" }, words("pit.send"));
-  let mine = number();
+  let touchNumber = number();
   item = about;
   sending = null;
   onBack = onSent = () => {};
@@ -103,7 +103,9 @@ export function ask(place, answer, about) {
         !answer.open && preset.round ? ` · ${words("display.round", { round: preset.round })}` : "",
       ),
       answer.about && h("p", {}, answer.about),
-      rows.map(({ field, widget: each }) => row(field, each, folded(field, open, preset))),
+      rows.map(({ field, widget: each }) =>
+        fieldRow(field, each, folded(field, openFields, preset)),
+      ),
       answer.two && h("p", { class: "soft second" }, words("pit.two_persons")),
       answer.may_take_two && h("p", { class: "soft second" }, words("pit.may_take_two")),
       form.grave &&
@@ -115,12 +117,12 @@ export function ask(place, answer, about) {
           pin,
           pad(pin),
         ),
-      told,
+      message,
       h("div", { class: "answers" }, send, close()),
     ),
   );
   show();
-  // where there is a keyboard it can be used at once; a tablet's own would cover the page
+  // focus a field only where there is a real keyboard: a tablet's would cover the page
   const first =
     matchMedia("(pointer: fine)").matches &&
     dialog.querySelector("fieldset input, fieldset button");
@@ -134,33 +136,33 @@ export function ask(place, answer, about) {
     for (const { field, widget: each } of rows) {
       const value = each.value(currency);
       if (Number.isNaN(value) && field.kind === "amount") {
-        return tell(
+        return showMessage(
           `${field.text}: ${words("pit.amount", { example: (5).toFixed(digits(currency)), currency })}`,
         );
       }
       if (value === undefined) delete fields[field.name];
       else fields[field.name] = value;
       if (field.required && value === undefined) {
-        return tell(`${field.text}: ${words("pit.needed")}`);
+        return showMessage(`${field.text}: ${words("pit.needed")}`);
       }
     }
     const touch = latestTouch();
     const given = {
-      number: mine,
+      number: touchNumber,
       table: place.table,
       text: answer.text,
       boot: place.boot,
       seq: place.seq,
     };
     const withdrawn = new AbortController();
-    sending = mine;
+    sending = touchNumber;
     send.disabled = true;
-    tell(words("pit.sending"), "sent");
+    showMessage(words("pit.sending"), "sent");
     begun(given);
-    onSent = () => tell(words("pit.sent"), "sent");
+    onSent = () => showMessage(words("pit.sent"), "sent");
     onBack = () => leave(given, withdrawn);
     const body = {
-      number: mine,
+      number: touchNumber,
       table: place.table,
       command: answer.command,
       fields,
@@ -192,10 +194,10 @@ export function ask(place, answer, about) {
   }
 
   function answered(given, { status, body, again }) {
-    // of a session that is over nobody knows what became of it, unless it was never tried
+    // if the session is over, the outcome is unknown, unless the touch was never tried
     if (status === 401 && !again) settled(given.number);
     if (status === 401) return location.reload();
-    const here = sending === given.number; // else the person has gone on
+    const here = sending === given.number; // else the person closed the dialog
     if (here) {
       sending = null;
       send.disabled = false;
@@ -212,8 +214,8 @@ export function ask(place, answer, about) {
   }
 
   function refused(status, body, why) {
-    if (status === TOO_LATE) mine = number(); // the next touch is another one
-    tell(why);
+    if (status === TOO_LATE) touchNumber = number(); // the next attempt is a new touch
+    showMessage(why);
     if (body?.denied === "locked" || body?.denied === "not_enrolled") {
       setTimeout(() => location.reload(), 4000);
     }
@@ -221,9 +223,9 @@ export function ask(place, answer, about) {
 
   function outcome(body) {
     if (["followed", "unknown", "waiting"].includes(body.how)) return hide();
-    tell(became(body));
-    mine = number(); // the next touch is another one
-    item = null; // the answer stays to be read, though what it was about may be gone
+    showMessage(became(body));
+    touchNumber = number(); // the next attempt is a new touch
+    item = null; // keep the reply readable, though its item may be gone
     if (body.wait) countdown(body.wait);
   }
 
@@ -233,34 +235,34 @@ export function ask(place, answer, about) {
     const tick = () => {
       if (seconds <= 0) {
         send.disabled = false;
-        return tell("");
+        return showMessage("");
       }
-      tell(words("pit.wait", { seconds }));
+      showMessage(words("pit.wait", { seconds }));
       seconds -= 1;
       setTimeout(tick, 1000);
     };
     tick();
   }
 
-  function tell(text, kind = "") {
-    told.textContent = text;
-    told.className = `told ${kind}`;
+  function showMessage(text, kind = "") {
+    message.textContent = text;
+    message.className = `told ${kind}`;
   }
 }
 
-/** What became of a touch, in words. */
+/** The outcome of a touch, in words. */
 export const became = ({ how, why }) => [words(`pit.${how}`), why].filter(Boolean).join(": ");
 
 const SHORT = ["choice", "hand", "amount", "round", "number", "card", "cards"];
 
-/** Whether a field is put away until it is wanted: a form has few that matter most of the time. */
+/** True for a field that starts folded: most forms need few of their fields. */
 const folded = (field, fields, preset) =>
   !field.required &&
   !SHORT.includes(field.kind) &&
   !(field.name in preset) &&
   fields.some((each) => each.required);
 
-function row(field, each, away) {
+function fieldRow(field, each, away) {
   if (away) {
     return h("details", { "data-field": field.name }, h("summary", {}, field.text), each.element);
   }
@@ -277,7 +279,7 @@ function row(field, each, away) {
   );
 }
 
-/** What a field says where the person has not said anything. */
+/** The initial value of a field. */
 function start(field, place) {
   if (field.name === "minimum") return place.minimum ?? undefined;
   if (field.name === "currency") return place.currency ?? undefined;
@@ -286,26 +288,26 @@ function start(field, place) {
 }
 
 /**
- * The answer of the server; asked again for the same touch until it comes, which sends nothing
- * twice. `onLost()`: it has not come for too long. Once the person has gone on it is asked only
- * when the server gives the command no more, so that it is not given then.
+ * Return the server's reply, retrying the same touch until it comes; a touch is never executed
+ * twice. `onLost()` is called if it takes too long. Once the person has closed the dialog, retry
+ * only after the touch has expired, so that the command is not executed late.
  */
 async function answerTo(body, touch, withdrawn, onLost) {
   for (let again = false; ; again = true) {
-    if (withdrawn.aborted) await pause(Math.max(0, LATE + AGAIN - age(touch)));
+    if (withdrawn.aborted) await pause(Math.max(0, COMMAND_EXPIRES_MS + RETRY_MS - age(touch)));
     const answer = await post("/pit/command", body, {
       touch,
       signal: withdrawn.aborted ? undefined : withdrawn,
     });
     if (answer.status !== 0 && answer.status < 500) return { ...answer, again };
-    await pause(AGAIN);
-    if (age(touch) > UNANSWERED) onLost();
+    await pause(RETRY_MS);
+    if (age(touch) > PATIENCE_MS) onLost();
   }
 }
 
 const age = (touch) => performance.now() - touch.at;
 
-// Browsers of 2021 have no modal dialogs: there nothing else of the page can be touched meanwhile.
+// Browsers of 2021 have no modal dialogs: there, block the rest of the page by CSS.
 function show() {
   if (asking()) return;
   if (dialog.showModal) return dialog.showModal();

@@ -1,6 +1,5 @@
-// The widgets of a command's fields: each kind is asked in a way that fingers can answer. A widget
-// is `{element, value(currency)}`; `undefined` is a field that is left out. `currency`: of its
-// amounts.
+// Touch widgets for a command's fields, by kind. A widget is `{element, value(currency)}`; the
+// value is undefined for a field that is left out. `currency` is that of the command's amounts.
 
 import { h } from "../../static/drawing.js";
 import { pad } from "./pad.js";
@@ -13,27 +12,27 @@ const SUITS = [
   ["d", "♦"],
   ["c", "♣"],
 ];
-const PAI_GOW = "pai-gow"; // it is dealt with a joker, and its bank throws three dice
+const PAI_GOW = "pai-gow"; // the game with a joker and three dice
 
-/** The widget of a field at a table; `preset`: what it says already. */
+/** The widget of a field at a table; `preset` is its initial value. */
 export function widget(field, place, offer, preset) {
-  const told = offer?.choices?.[field.name];
-  if (told?.length && ["text", "hand", "choice"].includes(field.kind)) {
+  const choices = offer?.choices?.[field.name];
+  if (choices?.length && ["text", "hand", "choice"].includes(field.kind)) {
     return buttons(
-      told.map((each) => [each.value, each.text]),
+      choices.map((each) => [each.value, each.text]),
       preset,
       field.required,
     );
   }
-  const made = (KINDS[field.kind] ?? text)(field, place, offer, preset);
-  const inputs = made.element.matches("input")
-    ? [made.element]
-    : made.element.querySelectorAll("input");
+  const created = (KINDS[field.kind] ?? text)(field, place, offer, preset);
+  const inputs = created.element.matches("input")
+    ? [created.element]
+    : created.element.querySelectorAll("input");
   for (const each of inputs) each.setAttribute("aria-label", field.text);
-  return made;
+  return created;
 }
 
-/** Buttons of which one, or none, is chosen. */
+/** A group of buttons; at most one is chosen. */
 function buttons(options, preset, required) {
   let chosen = preset;
   const element = h("div", { class: "choices", role: "group" });
@@ -118,8 +117,8 @@ function amount(field, place, _offer, preset) {
 }
 
 /**
- * The minor units of `5`, `5.00` or `5,00`; NaN for anything else, such as `1.000`, which some read
- * as a thousand.
+ * The minor units of `5`, `5.00` or `5,00`; NaN for anything else, such as `1.000`, which may mean
+ * a thousand.
  */
 function minorUnits(typed, currency) {
   const found = /^(-?[0-9]+)(?:[.,]([0-9]+))?$/.exec(typed.trim());
@@ -189,8 +188,8 @@ function integers(field, place, _offer, preset) {
   if (field.name === "dice" || field.name === "values") {
     return dice(place.view === PAI_GOW ? 3 : 2, preset);
   }
-  const most = field.name === "boxes" ? 10 : null;
-  if (!most) {
+  const limit = field.name === "boxes" ? 10 : null;
+  if (!limit) {
     const plain = texts(field, place, null, preset);
     return { element: plain.element, value: () => plain.value()?.map(Number) };
   }
@@ -198,7 +197,7 @@ function integers(field, place, _offer, preset) {
   const element = h("div", { class: "choices", role: "group" });
   const draw = () =>
     element.replaceChildren(
-      ...Array.from({ length: most }, (_, index) => index + 1).map((each) =>
+      ...Array.from({ length: limit }, (_, index) => index + 1).map((each) =>
         h(
           "button",
           {
@@ -249,7 +248,7 @@ function cards(field, place, _offer, preset) {
   );
 }
 
-function cardPicker(place, most, preset, result) {
+function cardPicker(place, limit, preset, result) {
   const joker = place.view === PAI_GOW;
   let given = [...preset];
   /** @type {string | null} */
@@ -265,7 +264,7 @@ function cardPicker(place, most, preset, result) {
             (SUITS.find(([suit]) => suit === each[1])?.[1] ?? ""),
     );
   const add = (each) => {
-    given = most === 1 ? [each] : [...given, each];
+    given = limit === 1 ? [each] : [...given, each];
     rank = null;
     draw();
   };

@@ -1,9 +1,9 @@
-// A number pad for fingers. It fills in an input, which a keyboard fills in too.
+// An on-screen number pad for an input that also accepts a keyboard.
 
 import { h } from "../../static/drawing.js";
 import { words } from "./page.js";
 
-/** The keys below an input; `extra` ones besides the digits. */
+/** The keys below an input; `extra` keys beside the digits. */
 export function pad(input, extra = []) {
   const type = (text) => () => {
     if (input.maxLength < 0 || input.value.length < input.maxLength) input.value += text;

@@ -1,4 +1,4 @@
-// What the server said about this page, and how the page asks the server.
+// The page's data from the server, and its requests to the server.
 
 import { byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
@@ -7,18 +7,19 @@ import { request } from "../../static/request.js";
 export const page = JSON.parse(byId("page").textContent);
 
 /**
- * Where the browser writes numbers: some know no Basque or Galician, which write them as Spanish.
+ * The locale for numbers. Some browsers lack Basque and Galician, whose numbers are written as in
+ * Spanish.
  */
 const locale =
   Intl.NumberFormat.supportedLocalesOf([page.language]).length > 0 ? page.language : "es";
 
-/** A text of the page's language, its fields filled in. */
+/** A text in the page's language, with its fields filled in. */
 export function words(key, fields = {}) {
   const text = page.words[key] ?? key.slice(key.indexOf(".") + 1).replaceAll("_", " ");
   return text.replace(/\{(\w+)\}/g, (_, name) => fields[name] ?? "");
 }
 
-/** A moment as the clock of the page's reader shows it. */
+/** A time of day on this machine's clock. */
 export function clock(time) {
   return new Date(time).toLocaleTimeString(locale, {
     hour: "2-digit",
@@ -29,8 +30,7 @@ export function clock(time) {
 }
 
 /**
- * How many decimals amounts of a currency have. What is no currency is rejected by the daemon; it
- * has two until then.
+ * The number of decimals of a currency; 2 for an unknown one, which the daemon rejects.
  */
 export function digits(currency) {
   try {
@@ -51,8 +51,7 @@ export function money(amount, currency) {
 }
 
 /**
- * The answer to a POST of this session: `{status, body}`. `touch`: the one that it is made for; if
- * not given, the latest.
+ * Send a POST of this session; return `{status, body}`. `touch` defaults to the latest.
  */
 export function post(path, body, more = {}) {
   return request(path, { token: page.token, touch: touch(), ...more, body });

@@ -1,4 +1,4 @@
-// The console: what waits, the tables, and what may be done at the one that is chosen.
+// The pit console: pending items, the tables, and the commands of the chosen table.
 
 import { byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
@@ -13,11 +13,11 @@ import { forget, forgotten, remember, settled } from "./touches.js";
 const places = new Map();
 let chosen = location.hash.slice(1) || null;
 /** @type {{since: string | null} | null} */
-let lost = null; // {since} while the server is not heard
-let failed = ""; // what became of the last touch of the page itself, where it was not done
-let ends = performance.now() + page.left * 1000;
-let told = -Infinity;
-const runsOut = new Map(); // item -> when its time is over
+let connectionLost = null; // {since} while the server is silent
+let failed = ""; // why the page's own last request failed
+let sessionEnds = performance.now() + page.left * 1000;
+let lastReported = -Infinity;
+const deadlines = new Map(); // item -> when it expires
 
 const status = h("p", { class: "status", role: "status" });
 const ending = h("p", { class: "ending", role: "alert", hidden: true });
@@ -27,9 +27,11 @@ const tables = h("nav", { class: "tables", "aria-label": words("pit.tables") });
 const panel = h("section", { class: "panel" });
 
 function draw() {
-  document.body.classList.toggle("lost", lost !== null);
-  status.textContent = lost
-    ? [words("trouble.no_server"), lost.since && clock(lost.since)].filter(Boolean).join(" · ")
+  document.body.classList.toggle("lost", connectionLost !== null);
+  status.textContent = connectionLost
+    ? [words("trouble.no_server"), connectionLost.since && clock(connectionLost.since)]
+        .filter(Boolean)
+        .join(" · ")
     : failed;
   const all = [...places.values()];
   for (const each of all.flatMap((place) => place.done)) {
@@ -41,7 +43,7 @@ function draw() {
   const items = all.flatMap((place) => place.items.map((item) => ({ place, item })));
   items.sort(
     (a, b) =>
-      GRAVEST.indexOf(a.item.what) - GRAVEST.indexOf(b.item.what) ||
+      MOST_SERIOUS_FIRST.indexOf(a.item.what) - MOST_SERIOUS_FIRST.indexOf(b.item.what) ||
       a.item.since.localeCompare(b.item.since),
   );
   put(work, [
@@ -78,8 +80,8 @@ function draw() {
 }
 
 const onTheWay = ({ how }) => how === "sending" || how === "sent";
-const HERE = 20_000; // between two requests that say that the person is here
-const GRAVEST = ["second", "fault", "ask", "unresolved", "warning"];
+const PRESENCE_INTERVAL_MS = 20_000; // between two requests that report the person's presence
+const MOST_SERIOUS_FIRST = ["second", "fault", "ask", "unresolved", "warning"];
 
 function card({ table, name }, item) {
   const place = () => places.get(table);
@@ -141,11 +143,11 @@ function card({ table, name }, item) {
   );
 }
 
-const tilesOf = new Map(); // table -> its button, and what is in it
+const tilesOf = new Map(); // table -> its button and the button's parts
 
 /**
- * The tile of a table. It stays the same element, so that a finger on it is never on one that is
- * gone, and always says what is known.
+ * The tile of a table, always up to date. The element stays the same, so that it never disappears
+ * under a finger.
  */
 function tile(place) {
   const { table } = place;
@@ -195,8 +197,8 @@ function say(element, text) {
 }
 
 /**
- * The chosen table and its commands, each piece made anew only when it has changed: a button stays
- * under the finger.
+ * The chosen table and its commands. A piece is rebuilt only when it has changed, so that a button
+ * stays under the finger.
  */
 function commands(place) {
   const piece = (name, thing, make) => kept(`${name} of ${place.table}`, thing, make);
@@ -311,7 +313,7 @@ function offered(table, command) {
   );
 }
 
-/** A command without an answer, or the receipt of money: said until the person has read it. */
+/** A command without a reply, or a receipt of money: shown until the person has read it. */
 function notice(name, each) {
   return h(
     "article",
@@ -333,8 +335,8 @@ function notice(name, each) {
   );
 }
 
-/** Commands that were given before the page, or the server, began anew, and had no answer. */
-const LONG = 15_000; // the table itself is asked
+/** Commands sent before the page or the server restarted that had no reply. */
+const TRUTH_DEADLINE_MS = 15_000; // the server asks the table
 const asked = new Set();
 const before = new Map(remember().map((each) => [each.number, each]));
 
@@ -357,49 +359,54 @@ function old() {
     });
 }
 
-/** Ask the table what the person has signed since a touch whose page is gone. */
+/** Ask which commands the person has signed at the table since a touch of an earlier page. */
 function findOut(given) {
   const { number, table, boot, seq } = given;
   if (given.why || given.found || asked.has(number) || !places.has(table)) return;
   asked.add(number);
-  post("/pit/truth", { table, boot, seq }, { deadline: LONG }).then(({ status: code, body }) => {
-    if (code === 0) asked.delete(number);
-    if (!body?.events) return;
-    before.set(number, {
-      ...given,
-      found: body.events.length
-        ? words("pit.found", { events: body.events.join(", ") })
-        : words("pit.found_nothing"),
-    });
-    draw();
-  });
+  post("/pit/truth", { table, boot, seq }, { deadline: TRUTH_DEADLINE_MS }).then(
+    ({ status: code, body }) => {
+      if (code === 0) asked.delete(number);
+      if (!body?.events) return;
+      before.set(number, {
+        ...given,
+        found: body.events.length
+          ? words("pit.found", { events: body.events.join(", ") })
+          : words("pit.found_nothing"),
+      });
+      draw();
+    },
+  );
 }
 
 function take(place) {
   places.set(place.table, place);
   for (const each of place.items) {
-    if (each.left !== undefined) runsOut.set(each.id, performance.now() + each.left * 1000);
+    if (each.left !== undefined) deadlines.set(each.id, performance.now() + each.left * 1000);
   }
   draw();
 }
 
 async function here({ timeStamp }) {
-  if (timeStamp - told < HERE) return;
-  told = timeStamp;
+  if (timeStamp - lastReported < PRESENCE_INTERVAL_MS) return;
+  lastReported = timeStamp;
   const { status: code, body } = await post("/pit/here", {}, { touch: touch(timeStamp) });
-  if (body) ends = performance.now() + body.left * 1000;
+  if (body) sessionEnds = performance.now() + body.left * 1000;
   if (code === 401) location.reload();
-  if (code !== 200) told = -Infinity;
+  if (code !== 200) lastReported = -Infinity;
 }
 
 setInterval(() => {
-  // the server takes away what is over
+  // the server removes expired items
   for (const each of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".until"))) {
     each.textContent = words("pit.left", {
-      seconds: Math.max(0, Math.round((runsOut.get(each.dataset.left) - performance.now()) / 1000)),
+      seconds: Math.max(
+        0,
+        Math.round((deadlines.get(each.dataset.left) - performance.now()) / 1000),
+      ),
     });
   }
-  const left = Math.round((ends - performance.now()) / 1000);
+  const left = Math.round((sessionEnds - performance.now()) / 1000);
   ending.hidden = left > 30;
   ending.textContent = words("pit.ending", { seconds: Math.max(0, left) });
   if (left < 0 && !asking()) loadAgain();
@@ -454,9 +461,9 @@ connect(
   { path: "/pit/stream", query: `of=${page.tag}` },
   { picture: take, jackpot: take },
   (since) => {
-    lost = since;
+    connectionLost = since;
     draw();
   },
-  loadAgain, // signed out, or the server was away: the page of the sign-in tells which
+  loadAgain, // signed out, or the server restarted: the sign-in page shows which
 );
 window.addEventListener("novamas-touched", draw);

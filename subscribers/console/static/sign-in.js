@@ -1,13 +1,13 @@
-// Where a person signs in.
+// The sign-in page.
 
 import { byId } from "../../static/base.js";
 import { h } from "../../static/drawing.js";
-import { hear, TOO_LATE } from "../../static/request.js";
+import { fetchBeat, TOO_LATE } from "../../static/request.js";
 import { pad } from "./pad.js";
 import { page, post, words } from "./page.js";
 
-const BEAT = 5000;
-const DEADLINE = 15_000; // wrong PINs make the answer wait
+const BEAT_INTERVAL_MS = 5000;
+const DEADLINE_MS = 15_000; // the server delays its reply after wrong PINs
 
 const who = h("input", {
   id: "who",
@@ -25,7 +25,7 @@ const pin = h("input", {
   maxlength: 12,
   required: true,
 });
-const told = h("p", { class: "told", role: "alert" });
+const message = h("p", { class: "told", role: "alert" });
 const go = h("button", { class: "main", type: "submit" }, words("pit.sign_in"));
 const form = h(
   "form",
@@ -36,7 +36,7 @@ const form = h(
   h("label", { for: "pin" }, words("pit.pin")),
   pin,
   pad(pin),
-  told,
+  message,
   go,
   h(
     "nav",
@@ -58,22 +58,22 @@ const form = h(
 async function enter(event) {
   event.preventDefault();
   go.disabled = true;
-  told.textContent = "";
+  message.textContent = "";
   const { status, body } = await post(
     "/sign-in",
     { who: who.value, pin: pin.value, language: page.language },
-    { token: "sign-in", deadline: DEADLINE },
+    { token: "sign-in", deadline: DEADLINE_MS },
   );
   if (body?.ok) return location.replace(page.after);
   go.disabled = false;
   pin.value = "";
-  if (status === TOO_LATE) await hear();
-  told.textContent =
+  if (status === TOO_LATE) await fetchBeat();
+  message.textContent =
     body?.text ??
     words(status === TOO_LATE ? "pit.late" : status ? "denied.unreadable" : "pit.no_answer");
 }
 
 byId("main").replaceChildren(form);
-hear();
-setInterval(hear, BEAT); // this page has no stream
+fetchBeat();
+setInterval(fetchBeat, BEAT_INTERVAL_MS); // this page has no stream
 who.focus();

@@ -1,15 +1,14 @@
-// The server's own clock, as the beats of its streams tell it, and from which beat on a touch is
-// counted. The clock of this machine may be wrong, or stand still while it sleeps: nothing is
-// decided by it.
+// The server's clock, taken from the beats of its streams. Touches are dated by the beat before
+// them, since the clock of this machine may be wrong, or stop while it sleeps.
 
-const KEPT = 8; // a touch that waited in the browser is older than the latest of them
+const MAX_BEATS = 8; // enough for a touch that waited in the browser
 const beats = [];
-let last = 0; // when this page was touched last, on its clock that only goes forward
+let lastTouched = 0; // when this page was touched last, on its clock that only goes forward
 
-/** A beat came: its text, and the server's time in milliseconds since 1970. */
+/** Store a beat: its text, and the server's time in milliseconds since 1970. */
 export function onBeat([text, time]) {
   beats.push({ text, time, at: performance.now() });
-  if (beats.length > KEPT) beats.shift();
+  if (beats.length > MAX_BEATS) beats.shift();
 }
 
 /**
@@ -21,7 +20,7 @@ export function serverTime(at = performance.now()) {
   return newest ? newest.time + at - newest.at : null;
 }
 
-/** The same as the wire writes times. */
+/** `serverTime` as the wire writes times: ISO 8601, UTC. */
 export function serverTimeText(at) {
   const time = serverTime(at);
   return time === null ? null : new Date(time).toISOString();
@@ -31,7 +30,7 @@ for (const kind of ["click", "keydown", "change"]) {
   addEventListener(
     kind,
     ({ timeStamp }) => {
-      last = Math.min(timeStamp, performance.now());
+      lastTouched = Math.min(timeStamp, performance.now());
     },
     true,
   );
@@ -39,11 +38,10 @@ for (const kind of ["click", "keydown", "change"]) {
 
 /**
  * A touch of this page, its latest if no other moment of `performance.now()` is given. `headerOf`
- * says what its requests tell of its age: the newest beat that was there before it, and how many
- * milliseconds after that it came. That stays the same however often a request is made for it;
- * empty as long as no beat has come.
+ * gives its age for the request's header: the last beat before it, and the milliseconds since that
+ * beat. The header is the same for every retry; it is empty until the first beat.
  */
-export const touch = (at = last) => ({ at, header: "" });
+export const touch = (at = lastTouched) => ({ at, header: "" });
 
 export function headerOf(of) {
   const before = beats.filter((each) => each.at <= of.at).pop() ?? beats[0];

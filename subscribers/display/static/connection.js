@@ -1,19 +1,19 @@
-// A page's stream of the server's events: shared with the other pages of the browser where they can
-// share one, else its own, which it lets go of while nobody can see the page.
+// A page's stream of the server's events: shared with the browser's other pages where SharedWorker
+// exists, else its own, which is closed while the page is hidden.
 
 import { at } from "./base.js";
 import { onBeat, serverTimeText } from "./beats.js";
-import { SILENCE, source } from "./source.js";
+import { SILENCE_MS, source } from "./source.js";
 
-const HERE = 2000;
+const PRESENCE_INTERVAL_MS = 2000;
 const WORKER = new URL("./worker.js", import.meta.url);
 
 /**
- * A stream that pages share. `path` and `query`: its address, but for the `names` of what this page
- * wants to hear of: `table=r1`. `events`: for each kind of event, what is done with its data.
- * `onLost({since})` when the server is not heard, with the server's time since when, null where no
- * beat has told it; `onLost(null)` when it is again, and all that changed meanwhile was told.
- * `onRefused()`: the server answers, but with no stream.
+ * Subscribe to the stream at `path` and `query`. `names` limits it to what this page shows, such as
+ * `table=r1`. `events` maps each kind of event to its handler. `onLost({since})` is called when the
+ * server is silent; `since` is the server's time, null before the first beat. `onLost(null)`
+ * follows once the server has sent everything that changed meanwhile. `onRefused()` is called when
+ * it answers without a stream.
  */
 export function connect(
   { path, names = /** @type {string[]} */ ([]), query = "" },
@@ -22,20 +22,20 @@ export function connect(
   onRefused = () => {},
 ) {
   const address = () => `${at(path)}?${[query, ...names].filter(Boolean).join("&")}`;
-  const told = listener(events, onLost, onRefused);
-  if (typeof SharedWorker === "undefined") return own(address, Object.keys(events), told);
+  const listeners = listener(events, onLost, onRefused);
+  if (typeof SharedWorker === "undefined") return own(address, Object.keys(events), listeners);
   /** @type {MessagePort | null} */
   let port = null;
-  let heard = 0;
-  let answers = false; // whether the worker has said anything since this page joined
+  let lastMessage = 0;
+  let answers = false; // the worker has sent something since this page joined
   let over = false;
-  const watching = setInterval(watch, HERE);
+  const watching = setInterval(watch, PRESENCE_INTERVAL_MS);
   addEventListener("pagehide", leave);
   addEventListener("pageshow", ({ persisted }) => persisted && !over && join());
   join();
 
   function join() {
-    heard = performance.now();
+    lastMessage = performance.now();
     answers = false;
     try {
       const worker = new SharedWorker(WORKER, { type: "module", name: "novamas" });
@@ -47,11 +47,11 @@ export function connect(
     const mine = port;
     mine.addEventListener("message", ({ data: { kind, data, lost, refused } }) => {
       if (mine !== port) return;
-      heard = performance.now();
+      lastMessage = performance.now();
       answers = true;
-      if (kind) told.onEvent(kind, data);
-      if (lost !== undefined) told.onLost(lost);
-      if (refused) told.onRefused();
+      if (kind) listeners.onEvent(kind, data);
+      if (lost !== undefined) listeners.onLost(lost);
+      if (refused) listeners.onRefused();
     });
     mine.start();
     mine.postMessage({ join: { path: at(path), names, query, kinds: Object.keys(events) } });
@@ -59,21 +59,21 @@ export function connect(
 
   function watch() {
     port?.postMessage({ here: true });
-    if (performance.now() - heard < SILENCE) return;
-    told.onLost(true);
+    if (performance.now() - lastMessage < SILENCE_MS) return;
+    listeners.onLost(true);
     // a worker that answered before has forgotten this page, which was asleep for long
     if (answers) join();
     else alone();
   }
 
-  /** There is no worker, or it says nothing: this page has a stream of its own. */
+  /** There is no worker, or it is silent: open a stream for this page alone. */
   function alone() {
     if (over) return;
     over = true;
     clearInterval(watching);
     leave();
     port = null;
-    own(address, Object.keys(events), told);
+    own(address, Object.keys(events), listeners);
   }
 
   function leave() {
@@ -81,18 +81,18 @@ export function connect(
   }
 }
 
-/** A stream of this page alone. `address()`: where it is, asked each time it is made. */
+/** Open a stream for this page alone. `address()` is called for each connection. */
 export function connectAlone(address, events, onLost, onRefused = () => {}) {
   own(() => at(address()), Object.keys(events), listener(events, onLost, onRefused));
 }
 
-/** What a page does with what it hears. It counts as lost since the last message. */
+/** The handlers of a page. The server counts as silent since the last message. */
 function listener(events, onLost, onRefused) {
-  let heard = performance.now();
+  let lastMessage = performance.now();
   let isLost = false;
   return {
     onEvent(kind, data) {
-      heard = performance.now();
+      lastMessage = performance.now();
       if (kind !== "beat") return events[kind](data);
       onBeat(data);
       lose(false);
@@ -105,23 +105,25 @@ function listener(events, onLost, onRefused) {
   function lose(lost) {
     if (lost === isLost) return;
     isLost = lost;
-    onLost(lost ? { since: serverTimeText(heard) } : null);
+    onLost(lost ? { since: serverTimeText(lastMessage) } : null);
   }
 }
 
 /**
- * Hear a stream for as long as somebody can see the page: hidden ones would take the connections of
- * those that are seen.
+ * Keep a stream open while the page is visible: hidden pages would use up the browser's
+ * connections.
  */
-function own(address, kinds, told) {
+function own(address, kinds, listeners) {
   /** @type {ReturnType<typeof source> | null} */
   let made = null;
   const look = () => {
     if (document.hidden && made) {
       made.close();
       made = null;
-      told.onLost(true);
-    } else if (!document.hidden && !made) made = source(address, kinds, told, told.isLost());
+      listeners.onLost(true);
+    } else if (!document.hidden && !made) {
+      made = source(address, kinds, listeners, listeners.isLost());
+    }
   };
   document.addEventListener("visibilitychange", look);
   look();

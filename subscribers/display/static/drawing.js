@@ -1,4 +1,4 @@
-// Elements from data. Text is always text: nothing of the wire is read as markup.
+// Elements from data. Text is always set as text: nothing received is parsed as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -33,8 +33,8 @@ function fill(element, attributes, children) {
 const made = new Map();
 
 /**
- * The element of a thing, made anew only when the thing has changed: a finger on it stays on it,
- * else its touch would be lost.
+ * The element for `key`, rebuilt only when `thing` has changed: replacing an element under a finger
+ * would lose the touch.
  */
 export function kept(key, thing, make) {
   const text = JSON.stringify(thing);
@@ -43,8 +43,8 @@ export function kept(key, thing, make) {
 }
 
 /**
- * Give `parent` these children, in this order. Those that it has already are not taken out, and
- * what has the focus keeps it.
+ * Give `parent` these children, in this order. Children that are already there are not removed and
+ * re-inserted, and the focused element keeps the focus.
  */
 export function put(parent, children) {
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);

@@ -1,5 +1,5 @@
-// The page of all tables and jackpots: on a wall each has a tile and all fill the screen, on a
-// floor one scrolls, and the jackpots stand above. With `rotate` the tiles take turns.
+// The page of all tables and jackpots. On a wall, tiles fill the screen; on a floor, the page
+// scrolls and the jackpots are above the tables. With `rotate` the tiles take turns.
 
 import { byId } from "./base.js";
 import { h } from "./drawing.js";
@@ -8,8 +8,8 @@ import { Changes, bar, meter } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, together, words } from "./page.js";
 import { listen } from "./stream.js";
 
-const WIDE = 1.5; // how wide a tile is to its height, where one may choose
-const LOW = 230; // pixels of a tile's height on a floor
+const TILE_RATIO = 1.5; // preferred width / height of a tile
+const MIN_TILE_HEIGHT = 230; // pixels
 
 const main = byId("main");
 const foot = byId("foot");
@@ -59,7 +59,7 @@ function draw(name) {
   }
 }
 
-/** How many tables are shown together. */
+/** The number of tiles shown together. */
 function shown() {
   if (!rotate) return names.length;
   if (together) return together;
@@ -67,16 +67,17 @@ function shown() {
     ? 1
     : Math.max(
         1,
-        Math.floor(innerHeight / LOW) * Math.max(1, Math.floor(innerWidth / (LOW * WIDE))),
+        Math.floor(innerHeight / MIN_TILE_HEIGHT) *
+          Math.max(1, Math.floor(innerWidth / (MIN_TILE_HEIGHT * TILE_RATIO))),
       );
 }
 
-/** Columns in which so many tiles of this screen are nearest to `WIDE`. */
+/** The number of columns that brings `count` tiles nearest to `TILE_RATIO`. */
 function columns(count) {
   const odd = (number) => {
     const rows = Math.ceil(count / number);
     const shape = innerWidth / number / (innerHeight / rows);
-    return Math.abs(Math.log(shape / WIDE)) + (rows * number - count) * 0.05;
+    return Math.abs(Math.log(shape / TILE_RATIO)) + (rows * number - count) * 0.05;
   };
   return Array.from({ length: count }, (_, index) => index + 1).reduce(
     (best, each) => (odd(each) < odd(best) ? each : best),
@@ -136,16 +137,16 @@ if (rotate) {
   }
 }
 listen(
-  (told) => {
-    pictures.set(told.table, told);
-    draw(told.table);
+  (picture) => {
+    pictures.set(picture.table, picture);
+    draw(picture.table);
   },
   (since) => {
     lost = since;
     [...names, ...bars.keys()].forEach(draw);
   },
-  (told) => {
-    pictures.set(JACKPOT + told.jackpot, told);
-    draw(JACKPOT + told.jackpot);
+  (picture) => {
+    pictures.set(JACKPOT + picture.jackpot, picture);
+    draw(JACKPOT + picture.jackpot);
   },
 );

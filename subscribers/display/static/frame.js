@@ -1,8 +1,8 @@
 // A table's frame, the same for every game, around the body that the game draws.
 //
-// A game is a module with `draw(body, picture, compact)`, which gives elements, and if it likes
-// `say(body)`, its result in words, and `legend()`, pairs of a mark and its meaning. `compact`: it
-// is one of many tables on the screen, and shows only what counts most.
+// A game is a module with `draw(body, picture, compact)`, which returns elements, and optionally
+// `say(body)`, its result in words, and `legend()`, pairs of a mark and its meaning. `compact` is
+// true for one of many tables on the screen.
 
 import { h } from "./drawing.js";
 import { clock, money, page, speak, words } from "./page.js";
@@ -32,7 +32,7 @@ const GAMES = {
   "circle-draw": circle,
 };
 
-/** The element of a table. `lost`: `{since}` while the server is not heard, or null. */
+/** The element of a table. `lost`: `{since}` while the server is silent, or null. */
 export function frame(picture, lost, compact = false) {
   speak(picture.language);
   const trouble = troubleOf(picture, lost);
@@ -56,14 +56,13 @@ export function frame(picture, lost, compact = false) {
   );
 }
 
-/** Why nothing of a picture is current, or null. */
+/** The reason why a picture is not current, or null. */
 export function troubleOf(picture, lost) {
   return lost ? { text: words("trouble.no_server"), since: lost.since } : picture.trouble;
 }
 
 /**
- * What stands where no picture came yet. `lost`: `{since}` while the server is not heard; null: it
- * is, and nothing stands there.
+ * The elements shown before the first picture: none unless the server is silent (`lost`).
  */
 export function unheard(lost) {
   if (!lost) return [];
@@ -72,7 +71,7 @@ export function unheard(lost) {
 }
 
 /**
- * The state of a table in one sentence, for who hears the page: its trouble, or its last result.
+ * The state of a table in one sentence, for screen readers: its trouble or its last result.
  */
 export function say(picture, lost) {
   speak(picture.language);
@@ -82,7 +81,7 @@ export function say(picture, lost) {
   return game?.say && picture.body ? (game.say(picture.body, picture) ?? "") : "";
 }
 
-/** What the marks of a game mean. */
+/** The legend of a game's marks. */
 export function legend(picture) {
   speak(picture.language);
   const marks = GAMES[picture.view]?.legend?.() ?? [];

@@ -9,7 +9,7 @@ import { listen } from "./stream.js";
 
 const main = byId("main");
 const foot = byId("foot");
-const said = byId("said");
+const announced = byId("said");
 const pictures = new Map();
 const changes = new Changes();
 let lost = null;
@@ -23,8 +23,8 @@ function draw() {
   document.title = picture.title;
   main.replaceChildren(meter(picture, lost, changes.of(picture)));
   const sentence = say(picture, lost);
-  // the same words again are not read again
-  if (said.textContent !== sentence) said.textContent = sentence;
+  // screen readers announce every change, so set only changed text
+  if (announced.textContent !== sentence) announced.textContent = sentence;
   explain(picture.language);
 }
 
@@ -71,8 +71,8 @@ listen(
     lost = since;
     draw();
   },
-  (told) => {
-    pictures.set(told.jackpot, told);
-    if (told.jackpot === page.jackpots[part]) draw();
+  (picture) => {
+    pictures.set(picture.jackpot, picture);
+    if (picture.jackpot === page.jackpots[part]) draw();
   },
 );

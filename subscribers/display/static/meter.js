@@ -1,21 +1,21 @@
 // The meter of a jackpot: its own page, a tile, a bar above the tables, a line in a table's
-// picture. Every amount is drawn as it was said; nothing is counted up between two of them.
+// picture. Amounts are drawn as published, never interpolated.
 
 import { h } from "./drawing.js";
 import { card } from "./games/cards.js";
 import { clock, day, speak, words } from "./page.js";
 
-const FEW = 4; // awards that wait and are shown
-const FEWER = 2; // beside one that was won
+const MAX_AWARDS = 4; // pending awards shown
+const MAX_AWARDS_BESIDE_WIN = 2; // beside one that was won
 /** @type {[RegExp, number][]} */
-const WIDTHS = [
+const GLYPH_WIDTHS = [
   [/\d/, 0.7],
   [/[.,]/, 0.38],
   [/\s/, 0.35],
 ]; // of a bold character, in ems
-const WIDEST = 0.8;
+const DEFAULT_GLYPH_WIDTH = 0.8;
 
-/** Which amount of each jackpot was drawn before the one that is drawn now. */
+/** Remembers the amount of each jackpot that was drawn before the current one. */
 export class Changes {
   constructor() {
     this.now = new Map();
@@ -33,7 +33,7 @@ export class Changes {
   }
 }
 
-/** Why nothing of a picture is current, or null. */
+/** The reason why a picture is not current, or null. */
 export function troubleOf(picture, lost) {
   speak(picture.language);
   if (lost) return { text: words("trouble.no_server"), since: lost.since };
@@ -45,7 +45,7 @@ export function troubleOf(picture, lost) {
   );
 }
 
-/** How it stands in one sentence, for who hears the page. */
+/** The jackpot's state in one sentence, for screen readers. */
 export function say(picture, lost) {
   const trouble = troubleOf(picture, lost);
   if (trouble) return `${picture.title}: ${trouble.text}`;
@@ -61,7 +61,7 @@ export function say(picture, lost) {
 export function meter(picture, lost, before, compact = false) {
   const trouble = troubleOf(picture, lost);
   const waiting = picture.awards.filter((each) => each.award !== picture.won?.award);
-  const few = waiting.slice(0, picture.won ? FEWER : FEW);
+  const few = waiting.slice(0, picture.won ? MAX_AWARDS_BESIDE_WIN : MAX_AWARDS);
   const more = waiting.length - few.length;
   return h(
     "article",
@@ -96,7 +96,7 @@ export function meter(picture, lost, before, compact = false) {
         h(
           "ul",
           {},
-          few.map(award),
+          few.map(awardLine),
           more > 0 && h("li", { class: "soft" }, words("display.more", { count: more })),
         ),
       ),
@@ -106,7 +106,7 @@ export function meter(picture, lost, before, compact = false) {
         "section",
         { class: "awards latest-awards" },
         h("h2", {}, words("jackpot.last")),
-        h("ul", {}, picture.last.map(award)),
+        h("ul", {}, picture.last.map(awardLine)),
       ),
     !compact && tables(picture, trouble),
     !compact &&
@@ -138,14 +138,14 @@ export function bar(picture, lost, before) {
 }
 
 /**
- * A line for each of these jackpots that the table is linked to. `linked`: what the table says of
- * its jackpot; it takes no bets where either of the two says so.
+ * A line for each of these jackpots that the table is linked to. `linked`: the
+ * table's own statement about its jackpot. Bets are closed if either of the two says so.
  */
 export function lines(pictures, table, linked, lost) {
   return pictures.flatMap((picture) => {
-    const told = picture.tables.find((each) => each.table === table);
+    const linkedTable = picture.tables.find((each) => each.table === table);
     const own = linked?.jackpot === picture.jackpot ? linked : null;
-    const here = own?.in_play === false ? own : told;
+    const here = own?.in_play === false ? own : linkedTable;
     if (!here) return [];
     const trouble = troubleOf(picture, lost);
     const out = !trouble && picture.in_play && !here.in_play;
@@ -174,13 +174,14 @@ function classes(name, trouble, picture, compact) {
     .join(" ");
 }
 
-/** An amount, each character in its place; those that are not as they were turn. */
+/** An amount, one element per character; characters that changed are animated. */
 function digits(text, before) {
   if (text === null) return h("p", { class: "amount none" }, "–");
   const old = before ? before.padStart(text.length) : text;
   const shift = old.length - text.length;
   const wide = [...text].reduce(
-    (sum, each) => sum + (WIDTHS.find(([kind]) => kind.test(each))?.[1] ?? WIDEST),
+    (sum, each) =>
+      sum + (GLYPH_WIDTHS.find(([kind]) => kind.test(each))?.[1] ?? DEFAULT_GLYPH_WIDTH),
     0,
   );
   return h(
@@ -231,7 +232,7 @@ function when(time) {
   return [day(time), clock(time)].filter(Boolean).join(" ");
 }
 
-/** How it stands, in few words. */
+/** The jackpot's state in few words. */
 function short(picture, trouble) {
   if (trouble) return trouble.text;
   if (!picture.in_play) {
@@ -245,37 +246,37 @@ function short(picture, trouble) {
     : words("jackpot.in_play");
 }
 
-function won(told, compact) {
+function won(award, compact) {
   return h(
     "section",
     { class: "won" },
     h("h2", {}, words("jackpot.won")),
-    h("p", { class: "prize" }, told.amount ?? words("jackpot.no_amount")),
+    h("p", { class: "prize" }, award.amount ?? words("jackpot.no_amount")),
     h(
       "p",
       { class: "whose" },
-      h("b", {}, told.hand),
-      ` · ${told.table} · ${told.box}`,
-      !compact && h("span", { class: "soft" }, ` · ${when(told.time)} · ${told.said}`),
+      h("b", {}, award.hand),
+      ` · ${award.table} · ${award.box}`,
+      !compact && h("span", { class: "soft" }, ` · ${when(award.time)} · ${award.said}`),
     ),
     !compact &&
-      told.cards.length > 0 &&
+      award.cards.length > 0 &&
       h(
         "p",
-        { class: "cards", style: { "--count": told.cards.length } },
-        told.cards.map((each) => card(each)),
+        { class: "cards", style: { "--count": award.cards.length } },
+        award.cards.map((each) => card(each)),
       ),
   );
 }
 
-function award(told) {
+function awardLine(award) {
   return h(
     "li",
-    { class: `award award-${told.status}` },
-    h("b", {}, told.amount ?? words("jackpot.no_amount")),
-    h("span", {}, `${told.hand} · ${told.table} · ${told.box}`),
-    h("span", { class: "said" }, told.said),
-    h("span", { class: "soft" }, when(told.time)),
+    { class: `award award-${award.status}` },
+    h("b", {}, award.amount ?? words("jackpot.no_amount")),
+    h("span", {}, `${award.hand} · ${award.table} · ${award.box}`),
+    h("span", { class: "said" }, award.said),
+    h("span", { class: "soft" }, when(award.time)),
   );
 }
 

@@ -1,5 +1,5 @@
-// What games with numbers have in common: a number in its colour, the latest in lanes, how often
-// each came. A colour is never told by colour alone: each has its mark, its lane and its word.
+// Shared by games with numbers: a number in its colour, the latest in lanes, frequencies. A colour
+// is never shown by colour alone: each has its mark, its lane and its word.
 
 import { h, s } from "./drawing.js";
 import { percent, words } from "./page.js";
@@ -20,7 +20,7 @@ export function marks(colours) {
   ];
 }
 
-/** A number in its colour, small. */
+/** A small number in its colour. */
 export function chip(number, colour, ...more) {
   return h(
     "span",
@@ -78,13 +78,13 @@ export function row(spins, text) {
   );
 }
 
-/** How many results a window counts, if they are fewer than it could. */
+/** The size of a window, and the number of its results if they are fewer. */
 function sample(window) {
   if (window.counted >= window.size) return words("display.of_size", { size: window.size });
   return words("display.of_size_counted", { size: window.size, count: window.counted });
 }
 
-/** How often each chance came, in the latest results. */
+/** The frequency of each chance in the latest results. */
 export function frequencies(windows, unheard) {
   if (windows.length === 0 || windows[0].counted === 0) return null;
   return h(
@@ -160,7 +160,7 @@ export function extremes(found, colours) {
   );
 }
 
-/** How often each came, as bars. `colour`: that of a share, if it has one. */
+/** Frequencies as bars. `colour(share)` is the share's colour or null. */
 export function bars(title, shares, colour = (_share) => null) {
   const most = Math.max(1, ...shares.map((share) => share.count));
   return h(
@@ -188,8 +188,10 @@ export function bars(title, shares, colour = (_share) => null) {
   );
 }
 
-/** A ring of places with one on top, under the pointer, and something in the middle.
- * `places`: `{text, colour}` clockwise; `top`: the index of the one on top, or -1. */
+/**
+ * A ring of places with one at the top, under the pointer, and `middle` inside. `places`:
+ * `{text, colour}` clockwise; `top`: the index of the place at the top, or -1.
+ */
 export function ring(places, top, label, middle) {
   const step = 360 / places.length;
   const outer = 98;
@@ -243,7 +245,7 @@ export function disc(text, colour, below) {
   ];
 }
 
-/** The number of a small picture, large. */
+/** The large number of a compact picture. */
 export function face(text, colour, below) {
   return h(
     "p",
@@ -259,7 +261,7 @@ export function face(text, colour, below) {
   );
 }
 
-/** That there is no result yet. */
+/** The note that there is no result yet. */
 export function nothing() {
   return h("p", { class: "nothing" }, words("display.no_result"));
 }

@@ -1,4 +1,4 @@
-// What the server said about this page: its kind, tables, language and texts; and how it is shown.
+// The page's data from the server (kind, tables, language, texts) and its display options.
 
 import { at, byId } from "./base.js";
 import { serverTime } from "./beats.js";
@@ -6,7 +6,7 @@ import { serverTime } from "./beats.js";
 export const page = JSON.parse(byId("page").textContent);
 
 const asked = new URLSearchParams(location.search);
-/** A screen that nobody touches: no pointer, no links. */
+/** True for an unattended screen: no pointer, no links. */
 export const kiosk = asked.get("kiosk") === "1";
 /** Seconds for which each part of the tables is shown in turn; 0: all are shown together. */
 export const rotate = Math.min(
@@ -21,30 +21,31 @@ export const together = Math.min(
 
 let language = page.own;
 
-/** Say everything in this language from now on: that of the picture which is drawn next. */
+/** Set the language of `words`: that of the picture which is drawn next. */
 export function speak(chosen) {
   language = chosen in page.words ? chosen : page.own;
 }
 
-/** The language in which `words` speaks. */
+/** The language of `words`. */
 export function spoken() {
   return language;
 }
 
-/** A text, its fields filled in: `words("display.round", {round: 7})`. */
+/** A text with its fields filled in: `words("display.round", {round: 7})`. */
 export function words(key, fields = {}) {
   const text = page.words[language][key] ?? key.slice(key.indexOf(".") + 1).replaceAll("_", " ");
   return text.replace(/\{(\w+)\}/g, (_, name) => fields[name] ?? "");
 }
 
 /**
- * Where the browser writes numbers: some know no Basque or Galician, which write them as Spanish.
+ * The locale for numbers. Some browsers lack Basque and Galician, whose numbers are written as in
+ * Spanish.
  */
 function locale() {
   return Intl.NumberFormat.supportedLocalesOf([language]).length > 0 ? language : "es";
 }
 
-/** A moment as the clock on this wall shows it. */
+/** A time of day on this machine's clock. */
 export function clock(time) {
   return new Date(time).toLocaleTimeString(locale(), {
     hour: "2-digit",
@@ -54,7 +55,7 @@ export function clock(time) {
   });
 }
 
-/** Its day as this language writes it; empty if that is today, by the server's clock. */
+/** The date in this language; empty if it is today by the server's clock. */
 export function day(time) {
   const of = new Date(time);
   const now = serverTime();
@@ -82,19 +83,19 @@ export function money(amount, currency) {
   }).format(amount / 10 ** digits);
 }
 
-/** A part of the whole: `48,6 %`. */
+/** A percentage: `48,6 %`. */
 export function percent(value) {
   return new Intl.NumberFormat(locale(), { style: "percent", minimumFractionDigits: 1 }).format(
     value / 100,
   );
 }
 
-/** The address of a page of ours, in the language of this one. */
+/** The address of another page of this server, in this page's language. */
 export function address(path) {
   return page.language ? `${at(path)}?lang=${page.language}` : at(path);
 }
 
-/** A screen that nobody touches stays on, where the browser lets it. */
+/** Keep an unattended screen on, where the browser allows it. */
 export function stayOn() {
   if (!kiosk) return;
   document.body.classList.add("kiosk");

@@ -1,27 +1,26 @@
-// How a page asks the server. Every request has a deadline: one that waits in the browser, or on
-// the way, is withdrawn.
+// Requests to the server. Each has a deadline, after which it is aborted.
 
 import { at } from "./base.js";
 import { headerOf, onBeat } from "./beats.js";
 
-/** Milliseconds until a request without an answer is withdrawn. */
-export const DEADLINE = 8000;
-const SHORT = 3000;
+/** Milliseconds after which a request without a response is aborted. */
+export const DEADLINE_MS = 8000;
+const BEAT_DEADLINE_MS = 3000;
 /**
- * The status of a request whose touch was too long ago when it arrived: nothing was done, and
- * nothing will be.
+ * The status of a request whose touch was too old when it arrived: the server did nothing, and will
+ * do nothing.
  */
 export const TOO_LATE = 412;
 
 /**
+ * Send a request.
  * @param {string} path
- * @param {{body?: unknown, token?: string, touch?: any, deadline?: number, signal?: AbortSignal}}
- * [options]
- *
- * The answer: `{status, body, text}`; `status` 0: none came. `body`: sent as JSON, with POST.
- * `token`: of the session. `touch`: the one that it is made for. `signal`: withdraws it.
+ * @param {{ body?: unknown, token?: string, touch?: any, deadline?: number, signal?: AbortSignal }}
+ * [options] `body` is sent as JSON with POST; `token` is the session's; `touch` is the touch that
+ * causes the request; `signal` aborts it
+ * @returns the response as `{status, body, text}`; `status` is 0 if there was none
  */
-export async function request(path, { body, token, touch, deadline = DEADLINE, signal } = {}) {
+export async function request(path, { body, token, touch, deadline = DEADLINE_MS, signal } = {}) {
   const ending = new AbortController();
   const end = () => ending.abort();
   const timer = setTimeout(end, deadline);
@@ -29,7 +28,7 @@ export async function request(path, { body, token, touch, deadline = DEADLINE, s
   signal?.addEventListener("abort", end);
   const headers = {};
   if (body !== undefined) {
-    if (!headerOf(touch)) await hear();
+    if (!headerOf(touch)) await fetchBeat();
     Object.assign(headers, {
       "content-type": "application/json",
       "x-novamas-token": token,
@@ -58,9 +57,9 @@ export async function request(path, { body, token, touch, deadline = DEADLINE, s
   }
 }
 
-/** Hear a beat, where a page has no stream, or none yet. */
-export async function hear() {
-  const { body } = await request("/beat", { deadline: SHORT });
+/** Fetch a beat, for a page that has no stream, or none yet. */
+export async function fetchBeat() {
+  const { body } = await request("/beat", { deadline: BEAT_DEADLINE_MS });
   if (body) onBeat(body);
 }
 

@@ -1,75 +1,75 @@
-// A stream of the server's events. Without a sign of life for SILENCE it is made again, and again
-// until the server is heard: of a connection whose other end is gone without a word, the browser
-// says nothing. It runs in a page or in the worker that pages share.
+// A stream of the server's events, for a page or for the worker that pages share. It reconnects
+// after SILENCE_MS without any event, since the browser does not report a connection whose other
+// end vanished.
 
-export const SILENCE = 6000;
-// between two attempts: a server that has too much to do would never come to answer one of them
-const LONGEST = 60_000;
-const LOOK = 500;
-const AGAIN = 1000;
+export const SILENCE_MS = 6000;
+// an overloaded server needs time to answer an attempt
+const MAX_RETRY_MS = 60_000;
+const CHECK_INTERVAL_MS = 500;
+const RETRY_MS = 1000;
 
 /**
- * `address()`: where the stream is, asked each time it is made. `onEvent(kind, data)` for each
- * event of these `kinds` and each beat. `onLost(true)` when the server is not heard; false when it
- * is again, and all that changed meanwhile was told. `onRefused()`: the server answers, but with no
- * stream; it is asked again. `lostAtFirst`: whether it counts as not heard at first.
+ * `address()` is called for each connection. `onEvent(kind, data)` is called for each event of
+ * these `kinds` and for each beat, `onLost(true)` when the server is silent, `onLost(false)` once
+ * it has sent everything that changed meanwhile, and `onRefused()` when it answers without a
+ * stream; the stream retries then. `lostAtFirst`: the server counts as silent until its first beat.
  */
 export function source(address, kinds, { onEvent, onLost, onRefused }, lostAtFirst = false) {
   let lost = lostAtFirst;
-  let heard = performance.now();
-  let next = heard + SILENCE;
-  let patience = SILENCE;
+  let lastSign = performance.now();
+  let next = lastSign + SILENCE_MS;
+  let retryDelay = SILENCE_MS;
   /** @type {EventSource | null} */
-  let made = null;
+  let current = null;
   open();
 
   function open() {
-    made?.close();
+    current?.close();
     const stream = new EventSource(address());
-    made = stream;
+    current = stream;
     for (const kind of [...kinds, "beat"]) {
       stream.addEventListener(kind, ({ data }) => {
-        if (stream !== made) return;
-        heard = performance.now();
+        if (stream !== current) return;
+        lastSign = performance.now();
         onEvent(kind, data && JSON.parse(data));
         if (kind === "beat") onBeat();
       });
     }
     stream.addEventListener("error", () => {
-      if (stream.readyState !== EventSource.CLOSED || stream !== made) return;
+      if (stream.readyState !== EventSource.CLOSED || stream !== current) return;
       onRefused();
-      setTimeout(() => stream === made && open(), AGAIN);
+      setTimeout(() => stream === current && open(), RETRY_MS);
     });
   }
 
-  /** The server sends it after what it has to tell. */
+  /** A beat follows all pending events. */
   function onBeat() {
-    patience = SILENCE;
+    retryDelay = SILENCE_MS;
     if (lost) onLost(false);
     lost = false;
   }
 
   const looking = setInterval(() => {
     const now = performance.now();
-    if (now - heard < SILENCE) return;
+    if (now - lastSign < SILENCE_MS) return;
     if (!lost) {
       next = now;
       onLost(true);
     }
     lost = true;
     if (now < next) return;
-    next = now + patience;
-    patience = Math.min(patience * 2, LONGEST);
+    next = now + retryDelay;
+    retryDelay = Math.min(retryDelay * 2, MAX_RETRY_MS);
     open();
-  }, LOOK);
+  }, CHECK_INTERVAL_MS);
 
   return {
-    /** Make it again, so that everything is told anew. */
+    /** Reconnect: the server then sends everything. */
     again: open,
     close() {
       clearInterval(looking);
-      made?.close();
-      made = null;
+      current?.close();
+      current = null;
     },
     isLost: () => lost,
   };

@@ -1,14 +1,14 @@
-// Stands in the page itself, so that it runs whatever else of the page fails: a style sheet is
-// asked for again by itself; where a script fails, or none runs for too long, the page says so and
-// is loaded again as soon as the server answers. `data-said`: what it says meanwhile; a page that
-// has no script has none. `data-cannot`: what it says in a browser that cannot run its script, and
-// where that fails; `data-needs`: what its style sheets need. Written in the language of 2017, so
-// that it runs in browsers that know modules but not what they are made of.
+// Inlined in every page, so that it runs even if everything else fails to load. It reloads style
+// sheets that failed; where a script fails or does not start in time, it shows a note and reloads
+// the page as soon as the server responds. `data-said` is that note (absent on a page without a
+// script), `data-cannot` the note for a browser that cannot run the script, `data-needs` the CSS
+// that the style sheets require. ES2017, so that it runs in browsers that support modules but not
+// the language of this project's modules.
 
 {
-  const AGAIN = 1000;
-  const SILENCE = 6000;
-  const PATIENCE = 30000;
+  const RETRY_MS = 1000;
+  const SILENCE_MS = 6000;
+  const DEADLINE_MS = 30000;
   const { said, cannot, needs } = /** @type {HTMLScriptElement} */ (document.currentScript).dataset;
   const note = document.createElement("p");
   const hasAll =
@@ -31,20 +31,20 @@
     if (loading) return;
     loading = true;
     for (;;) {
-      await wait(AGAIN);
+      await wait(RETRY_MS);
       const ending = new AbortController();
-      const timer = setTimeout(() => ending.abort(), PATIENCE);
+      const timer = setTimeout(() => ending.abort(), DEADLINE_MS);
       const answer = await fetch(location.href, { cache: "no-store", signal: ending.signal }).catch(
         () => null,
       );
       clearTimeout(timer);
       if (!answer || !answer.ok) continue;
       location.reload();
-      await wait(PATIENCE);
+      await wait(DEADLINE_MS);
     }
   }
 
-  function tell(text) {
+  function showNote(text) {
     note.id = "not-running";
     note.setAttribute("role", "alert");
     note.textContent = text;
@@ -53,7 +53,7 @@
 
   function failed() {
     if (runs || broken) return;
-    tell(said);
+    showNote(said);
     loadAgain();
   }
 
@@ -64,18 +64,18 @@
   function fail() {
     if (cannot === undefined || broken) return;
     broken = true;
-    tell(cannot);
-    if (!document.body) document.addEventListener("DOMContentLoaded", () => tell(cannot));
+    showNote(cannot);
+    if (!document.body) document.addEventListener("DOMContentLoaded", () => showNote(cannot));
   }
 
-  // neither event comes further than the document, so we look on their way down
+  // neither event bubbles, so listen in the capture phase
   document.addEventListener(
     "error",
     (event) => {
       const target = /** @type {HTMLElement} */ (event.target);
       if (target.localName === "script") failed();
       if (target.localName === "link") {
-        setTimeout(() => target.replaceWith(target.cloneNode()), AGAIN);
+        setTimeout(() => target.replaceWith(target.cloneNode()), RETRY_MS);
       }
     },
     true,
@@ -93,8 +93,8 @@
   addEventListener("error", ({ error }) => error && fail());
   addEventListener("unhandledrejection", fail);
   addEventListener("load", failed);
-  setTimeout(() => runs || broken || tell(said), SILENCE);
-  setTimeout(failed, PATIENCE);
+  setTimeout(() => runs || broken || showNote(said), SILENCE_MS);
+  setTimeout(failed, DEADLINE_MS);
   if (!hasAll) fail();
   window.loadAgain = loadAgain;
 }

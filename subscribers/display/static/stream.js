@@ -1,14 +1,14 @@
-// The pictures of this page's tables and jackpots as they change. While the server is not heard,
-// those of before are not current.
+// Pictures of this page's tables and jackpots as they change. While the server is silent, the last
+// pictures are not current.
 
 import { serverTimeText } from "./beats.js";
 import { connect } from "./connection.js";
 import { page } from "./page.js";
 
 /**
- * `onPicture(picture)` for each table, `onLost({since})` when the server is not heard, null when it
- * is again, `onJackpot(picture)` for each jackpot: also when its time is up and nothing newer was
- * said.
+ * Call `onPicture(picture)` for each table, `onJackpot(picture)` for each jackpot (also when a
+ * picture expires without a successor), `onLost({since})` when the server is silent and
+ * `onLost(null)` when it is back.
  */
 export function listen(onPicture, onLost, onJackpot = (_picture) => {}) {
   const ends = new Map();
@@ -18,11 +18,11 @@ export function listen(onPicture, onLost, onJackpot = (_picture) => {}) {
   ];
   connect(
     { path: "/stream", query: page.language ? `lang=${page.language}` : "", names },
-    { picture: onPicture, jackpot: tell },
+    { picture: onPicture, jackpot: showJackpot },
     onLost,
   );
 
-  function tell(picture) {
+  function showJackpot(picture) {
     clearTimeout(ends.get(picture.jackpot));
     onJackpot(picture);
     if (!picture.current) return;

@@ -9,7 +9,7 @@ import { listen } from "./stream.js";
 
 const main = byId("main");
 const foot = byId("foot");
-const said = byId("said");
+const announced = byId("said");
 const meters = h("ul", { class: "meter-lines" });
 const jackpots = new Map();
 /** The picture that the server sent last; null before the first. @type {any} */
@@ -25,8 +25,8 @@ function draw() {
   main.querySelector("header")?.append(meters);
   drawMeters();
   const sentence = say(picture, lost);
-  // the same words again are not read again
-  if (said.textContent !== sentence) said.textContent = sentence;
+  // screen readers announce every change, so set only changed text
+  if (announced.textContent !== sentence) announced.textContent = sentence;
   explain();
 }
 
@@ -35,7 +35,7 @@ function drawMeters() {
   meters.replaceChildren(...lines([...jackpots.values()], page.tables[0], picture?.linked, lost));
 }
 
-/** The legend, made anew only where the game is another, so that it stays open. */
+/** Draw the legend, only when the game has changed, so that it stays open. */
 function explain() {
   const key = `${picture.language} ${picture.view}`;
   if (kiosk || explained === key) return;
@@ -49,16 +49,16 @@ function explain() {
 
 stayOn();
 listen(
-  (told) => {
-    picture = told;
+  (update) => {
+    picture = update;
     draw();
   },
   (since) => {
     lost = since;
     draw();
   },
-  (told) => {
-    jackpots.set(told.jackpot, told);
+  (update) => {
+    jackpots.set(update.jackpot, update);
     drawMeters();
   },
 );

@@ -1,18 +1,18 @@
-// The streams that the pages of one browser share: it makes six connections to a server, in all its
-// tabs and windows together, and a seventh page would never load. Each page says what it wants to
-// hear; each is told what it wants. When one joins, its stream is made again, so that it hears
-// everything and nothing of before.
+// Streams shared by the pages of one browser. A browser opens at most six connections to a server,
+// for all tabs and windows together, so a seventh page would never load. Each page names what it
+// shows and receives only that. When a page joins, its stream reconnects, so that it receives the
+// whole current state.
 
 import { source } from "./source.js";
 
-const HERE = 2000; // between two signs of life to the pages
-// a page that says nothing for so long has crashed: a hidden one says something once a minute
-const GONE = 150_000;
-const TOGETHER = 50; // pages that join within this time join together
+const PRESENCE_INTERVAL_MS = 2000; // between two keep-alive messages to the pages
+// a page that is silent for longer has crashed; a hidden page sends something once a minute
+const PAGE_GONE_MS = 150_000;
+const JOIN_WINDOW_MS = 50; // pages that join within this time join together
 /** @type {Map<string, Stream>} */
 const streams = new Map();
 
-// the pages hear nothing of it, and have streams of their own
+// pages notice the silence and open their own streams
 if (typeof EventSource === "undefined") close();
 
 class Stream {
@@ -31,7 +31,7 @@ class Stream {
     this.pages.set(port, { names: new Set(names), heard: performance.now(), joined: false });
     if (this.made?.isLost()) port.postMessage({ lost: true });
     clearTimeout(this.joining);
-    this.joining = setTimeout(() => this.make(), TOGETHER);
+    this.joining = setTimeout(() => this.make(), JOIN_WINDOW_MS);
   }
 
   make() {
@@ -98,8 +98,8 @@ setInterval(() => {
   const now = performance.now();
   for (const stream of [...streams.values()]) {
     for (const [port, { heard }] of [...stream.pages]) {
-      if (now - heard > GONE) stream.leave(port);
+      if (now - heard > PAGE_GONE_MS) stream.leave(port);
       else port.postMessage({ here: true });
     }
   }
-}, HERE);
+}, PRESENCE_INTERVAL_MS);

@@ -1,5 +1,5 @@
-// The keypad of a table, for fingers and for the keys of a keyboard. A key that got no answer says
-// so until the person has seen it; nothing is sent again by itself.
+// The keypad of a table, for touch and keyboard. A key without a reply is shown as lost until the
+// next key; nothing is resent automatically.
 
 import { byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
@@ -37,68 +37,68 @@ const KEYBOARD = {
   NumLock: "lock",
 };
 const TONES = { done: [880, 0.12], refused: [220, 0.35], unknown: [330, 0.6] };
-const PATIENCE = 5000;
+const DEADLINE_MS = 5000;
 
 /** @type {any} */
-let told = null; // what the server said last
+let shown = null; // the picture that the server sent last
 /** @type {{id: string, key: string} | null} */
-let mine = null; // {id, key} of the key that has not been seen at the server yet
-let lost = null; // the words for it, once it is known that it did not arrive
-let deaf = false; // the server is not heard
-let heard = null;
+let pendingKey = null; // the key that the server has not confirmed yet
+let lostText = null; // the message about a key that did not arrive
+let disconnected = false; // the server is silent
+let lastSoundId = null;
 /** @type {AudioContext | null} */
-let sound = null;
+let audio = null;
 
 const words = (key) => page.words[key] ?? key;
 
 function beep(name) {
   const tone = TONES[name];
-  if (!tone || !sound) return;
-  const oscillator = sound.createOscillator();
+  if (!tone || !audio) return;
+  const oscillator = audio.createOscillator();
   oscillator.frequency.value = tone[0];
-  oscillator.connect(sound.destination);
+  oscillator.connect(audio.destination);
   oscillator.start();
-  oscillator.stop(sound.currentTime + tone[1]);
+  oscillator.stop(audio.currentTime + tone[1]);
 }
 
-/** The status of the answer; 0: none came. */
+/** The status of the response; 0 if there was none. */
 async function post(path, body) {
   const { status } = await request(`/keypad/${page.table}/${path}`, {
     body,
     token: page.token,
     touch: touch(),
-    deadline: PATIENCE,
+    deadline: DEADLINE_MS,
   });
   return status;
 }
 
 async function press(key) {
-  sound ??= new AudioContext();
-  if (!told || deaf) return beep("unknown");
-  if (told.locked) {
+  audio ??= new AudioContext();
+  if (!shown || disconnected) return beep("unknown");
+  if (shown.locked) {
     if (key !== "lock") return;
     const status = await post("unlock", {});
-    lost =
+    lostText =
       status === 200 ? null : words(status === TOO_LATE ? "keypad.late" : "keypad.not_arrived");
     return draw();
   }
-  if (mine) return beep("refused");
-  lost = null;
-  mine = { id: [...crypto.getRandomValues(new Uint32Array(4))].join("-"), key };
+  if (pendingKey) return beep("refused");
+  lostText = null;
+  pendingKey = { id: [...crypto.getRandomValues(new Uint32Array(4))].join("-"), key };
   draw();
-  const status = await post("press", { id: mine.id, key });
+  const status = await post("press", { id: pendingKey.id, key });
   if (status === 401) return location.reload();
-  if (status === 200) mine = null;
+  if (status === 200) pendingKey = null;
   else if (status === TOO_LATE) missed("keypad.late");
   else if (status !== 0) missed();
-  else if (!deaf) setTimeout(() => mine && !deaf && missed(), PATIENCE);
+  else if (!disconnected) setTimeout(() => pendingKey && !disconnected && missed(), DEADLINE_MS);
   draw();
 }
 
-/** The key did not arrive: the person presses it again, if it is still wanted. */
+/** Report that the key did not arrive: the person may press it again. */
 function missed(why = "keypad.not_arrived") {
-  if (told?.last !== mine?.id) lost = words(why);
-  mine = null;
+  if (shown?.last !== pendingKey?.id) lostText = words(why);
+  pendingKey = null;
   beep("unknown");
   draw();
 }
@@ -106,20 +106,27 @@ function missed(why = "keypad.not_arrived") {
 const keys = h("div");
 
 function draw() {
-  if (!told) {
-    return put(main, deaf ? [output({ state: "unknown", said: words("trouble.no_server") })] : []);
+  if (!shown) {
+    return put(
+      main,
+      disconnected ? [output({ state: "unknown", said: words("trouble.no_server") })] : [],
+    );
   }
-  const said = deaf ? words("trouble.no_server") : (lost ?? told.told);
-  const state = deaf || lost || told.sound === "unknown" ? "unknown" : told.sound;
-  keys.className = told.locked ? "keys locked" : "keys";
+  const text = disconnected ? words("trouble.no_server") : (lostText ?? shown.told);
+  const state = disconnected || lostText || shown.sound === "unknown" ? "unknown" : shown.sound;
+  keys.className = shown.locked ? "keys locked" : "keys";
   put(
     keys,
     LAYOUT.flat().map((key) => kept(key, looks(key), (look) => button(key, look))),
   );
   put(main, [
-    kept("header", { phase: told.phase, current: told.current && !deaf, usb: told.usb }, header),
-    kept("told", { state, said }, output),
-    kept("typed", told.typed, (typed) =>
+    kept(
+      "header",
+      { phase: shown.phase, current: shown.current && !disconnected, usb: shown.usb },
+      header,
+    ),
+    kept("told", { state, said: text }, output),
+    kept("typed", shown.typed, (typed) =>
       h("p", { class: "typed", "aria-live": "polite" }, typed || " "),
     ),
     keys,
@@ -137,23 +144,23 @@ function header({ phase, current, usb }) {
   );
 }
 
-function output({ state, said }) {
-  return h("output", { class: `told ${state}`, role: "status", "data-sound": state }, said || " ");
+function output({ state, said: text }) {
+  return h("output", { class: `told ${state}`, role: "status", "data-sound": state }, text || " ");
 }
 
 const isDigit = (key) => /^[0-9]$/.test(key);
 
-/** What of a key can change. */
+/** The parts of a key that can change. */
 function looks(key) {
   const own = {
-    lock: words(told.locked ? "keypad.unlock" : "keypad.lock"),
+    lock: words(shown.locked ? "keypad.unlock" : "keypad.lock"),
     clear: words("keypad.clear"),
   };
-  const meaning = (key === "lock" ? null : told.keys[key]) ?? own[key] ?? null;
+  const meaning = (key === "lock" ? null : shown.keys[key]) ?? own[key] ?? null;
   return {
     meaning,
-    disabled: deaf || (told.locked ? key !== "lock" : !isDigit(key) && !meaning),
-    busy: mine?.key === key,
+    disabled: disconnected || (shown.locked ? key !== "lock" : !isDigit(key) && !meaning),
+    busy: pendingKey?.key === key,
   };
 }
 
@@ -185,19 +192,19 @@ document.addEventListener("keydown", (event) => {
   press(key);
 });
 
-function take(picture) {
-  told = picture;
-  if (mine && told.last === mine.id) mine = null;
-  if (heard !== null && told.heard !== heard) beep(told.sound);
-  heard = told.heard;
+function onPicture(picture) {
+  shown = picture;
+  if (pendingKey && shown.last === pendingKey.id) pendingKey = null;
+  if (lastSoundId !== null && shown.heard !== lastSoundId) beep(shown.sound);
+  lastSoundId = shown.heard;
   draw();
 }
 
-function lose(since) {
-  deaf = since !== null;
-  if (deaf) beep("unknown");
-  else if (mine) missed();
+function onLink(since) {
+  disconnected = since !== null;
+  if (disconnected) beep("unknown");
+  else if (pendingKey) missed();
   draw();
 }
 
-connectAlone(() => `/keypad/${page.table}/stream`, { picture: take }, lose, loadAgain);
+connectAlone(() => `/keypad/${page.table}/stream`, { picture: onPicture }, onLink, loadAgain);

@@ -1,36 +1,38 @@
-// What the page asks the server.
+// Requests of the surveillance page.
 
 import { byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
 import { request, TOO_LATE } from "../../static/request.js";
 
-const LONG = 30_000; // an archive may think for long
+const DEADLINE_MS = 30_000; // a search of a large archive takes time
 
 export const page = JSON.parse(byId("page").textContent);
 
-/** A text of the page's language, its fields filled in. */
+/** A text in the page's language, with its fields filled in. */
 export function words(key, fields = {}) {
   const text = page.words[key] ?? key.slice(key.indexOf(".") + 1).replaceAll("_", " ");
   return text.replace(/\{(\w+)\}/g, (_, name) => fields[name] ?? "");
 }
 
-/** The answer to a question: `{status, body, text}`. `status` 0: no answer came. */
+/** Send a GET; return `{status, body, text}`. `status` is 0 if there was no response. */
 export function get(path, query) {
-  return told(request(`${path}?${query}`, { deadline: LONG }));
+  return checked(request(`${path}?${query}`, { deadline: DEADLINE_MS }));
 }
 
 export function post(path, body, more = {}) {
-  return told(request(path, { token: page.token, touch: touch(), deadline: LONG, ...more, body }));
+  return checked(
+    request(path, { token: page.token, touch: touch(), deadline: DEADLINE_MS, ...more, body }),
+  );
 }
 
-async function told(asked) {
+async function checked(asked) {
   const answer = await asked;
   if (answer.status === 401) location.reload();
   if (answer.status === 0) return { ...answer, text: words("page.no_server") };
   return answer.status === TOO_LATE ? { ...answer, text: words("pit.late") } : answer;
 }
 
-/** A moment on this machine's clock, with its offset from UTC. */
+/** A time on this machine's clock, with its offset from UTC. */
 export function moment(time, day = false) {
   const at = new Date(time);
   const two = (number) => String(Math.trunc(Math.abs(number))).padStart(2, "0");
@@ -41,7 +43,7 @@ export function moment(time, day = false) {
   return `${day ? `${date} ` : ""}${clock} ${zone}`;
 }
 
-/** What each mark looks like, so that it is known without its colour. */
+/** The sign of each mark, so that it is recognised without its colour. */
 export const SIGNS = {
   result: "",
   void: "∅",

@@ -1,9 +1,9 @@
-// Sealed cards of a round: asked for with the PIN, shown for a while, and kept nowhere.
+// Sealed cards of a round: requested with the PIN, shown for two minutes, never stored.
 
 import { h } from "../../static/drawing.js";
 import { moment, page, post, words } from "./asking.js";
 
-const SHOWN = 120_000;
+const SHOWN_MS = 120_000;
 const SUITS = { c: "♣", d: "♦", h: "♥", s: "♠" };
 /** @type {number | undefined} */
 let hiding;
@@ -25,7 +25,7 @@ export function cards(place) {
     );
     return section;
   }
-  const told = h("p", { class: "told", role: "alert" });
+  const message = h("p", { class: "told", role: "alert" });
   const why = h("input", {
     type: "text",
     name: "why",
@@ -51,7 +51,7 @@ export function cards(place) {
       h("label", {}, words("page.pin_again"), pin),
       go,
     ),
-    told,
+    message,
     hole,
   );
   return section;
@@ -59,7 +59,7 @@ export function cards(place) {
   async function ask(event) {
     event.preventDefault();
     go.disabled = true;
-    told.textContent = "";
+    message.textContent = "";
     const { body, text } = await post("/surveillance/cards", {
       ...place,
       why: why.value,
@@ -69,7 +69,7 @@ export function cards(place) {
     go.disabled = false;
     hole.replaceChildren();
     if (!body?.ok) {
-      told.textContent = body?.text ?? text;
+      message.textContent = body?.text ?? text;
       return;
     }
     const drawn = [
@@ -95,7 +95,7 @@ export function cards(place) {
     ];
     hole.replaceChildren(...drawn.filter(Boolean));
     clearTimeout(hiding);
-    hiding = setTimeout(() => hole.replaceChildren(), SHOWN);
+    hiding = setTimeout(() => hole.replaceChildren(), SHOWN_MS);
   }
 }
 

@@ -1,14 +1,14 @@
-// A round in detail: what was said of it in order, with its evidence beside the article.
+// A round in detail: its events in order, with article and evidence.
 
 import { at } from "../../static/base.js";
 import { h } from "../../static/drawing.js";
 import { moment, page, SIGNS, words } from "./asking.js";
 import { cards } from "./cards.js";
 
-/** What stands in the detail for a round. `told`: the server's answer. */
-export function round(place, told) {
+/** The elements of a round's detail. `answer`: the server's response. */
+export function round(place, answer) {
   const command = `novamas surveillance clip --table ${place.table} --session ${place.session} --round ${place.round} ${place.table}-${place.session}-${place.round}.mp4`;
-  const [first] = told.items;
+  const [first] = answer.items;
   return [
     h(
       "div",
@@ -19,11 +19,11 @@ export function round(place, told) {
     first
       ? h("p", { class: "soft" }, h("time", { datetime: first.time }, moment(first.time, true)))
       : h("p", {}, words("page.nothing")),
-    ...told.missing.map((each) => h("p", { class: "told" }, each)),
+    ...answer.missing.map((each) => h("p", { class: "told" }, each)),
     h(
       "ol",
       { class: "events" },
-      told.items.map((item) => event(item, told.laws)),
+      answer.items.map((item) => event(item, answer.laws)),
     ),
     h(
       "section",

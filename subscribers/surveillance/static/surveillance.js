@@ -9,21 +9,21 @@ import { get, moment, page, post, SIGNS, words } from "./asking.js";
 import { event, named, round } from "./round.js";
 import { draw, same } from "./timeline.js";
 
-const HOUR = 3_600_000;
-const LEAST = 60_000;
-const AGAIN = 2000;
-const HERE = 20_000; // between two requests that say that the person is here
+const HOUR_MS = 3_600_000;
+const MIN_SPAN_MS = 60_000;
+const RETRY_MS = 2000;
+const PRESENCE_INTERVAL_MS = 20_000; // between two requests that report the person's presence
 const loaded = performance.now();
 let ends = loaded + page.left * 1000;
 let touched = loaded;
-let asked = 0;
+let searchNumber = 0;
 /** @type {{table: string, session: string, round: string} | null} */
 let chosen = null;
 let items = [];
 let news = 0;
 /** @type {number | null} */
-let newest = null; // the last record that was listed or told of
-let begun = 0; // the record after which the stream tells of all
+let newest = null; // the last record that was listed or announced
+let streamStart = 0; // the record after which the stream announces every one
 
 const given = new URLSearchParams(location.search);
 const option = (value, text) => h("option", { value }, text);
@@ -68,7 +68,7 @@ const detail = h(
   h("p", { class: "soft" }, words("page.choose")),
 );
 
-/** A moment of this machine's clock, as an input of it has it. */
+/** A time on this machine's clock, as the value of a datetime-local input. */
 function local(at) {
   return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
@@ -78,11 +78,11 @@ function now() {
   return serverTime() ?? page.now + performance.now() - loaded;
 }
 
-/** What the timeline shows: milliseconds. */
+/** The span of the timeline, in milliseconds since 1970. */
 function span() {
   const end = to.value ? Date.parse(to.value) : now();
-  const begin = from.value ? Date.parse(from.value) : end - HOUR;
-  return begin < end ? [begin, end] : [end - HOUR, end];
+  const begin = from.value ? Date.parse(from.value) : end - HOUR_MS;
+  return begin < end ? [begin, end] : [end - HOUR_MS, end];
 }
 
 function query() {
@@ -96,7 +96,9 @@ function query() {
   return found;
 }
 
-/** The page's address says what is shown, so that it can be sent to somebody. No card is in it. */
+/**
+ * Store the search in the page's address, so that it can be sent to a colleague. It has no card.
+ */
 function remember() {
   const mine = query();
   if (!from.value) mine.delete("from");
@@ -105,14 +107,16 @@ function remember() {
 }
 
 async function search() {
-  const number = ++asked;
+  const number = ++searchNumber;
   const [begin, end] = span();
   news = 0;
   fresh.hidden = true;
   remember();
   const [drawn, listed] = await Promise.all([get("/surveillance/timeline", query()), list(false)]);
-  if (number !== asked) return;
-  if (passes(drawn) || passes(listed)) setTimeout(() => number === asked && search(), AGAIN);
+  if (number !== searchNumber) return;
+  if (passes(drawn) || passes(listed)) {
+    setTimeout(() => number === searchNumber && search(), RETRY_MS);
+  }
   if (!drawn.body) return trouble(drawn);
   line.replaceChildren(
     ...draw(drawn.body, table.value ? [table.value] : page.tables, begin, end, chosen, open),
@@ -120,13 +124,13 @@ async function search() {
 }
 
 async function list(further_) {
-  const number = asked;
+  const number = searchNumber;
   const asking = query();
   const last = items[items.length - 1];
   if (further_ && last) asking.set("beyond", `${last.time},${last.number}`);
   const answer = await get("/surveillance/records", asking);
   const { body } = answer;
-  if (number !== asked) return answer;
+  if (number !== searchNumber) return answer;
   if (!body) {
     trouble(answer);
     return answer;
@@ -142,7 +146,7 @@ async function list(further_) {
   return answer;
 }
 
-/** Whether no answer came, or one that may be another soon. */
+/** True if a retry may succeed: no response, or an error of the server. */
 function passes({ status: code }) {
   return code === 0 || code >= 500;
 }
@@ -151,7 +155,7 @@ function trouble({ status: code, text }) {
   status.textContent = text || words("page.trouble", { why: code });
 }
 
-/** The round of a record; null where it belongs to none. */
+/** The round of a record, or null. */
 function place(item) {
   return item.table && item.session && item.round
     ? { table: item.table, session: item.session, round: item.round }
@@ -159,10 +163,10 @@ function place(item) {
 }
 
 function row(item) {
-  const of = place(item);
+  const roundPlace = place(item);
   return h(
     "tr",
-    { class: of && same(of, chosen) ? "chosen" : null, "data-number": item.number },
+    { class: roundPlace && same(roundPlace, chosen) ? "chosen" : null, "data-number": item.number },
     h(
       "td",
       { class: "time" },
@@ -172,7 +176,7 @@ function row(item) {
       "td",
       {},
       item.table || item.node || item.site,
-      of && h("span", { class: "soft" }, ` ${item.session}/${item.round}`),
+      roundPlace && h("span", { class: "soft" }, ` ${item.session}/${item.round}`),
     ),
     h(
       "td",
@@ -181,7 +185,11 @@ function row(item) {
         "div",
         { class: "of" },
         h("span", { class: `sign ${item.mark}`, "aria-hidden": "true" }, SIGNS[item.mark]),
-        h("button", { type: "button", click: () => (of ? open(of) : alone(item)) }, item.title),
+        h(
+          "button",
+          { type: "button", click: () => (roundPlace ? open(roundPlace) : alone(item)) },
+          item.title,
+        ),
         item.simulated && h("span", { class: "simulated" }, words("page.simulated")),
       ),
     ),
@@ -190,15 +198,15 @@ function row(item) {
   );
 }
 
-async function open(of) {
-  const mine = { table: of.table, session: of.session, round: of.round };
+async function open(roundPlace) {
+  const mine = { table: roundPlace.table, session: roundPlace.session, round: roundPlace.round };
   chosen = mine;
   mark();
   remember();
   const { body, ...failed } = await get("/surveillance/round", new URLSearchParams(mine));
   if (mine !== chosen) return;
   if (!body) {
-    if (passes(failed)) setTimeout(() => mine === chosen && open(of), AGAIN);
+    if (passes(failed)) setTimeout(() => mine === chosen && open(roundPlace), RETRY_MS);
     return trouble(failed);
   }
   show(named(mine), round(mine, body));
@@ -223,8 +231,8 @@ function alone(item) {
 
 function mark() {
   for (const each of rows.children) {
-    const of = place(items.find((item) => String(item.number) === each.dataset.number));
-    each.classList.toggle("chosen", of !== null && same(of, chosen));
+    const roundPlace = place(items.find((item) => String(item.number) === each.dataset.number));
+    each.classList.toggle("chosen", roundPlace !== null && same(roundPlace, chosen));
   }
 }
 
@@ -238,7 +246,7 @@ function show(name, children) {
 
 function move(by, zoom = 1) {
   const [begin, end] = span();
-  const wide = Math.max(LEAST, (end - begin) * zoom);
+  const wide = Math.max(MIN_SPAN_MS, (end - begin) * zoom);
   const middle = (begin + end) / 2 + by * (end - begin);
   from.value = local(middle - wide / 2);
   to.value = local(middle + wide / 2);
@@ -251,33 +259,33 @@ function latest() {
   search();
 }
 
-/** All up to this record is listed, unless the stream began only behind it. */
+/** Every record up to this one is listed, unless the stream started after it. */
 function reach(number) {
   newest = number;
-  if (number < begun) search();
-  begun = 0;
+  if (number < streamStart) search();
+  streamStart = 0;
 }
 
 function streamBegins(number) {
-  begun = number;
+  streamStart = number;
   if (newest !== null) reach(newest);
 }
 
-function add(told) {
-  newest = told.newest;
-  if (table.value && !told.tables.includes(table.value)) return;
-  news += told.count;
+function add(update) {
+  newest = update.newest;
+  if (table.value && !update.tables.includes(table.value)) return;
+  news += update.count;
   fresh.textContent = words("page.new", { count: news });
   fresh.hidden = false;
 }
 
-function lose(since) {
+function onLink(since) {
   if (since) status.textContent = words("page.no_server");
   else if (status.textContent === words("page.no_server")) status.textContent = "";
 }
 
 async function here({ timeStamp }) {
-  if (timeStamp - touched < HERE) return;
+  if (timeStamp - touched < PRESENCE_INTERVAL_MS) return;
   touched = timeStamp;
   const { body } = await post("/pit/here", {}, { touch: touch(timeStamp) });
   if (body) ends = performance.now() + body.left * 1000;
@@ -407,8 +415,8 @@ if (given.has("of_round")) {
   });
 }
 search();
-// where it is refused, the person may have signed out: the answer to a question tells
+// if the stream is refused, the person may have signed out: a request finds out
 const stream = () => `/surveillance/stream${newest === null ? "" : `?after=${newest}`}`;
-connectAlone(stream, { begin: streamBegins, new: add, trouble: () => {} }, lose, () =>
+connectAlone(stream, { begin: streamBegins, new: add, trouble: () => {} }, onLink, () =>
   get("/surveillance/records", query()),
 );

@@ -1,21 +1,21 @@
-// Rounds as blocks by time, a line for each table. A line is one stop of the keyboard: arrows go
-// through its rounds, Enter opens one.
+// Rounds as blocks over time, one line per table. A line is one tab stop: arrow keys go through its
+// rounds, Enter opens one.
 
 import { h } from "../../static/drawing.js";
 import { moment, SIGNS, words } from "./asking.js";
 
 const TICKS = 8;
 
-/** `open(block)` is called for a round that is chosen. `begin`, `end`: milliseconds. */
-export function draw(told, tables, begin, end, chosen, open) {
-  const { blocks: all, points: others } = told.timeline;
+/** Draw the timeline; `open(block)` opens a round. `begin`, `end`: milliseconds since 1970. */
+export function draw(answer, tables, begin, end, chosen, open) {
+  const { blocks: all, points: others } = answer.timeline;
   const lanes = [
     ...new Set([...tables, ...all.map((each) => each.table), ...others.map((each) => each.table)]),
   ].filter(Boolean);
   const within = (time) => Math.min(Math.max(Date.parse(time), begin), end) - begin;
   const percent = (span) => `${(100 * span) / (end - begin)}%`;
   return [
-    told.crowded && h("p", { class: "soft" }, words("page.crowded")),
+    answer.crowded && h("p", { class: "soft" }, words("page.crowded")),
     lanes.map(lane),
     h(
       "div",

@@ -4,8 +4,14 @@ import { h, s } from "../drawing.js";
 import { finish, hand, latest, most, notes } from "./cards.js";
 
 const ROWS = 6;
-const WIDE = { bead_plate: 14, big_road: 36, big_eye_boy: 28, small_road: 28, cockroach_road: 28 };
-const NARROW = {
+const WIDE_COLUMNS = {
+  bead_plate: 14,
+  big_road: 36,
+  big_eye_boy: 28,
+  small_road: 28,
+  cockroach_road: 28,
+};
+const NARROW_COLUMNS = {
   bead_plate: 14,
   big_road: 22,
   big_eye_boy: 28,
@@ -79,26 +85,28 @@ function counts(body) {
  * One road: as many of its latest columns as there is room for, but always the newest coup, which a
  * dragon tail may have overtaken.
  */
-function road(told, letters) {
-  const wide = (innerWidth < 700 ? NARROW : WIDE)[told.id];
-  const last = Math.max(-1, ...told.cells.map((cell) => cell.column));
-  const newest = told.cells.length > 0 ? told.cells[told.cells.length - 1].column : 0;
+function road(roadData, letters) {
+  const wide = (innerWidth < 700 ? NARROW_COLUMNS : WIDE_COLUMNS)[roadData.id];
+  const last = Math.max(-1, ...roadData.cells.map((cell) => cell.column));
+  const newest = roadData.cells.length > 0 ? roadData.cells[roadData.cells.length - 1].column : 0;
   const first = Math.max(0, Math.min(last + 1 - wide, newest - 1));
-  const drawn = told.cells
+  const drawn = roadData.cells
     .filter((cell) => cell.column >= first && cell.column < first + wide)
-    .map((cell) => CELLS[told.id](cell, cell.column - first, letters));
+    .map((cell) => CELLS[roadData.id](cell, cell.column - first, letters));
   const grid = `${Array.from({ length: wide + 1 }, (_, i) => `M${i * 10} 0V${ROWS * 10}`).join("")}${Array.from({ length: ROWS + 1 }, (_, i) => `M0 ${i * 10}H${wide * 10}`).join("")}`;
-  const said = told.cells.map((cell) => letters[cell.coup?.winner ?? cell.winner] ?? "").join(" ");
+  const said = roadData.cells
+    .map((cell) => letters[cell.coup?.winner ?? cell.winner] ?? "")
+    .join(" ");
   return h(
     "figure",
-    { class: `road road-${told.id}` },
-    h("figcaption", {}, told.title),
+    { class: `road road-${roadData.id}` },
+    h("figcaption", {}, roadData.title),
     s(
       "svg",
       {
         viewBox: `-0.5 -0.5 ${wide * 10 + 1} ${ROWS * 10 + 1}`,
         role: "img",
-        "aria-label": `${told.title} ${said}`.trim(),
+        "aria-label": `${roadData.title} ${said}`.trim(),
       },
       s("path", { class: "grid", d: grid }),
       drawn,

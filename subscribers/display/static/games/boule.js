@@ -5,7 +5,7 @@ import { bars, disc, face, frequencies, lanes, marks, nothing, ring, row } from 
 import { words } from "../page.js";
 
 const LANES = ["red", "plain", "black"];
-const SMALL = 12;
+const COMPACT_COUNT = 12;
 
 export function draw(body, picture, compact) {
   const last = body.last;
@@ -13,7 +13,7 @@ export function draw(body, picture, compact) {
   if (compact) {
     return [
       last ? face(last.number, last.colour, said) : nothing(),
-      row(body.spins.slice(0, SMALL)),
+      row(body.spins.slice(0, COMPACT_COUNT)),
     ];
   }
   const places = body.places.map((place) => ({ text: place.share.text, colour: place.colour }));

@@ -14,13 +14,13 @@ const LATTICE = Array.from(
 ).join("");
 
 /** One card: rank above, suit below, both as large as the card allows. */
-export function card(told, extra = "") {
+export function card(view, extra = "") {
   const paper = s("rect", { class: "paper", x: 1, y: 1, width: 58, height: 82, rx: 6 });
-  if (told.rank === null) {
+  if (view.rank === null) {
     const clip = { class: "back", x: 5, y: 5, width: 50, height: 74, rx: 3 };
     return s(
       "svg",
-      { class: `card down ${extra}`, viewBox: "0 0 60 84", role: "img", "aria-label": told.label },
+      { class: `card down ${extra}`, viewBox: "0 0 60 84", role: "img", "aria-label": view.label },
       paper,
       s(
         "svg",
@@ -30,22 +30,22 @@ export function card(told, extra = "") {
       ),
     );
   }
-  const wide = told.rank.length > 1 ? { textLength: 46, lengthAdjust: "spacingAndGlyphs" } : {};
+  const wide = view.rank.length > 1 ? { textLength: 46, lengthAdjust: "spacingAndGlyphs" } : {};
   return s(
     "svg",
     {
-      class: `card suit-${told.suit ?? "joker"} ${extra}`,
+      class: `card suit-${view.suit ?? "joker"} ${extra}`,
       viewBox: "0 0 60 84",
       role: "img",
-      "aria-label": told.label,
+      "aria-label": view.label,
     },
     paper,
-    s("text", { class: "rank", x: 30, y: told.suit ? 37 : 58, ...wide }, told.rank),
-    told.suit &&
+    s("text", { class: "rank", x: 30, y: view.suit ? 37 : 58, ...wide }, view.rank),
+    view.suit &&
       s("path", {
         class: "pip",
         transform: "translate(14.4 49.5) scale(1.3)",
-        d: SUITS[told.suit],
+        d: SUITS[view.suit],
       }),
   );
 }
@@ -55,7 +55,7 @@ export function card(told, extra = "") {
  * of the card that lies sideways; `slots`: places to show, `room`: cards to leave room for.
  */
 export function hand(
-  told,
+  view,
   {
     level = "h2",
     turned = /** @type {number | null} */ (null),
@@ -65,46 +65,46 @@ export function hand(
     extra = "",
   } = {},
 ) {
-  const low = new Set(told.low.map((each) => each.label));
-  const next = told.badge?.id === "next";
-  const places = Math.max(slots, told.cards.length + (next ? 1 : 0));
+  const low = new Set(view.low.map((each) => each.label));
+  const next = view.badge?.id === "next";
+  const places = Math.max(slots, view.cards.length + (next ? 1 : 0));
   const state = [
     won && "outcome-win",
-    told.outcome && `outcome-${told.outcome.id}`,
-    told.badge && `is-${told.badge.id}`,
+    view.outcome && `outcome-${view.outcome.id}`,
+    view.badge && `is-${view.badge.id}`,
   ]
     .filter(Boolean)
     .join(" ");
   return h(
     "section",
-    { class: `hand ${state} ${extra}`, "data-hand": told.id, "aria-label": told.name },
+    { class: `hand ${state} ${extra}`, "data-hand": view.id, "aria-label": view.name },
     h(
       "header",
       {},
-      h(level, {}, told.name),
-      told.badge && !next && h("span", { class: `badge badge-${told.badge.id}` }, told.badge.text),
-      told.points !== null && h("span", { class: "points" }, told.points),
+      h(level, {}, view.name),
+      view.badge && !next && h("span", { class: `badge badge-${view.badge.id}` }, view.badge.text),
+      view.points !== null && h("span", { class: "points" }, view.points),
     ),
     h(
       "div",
       { class: "cards", style: { "--count": Math.max(places, room, 1) } },
-      told.cards.map((each, index) =>
+      view.cards.map((each, index) =>
         card(
           each,
           `${turned === index ? "sideways" : ""} ${each.rank !== null && low.has(each.label) ? "low" : ""}`,
         ),
       ),
-      Array.from({ length: places - told.cards.length }, (_, index) =>
-        slot(next && index === 0 ? told.badge.text : null),
+      Array.from({ length: places - view.cards.length }, (_, index) =>
+        slot(next && index === 0 ? view.badge.text : null),
       ),
     ),
     h(
       "p",
       { class: "told" },
-      told.outcome && h("strong", { class: "outcome" }, told.outcome.text),
-      told.makes.map((each) => h("span", { class: "makes" }, each)),
-      !told.outcome && told.said && h("span", { class: "said" }, told.said),
-      told.bets.map((each) => h("small", { class: "bet" }, each)),
+      view.outcome && h("strong", { class: "outcome" }, view.outcome.text),
+      view.makes.map((each) => h("span", { class: "makes" }, each)),
+      !view.outcome && view.said && h("span", { class: "said" }, view.said),
+      view.bets.map((each) => h("small", { class: "bet" }, each)),
     ),
   );
 }
@@ -128,26 +128,26 @@ export function most(hands) {
 }
 
 /** How the last round ended, or, while one is played, what the result before it was. */
-export function finish(told) {
+export function finish(view) {
   return h(
     "div",
     { class: "finish" },
-    told.ended &&
+    view.ended &&
       h(
         "p",
-        { class: `ended ended-${told.ended.kind} won-${told.ended.winner ?? "none"}` },
-        h("span", { class: "of" }, told.ended.label),
-        h("strong", {}, told.ended.text),
-        told.ended.marks.map((each) => h("span", { class: "mark" }, each)),
-        told.ended.corrected && h("span", { class: "corrected" }, told.ended.corrected),
+        { class: `ended ended-${view.ended.kind} won-${view.ended.winner ?? "none"}` },
+        h("span", { class: "of" }, view.ended.label),
+        h("strong", {}, view.ended.text),
+        view.ended.marks.map((each) => h("span", { class: "mark" }, each)),
+        view.ended.corrected && h("span", { class: "corrected" }, view.ended.corrected),
       ),
-    told.before &&
+    view.before &&
       h(
         "p",
         { class: "before-this" },
-        `${told.before_label} · ${told.before.label} · ${[told.before.text, ...told.before.marks, told.before.corrected].filter(Boolean).join(" · ")}`,
+        `${view.before_label} · ${view.before.label} · ${[view.before.text, ...view.before.marks, view.before.corrected].filter(Boolean).join(" · ")}`,
       ),
-    told.open.map((each) => h("p", { class: "still-open" }, each)),
+    view.open.map((each) => h("p", { class: "still-open" }, each)),
   );
 }
 
@@ -164,13 +164,13 @@ export function notes(lines) {
 }
 
 /** The latest rounds, newest first. */
-export function latest(told) {
+export function latest(view) {
   return (
-    told.latest.length > 0 &&
+    view.latest.length > 0 &&
     h(
       "ol",
       { class: "latest" },
-      told.latest.map((each) =>
+      view.latest.map((each) =>
         h(
           "li",
           { class: `ended-${each.kind} won-${each.winner ?? "none"}`, value: each.round },

@@ -29,22 +29,22 @@ export function draw(body) {
   );
 }
 
-function seat(told, index, count, body) {
+function seat(view, index, count, body) {
   const room = most(body.seats.map((each) => each.hand));
   // the first seat is at the left of the bottom, the others follow clockwise as on the table
   const angle = Math.PI * (0.5 + (2 * (index + 0.5)) / count);
   const place = { "--x": outward(Math.cos(angle)), "--y": outward(Math.sin(angle)) };
   return h(
     "div",
-    { class: told.out ? "seat out" : "seat", style: place },
-    told.button &&
+    { class: view.out ? "seat out" : "seat", style: place },
+    view.button &&
       h(
         "span",
         { class: "button", title: body.button, "aria-label": body.button, role: "img" },
         "D",
       ),
-    hand(told.hand, { room }),
-    told.status && h("p", { class: "status" }, told.status),
+    hand(view.hand, { room }),
+    view.status && h("p", { class: "status" }, view.status),
   );
 }
 
@@ -53,10 +53,10 @@ function outward(part) {
   return (Math.sign(part) * Math.sqrt(Math.abs(part))).toFixed(4);
 }
 
-function pots(told) {
+function pots(view) {
   return h(
     "dl",
     { class: "pots" },
-    told.map((each) => h("div", {}, h("dt", {}, each.name), h("dd", {}, each.winners.join(" · ")))),
+    view.map((each) => h("div", {}, h("dt", {}, each.name), h("dd", {}, each.winners.join(" · ")))),
   );
 }

@@ -37,7 +37,7 @@ const PIPS = {
     [1, 1],
   ],
 };
-const SMALL = 10;
+const COMPACT_COUNT = 10;
 
 export function draw(body, _, compact) {
   const last = body.last;
@@ -66,7 +66,7 @@ export function draw(body, _, compact) {
         : h("p", { class: "nothing" }, words("display.no_result")),
       body.shooter && h("p", { class: "soft" }, words("display.throws", { who: body.shooter })),
     ),
-    throws(compact ? body.throws.slice(0, SMALL) : body.throws, compact),
+    throws(compact ? body.throws.slice(0, COMPACT_COUNT) : body.throws, compact),
   ];
   if (!compact && body.counted > 0) shown.push(totals(body));
   return shown;

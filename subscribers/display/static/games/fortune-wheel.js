@@ -4,7 +4,7 @@ import { h } from "../drawing.js";
 import { bars, disc, face, frequencies, nothing, ring, row, spin } from "../numbers.js";
 import { words } from "../page.js";
 
-const SMALL = 12;
+const COMPACT_COUNT = 12;
 const STARS = { joker: "★", joker_red: "★", joker_black: "☆" };
 
 export function draw(body, picture, compact) {
@@ -13,7 +13,7 @@ export function draw(body, picture, compact) {
   if (compact) {
     return [
       last ? face(text(last.number), null, null) : nothing(),
-      row(body.spins.slice(0, SMALL), text),
+      row(body.spins.slice(0, COMPACT_COUNT), text),
     ];
   }
   const places = body.ring.map((symbol) => ({ text: STARS[symbol] ?? text(symbol), colour: null }));

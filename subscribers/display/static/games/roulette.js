@@ -6,14 +6,14 @@ import { disc, extremes, face, frequencies, lanes, marks, nothing, ring, row } f
 import { words } from "../page.js";
 
 const LANES = ["red", "green", "black"];
-const SMALL = 12;
+const COMPACT_COUNT = 12;
 
 export function draw(body, picture, compact) {
   const last = body.last;
   if (compact) {
     return [
       last ? face(last.number, last.colour, colourOf(last)) : nothing(),
-      row(body.spins.slice(0, SMALL)),
+      row(body.spins.slice(0, COMPACT_COUNT)),
     ];
   }
   const colours = Object.fromEntries(body.ring.map((place) => [place.number, place.colour]));
