@@ -558,7 +558,7 @@ class DamagedBytes(bytes):
 
     damaged: tuple[int, ...]
 
-    def __new__(cls, data: bytes, damaged: tuple[int, ...]) -> DamagedBytes:  # noqa: D102
+    def __new__(cls, data: bytes, damaged: tuple[int, ...]) -> DamagedBytes:
         made = super().__new__(cls, data)
         made.damaged = damaged
         return made
