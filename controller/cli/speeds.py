@@ -32,13 +32,18 @@ class Heard(msgspec.Struct, frozen=True):
     bytes: int
     frames: int
     damaged: int
+    damaged_since: int = 0
+    """Of the damaged frames, those after the first valid one. What came before it may be the end of
+    a frame that began before we listened, or bytes that the device sent at the speed of before.
+    """
     failed: str = ""
     """Why the link could not be read."""
 
     @property
     def fits(self) -> bool:
         """Whether it is most likely the right one."""
-        return self.frames > self.damaged
+        enough = self.frames >= ENOUGH and self.frames > self.damaged_since
+        return enough or self.frames > self.damaged
 
     def __str__(self) -> str:
         if self.failed:
@@ -85,18 +90,22 @@ def listened(
 
 
 def _listened_at(url: str, baud: int, codec: Codec, ended: Sequence[int]) -> Heard:
-    size, until, failed = 0, time.monotonic() + LISTEN, ""
+    size, until, failed, before = 0, time.monotonic() + LISTEN, "", 0
+    counters = codec.counters
     try:
         link = open_link(url)
         try:
-            while (
-                not ended and (now := time.monotonic()) < until and codec.counters.frames < ENOUGH
-            ):
-                if data := link.read(min(LOOK, until - now)):
-                    size += len(data)
-                    feed(codec, data, time.monotonic())
+            while not ended and (now := time.monotonic()) < until and counters.frames < ENOUGH:
+                data = link.read(min(LOOK, until - now))
+                size += len(data)
+                for byte in data:  # one by one: the verdict must not depend on the size of a read
+                    feed(codec, bytes([byte]), time.monotonic())
+                    if not counters.frames:
+                        before = counters.damaged
+                    if counters.frames == ENOUGH:
+                        break
         finally:
             link.close()
     except LinkFailedError as error:
         failed = str(error)
-    return Heard(baud, size, codec.counters.frames, codec.counters.damaged, failed)
+    return Heard(baud, size, counters.frames, counters.damaged, counters.damaged - before, failed)

@@ -30,8 +30,10 @@ SPEEDS = {
 class Device:
     """Says the same again and again; at another speed than its own it is not understood."""
 
-    def __init__(self, baud: int, data: bytes) -> None:
+    def __init__(self, baud: int, data: bytes, before: bytes = b"") -> None:
+        """``before``: what it sends once, when it is first read at its own speed."""
         self.baud = baud
+        self._before = before
         self.heard = b""
         self._data = data
         self._fd, port = os.openpty()
@@ -50,6 +52,8 @@ class Device:
         while not self._ended.wait(0.02):
             right = SPEEDS.get(termios.tcgetattr(self._fd)[4]) == self.baud
             said = self._data if right else bytes(byte & 0x55 | 0x80 for byte in self._data)
+            if right:
+                said, self._before = self._before + said, b""
             with suppress(BlockingIOError):
                 self.heard += os.read(self._fd, 1000)
             with suppress(BlockingIOError):
@@ -125,6 +129,20 @@ def test_a_speed_that_is_not_the_usual_one_is_found_too(
     assert tried[-1] == "38400"
     assert "9600" not in tried
     assert re.search(r"38400 baud: \d+ of \d+ frames: record again with \S+\?baud=38400$", told)
+
+
+def test_what_was_sent_at_the_speed_of_before_does_not_hide_the_right_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    device = Device(9600, frames_of("bee-tek"), before=b"\x95\x55\r" * 200)
+    url = f"serial://{device.path}?baud=2400"
+    try:
+        words = ["record", url, str(tmp_path / "x.rec"), "--driver", "bee-tek", "--seconds", "1.5"]
+        assert main(words) == 1
+    finally:
+        device.close()
+    told = capsys.readouterr().err
+    assert f"record again with serial://{device.path}?baud=9600" in told
 
 
 def test_a_wrong_driver_is_not_blamed_on_the_speed(
