@@ -160,7 +160,15 @@ RULES: dict[str, tuple[str, ...]] = {
         "GAL07-105",
         "GAL07-106",
     ),
-    "chemin-de-fer/thrown-away": ("GAL07-120", "GAL07-119", "ARA02-106", "BAL05-121"),
+    "chemin-de-fer/thrown-away": (
+        "GAL07-120",
+        "GAL07-119",
+        "ARA02-106",
+        "BAL05-121",
+        "ARA02-E156",
+        "BAL05-E155",
+        "EUS96-E189",
+    ),
     "chemin-de-fer/two-third-cards": (
         "GAL07-107",
         "GAL07-053",

@@ -274,8 +274,10 @@ def printed(shared: Path) -> list[Printed]:
     found = []
     numbered = _numbered(shared / "rules" / "rules.tsv", "rule") + _numbered(OWN, "lines")
     for rule, digested in numbered:
-        told = [WHOLE.get(rule, {}).get(lines, lines) for lines in digested]
         decree = rule.partition("-")[0]
+        told = [WHOLE.get(rule, {}).get(lines, lines) for lines in digested]
+        if decree in SHORT_LINES:
+            told = [whole_sentences(copies[decree], first, last) for first, last in told]
         articles = dict.fromkeys(at[decree][first] for first, _ in told)
         text = " […] ".join(words(copies[decree], first, last) for first, last in told)
         lines = ", ".join(
@@ -283,6 +285,29 @@ def printed(shared: Path) -> list[Printed]:
         )
         found.append(Printed(rule, "; ".join(articles), lines, text))
     return found
+
+
+def whole_sentences(lines: list[str], first: int, last: int) -> tuple[int, int]:
+    """The lines with those before and after that have the rest of a sentence that they cut."""
+    if not _BEGINS.match(lines[first - 1]):
+        while first > 1 and lines[first - 2].strip() and not _ENDS.search(lines[first - 2]):
+            first -= 1
+            if _NEXT.search(lines[first - 1]):
+                break
+    cut = not _ENDS.search(lines[last - 1])
+    while cut and last < len(lines) and lines[last].strip():
+        last += 1
+        cut = not (_ENDS.search(lines[last - 1]) or _NEXT.search(lines[last - 1]))
+    return first, last
+
+
+SHORT_LINES = ("BAL05", "BAL09")
+"""The copies that keep the lines of the gazette's columns, at whose ends the numbered list cuts
+sentences. In the others a line is a paragraph.
+"""
+_BEGINS = re.compile(r"\W*([A-ZÀ-Ý0-9]|[a-z]\)|<\|)")
+_ENDS = re.compile(r"[.:;?!»”)]\s*$")
+_NEXT = re.compile(r"\w[.;:]\s+[A-ZÀ-Ý]")
 
 
 def _numbered(table: Path, column: str) -> list[tuple[str, list[tuple[int, int]]]]:
