@@ -1,6 +1,6 @@
 // Print every event of a site once and in order: node subscriber.mjs --site casino-mayor. Needs MQTT.js: npm install mqtt.
 //
-// What a subscriber must do, as docs/integrator/mqtt.md says:
+// What a subscriber must do, as docs/integrator/events.md says:
 // - begin after the event that the retained state of a table names, or with the first event of a run that begins while it
 //   listens: an event may overtake the one before it, also the very first;
 // - skip an event that it has already seen: the daemon repeats what the broker did not acknowledge;

@@ -181,7 +181,7 @@ def read_order(
         close = get_close_matches(level(name)[:64], _NAMES, n=1, cutoff=0.75)
         raise UnreadableCommandError(
             f"no command {name[:64]!r}; "
-            f"{f'send {close[0]}' if close else 'docs/integrator/mqtt.md lists them'}",
+            f"{f'send {close[0]}' if close else 'docs/integrator/commands.md lists them'}",
             sender,
         )
     try:

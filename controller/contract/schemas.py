@@ -291,9 +291,10 @@ def _asyncapi() -> Schema:
             "version": VERSION,
             "license": {"name": "Apache-2.0"},
             "description": (
-                "What gaming tables say over MQTT, seen from the daemon, and what the controller "
-                "of a jackpot says, seen from it. mqtt.md has the rules of a session, the folder "
-                "vocabulary the meaning of each name. Simulated tables have "
+                "What gaming tables publish over MQTT, seen from the daemon, and what the "
+                "controller of a jackpot publishes, seen from it. The pages in docs/integrator "
+                "have the rules of a session, their folder vocabulary the meaning of each name. "
+                "Simulated tables have "
                 f"the same topics under `{simulated}` in place of `{topics.root}`."
             ),
         },

@@ -48,7 +48,7 @@ reads them; none is published.""",
         """\
 What a person orders. Over MQTT the topic names the command and the table stamps it, so the body has
 neither `type` nor `at`; [orders](orders.md) has what a body may have besides.
-[mqtt.md](../mqtt.md#which-game-takes-which-command) says which game takes which command.""",
+[forms.md](../forms.md#which-game-takes-which-command) says which game takes which command.""",
     ),
     "orders": (
         "Orders and replies",
@@ -95,7 +95,7 @@ down is `null`.""",
     "sealed": (
         "Sealed",
         """\
-What is face down, for surveillance alone: see [mqtt.md](../mqtt.md#cards-that-are-face-down).""",
+What is face down, for surveillance alone: see [sealed.md](../sealed.md).""",
     ),
 }
 """Page -> title and introduction. A module that is not among them has a page of its own."""
@@ -310,7 +310,7 @@ def anchor(heading: str) -> str:
 def _words() -> str:
     about = (
         "Text out of a list, and what each word means. What people read instead is in the "
-        "catalogue of messages: [mqtt.md](../mqtt.md#the-words-that-people-read)."
+        "catalogue of messages: [words.md](../words.md)."
     )
     return _written("Words", about, {name: _list(of) for name, of in word_lists().items()})
 

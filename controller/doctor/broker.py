@@ -32,7 +32,7 @@ PATIENCE = 5.0
 LISTENS = 1.0
 """Seconds for what is retained."""
 PACKET = 65_536
-"""Bytes that the broker should accept at once: the daemon's own limit (docs/integrator/mqtt.md)."""
+"""Bytes that the broker should accept: the daemon's own limit (docs/integrator/commands.md)."""
 
 
 class _Client(BrokerClient):

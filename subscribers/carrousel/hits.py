@@ -3,7 +3,7 @@
 All awards that a table qualifies in one play are one hit, for they are shares of the same meter:
 what it held before the prizes of the play (EUS96 L1859: «Jackpoten hasierako zenbatekoaren»). In
 which order the prizes of a play are paid is in the shares already: what the highest leaves is what
-the next is a share of (docs/integrator/mqtt.md).
+the next is a share of (docs/integrator/jackpots.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a subscriber may rely on, at each engine: docs/integrator/mqtt.md."""
+"""What a subscriber may rely on, at each engine: docs/integrator/brokers.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The broker's access rules in docs/integrator/mqtt.md, with a real Mosquitto: who may say what,
+"""Access rules in docs/integrator/commands.md, with a real Mosquitto: who may write what,
 and the daemon works with them.
 """
 
@@ -22,7 +22,9 @@ def test_the_rules_of_the_document(
     daemon: Callable[[str], Daemon],
     subscribe: Callable[..., Subscriber],
 ) -> None:
-    found = re.search(r"```acl\n(.*?)```", (contract.INTEGRATOR / "mqtt.md").read_text(), re.DOTALL)
+    found = re.search(
+        r"```acl\n(.*?)```", (contract.INTEGRATOR / "commands.md").read_text(), re.DOTALL
+    )
     assert found is not None
     rules = tmp_path / "acl"
     rules.write_text(found[1].replace("casino-mayor", "palma"))

@@ -57,7 +57,7 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(heard: Sub
         ("session.open", {"role": "table_head"}, "`by`"),
         ("session.open", {**HEAD, "extra": 1}, "extra"),
         ("session.open", {**HEAD, "at": 1.0}, "at: leave out of the body"),
-        ("bets.steal", HEAD, "no command 'bets-steal'; docs/integrator/mqtt.md lists them"),
+        ("bets.steal", HEAD, "no command 'bets-steal'; docs/integrator/commands.md lists them"),
         ("session.opn", HEAD, "no command 'session-opn'; send session-open"),
         ("wheel.number", {**HEAD, "number": 17}, "no command 'wheel-number'"),
         ("session.open", {**HEAD, "note": "x" * 20_000}, None),

@@ -30,7 +30,7 @@ DOCUMENTED_503 = {
     "/wheels": "",
     "/wheels/{table}/{number}": "",
 }
-"""Routes that answer with 503, and its text (docs/technician/web.md, docs/pit/console.md)."""
+"""Routes that answer with 503 (docs/technician/web.md, docs/technician/console.md)."""
 USUAL: Mapping[str, Any] = {
     "table": TABLE,
     "jackpot": JACKPOT,

@@ -33,10 +33,10 @@ EXAMPLES = [
     (label, json.loads(body))
     for label, body in re.findall(
         r"^```json (.+?)\n(.*?)^```",
-        (contract.INTEGRATOR / "mqtt.md").read_text(),
+        "\n".join(page.read_text() for page in sorted(contract.INTEGRATOR.glob("*.md"))),
         re.MULTILINE | re.DOTALL,
     )
-    if label != "outcome"  # part of a result: tests/controller/mqtt/test_mqtt_page.py
+    if label != "outcome"  # part of a result: tests/controller/mqtt/test_integrator_pages.py
 ]
 BODIES: dict[str, tuple[str, type[Any]]] = {
     "info": ("retained", Info),
@@ -195,8 +195,7 @@ def test_what_the_code_refuses_the_schema_refuses(line: bytes) -> None:
 
 
 def test_a_published_event_shows_its_envelope() -> None:
-    label, event = EXAMPLES[0]
-    assert label == "event"
+    event = next(body for label, body in EXAMPLES if label == "event")
     for field in ("site", "table", "boot", "seq", "time"):
         assert not validator("events").is_valid(
             {name: value for name, value in event.items() if name != field}
@@ -218,14 +217,18 @@ def test_the_topics_of_the_documents_are_those_of_the_code() -> None:
     channels = json.loads(contract.files()["asyncapi.json"])["channels"]
     addresses = {re.sub(r"\{(\w+)\}", r"<\1>", channel["address"]) for channel in channels.values()}
     below = Topics("<site>").root + "/"
-    told = {row[0] for row in contract.table(contract.sections("integrator/mqtt.md")["Topics"])}
+    told = {
+        row[0] for row in contract.table(contract.sections("integrator/topics.md")["All topics"])
+    }
     assert {below + topic for topic in told} == addresses
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
     told = {
         name: set(re.findall(r"`(\w+)`", f"`{fields}`"))
-        for name, fields in contract.table(contract.sections("integrator/mqtt.md")["Commands"])
+        for name, fields in contract.table(
+            contract.sections("integrator/commands.md")["All commands"]
+        )
     }
     own = {}
     for command in COMMANDS:

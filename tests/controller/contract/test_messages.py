@@ -410,7 +410,7 @@ def test_the_contract_lists_every_alert_of_the_daemon_and_every_group() -> None:
     assert [
         alert for alert in sorted(sent("alert")) if "." in alert and f"`{alert}`" not in listed
     ] == []
-    page = contract.sections("integrator/mqtt.md")["The words that people read"]
+    page = contract.sections("integrator/words.md")["Words that people read"]
     groups = {name.strip("` ") for row in contract.table(page) for name in row[0].split(",")}
     assert groups == {key.partition(".")[0] for key in catalogue(ENGLISH)}
     example = json.loads(next(line for line in page.splitlines() if line.startswith("{")))

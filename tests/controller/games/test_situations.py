@@ -21,7 +21,7 @@ from devices.readings import (
     ShufflerPacket,
     ShufflerState,
 )
-from tests.controller.mqtt.test_mqtt_page import PERSON, ROUNDS, Round
+from tests.controller.mqtt.test_integrator_pages import PERSON, ROUNDS, Round
 from tests.support import contract
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
@@ -143,7 +143,7 @@ PLAYED = [each for each in ROUNDS if each.game in DEALT]
 
 
 def inputs(played: Round) -> Iterator[Input]:
-    """The inputs of a round of docs/integrator/mqtt.md."""
+    """The inputs of a round of docs/integrator."""
     for at, (name, body) in enumerate(played.lines, 1):
         if name == "device":
             told: dict[str, Any] = {"device": "device", **body}

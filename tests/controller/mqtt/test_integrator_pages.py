@@ -1,4 +1,4 @@
-"""The games in docs/integrator/mqtt.md: which accepts which command, and a round of each."""
+"""The games in docs/integrator: which accepts which command, and a round of each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from controller.tables.table import Table
 from devices.readings import Reading
 from tests.support import contract
 
-PAGE = (contract.INTEGRATOR / "mqtt.md").read_text()
+PAGES = "".join(
+    (contract.INTEGRATOR / name).read_text() for name in ("rounds.md", "rounds-cards.md")
+)
 PERSON = {"by": "M. Lasa", "role": "table_head", "client": "page"}
 TABLE, SITE = "t1", "casino-mayor"
 
@@ -45,7 +47,7 @@ class Round(NamedTuple):
 
 def rounds() -> Iterator[Round]:
     blocks = re.findall(
-        r"^```round (.*)\n((?:.*\n)*?)```\n\n```json outcome\n((?:.*\n)*?)```", PAGE, re.MULTILINE
+        r"^```round (.*)\n((?:.*\n)*?)```\n\n```json outcome\n((?:.*\n)*?)```", PAGES, re.MULTILINE
     )
     for head, lines, result in blocks:
         game, decree, *settings = head.split()
@@ -114,7 +116,7 @@ def names(text: str) -> set[str]:
 
 
 def test_the_commands_of_each_game() -> None:
-    section = contract.sections("integrator/mqtt.md")["Which game takes which command"]
+    section = contract.sections("integrator/forms.md")["Which game takes which command"]
     every = names(section.partition("and every table takes")[0])
     told = {
         game: every | names(f"`{commands}`")

@@ -1,0 +1,51 @@
+"""The pages for people at the table quote the screens: what is in italics is a text of the
+catalogue, in the language of the page, and the pages of all languages quote the same ones.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from controller.contract.messages.messages import LANGUAGES, catalogue
+from subscribers.console.words import all_of
+
+PAGES = Path(__file__).parents[2] / "docs" / "pit"
+
+
+def texts(language: str) -> dict[str, str]:
+    """Key -> text, of all that the screens show."""
+    return {
+        **catalogue(language),
+        **{f"console.{key}": text for key, text in all_of(language).items()},
+    }
+
+
+def keys(quoted: str, language: str) -> frozenset[str]:
+    """The keys of the texts that a quotation may be; fields may have any value."""
+    return frozenset(
+        key
+        for key, text in texts(language).items()
+        if re.search(r"[^\W\d_]{2}", re.sub(r"\{\w+\}", "", text))  # more than fields alone
+        and re.fullmatch(re.sub(r"\\\{\w+\\\}", ".+", re.escape(text)), quoted)
+    )
+
+
+def quotations(language: str) -> list[str]:
+    page = " ".join((PAGES / f"{language}.md").read_text().split())
+    return re.findall(r"(?<![*\w])\*([^*]+)\*(?![*\w])", page)
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_what_is_quoted_stands_on_the_screens(language: str) -> None:
+    assert quotations(language)
+    assert [quoted for quoted in quotations(language) if not keys(quoted, language)] == []
+
+
+@pytest.mark.parametrize("language", sorted(set(LANGUAGES) - {"en"}))
+def test_the_pages_of_all_languages_quote_the_same_texts(language: str) -> None:
+    assert len(quotations(language)) == len(quotations("en"))
+    for own, english in zip(quotations(language), quotations("en"), strict=True):
+        assert keys(own, language) & keys(english, "en"), f"{own!r} is not {english!r}"
