@@ -11,8 +11,15 @@ import pytest
 from tests.support.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "engineer" / "architecture.md").read_text()
-NAMED = sorted(set(re.findall(r"`([\w/]+\.py)::([\w.]+)`", PAGE)))
+PAGES = ROOT / "docs" / "engineer"
+PAGE = (PAGES / "architecture.md").read_text()
+NAMED = sorted(
+    {
+        named
+        for page in PAGES.glob("*.md")
+        for named in re.findall(r"`([\w/]+\.py)::([\w.]+)`", page.read_text())
+    }
+)
 ROOMS = {
     folder.rstrip("/"): set() if knows == "nothing else" else set(knows.split(", "))
     for folder, knows in re.findall(r"^\| `([\w/]+/)` \| .* \| (.*) \|$", PAGE, re.MULTILINE)

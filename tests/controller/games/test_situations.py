@@ -1,5 +1,5 @@
 """The same situation is told in the same words at every dealt game. Where games differ,
-docs/inspector/rules.md says so: its table is held against what they tell.
+docs/inspector/rules-situations.md says so: its table is held against what they tell.
 """
 
 from __future__ import annotations
@@ -132,9 +132,7 @@ SITUATIONS = (
 )
 PAGE = {
     (row[0], row[1]): row[2]
-    for row in contract.table(
-        contract.sections("inspector/rules.md")["The same situation at every dealt game"]
-    )
+    for row in contract.table(contract.sections("inspector/rules-situations.md")["Situations"])
 }
 WHEN = {"antes": "bets_open"}
 """Circle poker has antes in place of bets."""

@@ -138,12 +138,12 @@ def test_every_doubt_is_in_the_document(game: str, decree: str) -> None:
 
 def documented(game: str) -> list[str]:
     """The lines of the document that speak of a game's doubts."""
-    document = (Path(__file__).parents[3] / "docs" / "inspector" / "rules.md").read_text(
-        encoding="utf-8"
-    )
+    pages = sorted((Path(__file__).parents[3] / "docs" / "inspector").glob("rules-*.md"))
+    document = "".join(page.read_text(encoding="utf-8") for page in pages)
     headings = [heading for heading, games in SECTIONS.items() if game in games]
     section = "\n".join(
-        document.split(f"\n## {heading}\n")[1].split("\n## ")[0] for heading in headings
+        document.split(f"\n## {heading}\n")[1].split("\n## ")[0].split("\n# ")[0]
+        for heading in headings
     )
     own = section.split(f"Settings of `{game}`:")
     return (own[1].split("\n\n")[1] if len(own) > 1 else section).splitlines()
