@@ -1,9 +1,8 @@
-"""The command line: one module per subcommand, imported when that subcommand is the one called.
+"""The command line: one module per subcommand, imported only when that subcommand is called.
 
-Each module has ``arguments(parser)`` and ``run(arguments) -> exit status``; its line of help is in
-``SUBCOMMANDS``.
-Output for machines is JSON lines on stdout. Errors go to stderr, say what is wrong and where, and
-end with status 1 (2 for wrong usage; 3 if ``play`` or ``send`` had a command refused; for
+Each module has ``arguments(parser)`` and ``run(arguments) -> exit status``; ``SUBCOMMANDS`` has its
+help. Output for machines is JSON lines on stdout. Errors go to stderr, say what is wrong and where,
+and end with status 1 (2 for wrong usage; 3 if ``play`` or ``send`` had a command refused; for
 ``verify`` and ``audit`` see ``verdicts``).
 """
 
@@ -27,15 +26,13 @@ SUBCOMMANDS: Mapping[str, str] = {
     "run": "run the daemon: read the devices of the tables and publish their results",
     "init": "write a first configuration from what is plugged in",
     "check": "check a configuration; report every mistake with its line",
-    "reload": (
-        "have the running daemon take over its configuration; say what it did, table by table"
-    ),
+    "reload": "make the running daemon reload its configuration; report the outcome for each table",
     "doctor": (
-        "look at the machine: lines, disk, clock, broker, standby, keys, units; say what to do"
+        "check the machine: lines, disk, clock, broker, standby, keys, units; recommend what to do"
     ),
-    "explain": "say what an alert, a refusal or a message means, and what to do about it",
-    "support": "pack what support needs to know into a file, without secrets, cards and names",
-    "devices": "list what is plugged in, and every driver",
+    "explain": "explain an alert, a refusal or a message, and what to do about it",
+    "support": "pack what support needs into a file, without secrets, cards and names",
+    "devices": "list what is plugged in, and all drivers",
     "decode": "print the readings of a recording as JSON lines",
     "profile": "check a profile, or try it on a recording",
     "play": "play a game: readings and commands in as JSON lines, events out",
@@ -47,64 +44,65 @@ SUBCOMMANDS: Mapping[str, str] = {
     ),
     "export": "export a day, a table or a round of a journal, with its evidence",
     "backup": "back up journal, keys and configuration while the daemon runs, and verify the copy",
-    "restore": "restore a backup, from which the stopped daemon goes on and says so at every table",
+    "restore": (
+        "restore a backup; on its next start the daemon continues from it and announces this at "
+        "every table"
+    ),
     "record": "record the bytes of a device to a file",
-    "commission": "lead through the acceptance of a wheel or a shoe; write a signed protocol",
+    "commission": "guide through the acceptance of a wheel or a shoe; write a signed protocol",
     "simulate": "simulate a device on a pseudo-terminal, a TCP port or a broker",
-    "rules": "count the rules of the decrees by what the program does with them, or show some",
+    "rules": "count the rules of the decrees by how the program treats them, or show some",
     "games": "list the games of each decree, or show the rules of one as JSON",
     "hand": "evaluate the best poker hand of some cards by the ranking of a decree",
     "import": (
         "read a device's own history as JSON lines, or turn a capture of its line into a recording"
     ),
     "schemas": (
-        "write the JSON Schemas, the AsyncAPI document and the pages of the vocabulary, or check "
-        "that a folder has them unchanged"
+        "write the JSON Schemas, the AsyncAPI document and the vocabulary pages, or check that a "
+        "folder has them unchanged"
     ),
     "messages": "print the texts that people read, in one of five languages, as JSON lines",
     "keygen": "make the key pair of surveillance, for face-down cards",
     "unseal": (
-        "open what was sealed for surveillance: messages of the topic `sealed`, a journal, or one"
-        " of its days"
+        "open sealed data of surveillance: messages of the topic `sealed`, a journal, or one of "
+        "its days"
     ),
-    "send": "send a command to a table and wait for its answer",
+    "send": "send a command to a table and wait for its reply",
     "watch": "show the tables of a configuration on the terminal, or their events as JSON lines",
     "web": "show the tables of a configuration in the browser",
-    "carrousel": "keep the meters of the jackpots of a configuration, or read their ledger",
-    "wheel": "say from an archive how wheels and shoes behave",
-    "surveillance": "archive everything that the tables say and prove it, or search the archive",
+    "carrousel": "run the jackpots of a configuration, or read their ledger",
+    "wheel": "report wheel-bias and shuffle statistics from an archive",
+    "surveillance": "archive and verify all messages of the tables, or search the archive",
     "sign": "show the meters of jackpots on LED signs",
     "people": (
-        "who may act: make keys, enrol people, revoke, rotate keys, list, sign; what each role "
-        "may say"
+        "manage who may act: make keys, enrol people, revoke, rotate keys, list, sign; print what "
+        "each role may do"
     ),
-    "acl": (
-        "write what each kind of client may read and write at the broker, as the broker's own rules"
-    ),
+    "acl": "write the broker's access rules for each kind of client",
 }
-"""By name, what each does: the help text needs none of their modules."""
+"""Subcommands and their help, which needs none of their modules."""
 
 MODULES = {"import": "import_files"}
 """Subcommands whose name is a Python keyword, and their modules."""
 
 PASSED_ON = ("simulate", "carrousel", "surveillance")
-"""Subcommands that give their options unchanged to a program of their own."""
+"""Subcommands that pass their options unchanged to a program of their own."""
 
 
 COLLECTOR = gc.get_threshold()
-"""Python's own thresholds of the garbage collector."""
+"""Python's default thresholds of the garbage collector."""
 ALLOCATIONS = 100_000
-"""Objects that a command may allocate before the collector searches them. The modules of the daemon
-are 60,000 objects, and leave no garbage; with Python's threshold of 700 the collector searched them
-again and again, which took a tenth of the start.
+"""Objects that a command may allocate before a collection. Importing the daemon creates 60,000
+objects and no garbage; with Python's threshold of 700, repeated collections took a tenth of the
+start.
 """
 _KEY = re.compile(r"-[A-Za-z0-9_-]{42}")
 """A public key, or the name of one, that begins with a hyphen: 32 bytes in base64url."""
 
 
 class CommandLineError(NovamasError):
-    """A subcommand cannot continue. The message is all that its user needs: what is wrong, where,
-    and what to do.
+    """A subcommand cannot continue. The message tells its user what is wrong, where, and what to
+    do.
 
     ``status``: the exit status; 2 means wrong usage.
     """
@@ -115,15 +113,13 @@ class CommandLineError(NovamasError):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point of ``novamas``. Returns the exit status. ``argv``: its words; None: those of this
-    process, which ends with it.
+    """Run ``novamas`` and return the exit status. ``argv``: its words; None: those of this process,
+    which then ends.
     """
     if argv is None:
         gc.set_threshold(ALLOCATIONS)
     for name in ("stdout", "stderr"):
-        if (
-            getattr(sys, name) is None
-        ):  # closed by the caller; the next file opened would take its place
+        if getattr(sys, name) is None:  # closed by the caller; the next file would get its number
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     if argv is None:
         escape_unencodable_output()
@@ -137,7 +133,7 @@ def main(argv: list[str] | None = None) -> int:
     except CommandLineError as error:
         tell(f"novamas: {error}")
         return error.status
-    except BrokenPipeError:  # the reader of the output closed it, which is no error
+    except BrokenPipeError:  # the reader closed the pipe, which is not an error
         return 0
     except OSError as error:
         tell(f"novamas: {error.filename or 'standard output'}: {error.strerror or error}")
@@ -147,23 +143,22 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def tell(text: str) -> None:
-    """Print to standard error. If that fails, the exit status alone speaks."""
+    """Print to standard error. If that fails, only the exit status remains."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno()
-        )  # or else the exit would fail too, with a status of its own
+        # otherwise the flush at exit would fail too, and change the exit status
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
-def _run(given: list[str]) -> int:
-    words = _joined(given)
+def _run(argv: list[str]) -> int:
+    words = _joined(argv)
     chosen = next((word for word in words if not word.startswith("-")), None)
     if chosen is not None and words[0] == chosen and chosen not in SUBCOMMANDS:
         raise CommandLineError(unknown_word("command", chosen, SUBCOMMANDS), status=2)
     parser = command_line((chosen,)) if chosen is not None and chosen in SUBCOMMANDS else _listing()
     if words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen not in PASSED_ON:
-        # so that a file may follow an option
+        # allows a file after an option
         arguments = subcommands(parser)[words[0]].parse_intermixed_args(words[1:])
     else:
         arguments = parser.parse_args(words)
@@ -171,7 +166,7 @@ def _run(given: list[str]) -> int:
 
 
 def command_line(names: Iterable[str] = SUBCOMMANDS) -> argparse.ArgumentParser:
-    """The parser of ``novamas`` with these subcommands and their arguments."""
+    """Return the parser of ``novamas`` with these subcommands and their arguments."""
     parser, subparsers = _program()
     for name in names:
         module = import_module(f"controller.cli.{MODULES.get(name, name)}")
@@ -183,8 +178,8 @@ def command_line(names: Iterable[str] = SUBCOMMANDS) -> argparse.ArgumentParser:
 
 
 def _listing() -> argparse.ArgumentParser:
-    """The parser of a command line without a subcommand, which can only print the list of them, the
-    version or an error. It imports no subcommand.
+    """Return the parser for a command line without a subcommand, which can only print the list of
+    subcommands, the version or an error. It imports no subcommand.
     """
     parser, subparsers = _program()
     for name, text in SUBCOMMANDS.items():
@@ -193,7 +188,7 @@ def _listing() -> argparse.ArgumentParser:
 
 
 def _program() -> tuple[CommandLine, argparse._SubParsersAction[CommandLine]]:
-    """The parser of ``novamas`` itself, and where its subcommands are added."""
+    """Return the parser of ``novamas`` itself, and the action to add subcommands to."""
     parser = CommandLine(
         prog="novamas",
         description="Trustworthy, provable results from physical casino tables.",
@@ -203,7 +198,7 @@ def _program() -> tuple[CommandLine, argparse._SubParsersAction[CommandLine]]:
 
 
 def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parsers below a parser, by name; none if it has none."""
+    """Return the parsers below a parser, by name."""
     for action in parser._actions:  # noqa: SLF001 - argparse has no other way
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             return dict(action.choices)
@@ -211,8 +206,8 @@ def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 
 
 def _joined(words: list[str]) -> list[str]:
-    """Options and keys that begin with a hyphen as one word each, ``--public=-...``: alone such a
-    key would be taken for an option.
+    """Join an option with a key that begins with a hyphen, as ``--public=-...``: on its own, the
+    key would be parsed as an option.
     """
     joined: list[str] = []
     for word in words:
@@ -224,9 +219,7 @@ def _joined(words: list[str]) -> list[str]:
 
 
 def _flush() -> None:
-    """Flush the output while errors can still be reported; what cannot be written is not retried at
-    exit.
-    """
+    """Flush stdout while errors can still be reported; unwritten output is not retried at exit."""
     try:
         sys.stdout.flush()
     except OSError:

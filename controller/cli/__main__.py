@@ -1,4 +1,4 @@
-"""``python -m controller.cli``: the same as ``novamas``."""
+"""``python -m controller.cli`` runs ``novamas``."""
 
 import sys
 

@@ -31,12 +31,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="KIND=USER",
         help=f"a user of the broker and its kind: {', '.join(KINDS)}; may be repeated (default: "
-        "one of each kind, named so; the daemon has broker.username)",
+        "one of each kind, with the kind as its name; the daemon has broker.username)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the rules. Returns 1 if the configuration has mistakes."""
+    """Print the rules. Raises :class:`CommandLineError` for an invalid configuration."""
     import msgspec
 
     from controller.people import broker_access
@@ -47,20 +47,22 @@ def run(arguments: argparse.Namespace) -> int:
         configuration.site.node,
         tuple((table.id, table.simulated) for table in configuration.table),
         configuration.broker.response_topics,
-        tuple((each.jackpot, each.simulated) for each in configuration.table if each.jackpot),
+        tuple((table.jackpot, table.simulated) for table in configuration.table if table.jackpot),
         configuration.carrousel.node,
         configuration.archive.node,
     )
     daemon = configuration.broker.username or "novamas"
-    named: list[tuple[Kind, str]] = arguments.client or [
+    users_by_kind: list[tuple[Kind, str]] = arguments.client or [
         (kind, kind) for kind in KINDS if kind != "daemon"
     ]
-    if all(kind != "daemon" for kind, _ in named):
-        named = [("daemon", daemon), *named]
-    users = [user for _, user in named]
-    if twice := [user for user in users if users.count(user) > 1]:
-        raise CommandLineError(f"--client: {twice[0]} is named twice; a user has one kind", 2)
-    clients: list[Client] = [broker_access.client(kind, user, floor) for kind, user in named]
+    if all(kind != "daemon" for kind, _ in users_by_kind):
+        users_by_kind = [("daemon", daemon), *users_by_kind]
+    users = [user for _, user in users_by_kind]
+    if repeated := [user for user in users if users.count(user) > 1]:
+        raise CommandLineError(f"--client: {repeated[0]} is named twice; a user has one kind", 2)
+    clients: list[Client] = [
+        broker_access.client(kind, user, floor) for kind, user in users_by_kind
+    ]
     if arguments.broker == "mosquitto":
         text = broker_access.mosquitto(clients)
     elif arguments.broker == "nats":
@@ -77,13 +79,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _client(text: str) -> tuple[Kind, str]:
-    """``KIND=USER``."""
+    """Parse ``KIND=USER``."""
     name, _, user = text.partition("=")
     kind = next((kind for kind in KINDS if kind == name), None)
     if kind is None:
         raise argparse.ArgumentTypeError(unknown_word("kind", name, KINDS))
     if not _USER.fullmatch(user):
         raise argparse.ArgumentTypeError(
-            f"{user!r} is no user name: use 1 to 64 letters, digits, hyphens and underscores"
+            f"{user!r} is not a user name: use 1 to 64 letters, digits, hyphens and underscores"
         )
     return kind, user

@@ -1,4 +1,4 @@
-"""``novamas audit``: checks that every conclusion follows from its inputs."""
+"""``novamas audit``: verifies that every conclusion follows from its inputs."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(given: argparse.Namespace) -> int:
-    """Print the verdict. Returns its exit status."""
+def run(arguments: argparse.Namespace) -> int:
+    """Print the verdict and return its exit status."""
     from controller.proof.audit import audit
 
-    unseal = None if given.unseal is None else _unseal(given.unseal)
+    unseal = None if arguments.unseal is None else _unseal(arguments.unseal)
     with Percent("auditing") as percent:
-        made = audit(given.journal, unseal, percent.show, given.key, given.jobs)
-    page = _page(made, given.journal) if on_a_page(given) else [_as_json(made)]
-    return conclude(made.outcome, page)
+        result = audit(arguments.journal, unseal, percent.show, arguments.key, arguments.jobs)
+    page = _page(result, arguments.journal) if on_a_page(arguments) else [_as_json(result)]
+    return conclude(result.outcome, page)
 
 
 def _unseal(path: Path) -> Callable[[bytes], bytes]:
@@ -63,46 +63,46 @@ def _unseal(path: Path) -> Callable[[bytes], bytes]:
     return lambda body: bytes(open_sealed(body, key).body)
 
 
-def _as_json(made: Audit) -> str:
-    whole = {"outcome": made.outcome, "proves": made.proves, **msgspec.structs.asdict(made)}
+def _as_json(result: Audit) -> str:
+    whole = {"outcome": result.outcome, "proves": result.proves, **msgspec.structs.asdict(result)}
     chain = {
-        "outcome": made.chain.outcome,
-        "holds": made.chain.holds,
-        **msgspec.structs.asdict(made.chain),
+        "outcome": result.chain.outcome,
+        "holds": result.chain.holds,
+        **msgspec.structs.asdict(result.chain),
     }
     return msgspec.json.encode({**whole, "chain": chain}).decode()
 
 
-def _page(made: Audit, journal: Path) -> list[str]:
-    if not made.entries and not made.chain.problems:
-        return _headline(made)
+def _page(result: Audit, journal: Path) -> list[str]:
+    if not result.entries and not result.chain.problems:
+        return _headline(result)
     lines = [
-        f"Journal   {made.journal}, {made.entries} entries",
+        f"Journal   {result.journal}, {result.entries} entries",
         (
-            f"Readings  {made.proved_readings} of {made.readings} follow from the bytes of their "
-            "device"
+            f"Readings  {result.proved_readings} of {result.readings} follow from the bytes of "
+            "their device"
         ),
         (
-            f"Events    {made.proved_events} of {made.events} follow from readings and "
-            f"{made.commands} commands of persons"
+            f"Events    {result.proved_events} of {result.events} follow from readings and "
+            f"{result.commands} commands of persons"
         ),
     ]
-    if made.named:
+    if result.named:
         lines.append(
-            f"Evidence  {made.named - made.unkept} of {made.named} readings that events name are "
-            "in the journal"
+            f"Evidence  {result.named - result.unkept} of {result.named} readings that events name "
+            "are in the journal"
         )
-    if made.unkept:
+    if result.unkept:
         lines.append(
-            f"Note      {made.unkept} readings that events name are not kept: their days were "
+            f"Note      {result.unkept} readings that events name are not stored: their days were "
             "removed after keep_days, or could not be read"
         )
-    if made.site_keys:
+    if result.site_keys:
         lines.append(
-            f"Signed    {made.signed} of {made.commands} commands are signed by enrolled persons; "
-            f"the site's key: {', '.join(made.site_keys)}"
+            f"Signed    {result.signed} of {result.commands} commands are signed by enrolled "
+            f"persons; the site's key: {', '.join(result.site_keys)}"
         )
-    for run in made.runs:
+    for run in result.runs:
         other = (
             ""
             if run.software == SOFTWARE
@@ -112,29 +112,29 @@ def _page(made: Audit, journal: Path) -> list[str]:
             f"Run       {run.boot} since {run.since}: {run.software}, Python {run.python}, "
             f"{run.events} events{other}"
         )
-    lines += [f"Unproved  {count}: {why}" for why, count in made.unproved.items()]
-    lines += [f"Note      {note}" for note in made.notes]
-    if made.unheard:
+    lines += [f"Unproved  {count}: {why}" for why, count in result.unproved.items()]
+    lines += [f"Note      {note}" for note in result.notes]
+    if result.unheard:
         lines.append(
-            f"Note      {made.unheard} readings were heard and not stored any more: the daemon "
-            "was ended in between"
+            f"Note      {result.unheard} readings were received but not stored: the daemon ended "
+            "in between"
         )
-    return [*lines, "", *_headline(made), *witness_wanted(made.chain, journal)]
+    return [*lines, "", *_headline(result), *witness_wanted(result.chain, journal)]
 
 
-def _headline(made: Audit) -> list[str]:
+def _headline(result: Audit) -> list[str]:
     from controller.proof.findings import OTHER_KEY
     from controller.proof.outcome import Outcome
 
-    chain = made.chain
-    if made.outcome is Outcome.DOES_NOT_HOLD:
-        return _against(made)
+    chain = result.chain
+    if result.outcome is Outcome.DOES_NOT_HOLD:
+        return _differences(result)
     derived = (
-        f"{made.derived} of {made.derivable} readings and events "
-        f"({share(made.derived, made.derivable)})"
+        f"{result.derived} of {result.derivable} readings and events "
+        f"({share(result.derived, result.derivable)})"
     )
-    if made.outcome is Outcome.HOLDS:
-        whole = made.derived == made.derivable
+    if result.outcome is Outcome.HOLDS:
+        whole = result.derived == result.derivable
         return [
             "PROVED: every reading and every event."
             if whole
@@ -146,43 +146,43 @@ def _headline(made: Audit) -> list[str]:
             f"COULD NOT BE JUDGED: {'; '.join(chain.unread) or 'the journal has no entries yet'}."
         ]
     lines = [f"COULD NOT BE JUDGED: nothing speaks against it, and {derived} follow."]
-    if OTHER_KEY in made.unproved:
+    if OTHER_KEY in result.unproved:
         lines.append(
-            f"{made.sealed} entries are sealed for another key than that of --unseal: audit again "
-            "with the right one."
+            f"{result.sealed} entries are sealed for another key than that of --unseal: audit "
+            "again with the right one."
         )
-    elif made.sealed:
+    elif result.sealed:
         lines.append(
-            f"{made.sealed} entries are sealed: audit again with --unseal KEYFILE, the private "
+            f"{result.sealed} entries are sealed: audit again with --unseal KEYFILE, the private "
             "key of surveillance."
         )
-    elif made.unproved_tables:
+    elif result.unproved_tables:
         lines.append(
-            f"No event could be derived of the tables {', '.join(made.unproved_tables)}, for the "
+            f"No event could be derived of the tables {', '.join(result.unproved_tables)}, for the "
             "reasons above."
         )
-    elif not made.derived:
-        lines.append("It has neither a reading nor an event yet that could be derived.")
+    elif not result.derived:
+        lines.append("It has no reading and no event yet that could be derived.")
     return [*lines, *lacks(chain), *proof(chain)]
 
 
-def _of_another_release(made: Audit, boot: str) -> list[str]:
+def _release_hint(result: Audit, boot: str) -> list[str]:
     return [
         f"It was written by {run.software}, and this is {SOFTWARE}: audit it with that release."
-        for run in made.runs
+        for run in result.runs
         if run.boot == boot and run.software != SOFTWARE
     ]
 
 
-def _against(made: Audit) -> list[str]:
+def _differences(result: Audit) -> list[str]:
     lines = []
-    if made.chain.problems:
-        first = made.chain.problems[0]
+    if result.chain.problems:
+        first = result.chain.problems[0]
         lines.append(
             f"NOT PROVED. The journal does not hold, whatever follows from it. First: {first.what}"
         )
         lines.append(f"  in {first.source}; `novamas verify` shows all")
-    for index, difference in enumerate(made.differences):
+    for index, difference in enumerate(result.differences):
         if index or lines:
             lines.append(f"Also at entry {difference.position}: {difference.what}")
             continue
@@ -191,6 +191,6 @@ def _against(made: Audit) -> list[str]:
             f"NOT PROVED. First at entry {at}: {difference.what}",
             f"  derived: {difference.derived or 'nothing'}",
             f"  found:   {difference.found or 'nothing'}",
-            *_of_another_release(made, difference.boot),
+            *_release_hint(result, difference.boot),
         ]
-    return [*lines, *([f"And {made.more} more."] if made.more else []), *lacks(made.chain)]
+    return [*lines, *([f"And {result.more} more."] if result.more else []), *lacks(result.chain)]

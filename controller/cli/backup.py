@@ -1,4 +1,4 @@
-"""``novamas backup``: a backup of the daemon's journal, keys and configuration, while it runs."""
+"""``novamas backup``: backs up the daemon's journal, keys and configuration while it runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] DIR (--key-file FILE | --without-keys) [--json]."""
     config_argument(parser)
     parser.add_argument(
-        "folder", type=Path, metavar="DIR", help="where the backup gets a folder of its own"
+        "folder", type=Path, metavar="DIR", help="parent folder of the backup's own folder"
     )
     secret = parser.add_mutually_exclusive_group(required=True)
     secret.add_argument(
@@ -29,9 +29,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the manifest as one JSON object")
 
 
-def run(given: argparse.Namespace) -> int:
-    """Print what was backed up, up to which point in time. Gives 3 if the copy could not be judged
-    as a whole.
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was backed up, and up to which point in time. Return 3 if the copy could not be
+    verified as a whole.
     """
     import msgspec
 
@@ -39,28 +39,28 @@ def run(given: argparse.Namespace) -> int:
     from controller.backup.sealed_keys import read_passphrase
     from controller.backup.take import back_up
 
-    configuration = configuration_at(given.config)
+    configuration = configuration_at(arguments.config)
     try:
-        passphrase = None if given.key_file is None else read_passphrase(given.key_file)
+        passphrase = None if arguments.key_file is None else read_passphrase(arguments.key_file)
         with Percent() as percent:
             folder, manifest, verdict = back_up(
-                given.config, configuration, given.folder, passphrase, percent.of
+                arguments.config, configuration, arguments.folder, passphrase, percent.of
             )
     except BackupError as error:
         raise CommandLineError(str(error)) from None
-    if given.json:
-        told = {"folder": str(folder), **msgspec.to_builtins(manifest)}
-        print(msgspec.json.encode(told).decode())
+    if arguments.json:
+        summary = {"folder": str(folder), **msgspec.to_builtins(manifest)}
+        print(msgspec.json.encode(summary).decode())
         return verdict.outcome.status
     size = sum(item.size for item in manifest.items)
     print(f"Backup      {folder}: {len(manifest.items)} files, {size} bytes")
     print(f"Journal     {manifest.journal}")
     print(f"Up to       entry {manifest.position} of {manifest.time}, hash {manifest.hash}")
     print(f"Keys        {manifest.sealed} secret files sealed")
-    for each in manifest.left_out:
-        print(f"Left out    {each}")
+    for line in manifest.left_out:
+        print(f"Left out    {line}")
     words = {"holds": "it holds", "could_not_be_judged": "it could not be judged as a whole"}
     print(f"Verified    {words[manifest.outcome]}")
-    for each in verdict.unread:
-        print(f"Note        {each}")
+    for line in verdict.unread:
+        print(f"Note        {line}")
     return verdict.outcome.status

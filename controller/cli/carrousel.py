@@ -1,5 +1,5 @@
-"""``novamas carrousel``: the controller of the jackpots of a configuration, from MQTT alone; and
-what reads its ledger.
+"""``novamas carrousel``: runs the jackpot controller of a configuration, connected by MQTT only, or
+one of the programs that read its ledger.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.cli import CommandLineError
-from controller.cli.configured import config_argument, configuration_at, no_action
+from controller.cli.configured import config_argument, configuration_at, reject_misspelt_action
 from controller.cli.web import address, broker_login
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     )
 
 PROGRAM = "subscribers.carrousel"
-READS = "subscribers.carrousel.bookkeeping"
+LEDGER_PROGRAM = "subscribers.carrousel.bookkeeping"
 ACTIONS = {
-    "verify": "say whether a ledger is what was written",
+    "verify": "verify that a ledger has not been altered",
     "export": "print every posting with its cause",
     "statement": "print the book of a jackpot",
     "receipt": "print the receipt of a payment",
@@ -48,16 +48,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Become the controller, which knows nothing but MQTT, or what reads its ledger. Raises
+    """Replace this process by the controller, or by a program that reads its ledger. Raises
     :class:`CommandLineError`.
     """
     import msgspec
 
     if str(arguments.config) in ACTIONS:
         sys.stdout.flush()
-        program = [sys.executable, "-m", READS, str(arguments.config), *arguments.options]
+        program = [sys.executable, "-m", LEDGER_PROGRAM, str(arguments.config), *arguments.options]
         os.execv(sys.executable, program)  # noqa: S606 - no shell is wanted
-    no_action("carrousel", str(arguments.config), ACTIONS)
+    reject_misspelt_action("carrousel", str(arguments.config), ACTIONS)
     if arguments.options:
         raise CommandLineError(f"carrousel: no options after {arguments.config}", 2)
     settings = msgspec.json.encode(carrousel_settings(arguments.config)).decode()
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def carrousel_settings(path: Path) -> dict[str, Any]:
-    """What the controller is told. No secret is in it."""
+    """Return the controller's settings, without secrets."""
     configuration = configuration_at(path)
     if not configuration.jackpot:
         raise CommandLineError(f"{path}: no jackpot is configured; add [[jackpot]]")
@@ -76,14 +76,14 @@ def carrousel_settings(path: Path) -> dict[str, Any]:
 
 
 def settings_of(configuration: Configuration) -> dict[str, Any]:
-    """The same, of a configuration that was read."""
+    """Return the controller's settings from a loaded configuration, without secrets."""
     carrousel, people = configuration.carrousel, configuration.people
     return {
         "site": configuration.site.id,
         "broker": broker_login(configuration.broker, configuration.carrousel, "carrousel"),
         "node": carrousel.node,
         "ledger": carrousel.path,
-        "jackpots": [jackpot_settings(each) for each in configuration.jackpot],
+        "jackpots": [jackpot_settings(jackpot) for jackpot in configuration.jackpot],
         "keepalive": carrousel.keepalive,
         "clock_bound": carrousel.clock_bound,
         "key": carrousel.key,
@@ -97,18 +97,18 @@ def settings_of(configuration: Configuration) -> dict[str, Any]:
 
 
 def jackpot_settings(jackpot: JackpotConfig) -> dict[str, Any]:
-    """What it is told of one jackpot."""
+    """Return the settings of one jackpot."""
     import msgspec
 
-    told = msgspec.to_builtins(jackpot)
-    own = {key: told.pop(key) for key in ("title", "simulated")}
-    return {**own, "terms": {"jackpot": told.pop("id"), **told}}
+    terms = msgspec.to_builtins(jackpot)
+    settings = {key: terms.pop(key) for key in ("title", "simulated")}
+    return {**settings, "terms": {"jackpot": terms.pop("id"), **terms}}
 
 
 def passphrase_path(
     section: CarrouselConfig | ArchiveConfig, name: str = "carrousel"
 ) -> str | None:
-    """The file of the passphrase of the key that signs recalls."""
+    """Return the file with the passphrase of the key that signs recalls."""
     credential = section.recall_passphrase_credential
     if credential is None:
         return section.recall_passphrase_file

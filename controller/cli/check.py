@@ -1,4 +1,4 @@
-"""``novamas check``: checks a configuration and reports every mistake at once."""
+"""``novamas check``: checks a configuration and reports all errors at once."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from controller.standby.credentials import login
 from controller.standby.errors import StoreUnusableError
 from devices.places import format_path
 
-ANSWER = 1.0
-"""Seconds that chrony has for its answer."""
-OF_JACKPOTS = ("site", "broker", "carrousel", "jackpot")
-"""The sections that decide what the controller of the jackpots is told."""
+REPLY_TIMEOUT_SECONDS = 1.0
+"""Seconds to wait for chrony's reply."""
+JACKPOT_SECTIONS = ("site", "broker", "carrousel", "jackpot")
+"""Sections that the settings of the jackpot controller derive from."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,17 +43,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 with a summary on stdout, or 1 with the mistakes on stderr."""
-    found = inspect_configuration(arguments.config)
-    configuration = found.configuration
-    wrong = [mistake.of(arguments.config) for mistake in found.mistakes]
-    if configuration is not None and "broker" not in found.mistaken:
-        wrong += [f"{arguments.config}: {each}" for each in unusable(configuration)]
-    if configuration is not None and found.mistaken.isdisjoint(OF_JACKPOTS):
-        wrong += [f"{arguments.config}: {each}" for each in against_decrees(configuration)]
-    if wrong or configuration is None:
-        print("\n".join(wrong), file=sys.stderr)
-        return _failed(arguments.config, len(wrong))
+    """Return 0 with a summary on stdout, or 1 with the errors on stderr."""
+    result = inspect_configuration(arguments.config)
+    configuration = result.configuration
+    errors = [mistake.of(arguments.config) for mistake in result.mistakes]
+    if configuration is not None and "broker" not in result.mistaken:
+        errors += [f"{arguments.config}: {each}" for each in unusable(configuration)]
+    if configuration is not None and result.mistaken.isdisjoint(JACKPOT_SECTIONS):
+        errors += [f"{arguments.config}: {each}" for each in decree_violations(configuration)]
+    if errors or configuration is None:
+        print("\n".join(errors), file=sys.stderr)
+        return _failed(arguments.config, len(errors))
     print(
         f"ok: site {configuration.site.id}, node {configuration.site.node}, broker "
         f"{configuration.broker.url}"
@@ -67,19 +67,20 @@ def run(arguments: argparse.Namespace) -> int:
             f"{table.decree}{', simulated' if table.simulated else ''}: {devices}"
         )
     for jackpot in configuration.jackpot:
-        given = jackpot.authorisation
+        authorisation = jackpot.authorisation
         print(
             f"  jackpot {jackpot.id}: {jackpot.kind}, {jackpot.decree}, {jackpot.currency}"
             f"{', simulated' if jackpot.simulated else ''}: "
             + (
                 "no authorisation, so it does not start"
-                if given is None
-                else f"authorisation {given.number} of {given.date}: {', '.join(given.tables)}"
+                if authorisation is None
+                else f"authorisation {authorisation.number} of {authorisation.date}: "
+                f"{', '.join(authorisation.tables)}"
             )
         )
-    if len(found.files) > 1:
-        print(f"  read from {', '.join(map(str, found.files))}")
-    for warning in warnings(configuration, recorded="archive" in found.sections):
+    if len(result.files) > 1:
+        print(f"  read from {', '.join(map(str, result.files))}")
+    for warning in warnings(configuration, recorded="archive" in result.sections):
         print(f"warning: {warning}")
     for note in notes(configuration):
         print(f"note: {note}")
@@ -93,34 +94,32 @@ def _failed(config: Path, count: int) -> int:
 
 
 def unusable(configuration: Configuration) -> list[str]:
-    """What the configuration names and nobody can use: a password, a certificate or a key that
-    cannot be read or does not fit, and a certificate that has expired.
+    """Return configured passwords, certificates and keys that cannot be read or do not fit, and
+    certificates that have expired.
     """
-    broker, found = configuration.broker, []
+    broker, problems = configuration.broker, []
     try:
         tls(broker)
         if broker.password_credential is None:
             password(broker)
     except BrokerUnusableError as error:
-        found.append(str(error))
+        problems.append(str(error))
     standby = configuration.standby
     try:
         if standby is not None and standby.creds_credential is None:
             login(standby)
     except StoreUnusableError as error:
-        found.append(str(error))
+        problems.append(str(error))
     for place, path in certificate_files(configuration).items():
         if not place.endswith("ca_file") and (
-            dated := certificate_date_problem(str(path), time.time())
+            date_problem := certificate_date_problem(str(path), time.time())
         ):
-            found.append(f"{place}: {dated}")
-    return found
+            problems.append(f"{place}: {date_problem}")
+    return problems
 
 
-def against_decrees(configuration: Configuration) -> list[str]:
-    """What in the terms of the jackpots is against their decrees, as the controller says that will
-    keep them.
-    """
+def decree_violations(configuration: Configuration) -> list[str]:
+    """Return the terms of jackpots that violate their decrees, as reported by the controller."""
     if not configuration.jackpot:
         return []
     settings = {
@@ -128,33 +127,33 @@ def against_decrees(configuration: Configuration) -> list[str]:
         "broker": {"url": configuration.broker.url},
         "node": configuration.carrousel.node,
         "ledger": configuration.carrousel.path,
-        "jackpots": [jackpot_settings(each) for each in configuration.jackpot],
+        "jackpots": [jackpot_settings(jackpot) for jackpot in configuration.jackpot],
     }
-    given = f"--settings={msgspec.json.encode(settings).decode()}"
-    checked = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-m", PROGRAM, "--check", given],
+    option = f"--settings={msgspec.json.encode(settings).decode()}"
+    completed = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-m", PROGRAM, "--check", option],
         capture_output=True,
         text=True,
         check=False,
     )
-    return [line for line in checked.stderr.splitlines() if checked.returncode]
+    return [line for line in completed.stderr.splitlines() if completed.returncode]
 
 
 def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
-    """What cannot work, or not for long: devices of which no result can come, people who may not
-    act because their names look the same, secrets that others can read, credentials that nobody
-    passes, a clock that is not kept as the site asks, keys that a recorder believes at first sight,
-    metrics that other machines can ask, and certificates that end soon. ``recorded``: a recorder is
-    set up here.
+    """Return what cannot work, or not for long: devices that yield no result, people who may not
+    act because their names look alike, secrets that others can read, credentials that no unit
+    passes, a clock that is not as accurate as required, keys that a recorder trusts at first sight,
+    metrics that other machines can read, and certificates that expire soon. ``recorded``: a
+    recorder is configured.
     """
     return [
         *(f"{format_path(at)}: {what}" for at, what in blind(configuration)),
-        *taken_for_each_other(configuration),
+        *similar_names(configuration),
         *missing_credentials(configuration),
-        *unkept(configuration.clock),
+        *clock_problems(configuration.clock),
         *(unnamed_keys(configuration) if recorded else ()),
-        *told_to_others(configuration),
-        *ending(configuration),
+        *exposed_metrics(configuration),
+        *expiring_certificates(configuration),
     ] + [
         f"{path}: other users of this machine can read it; run chmod go= on it"
         for path in dict.fromkeys(
@@ -166,9 +165,9 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
     ]
 
 
-def ending(configuration: Configuration) -> list[str]:
-    """Certificates that end soon or cannot be read, and authorities that have ended."""
-    found, now = [], time.time()
+def expiring_certificates(configuration: Configuration) -> list[str]:
+    """Return certificates that expire soon or cannot be read, and expired authorities."""
+    expiring, now = [], time.time()
     for place, path in certificate_files(configuration).items():
         try:
             what = expiry_warning(read_end(place, path), now)
@@ -176,111 +175,113 @@ def ending(configuration: Configuration) -> list[str]:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             what = f"it cannot be read: {reason}"
         if what is not None:
-            found.append(f"{place}: {path}: {what}; renew it")
-    return found
+            expiring.append(f"{place}: {path}: {what}; renew it")
+    return expiring
 
 
-def taken_for_each_other(configuration: Configuration) -> list[str]:
-    """People whose names look the same."""
+def similar_names(configuration: Configuration) -> list[str]:
+    """Return people whose names look alike."""
     people = configuration.people
     if people is None or people.file is None:
         return []
-    known = read_unsigned(Path(people.file).read_bytes())  # checked when the file was inspected
+    register = read_unsigned(Path(people.file).read_bytes())  # verified by the inspection
     return [
         f"{people.file}: {said_alike(*pair)}. Until then neither of them may act"
-        for pair in alike(known.persons)
+        for pair in alike(register.persons)
     ]
 
 
 def missing_credentials(configuration: Configuration) -> list[str]:
-    """Credentials that the service is not passed: as it sees it itself, or by its unit as it is
-    installed.
+    """Return credentials that the service does not get: as seen from inside the service, or from
+    its installed unit.
     """
     folder = os.environ.get("CREDENTIALS_DIRECTORY")
     if folder:
         return [
             f"{key}: the credential {name!r} cannot be read in {folder}; the unit's "
             "LoadCredential= names it"
-            for key, name in _of_daemon(configuration).items()
+            for key, name in _daemon_credentials(configuration).items()
             if not os.access(Path(folder, name), os.R_OK)
         ]
     return [
-        f"{format_path(at)}: nobody provides the credential {name!r}: {why}"
+        f"{format_path(at)}: the credential {name!r} is not provided: {why}"
         for at, name in credentials(configuration).items()
         if (why := missing_credential(CREDENTIAL_UNITS[str(at[0])], name)) is not None
     ]
 
 
 def unnamed_keys(configuration: Configuration) -> list[str]:
-    """Daemons whose checkpoints the recorder believes at first sight."""
+    """Return daemons whose checkpoints the recorder trusts at first sight."""
     archive, own = configuration.archive, configuration.site
-    told = []
+    messages = []
     if configuration.table and own.node not in archive.keys:
-        told.append(
-            f"archive.keys: the recorder believes the first key with which {own.node} signs; write "
+        messages.append(
+            f"archive.keys: the recorder trusts the first key with which {own.node} signs; write "
             f'keys = {{ {own.node} = "..." }} with `key` of the file <journal>.checkpoint on that '
             "machine (docs/inspector/surveillance.md)"
         )
-    of = {} if configuration.table else {"archive": archive.keys}
-    of |= {f"archive.site {each.id}": each.keys for each in archive.site}
-    return told + [
-        f"{place}: keys: the recorder believes the first key with which each node signs; name them "
+    keys_by_place = {} if configuration.table else {"archive": archive.keys}
+    keys_by_place |= {f"archive.site {site.id}": site.keys for site in archive.site}
+    return messages + [
+        f"{place}: keys: the recorder trusts the first key with which each node signs; name them "
         "(docs/inspector/surveillance.md)"
-        for place, keys in of.items()
+        for place, keys in keys_by_place.items()
         if not keys
     ]
 
 
-def told_to_others(configuration: Configuration) -> list[str]:
-    """That metrics can be asked from other machines."""
+def exposed_metrics(configuration: Configuration) -> list[str]:
+    """Return metrics that can be read from other machines."""
     return [
-        f"{'.'.join(map(str, at))}: whoever reaches {where} can read the metrics, without a "
+        f"{'.'.join(map(str, at))}: anyone who reaches {where} can read the metrics, without a "
         "password; let a firewall keep all but Prometheus from it (docs/technician/metrics.md)"
         for at, where in metrics_addresses(configuration).items()
         if not is_loopback(address(where)[0])
     ]
 
 
-def unkept(clock: ClockConfig) -> list[str]:
-    """That nobody keeps the clock now, or not as well as the site asks."""
+def clock_problems(clock: ClockConfig) -> list[str]:
+    """Return whether the clock is unsynchronised, or less accurate than required."""
     if clock.bound is None:
         return []
-    said = stated(read_kernel_clock(), chrony_says(clock.chrony) if clock.chrony else None)
-    if said is None or not said.synchronised:
-        found = "no time source keeps the clock of this machine"
-    elif said.greatest > clock.bound:
-        found = f"by the word of {said.by} the clock may be wrong by {said.greatest:.3g} s"
+    statement = stated(read_kernel_clock(), chrony_reply(clock.chrony) if clock.chrony else None)
+    if statement is None or not statement.synchronised:
+        problem = "no time source keeps the clock of this machine"
+    elif statement.greatest > clock.bound:
+        problem = (
+            f"according to {statement.by} the clock may be wrong by {statement.greatest:.3g} s"
+        )
     else:
         return []
     remedy = "let chrony or systemd-timesyncd keep it (docs/technician/time.md)"
-    return [f"clock.bound: the site allows {clock.bound:g} s, and {found}: {remedy}"]
+    return [f"clock.bound: the site allows {clock.bound:g} s, and {problem}: {remedy}"]
 
 
-def chrony_says(address: str) -> Tracking | None:
-    """What chrony answers, or None if it does not answer in time."""
+def chrony_reply(address: str) -> Tracking | None:
+    """Return chrony's reply, or None if there is none in time."""
     chrony = Chrony(address)
-    end = time.monotonic() + ANSWER
+    end = time.monotonic() + REPLY_TIMEOUT_SECONDS
     try:
-        while (said := chrony.look()) is None and chrony.asked and time.monotonic() < end:
-            time.sleep(ANSWER / 20)
+        while (reply := chrony.look()) is None and chrony.asked and time.monotonic() < end:
+            time.sleep(REPLY_TIMEOUT_SECONDS / 20)
     finally:
         chrony.close()
-    return said
+    return reply
 
 
 def notes(configuration: Configuration) -> list[str]:
-    """What is sound, and yet keeps `novamas run` from working when started by hand."""
+    """Return what is correct but prevents `novamas run` from working when started by hand."""
     if os.environ.get("CREDENTIALS_DIRECTORY"):
         return []
     return [
         f"{key}: systemd passes the credential {name!r} to the service only; without a unit that "
         "loads it, `novamas run` cannot read it"
-        for key, name in _of_daemon(configuration).items()
+        for key, name in _daemon_credentials(configuration).items()
     ]
 
 
-def _of_daemon(configuration: Configuration) -> dict[str, str]:
-    """The credentials that the daemon itself reads."""
+def _daemon_credentials(configuration: Configuration) -> dict[str, str]:
+    """Return the credentials that the daemon itself reads."""
     return {
         format_path(at): name
         for at, name in credentials(configuration).items()

@@ -1,4 +1,4 @@
-"""``novamas commission``: leads a person through the acceptance of a wheel or a shoe, and writes a
+"""``novamas commission``: guides a person through the acceptance of a wheel or a shoe, and writes a
 signed protocol.
 """
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 
 PROGRESS, PROTOCOL, PAPER = "progress.jsonl", "protocol.json", "protocol.pdf"
-FIRST_WORD = 30.0
-"""Seconds in which a device that repeats itself must be heard."""
-RESULT, PHASE, FAULT, END = 15.0, 120.0, 120.0, 60.0
-"""Seconds to wait: for a result after the person's word, for a phase, a fault and its end."""
+FIRST_FRAME_SECONDS = 30.0
+"""Seconds to wait for the first frame of a device that sends periodically."""
+RESULT_SECONDS, PHASE_SECONDS, FAULT_SECONDS, FAULT_END_SECONDS = 15.0, 120.0, 120.0, 60.0
+"""Seconds to wait: for a result after the person's entry, for a phase, a fault, and its end."""
 SKIP = "skip"
 
 
 class LeftError(Exception):
-    """The person left: what was noted is kept."""
+    """The person left. The notes are stored."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """TABLE [CONFIG] ... or --verify FILE [CONFIG]."""
     parser.epilog = (
         "The daemon must not have the device open. Stop at any time with Ctrl-C; the same command "
-        "goes on. Exit status: 0 accepted, or the file is as it was signed; 1 not accepted, not as "
-        "signed, or an error; 3 incomplete."
+        "continues. Exit status: 0 accepted, or the file is as it was signed; 1 not accepted, not "
+        "as signed, or an error; 3 incomplete."
     )
     parser.add_argument("table", nargs="?", metavar="TABLE", help="the table's id")
     config_argument(parser)
@@ -59,7 +59,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--passphrase-file",
         type=Path,
         metavar="FILE",
-        help="the passphrase of the key; without it, it is asked for",
+        help="the passphrase of the key; without it, you are prompted",
     )
     parser.add_argument(
         "--out",
@@ -71,29 +71,29 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--wait",
         type=float,
         metavar="SECONDS",
-        help="wait at most so long for the device instead of up to 120 s",
+        help="maximum time to wait for the device (default: up to 120 s)",
     )
     parser.add_argument("--verify", type=Path, metavar="FILE", help="check a protocol, and end")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lead through it, or verify a protocol."""
+    """Run an acceptance, or verify a protocol."""
     if arguments.verify is not None:
         return _verify(arguments)
     if arguments.table is None:
         raise CommandLineError("name the table: novamas commission TABLE [CONFIG]", status=2)
     if arguments.key is None:
         raise CommandLineError(
-            "the protocol is signed by whoever leads the acceptance: give --key FILE (`novamas "
-            "people key` makes one)",
+            "the protocol is signed by the person who leads the acceptance: give --key FILE "
+            "(`novamas people key` makes one)",
             status=2,
         )
     configuration = configuration_at(arguments.config)
-    table, device = _chosen(configuration, arguments.table, arguments.device)
+    table, device = _choose(configuration, arguments.table, arguments.device)
     folder = arguments.out or Path(f"commission-{table.id}-{device.id}")
     if (folder / PROTOCOL).exists():
         raise CommandLineError(
-            f"{folder / PROTOCOL} is there already: this acceptance is closed; begin another with "
+            f"{folder / PROTOCOL} already exists: this acceptance is closed; start another with "
             "--out FOLDER"
         )
     os.umask(0o077)
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         acceptance.lead()
     except (LeftError, KeyboardInterrupt):
-        print(f"\ninterrupted; the notes are in {folder}: the same command goes on from here")
+        print(f"\ninterrupted; the notes are in {folder}: run the same command to continue")
         return 130
     finally:
         acceptance.close()
@@ -113,7 +113,7 @@ class _Acceptance:
 
     def __init__(
         self,
-        given: argparse.Namespace,
+        arguments: argparse.Namespace,
         configuration: Configuration,
         table: TableConfig,
         device: DeviceConfig,
@@ -125,29 +125,31 @@ class _Acceptance:
         from controller.people.private_key import PrivateKeyError, open_private_key
 
         self._configuration, self._table, self._device = configuration, table, device
-        self._folder, self._longest = folder, given.wait
+        self._folder, self._longest = folder, arguments.wait
         self._driver, self._options, self._codec = _driver(device)
         try:
             book = getattr(make_game(table.game, table.decree, table.settings), "book", None)
             pockets = getattr(book, "pockets", None)
             self._expected: Expected = expected(self._driver, self._options, table.game, pockets)
-            self._key: SigningKey = open_private_key(given.key, passphrase(given.passphrase_file))
+            self._key: SigningKey = open_private_key(
+                arguments.key, passphrase(arguments.passphrase_file)
+            )
         except (NotCommissionedError, PrivateKeyError) as error:
             raise CommandLineError(str(error)) from None
-        self._person, self._by = _person(configuration, self._key, given.by, given.config)
+        self._person, self._by = _person(configuration, self._key, arguments.by, arguments.config)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._notes = _notes(folder / PROGRESS)
         self._listening: Listening | None = None
         self._usb: dict[str, str] = {}
 
     def lead(self) -> None:
-        """The whole way, as far as it was not gone before."""
+        """Run all steps that were not done before."""
         from controller.commissioning.listening import Listening
         from controller.commissioning.protocol import Began
         from devices.links import LinkFailedError
         from devices.recording import RecordingWriter
 
-        device, number = self._device, 1 + sum(isinstance(each, Began) for each in self._notes)
+        device, number = self._device, 1 + sum(isinstance(note, Began) for note in self._notes)
         name = f"run-{number}.rec"
         header = {
             "device": self._driver.title,
@@ -168,17 +170,17 @@ class _Acceptance:
             self._listening.start()
         except LinkFailedError as failure:
             raise CommandLineError(
-                f"{failure}\nA daemon that runs has its devices to itself: stop it first"
+                f"{failure}\nA running daemon keeps its devices open: stop it first"
             ) from None
         self._usb = self._listening.facts
         self._note(Began(at=_now(), by=self._by, recording=name))
         count = len(self._expected.values)
-        what = "numbers" if self._expected.kind == "wheel" else "cards"
+        kind = "numbers" if self._expected.kind == "wheel" else "cards"
         print(
             f"Acceptance of {device.id} ({self._driver.title}) at table {self._table.id}, led by "
-            f"{self._by}.\nPlate, line, {count} {what}, "
-            f"{len(self._expected.phases)} phases, {len(self._expected.faults)} faults. Answer "
-            f"`{SKIP}` to what you do not do now; it stands in the protocol as not done."
+            f"{self._by}.\nPlate, line, {count} {kind}, "
+            f"{len(self._expected.phases)} phases, {len(self._expected.faults)} faults. Type "
+            f"`{SKIP}` to skip a step; the protocol lists it as not done."
         )
         self._plate()
         self._line()
@@ -187,7 +189,7 @@ class _Acceptance:
         self._faults()
 
     def finish(self) -> int:
-        """Write the signed protocol and its paper."""
+        """Write the signed protocol and its printable copy."""
         from controller.commissioning.judgement import judge, verdict
         from controller.commissioning.paper import as_pdf
         from controller.commissioning.protocol import Protocol, write_signed
@@ -221,37 +223,37 @@ class _Acceptance:
         )
         body = write_signed(protocol, self._key)
         key = spelled(self._key.verify_key.encode())
-        _new(self._folder / PAPER, as_pdf(protocol, key, sha256(body).hexdigest()))
-        _new(self._folder / PROTOCOL, body)
-        _tell(protocol)
+        _put(self._folder / PAPER, as_pdf(protocol, key, sha256(body).hexdigest()))
+        _put(self._folder / PROTOCOL, body)
+        _print_verdict(protocol)
         print(f"{self._folder / PROTOCOL}, {self._folder / PAPER}")
         return {"accepted": 0, "not accepted": 1, "incomplete": 3}[protocol.verdict]
 
     def close(self) -> None:
-        """Release the device."""
+        """Close the device."""
         if self._listening is not None:
             self._listening.close()
 
-    # What is asked
+    # Steps
 
     def _plate(self) -> None:
         from controller.commissioning.protocol import Plate
 
-        if any(isinstance(each, Plate) for each in self._notes):
+        if any(isinstance(note, Plate) for note in self._notes):
             return
-        print("\nPlate. Read it from the device, not from a list; empty if it is not there.")
-        found = []
-        for what in ("maker", "model", "serial number"):
-            said = self._ask(f"{what}: ")
-            if said == SKIP:
+        print("\nPlate. Read it from the device, not from a list; leave empty if it is missing.")
+        answers = []
+        for label in ("maker", "model", "serial number"):
+            entered = self._ask(f"{label}: ")
+            if entered == SKIP:
                 return
-            found.append(said)
-        maker, model, serial = found
+            answers.append(entered)
+        maker, model, serial = answers
         self._note(Plate(at=_now(), maker=maker, model=model, serial=serial))
 
     def _line(self) -> None:
         print("\nLine. ", end="", flush=True)
-        until = time.monotonic() + self._seconds(FIRST_WORD)
+        until = time.monotonic() + self._seconds(FIRST_FRAME_SECONDS)
         while self._codec.steady and not self._codec.counters.frames and time.monotonic() < until:
             time.sleep(0.02)
         if self._codec.counters.frames:
@@ -259,7 +261,7 @@ class _Acceptance:
         elif self._codec.steady:
             print("Nothing is understood yet: check power, cable, speed and driver.")
         else:
-            print("The device speaks only when something happens.")
+            print("The device sends only when something happens.")
 
     def _values(self) -> None:
         from controller.commissioning.judgement import missing
@@ -271,133 +273,135 @@ class _Acceptance:
         if not left:
             return
         print(
-            "\nNumbers. Spin, or lay the ball into each pocket while the wheel turns; say where it "
-            "lies before you look at any display."
+            "\nNumbers. Spin, or lay the ball into each pocket while the wheel turns; enter where "
+            "it lies before you look at any display."
             if wheel
-            else "\nCards. Draw each card of one deck; say which it is, rank then suit (7h, 10c or "
+            else "\nCards. Draw each card of one deck; enter it, rank then suit (7h, 10c or "
             "Tc, Kd, As), before you look at any display."
         )
         assert self._listening is not None
         total = len(self._expected.values)
         self._listening.results(0)
         while left := missing(self._expected, self._notes):
-            typed = self._ask(f"[{total - len(left)} of {total}] {'number' if wheel else 'card'}: ")
-            if typed == SKIP:
+            text = self._ask(f"[{total - len(left)} of {total}] {'number' if wheel else 'card'}: ")
+            if text == SKIP:
                 return
-            said = read(typed, self._expected)
-            if said is None:
+            entered = read(text, self._expected)
+            if entered is None:
                 some = ", ".join(left[:8])
-                print(f"  {typed!r} is none of this device; left are {some} ...")
+                print(f"  {text!r} is not a value of this device; left are {some} ...")
                 continue
-            found = self._listening.results(self._seconds(RESULT))
-            told, ms = found[-1] if found else (None, None)
+            found = self._listening.results(self._seconds(RESULT_SECONDS))
+            reported, ms = found[-1] if found else (None, None)
             first = None
-            if found and told != said:
-                again = None
-                while again is None:
-                    word = self._ask("  Not the same. Look once more, and say it again: ")
-                    again = read(word, self._expected)
-                    if again is None:
-                        print(f"  {word!r} is none of this device.")
-                first, said = (said, again) if again != said else (None, said)
-                found += self._listening.results(0)  # the person may have been the quicker one
-                told, ms = found[-1]
+            if found and reported != entered:
+                second = None
+                while second is None:
+                    word = self._ask("  Not the same. Look again, and enter it again: ")
+                    second = read(word, self._expected)
+                    if second is None:
+                        print(f"  {word!r} is not a value of this device.")
+                first, entered = (entered, second) if second != entered else (None, entered)
+                found += self._listening.results(0)  # the person may have been faster
+                reported, ms = found[-1]
             self._note(
                 Answer(
                     at=_now(),
-                    said=said,
-                    told=told,
+                    said=entered,
+                    told=reported,
                     first=first,
                     ms=ms,
                     unasked=max(0, len(found) - 1),
                 )
             )
-            if told == said:
-                print(f"  The device: {told}. The same.")
-            elif told is None:
-                print("  The device said nothing.")
+            if reported == entered:
+                print(f"  The device: {reported}. The same.")
+            elif reported is None:
+                print("  The device sent nothing.")
             else:
-                unread = "it could not read it" if told == "?" else told
-                print(f"  NOT THE SAME. You: {said}; the device: {unread}.")
+                unread = "it could not read it" if reported == "?" else reported
+                print(f"  NOT THE SAME. You: {entered}; the device: {unread}.")
 
     def _phases(self) -> None:
         from controller.commissioning.protocol import Phase
         from devices.readings import WheelPhase
 
-        done = {each.phase for each in self._notes if isinstance(each, Phase)}
-        left = [phase for phase in self._expected.phases if phase not in done]
-        if not left:
+        done = {note.phase for note in self._notes if isinstance(note, Phase)}
+        remaining = [phase for phase in self._expected.phases if phase not in done]
+        if not remaining:
             return
         print("\nPhases. Play one round and watch the wheel.")
         assert self._listening is not None
-        for phase in left:
-            if self._ask(f"Enter, then wait for the device to say {_plain(phase)}: ") == SKIP:
+        for phase in remaining:
+            if self._ask(f"Enter, then wait for the device to report {_words(phase)}: ") == SKIP:
                 continue
             self._listening.forget()
-            print("  From now on the device is heard.")
-            told = self._until(
+            print("  Listening to the device.")
+            reported = self._until(
                 lambda reading, phase=phase: (
                     isinstance(reading, WheelPhase)  # type: ignore[misc]
                     and reading.phase == phase
                 ),
-                PHASE,
+                PHASE_SECONDS,
             )
-            if not told:
-                print(f"  The device did not say {_plain(phase)}.")
+            if not reported:
+                print(f"  The device did not report {_words(phase)}.")
                 self._note(Phase(at=_now(), phase=phase, told=False))
                 continue
-            said = self._yes(f"  The device says {_plain(phase)} now. Is it so?")
-            self._note(Phase(at=_now(), phase=phase, told=True, right=said))
+            is_right = self._yes(f"  The device reports {_words(phase)} now. Is that right?")
+            self._note(Phase(at=_now(), phase=phase, told=True, right=is_right))
 
     def _faults(self) -> None:
         from controller.commissioning.plan import FAULTS, ends, tells
         from controller.commissioning.protocol import Provoked
 
-        done = {each.fault for each in self._notes if isinstance(each, Provoked)}
-        left = [fault for fault in self._expected.faults if fault not in done]
-        if not left:
+        done = {note.fault for note in self._notes if isinstance(note, Provoked)}
+        remaining = [fault for fault in self._expected.faults if fault not in done]
+        if not remaining:
             return
-        print("\nFaults. Each one must be told by the device, and none by you.")
+        print("\nFaults: provoke each one; the device itself must report it.")
         assert self._listening is not None
-        for fault in left:
+        for fault in remaining:
             steps = FAULTS[fault]
             self._listening.forget()
-            if self._ask(f"{steps.make} Enter when it is done: ") == SKIP:
+            if self._ask(f"{steps.make} Press Enter when it is done: ") == SKIP:
                 continue
-            told: list[str] = []
+            reports: list[str] = []
 
-            def began(reading: object, fault: str = fault, told: list[str] = told) -> bool:
+            def is_reported(
+                reading: object, fault: str = fault, reports: list[str] = reports
+            ) -> bool:
                 how = tells(fault, reading)  # type: ignore[arg-type]
                 if how is not None:
-                    told.append(how)
+                    reports.append(how)
                 return how is not None
 
-            self._until(began, FAULT)
-            print(f"  The device: {told[0] if told else 'nothing'}.")
-            self._ask(f"{steps.mend} Enter when it is done: ")
-            over = (
-                not told
+            self._until(is_reported, FAULT_SECONDS)
+            print(f"  The device: {reports[0] if reports else 'nothing'}.")
+            self._ask(f"{steps.mend} Press Enter when it is done: ")
+            has_ended = (
+                not reports
                 or not steps.ends
-                or self._until(lambda reading, fault=fault: ends(fault, reading), END)  # type: ignore[misc]
+                or self._until(lambda reading, fault=fault: ends(fault, reading), FAULT_END_SECONDS)  # type: ignore[misc]
             )
-            if not over:
-                print("  The device does not tell that it is over.")
-            self._note(Provoked(at=_now(), fault=fault, told=tuple(told), over=bool(over)))
+            if not has_ended:
+                print("  The device does not report its end.")
+            self._note(Provoked(at=_now(), fault=fault, told=tuple(reports), over=bool(has_ended)))
 
-    # How
+    # Helpers
 
-    def _until(self, wanted: Callable[[object], bool], seconds: float) -> bool:
-        """Wait for a reading; whether it came."""
+    def _until(self, matches: Callable[[object], bool], seconds: float) -> bool:
+        """Wait for a reading; return False if it did not come."""
         assert self._listening is not None
         until = time.monotonic() + self._seconds(seconds)
         while (left := until - time.monotonic()) > 0:
-            heard = self._listening.next(left)
-            if heard is not None and wanted(heard.reading):
+            received = self._listening.next(left)
+            if received is not None and matches(received.reading):
                 return True
         return False
 
-    def _seconds(self, usual: float) -> float:
-        return usual if self._longest is None else min(usual, self._longest)
+    def _seconds(self, default: float) -> float:
+        return default if self._longest is None else min(default, self._longest)
 
     def _ask(self, question: str) -> str:
         if self._listening is not None and self._listening.trouble:
@@ -409,12 +413,12 @@ class _Acceptance:
 
     def _yes(self, question: str) -> bool:
         while True:
-            said = self._ask(f"{question} (y/n) ").casefold()
-            if said in ("y", "yes", "n", "no"):
-                return said.startswith("y")
+            answer = self._ask(f"{question} (y/n) ").casefold()
+            if answer in ("y", "yes", "n", "no"):
+                return answer.startswith("y")
 
     def _note(self, note: AnyNote) -> None:
-        """Keep it before anything else is asked."""
+        """Store the note before the next prompt."""
         import msgspec
 
         self._notes.append(note)
@@ -424,10 +428,10 @@ class _Acceptance:
             os.fsync(file.fileno())
 
     def _recorded(self) -> list[Recorded]:
-        """Each recording, read again from its file."""
+        """Return each recording, as read again from its file."""
         from controller.commissioning.protocol import Began
 
-        files = [each.recording for each in self._notes if isinstance(each, Began)]
+        files = [note.recording for note in self._notes if isinstance(note, Began)]
         return [
             _recording(self._folder / file, _driver(self._device)[2])
             for file in files
@@ -435,135 +439,135 @@ class _Acceptance:
         ]
 
 
-def _verify(given: argparse.Namespace) -> int:
-    """Whether a protocol is as it was signed, follows from its notes, and has its recordings."""
+def _verify(arguments: argparse.Namespace) -> int:
+    """Verify a protocol: signature, checks derived from notes, and recordings."""
     from controller.commissioning.judgement import judge, verdict
     from controller.commissioning.protocol import ProtocolError, read_signed
 
-    path: Path = given.verify
+    path: Path = arguments.verify
     try:
         signed, protocol = read_signed(path.read_bytes())
     except OSError as error:
         raise CommandLineError(f"{path}: {error.strerror}") from None
     except ProtocolError as error:
         raise CommandLineError(f"{path} {error}") from None
-    wrong = []
+    errors = []
     checks = judge(protocol.expected, protocol.notes, protocol.configured, protocol.recordings)
     if checks != protocol.checks or verdict(checks) != protocol.verdict:
-        wrong.append("its checks do not follow from its notes")
-    for each in protocol.recordings:
-        there = path.parent / each.file
-        if not there.exists():
-            print(f"{there}: not there, so not compared")
-        elif sha256(there.read_bytes()).hexdigest() != each.sha256:
-            wrong.append(f"{there} is not the recording of this acceptance")
-    _tell(protocol)
+        errors.append("its checks do not follow from its notes")
+    for recording in protocol.recordings:
+        file = path.parent / recording.file
+        if not file.exists():
+            print(f"{file}: missing, so not compared")
+        elif sha256(file.read_bytes()).hexdigest() != recording.sha256:
+            errors.append(f"{file} is not the recording of this acceptance")
+    _print_verdict(protocol)
     print(f"led by {protocol.by}, signed with the key {signed.key}")
-    config = Path(given.table) if given.table is not None else given.config
+    config = Path(arguments.table) if arguments.table is not None else arguments.config
     if config.exists():
         owner = _owner(configuration_at(config), signed.key)
         if owner is None:
-            print(f"{config}: no people file has this key: compare it with the person's own")
+            print(f"{config}: the people file does not have this key: compare it with the person")
         else:
             print(f"{config}: the key is of {owner[1]} ({owner[0]})")
     else:
-        print("name a configuration behind it to learn whose key this is")
-    for what in wrong:
-        print(f"{path}: {what}", file=sys.stderr)
-    if not wrong:
+        print("add a configuration to the command to see whose key this is")
+    for problem in errors:
+        print(f"{path}: {problem}", file=sys.stderr)
+    if not errors:
         print(f"{path}: as it was signed")
-    return 1 if wrong else 0
+    return 1 if errors else 0
 
 
-def _tell(protocol: Protocol) -> None:
+def _print_verdict(protocol: Protocol) -> None:
     print(f"\n{protocol.device}, table {protocol.table}, site {protocol.site}:")
     for check in protocol.checks:
         print(f"  {check.outcome:9} {check.name}: {check.what}")
     print(protocol.verdict.upper())
 
 
-def _chosen(
+def _choose(
     configuration: Configuration, table: str, device: str | None
 ) -> tuple[TableConfig, DeviceConfig]:
     from devices.suggestions import unknown_word
 
-    found = next((each for each in configuration.table if each.id == table), None)
-    if found is None:
+    table_config = next((section for section in configuration.table if section.id == table), None)
+    if table_config is None:
         raise CommandLineError(
-            unknown_word("table", table, [each.id for each in configuration.table])
+            unknown_word("table", table, [section.id for section in configuration.table])
         )
-    names = [each.id for each in found.device]
+    names = [section.id for section in table_config.device]
     if device is None and len(names) != 1:
         raise CommandLineError(f"table {table} has several devices; choose --device {names}")
     wanted = device or names[0]
     if wanted not in names:
         raise CommandLineError(unknown_word("device", wanted, names))
-    return found, next(each for each in found.device if each.id == wanted)
+    return table_config, next(section for section in table_config.device if section.id == wanted)
 
 
 def _driver(device: DeviceConfig) -> tuple[Driver, msgspec.Struct, Codec]:
-    """The driver of a device, its options, and a new codec."""
+    """Return the driver of a device, its options, and a new codec."""
     import msgspec
 
     from devices.drivers import driver
 
-    found = driver(device.driver)
-    options = msgspec.convert(device.options, found.options)
-    described = found.described(options) if found.described is not None else found
-    return described, options, found.make(device.id, options)
+    registered = driver(device.driver)
+    options = msgspec.convert(device.options, registered.options)
+    described = registered.described(options) if registered.described is not None else registered
+    return described, options, registered.make(device.id, options)
 
 
 def _owner(configuration: Configuration, key: str) -> tuple[str, str] | None:
-    """Id and name of the person whose key this is."""
+    """Return id and name of the person with this key."""
     from controller.people.register import read_people, thumbprint, unspelled
 
     people = configuration.people
     if people is None or people.file is None or people.key is None:
         return None
     data, signer = Path(people.file).read_bytes(), unspelled(people.key)
-    known = read_people(data, configuration.site.id, signer)
-    owner = known.owners.get(thumbprint(key))
+    register = read_people(data, configuration.site.id, signer)
+    owner = register.owners.get(thumbprint(key))
     return None if owner is None else (owner[0].id, owner[0].name)
 
 
 def _person(
     configuration: Configuration, key: SigningKey, by: str | None, path: Path
 ) -> tuple[str | None, str]:
-    """Id and name of who leads the acceptance."""
+    """Return id and name of the person who leads the acceptance."""
     from controller.people.register import spelled
 
     people = configuration.people
     if people is not None and people.file is not None:
         owner = _owner(configuration, spelled(key.verify_key.encode()))
         if owner is None:
-            raise CommandLineError(f"{path}: nobody among the people has this key; enrol it first")
+            raise CommandLineError(f"{path}: no person has this key; enrol it first")
         return owner
     if not by:
-        raise CommandLineError("say who you are: --by NAME", status=2)
+        raise CommandLineError("enter your name: --by NAME", status=2)
     return None, by
 
 
 def _notes(path: Path) -> list[AnyNote]:
-    """The notes so far. A last line that was cut off by a power failure is dropped."""
+    """Read the notes so far. A last line that was cut off by a power failure is dropped."""
     import msgspec
 
     from controller.commissioning.protocol import AnyNote
 
     if not path.exists():
         return []
-    found: list[AnyNote] = []
+    notes: list[AnyNote] = []
     data = path.read_bytes()
-    whole, _, cut = data.rpartition(b"\n")
-    for number, line in enumerate(whole.splitlines(), 1):
+    complete, _, cut = data.rpartition(b"\n")
+    for number, line in enumerate(complete.splitlines(), 1):
         try:
-            found.append(msgspec.json.decode(line, type=AnyNote))
+            notes.append(msgspec.json.decode(line, type=AnyNote))
         except ValueError as error:
             raise CommandLineError(
-                f"{path}:{number}: {error}; begin another with --out FOLDER"
+                f"{path}:{number}: {error}; start another with --out FOLDER"
             ) from None
     if cut:
-        replace_file(path, whole + b"\n")
-    return found
+        replace_file(path, complete + b"\n")
+    return notes
 
 
 def _recording(path: Path, codec: Codec) -> Recorded:
@@ -592,7 +596,7 @@ def _recording(path: Path, codec: Codec) -> Recorded:
     )
 
 
-def _new(path: Path, data: bytes) -> None:
+def _put(path: Path, data: bytes) -> None:
     replace_file(path, data)
 
 
@@ -602,5 +606,5 @@ def _now() -> str:
     return utc(time.time())
 
 
-def _plain(phase: str) -> str:
+def _words(phase: str) -> str:
     return phase.replace("_", " ")

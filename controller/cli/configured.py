@@ -1,4 +1,4 @@
-"""The configuration that a subcommand is given."""
+"""The CONFIG argument of subcommands."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
     from controller.configuration.settings import Configuration
 
-DEFAULT = Path("novamas.toml")
+DEFAULT_CONFIG = Path("novamas.toml")
 
 
 def config_argument(parser: argparse.ArgumentParser, more: str = "") -> None:
-    """The argument CONFIG. ``more``: what the help adds to *the configuration of the daemon*."""
+    """Add the argument CONFIG. ``more``: added to *the configuration of the daemon* in the help."""
     parser.add_argument(
         "config",
         nargs="?",
         type=Path,
-        default=DEFAULT,
+        default=DEFAULT_CONFIG,
         metavar="CONFIG",
-        help=f"the configuration of the daemon{more} (default: {DEFAULT})",
+        help=f"the configuration of the daemon{more} (default: {DEFAULT_CONFIG})",
     )
 
 
-def no_action(command: str, word: str, actions: Iterable[str]) -> None:
-    """Raises :class:`CommandLineError` if what stands where a configuration may is none, but a
-    misspelt action.
+def reject_misspelt_action(command: str, word: str, actions: Iterable[str]) -> None:
+    """Raise :class:`CommandLineError` if the optional CONFIG argument is really a misspelt
+    action.
     """
     near = closest(word, actions)
     if near is not None and not Path(word).suffix and not Path(word).exists():
@@ -39,8 +39,8 @@ def no_action(command: str, word: str, actions: Iterable[str]) -> None:
 
 
 def configuration_at(path: Path) -> Configuration:
-    """Read a configuration. Raises :class:`CommandLineError` with every mistake in it."""
-    # here: a command's help needs none of it
+    """Read a configuration. Raises :class:`CommandLineError` with all its errors."""
+    # imported late: the help of a command does not need it
     from controller.configuration.file import load
     from controller.configuration.settings import ConfigurationError
 

@@ -1,4 +1,4 @@
-"""``novamas decode``: the readings in a recording."""
+"""``novamas decode``: prints the readings in a recording."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from devices.recording import (
 from devices.sections import Notes, read_section
 from devices.watch import CodecDefectError, Watch
 
-SHOWN = 20
-"""Lines that cannot be read, of which each is reported."""
+MAX_SHOWN_LINES = 20
+"""Maximum number of unreadable lines to report."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,74 +63,74 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Readings to stdout, what had to be skipped to stderr."""
+    """Print readings to stdout, and skipped lines to stderr."""
     codec = make_codec(arguments.driver, arguments.device, arguments.option)
-    recording = skipped(arguments.recording)
+    recording = read_whole(arguments.recording)
     encoder = msgspec.json.Encoder()
     try:
         for reading in decode(
-            Watch(codec, arguments.device, arguments.stale_after), shown(recording)
+            Watch(codec, arguments.device, arguments.stale_after), with_progress(recording)
         ):
             print(encoder.encode(reading).decode())
     except CodecDefectError as defect:
         raise CommandLineError(
-            f"defect in the driver {arguments.driver}; please report it: {defect}, at "
+            f"bug in the driver {arguments.driver}; please report it: {defect}, at "
             f"{escape(defect.data)}"
         ) from defect
     return 0
 
 
-def skipped(path: Path) -> Recording:
-    """A recording. What the writer could not write whole is reported on stderr. Raises
-    ``CommandLineError``, also if the file is not as it was recorded.
+def read_whole(path: Path) -> Recording:
+    """Read a recording. Lines that were not completely written are reported on stderr. Raises
+    ``CommandLineError``, also if the file was changed since it was recorded.
     """
     try:
         recording = read_recording(path)
     except RecordingError as error:
-        raise refused(error) from error
-    tell_skipped(path, recording.problems, recording.header)
+        raise rejected(error) from error
+    report_skipped(path, recording.problems, recording.header)
     if not recording.chunks:
-        raise nothing_in(path)
+        raise empty_recording(path)
     return recording
 
 
-def refused(error: RecordingError) -> CommandLineError:
-    """That a file is not used. Reports each of its changed lines on stderr."""
-    tell_skipped(error.path, error.problems, {})
+def rejected(error: RecordingError) -> CommandLineError:
+    """Return the error for a rejected recording, and report its changed lines on stderr."""
+    report_skipped(error.path, error.problems, {})
     return CommandLineError(str(error))
 
 
-def tell_skipped(
+def report_skipped(
     path: Path, problems: Sequence[RecordingProblem], header: Mapping[str, str]
 ) -> None:
-    """Report on stderr the lines of a recording that were not read, and if nothing shows whether it
-    was changed.
+    """Report on stderr the lines of a recording that were not read, and whether changes could go
+    unnoticed.
     """
-    for problem in problems[:SHOWN]:
+    for problem in problems[:MAX_SHOWN_LINES]:
         print(f"{path}:{problem.line}: {problem.what}", file=sys.stderr)
-    if (more := len(problems) - SHOWN) > 0:
+    if (more := len(problems) - MAX_SHOWN_LINES) > 0:
         print(f"{path}: and {more} more such lines", file=sys.stderr)
     if "started" in header and "check" not in header:
         print(
-            f"{path}: recorded by an older version, without checks: if lines were changed since, "
-            "nothing shows it",
+            f"{path}: recorded by an older version, without checks: lines changed since then "
+            "cannot be detected",
             file=sys.stderr,
         )
 
 
-def nothing_in(path: Path) -> CommandLineError:
-    """That a file has no chunk."""
+def empty_recording(path: Path) -> CommandLineError:
+    """Return the error for a file without chunks."""
     return CommandLineError(f"{path}: {NOT_A_RECORDING}")
 
 
 def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
-    """The readings of some chunks by the recording's own clock, with what a watch says about the
-    silences between them.
+    """Yield the readings of chunks by the recording's own clock, with those of the silences between
+    them.
     """
     opened = False
     for chunk in chunks:
         if not opened:
-            # its readings are dropped: no recording tells when the link was opened
+            # drop these readings: a recording does not contain the time when the link was opened
             watch.opened(chunk.at)
             opened = True
         elif chunk.gap:
@@ -142,31 +142,31 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
 
 
 def make_codec(name: str, device: str, options: list[str]) -> Codec:
-    """A new codec with options given as KEY=VALUE. A value is TOML or JSON, or else plain text.
+    """Create a codec with options given as KEY=VALUE. A value is TOML or JSON, or else plain text.
     Raises ``CommandLineError``.
     """
-    known = named(name)
+    driver_of = driver_named(name)
     notes: Notes = []
-    given = section_in_minor_units(known.options, dict(map(pair, options)), notes)
-    made = read_section(known.options, given, (), notes)
+    section = section_in_minor_units(driver_of.options, dict(map(parse_option, options)), notes)
+    values = read_section(driver_of.options, section, (), notes)
     if notes:
         raise CommandLineError("; ".join(f"option {format_path(at)}: {what}" for at, what in notes))
-    return known.make(device, made)
+    return driver_of.make(device, values)
 
 
-def named(name: str) -> Driver:
-    """The driver of that name, or the one that the profile in ``profile:FILE`` describes. Raises
-    ``CommandLineError``.
+def driver_named(name: str) -> Driver:
+    """Return the driver of that name, or the one described by the profile in ``profile:FILE``.
+    Raises ``CommandLineError``.
     """
     word, _, file = name.partition(":")
     try:
-        known = driver(word)
-        if known.described is None:
+        found = driver(word)
+        if found.described is None:
             return driver(name)
         if not file:
             raise CommandLineError(f"{word} needs a file: {word}:FILE")
-        return known.described(
-            msgspec.convert({"file": file, "text": text_of(Path(file))}, known.options)
+        return found.described(
+            msgspec.convert({"file": file, "text": text_of(Path(file))}, found.options)
         )
     except KeyError as error:
         raise CommandLineError(error.args[0]) from error
@@ -180,34 +180,34 @@ def named(name: str) -> Driver:
         raise CommandLineError(str(error)) from error
 
 
-def pair(text: str) -> tuple[str, Any]:
-    """Split KEY=VALUE; the value is TOML or JSON, or else plain text, and a number with a point
-    stays as it is written. Raises ``CommandLineError``.
+def parse_option(text: str) -> tuple[str, Any]:
+    """Split KEY=VALUE; the value is TOML or JSON, or else plain text. A decimal number keeps its
+    notation. Raises ``CommandLineError``.
     """
-    key, given, value = text.partition("=")
-    if not given:
+    key, separator, value = text.partition("=")
+    if not separator:
         raise CommandLineError(f"{text!r}: expected KEY=VALUE")
     with suppress(tomllib.TOMLDecodeError):
         return key, tomllib.loads(f"value = {value}", parse_float=WrittenDecimal)["value"]
     try:
-        return key, json.loads(value, parse_float=WrittenDecimal, object_pairs_hook=_once)
+        return key, json.loads(value, parse_float=WrittenDecimal, object_pairs_hook=_unique_keys)
     except (json.JSONDecodeError, RecursionError):
         return key, value
     except ValueError as twice:
         raise CommandLineError(f"option {key}: {twice}") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, of which no key may be given twice."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        twice = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
-        raise ValueError(f"{twice!r} is given twice")
-    return made
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build a JSON object; raise ``ValueError`` for a repeated key."""
+    object_ = dict(pairs)
+    if len(object_) < len(pairs):
+        repeated = next(key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1)
+        raise ValueError(f"{repeated!r} is given twice")
+    return object_
 
 
-def shown(recording: Recording) -> Iterable[Chunk]:
-    """The chunks, with progress on the terminal if the readings go elsewhere."""
+def with_progress(recording: Recording) -> Iterable[Chunk]:
+    """Return the chunks, with progress on the terminal if the readings go elsewhere."""
     if sys.stdout.isatty() or not sys.stderr.isatty():
         return recording
     from rich.console import Console

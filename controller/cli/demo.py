@@ -1,7 +1,7 @@
 """``novamas demo``: a whole floor on one machine: simulated devices, the daemon with its embedded
 broker, a display, and people at the tables.
 
-Each is a program of its own, as on a real floor; they share nothing but serial ports and MQTT.
+Each is a separate program, as on a real floor; they share only serial ports and MQTT.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from devices.errors import NovamasError
 from devices.money import EURO, format_amount
 from devices.new_file import replace_file
 
-NEXT = """\
+NEXT_STEPS = """\
 That was a simulated floor: devices, daemon, broker, people and displays on this machine. Try next:
 
   {novamas} demo --floor --language en
@@ -49,11 +49,11 @@ That was a simulated floor: devices, daemon, broker, people and displays on this
   {novamas} check docs/technician/novamas.toml
       whether the configuration of a site is sound; this one explains every key
 
-README.md goes on from here."""
-"""Said on the terminal when the demo ends."""
-NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
-LEAST_ROOM = 1 << 20
-"""Bytes on the disk below which a demo fails for want of room."""
+README.md has more."""
+"""Printed on the terminal when the demo ends."""
+DISK_FULL_ERRORS = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
+MIN_FREE_BYTES = 1 << 20
+"""Free bytes on the disk below which a failed demo is reported as a full disk."""
 SITE, PEOPLE = "demo", "people.jsonl"
 
 _CONFIGURATION = """\
@@ -99,7 +99,7 @@ driver = "slot-board"
 link = {link}
 {place.slots_more}
 """
-STACKED = "(its hits are of a stacked deck, so that you see one)"
+STACKED_DECK_NOTE = "(its hits are of a stacked deck, so that you see one)"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -173,12 +173,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Run until the rounds are played or the demo is stopped. Returns 0 in both cases."""
     code = _run(arguments)
     if os.isatty(1):
-        print(NEXT.format(novamas=_own_name()))
+        print(NEXT_STEPS.format(novamas=_own_name()))
     return code
 
 
 def _own_name() -> str:
-    """How this program was called, for what is printed to be tried."""
+    """Return how this program was called, for commands printed to the terminal."""
     own = sys.argv[0]
     return own if Path(own).name == "novamas" else "novamas"
 
@@ -195,59 +195,56 @@ def _run(arguments: argparse.Namespace) -> int:
             ) from None
         try:
             room.mkdir(parents=True, exist_ok=True)
-            before = set(room.iterdir())
+            existing = set(room.iterdir())
         except OSError as error:
             raise CommandLineError(f"--state-dir {room}: {error.strerror}") from None
         try:
-            return _on(room.resolve(), arguments)
-        except (NovamasError, OSError) as failed:
-            full = _full(failed, room)
-            if full is None:
-                if isinstance(failed, DemoError):
-                    raise CommandLineError(str(failed)) from None
+            return _run_in(room.resolve(), arguments)
+        except (NovamasError, OSError) as error:
+            full_disk = _disk_full_error(error, room)
+            if full_disk is None:
+                if isinstance(error, DemoError):
+                    raise CommandLineError(str(error)) from None
                 raise
-            for path in set(room.iterdir()) - before:
+            for path in set(room.iterdir()) - existing:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
             raise CommandLineError(
-                f"{room}: {os.strerror(full)}; make room there, or name a folder on "
-                f"another disk with --state-dir ({failed})"
+                f"{room}: {os.strerror(full_disk)}; make room there, or name a folder on "
+                f"another disk with --state-dir ({error})"
             ) from None
 
 
-def _on(room: Path, arguments: argparse.Namespace) -> int:
+def _run_in(room: Path, arguments: argparse.Namespace) -> int:
     """Run in a folder."""
     with ExitStack() as stack:
         floor = Floor(room)
-        stack.callback(_print_told, floor)  # once the picture is gone
+        stack.callback(_print_notes, floor)  # after the display has ended
         stack.callback(floor.close)
         return asyncio.run(_play(floor, arguments))
 
 
-def _full(failed: BaseException, room: Path) -> int | None:
-    """The error of the system where a demo has failed for want of room. Its programs say so in logs
-    that have no room either.
+def _disk_full_error(error: BaseException, room: Path) -> int | None:
+    """Return the errno if a demo failed because the disk is full. Its programs cannot write it to
+    their logs on the same disk.
     """
-    at: BaseException | None = failed
-    while at is not None:
-        if isinstance(at, OSError) and at.errno in NO_ROOM:
-            return at.errno
-        at = at.__context__
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in DISK_FULL_ERRORS:
+            return cause.errno
+        cause = cause.__context__
     disk = os.statvfs(room)
-    return errno.ENOSPC if disk.f_bavail * disk.f_frsize < LEAST_ROOM else None
+    return errno.ENOSPC if disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES else None
 
 
-def _print_told(floor: Floor) -> None:
+def _print_notes(floor: Floor) -> None:
     if os.isatty(1):
         print(*floor.note.told, sep="\n")
 
 
 async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
     stop = asyncio.Event()
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-    ):  # closing the terminal ends the demo too
+    # closing the terminal ends the demo too
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     playing = asyncio.create_task(_open_and_watch(floor, arguments))
     stopping = asyncio.create_task(stop.wait())
@@ -258,9 +255,7 @@ async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
     await asyncio.wait({playing, stopping})
     if playing.cancelled():
         return 0
-    if (
-        stop.is_set() and playing.exception() is not None
-    ):  # when stopped, the order in which the programs end is no failure
+    if stop.is_set() and playing.exception() is not None:  # programs end in any order at a stop
         return 0
     return playing.result()
 
@@ -283,10 +278,10 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
         for device in place.devices:
             await floor.until(f"the simulated {device}", (floor.room / device).is_symlink)
     floor.start("daemon", "controller.cli", "run", str(configuration))
-    await floor.until("the broker", lambda: _answers(port))
+    await floor.until("the broker", lambda: _is_listening(port))
     for program in staff.readers:
         floor.start(program, "controller.cli", program, str(configuration))
-    shown = [
+    words = [
         "--broker",
         f"mqtt://127.0.0.1:{port}",
         "--site",
@@ -295,25 +290,25 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
         "--ready",
         str(ready),
     ]
-    shown += [word for place in tables for word in ("--table", place.table)]
-    shown += ["--jackpot", jackpot.JACKPOT] if linked else []
-    shown += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
-    shown += ["--language", arguments.language] if arguments.language else []
-    shown += ["--screenshot", arguments.screenshot] if arguments.screenshot else []
+    words += [word for place in tables for word in ("--table", place.table)]
+    words += ["--jackpot", jackpot.JACKPOT] if linked else []
+    words += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
+    words += ["--language", arguments.language] if arguments.language else []
+    words += ["--screenshot", arguments.screenshot] if arguments.screenshot else []
     web = floor.room / "web.ready"
     occupied = floor.room / "console.occupied"
-    for each in (web, occupied):
-        each.unlink(missing_ok=True)
+    for file in (web, occupied):
+        file.unlink(missing_ok=True)
     settings = _web(tables, bool(linked), port, web, occupied, staff, arguments)
     floor.start("web", "subscribers.web", "--settings", settings)
     await floor.until("the web server", lambda: web.is_file() and web.stat().st_size > 0)
     on_terminal, rounds = os.isatty(1), _history(arguments)
     if on_terminal:
         address = web.read_text(encoding="utf-8").strip()
-        told = recorder.invitation(address, _own_name(), configuration, tables[0].table)
-        _invite(floor, address, linked, told if arguments.surveillance else None)
-        shown += ["--note-file", str(floor.note.path)]
-    display = None if rounds else await _display(floor, shown, ready)
+        invitation = recorder.invitation(address, _own_name(), configuration, tables[0].table)
+        _invite(floor, address, linked, invitation if arguments.surveillance else None)
+        words += ["--note-file", str(floor.note.path)]
+    display = None if rounds else await _display(floor, words, ready)
     head = TableHead(
         port,
         SITE,
@@ -324,19 +319,19 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
         occupied,
         lambda slots: floor.tell(slots, "coins"),
     )
-    paying = jackpot.Payment(port, SITE, linked, staff, arguments.speed, floor.note.tell)
+    payment = jackpot.Payment(port, SITE, linked, staff, arguments.speed, floor.note.tell)
     try:
         async with asyncio.TaskGroup() as group:
             presiding = group.create_task(head.preside())
             await floor.until("the session", head.opened.is_set)
-            attending = group.create_task(paying.attend()) if linked else None
+            attending = group.create_task(payment.attend()) if linked else None
             if linked:
-                await floor.until("the jackpot", paying.ready.is_set)
+                await floor.until("the jackpot", payment.ready.is_set)
             if display is None:
                 if on_terminal:
                     print(f"playing {rounds} rounds quickly, for the picture to begin with")
                 await history.play(floor, head.tables, rounds, arguments.speed)
-                display = await _display(floor, shown, ready)
+                display = await _display(floor, words, ready)
             else:
                 for device in (device for place in tables for device in place.devices):
                     floor.tell(device, "start")
@@ -349,7 +344,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
                 attending.cancel()
     except* DemoError as failures:
         await floor.check_soon()
-        raise CommandLineError(_first(failures)) from None
+        raise CommandLineError(_first_message(failures)) from None
     floor.check()
     return 0
 
@@ -361,18 +356,18 @@ async def _display(floor: Floor, words: list[str], ready: Path) -> subprocess.Po
 
 
 def _history(arguments: argparse.Namespace) -> int:
-    """Rounds to play before the picture: none without one, and none at a speed at which they come
-    soon enough.
+    """Return the rounds to play before the display opens: none without a terminal, and none at a
+    speed at which they are played soon enough.
     """
     if arguments.history is not None:
         return int(arguments.history)
     return history.ROUNDS if os.isatty(1) and arguments.speed == 1.0 else 0
 
 
-def _first(failures: BaseExceptionGroup[DemoError]) -> str:
-    """The message of the first error; a group may contain groups."""
+def _first_message(failures: BaseExceptionGroup[DemoError]) -> str:
+    """Return the message of the first error; a group may contain groups."""
     first = failures.exceptions[0]
-    return str(first) if isinstance(first, DemoError) else _first(first)
+    return str(first) if isinstance(first, DemoError) else _first_message(first)
 
 
 def _simulator(room: Path, place: DemoTable, arguments: argparse.Namespace) -> list[str]:
@@ -383,20 +378,20 @@ def _simulator(room: Path, place: DemoTable, arguments: argparse.Namespace) -> l
         "--link",
         str(room / place.device),
         *place.simulator,
-        *_paced(place, arguments),
+        *_pace_options(place, arguments),
     ]
-    faults = [] if _history(arguments) else place.faults  # with a history they come after it
+    faults = [] if _history(arguments) else place.faults  # with a history, they follow it
     return [*words, *(f"--fault={fault}" for fault in faults)]
 
 
 def _slots(room: Path, place: DemoTable, arguments: argparse.Namespace) -> list[str]:
-    """Its players insert coins when they are told."""
+    """Return the options of the coin slots, whose players insert coins on request."""
     words = ["slot", "--protocol", "slot-board", "--link", str(room / str(place.slots))]
     words += ["--boxes", str(BOXES), "--coin", format_amount(COIN, EURO), "--games-per-hour", "1"]
-    return [*words, *_paced(place, arguments)]
+    return [*words, *_pace_options(place, arguments)]
 
 
-def _paced(place: DemoTable, arguments: argparse.Namespace) -> tuple[str, ...]:
+def _pace_options(place: DemoTable, arguments: argparse.Namespace) -> tuple[str, ...]:
     seed, speed = str(arguments.seed + place.seed), str(arguments.speed)
     return ("--seed", seed, "--speed", speed, "--wait", "--end-with-stdin")
 
@@ -433,7 +428,7 @@ def _configuration(
 
 
 def _enrol(room: Path, tables: list[DemoTable], linked: list[str], *, surveillance: bool) -> Staff:
-    """The people of this demo, and the programs that are people too."""
+    """Enrol the people of this demo, including the programs that sign."""
     roles = (*(place.role for place in tables), *(jackpot.PAYERS if linked else ()))
     visitors = (*VISITORS, recorder.VISITOR) if surveillance else VISITORS
     programs = [
@@ -444,17 +439,17 @@ def _enrol(room: Path, tables: list[DemoTable], linked: list[str], *, surveillan
 
 
 def _invite(floor: Floor, address: str, linked: list[str], surveillance: str | None) -> None:
-    """Where to look, and as whom to sign in."""
-    where = f"in the browser: {address}/floor  console: {address}/pit"
-    print(where)
+    """Print where to look, and as whom to sign in."""
+    line = f"in the browser: {address}/floor  console: {address}/pit"
+    print(line)
     if linked:
-        print(f"  the jackpot: {address}/jackpot/{jackpot.JACKPOT}  {STACKED}")
-    for each in VISITORS:
-        print(f"  sign in there with badge {each.badge}, PIN {each.pin}: {each.roles[0]}")
+        print(f"  the jackpot: {address}/jackpot/{jackpot.JACKPOT}  {STACKED_DECK_NOTE}")
+    for visitor in VISITORS:
+        print(f"  sign in there with badge {visitor.badge}, PIN {visitor.pin}: {visitor.roles[0]}")
     if surveillance is not None:
         print(surveillance)
-        where += f"  surveillance: {address}/surveillance"
-    floor.note.say(where)
+        line += f"  surveillance: {address}/surveillance"
+    floor.note.say(line)
 
 
 def _web(
@@ -466,15 +461,15 @@ def _web(
     staff: Staff,
     arguments: argparse.Namespace,
 ) -> str:
-    """What the web server is told."""
+    """Return the settings of the web server."""
     room = ready.parent
-    watched = {
+    archive_settings = {
         "archive": str(recorder.archive(room)),
         "cards_key": str(recorder.cards_key(room)),
     }
     return json.dumps(
         {
-            **(watched if arguments.surveillance else {}),
+            **(archive_settings if arguments.surveillance else {}),
             "site": SITE,
             "broker": {"url": f"mqtt://127.0.0.1:{port}"},
             "tables": [{"id": place.table, "simulated": True} for place in tables],
@@ -496,15 +491,15 @@ def _web(
 
 
 def _quoted(text: str) -> str:
-    """A TOML string; its escapes are those of JSON."""
+    """Return a TOML string; its escapes are those of JSON."""
     return json.dumps(text)
 
 
 def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
-def _answers(port: int) -> bool:
+def _is_listening(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,5 +1,5 @@
-"""``novamas devices``: what is plugged in, how to address it, who uses it, and which
-drivers fit.
+"""``novamas devices``: lists what is plugged in, its address, the programs that use it, and the
+drivers that fit.
 """
 
 from __future__ import annotations
@@ -30,35 +30,41 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the ports, the USB devices that may be card readers, and the drivers."""
-    found, readers, known = ports(), hid_devices(), [driver(name) for name in sorted(DRIVERS)]
-    taken = adapters_without_port(), running_takers()
+    serial_ports, readers, drivers = (
+        ports(),
+        hid_devices(),
+        [driver(name) for name in sorted(DRIVERS)],
+    )
+    claimed = adapters_without_port(), running_takers()
     if arguments.json:
-        lines = [*_json(found, readers, known), *_json_of_taken(*taken)]
+        lines = [*_as_json(serial_ports, readers, drivers), *_claimed_as_json(*claimed)]
     else:
-        lines = [*_text(found, readers, known), *_text_of_taken(*taken)]
+        lines = [*_as_text(serial_ports, readers, drivers), *_claimed_as_text(*claimed)]
     print("\n".join(lines))
     return 0
 
 
 def link(port: SerialPort, driver: Driver) -> str:
-    """The address to configure for this driver on this port."""
+    """Return the link address for this driver on this port."""
     return f"serial://{port.name}?{driver.line}".removesuffix("?")
 
 
-def of_scheme(known: list[Driver], scheme: str) -> list[Driver]:
-    """The drivers for what is plugged in this way."""
-    return [driver for driver in known if driver.scheme == scheme]
+def of_scheme(drivers: list[Driver], scheme: str) -> list[Driver]:
+    """Return the drivers for devices plugged in this way."""
+    return [driver for driver in drivers if driver.scheme == scheme]
 
 
-def _json(found: list[SerialPort], readers: list[HidDevice], known: list[Driver]) -> list[str]:
-    serial, usb = of_scheme(known, "serial"), of_scheme(known, "usb")
+def _as_json(
+    serial_ports: list[SerialPort], readers: list[HidDevice], drivers: list[Driver]
+) -> list[str]:
+    serial, usb = of_scheme(drivers, "serial"), of_scheme(drivers, "usb")
     rows: list[dict[str, object]] = [
         {
             "type": "port",
             **msgspec.to_builtins(port),
             "links": {driver.name: link(port, driver) for driver in serial},
         }
-        for port in found
+        for port in serial_ports
     ]
     rows += [
         {
@@ -69,11 +75,13 @@ def _json(found: list[SerialPort], readers: list[HidDevice], known: list[Driver]
         for reader in readers
     ]
     facts = ("name", "kind", "title", "evidence", "scheme", "line", "commands")
-    rows += [{"type": "driver", **{key: getattr(driver, key) for key in facts}} for driver in known]
+    rows += [
+        {"type": "driver", **{key: getattr(driver, key) for key in facts}} for driver in drivers
+    ]
     return [msgspec.json.encode(row).decode() for row in rows]
 
 
-def _json_of_taken(
+def _claimed_as_json(
     unported: list[AdapterWithoutPort], takers: tuple[AdapterTaker, ...]
 ) -> list[str]:
     rows = [{"type": "unported", **msgspec.to_builtins(adapter)} for adapter in unported]
@@ -84,30 +92,32 @@ def _json_of_taken(
     return [msgspec.json.encode(row).decode() for row in rows]
 
 
-def _text_of_taken(
+def _claimed_as_text(
     unported: list[AdapterWithoutPort], takers: tuple[AdapterTaker, ...]
 ) -> list[str]:
-    """Adapters whose port is gone, and who may have taken it."""
+    """Describe adapters without a port, and the programs that may have claimed them."""
     lines = ["Adapters without a port"] if unported else []
     for adapter in unported:
         claimed = (
             "a program has claimed it" if adapter.claimed else "the kernel has no driver for it"
         )
-        found = holders(adapter.node) if adapter.node and adapter.claimed else ()
-        by = ", ".join(f"{holder.name} (pid {holder.pid})" for holder in found)
+        claimants = holders(adapter.node) if adapter.node and adapter.claimed else ()
+        names = ", ".join(f"{holder.name} (pid {holder.pid})" for holder in claimants)
         lines += [
             f"  {adapter.usb} {adapter.product or ''}".rstrip(),
             f"    at       {adapter.location}",
-            f"    why      {claimed}{': ' if by else ''}{by}",
+            f"    why      {claimed}{': ' if names else ''}{names}",
         ]
     lines += ["Programs that take adapters, and run"] if takers else []
     lines += [f"  {taker.name} (pid {taker.pid}): {KNOWN_PROGRAMS[taker.name]}" for taker in takers]
     return lines
 
 
-def _text(found: list[SerialPort], readers: list[HidDevice], known: list[Driver]) -> list[str]:
-    lines = ["Serial ports" if found else "No serial port is plugged in."]
-    for port in found:
+def _as_text(
+    serial_ports: list[SerialPort], readers: list[HidDevice], drivers: list[Driver]
+) -> list[str]:
+    lines = ["Serial ports" if serial_ports else "No serial port is plugged in."]
+    for port in serial_ports:
         lines += [f"  {port.name}"]
         lines += [
             f"    also     {name}"
@@ -121,7 +131,7 @@ def _text(found: list[SerialPort], readers: list[HidDevice], known: list[Driver]
         lines += [f"    held by  {holders or 'nobody'}"]
         lines += [
             f"    link     {link(port, driver)}  for {driver.name}"
-            for driver in of_scheme(known, "serial")
+            for driver in of_scheme(drivers, "serial")
         ]
     lines += ["USB devices that may be card readers, or keyboards"] if readers else []
     for reader in readers:
@@ -134,13 +144,13 @@ def _text(found: list[SerialPort], readers: list[HidDevice], known: list[Driver]
         )
         lines += [
             f"    link     {address}  for {driver.name}"
-            for driver in of_scheme(known, "usb")
+            for driver in of_scheme(drivers, "usb")
             for address in reader.links
         ]
     lines += ["Drivers"]
     lines += [
         f"  {driver.name:<16}{driver.kind:<10}{driver.title} ({driver.evidence}; "
         f"{driver.line or driver.scheme})"
-        for driver in known
+        for driver in drivers
     ]
     return lines

@@ -14,7 +14,7 @@ from typing import get_args
 import msgspec
 
 from controller.cli import CommandLineError
-from controller.cli.decode import make_codec, named
+from controller.cli.decode import driver_named, make_codec
 from controller.contract.version import SOFTWARE
 from devices.captures import Capture, CaptureError, Form, read_capture
 from devices.new_file import named_in_errors, new_file
@@ -118,7 +118,7 @@ def _capture(given: argparse.Namespace, data: bytes) -> int:
         )
     if given.recording.exists():
         raise CommandLineError(f"{given.recording} already exists; not overwritten")
-    known, codec = named(given.driver), make_codec(given.driver, "device", given.option)
+    known, codec = driver_named(given.driver), make_codec(given.driver, "device", given.option)
     try:
         captured = read_capture(data, given.form, LINE_ENDS[given.line_end])
     except CaptureError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from controller.cli import CommandLineError
-from controller.cli.configured import DEFAULT
+from controller.cli.configured import DEFAULT_CONFIG
 from devices.new_file import named_in_errors
 from devices.suggestions import unknown_word
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from devices.links.usb_devices import HidDevice
 
 
-BROKER = "mqtt://127.0.0.1:1883"
-OWN = "embedded://127.0.0.1:1883"
-"""Where nothing answers at :data:`BROKER`: a broker inside the daemon."""
-PATIENCE = 0.5
-"""Seconds for a broker to take a connection."""
-AT = "127.0.0.1:4001"
-"""Where the simulated device is."""
+DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
+EMBEDDED_BROKER = "embedded://127.0.0.1:1883"
+"""A broker inside the daemon; used if none answers at :data:`DEFAULT_BROKER`."""
+CONNECT_TIMEOUT_SECONDS = 0.5
+"""Seconds to wait for a broker to accept a connection."""
+SIMULATOR_ADDRESS = "127.0.0.1:4001"
+"""Address of the simulated device."""
 SITE = """\
 # Written by `novamas init`. Every key and its meaning: docs/technician/configuration.md.
 # `novamas check` reports each mistake with its line; `novamas doctor` looks at the machine.
@@ -36,7 +36,7 @@ SITE = """\
 [site]
 id = {site:<19} # this casino: a part of every topic
 node = "node-1"          # {node}
-decree = {decree:<15} # the rules that hold at every table
+decree = {decree:<15} # the rules that apply at every table
 
 """
 BROKER_WITHIN = """\
@@ -51,28 +51,28 @@ url = {url}
 """
 ANYBODY_SIMULATED = """\
 [people]
-required = false # anybody may command, at simulated tables alone: docs/inspector/security.md
+required = false # anybody may give commands, at simulated tables alone: docs/inspector/security.md
 
 """
 ANYBODY = """\
 [people]
-# Whoever may publish at the broker may command, in any name. Enrol your people before guests play,
-# and write true here: docs/inspector/security.md.
+# Anyone who can publish to the broker can give commands, in any name. Enrol your people before
+# guests play, and write true here: docs/inspector/security.md.
 required = "accept-the-risk"
 
 """
 SURVEILLANCE = """\
-[surveillance]           # who alone may read face-down cards
+[surveillance]           # the only reader of face-down cards
 public_key = {key}
 
 """
 STANDBY = """\
 [standby]             # a second daemon, with the same file, takes over: docs/technician/standby.md
-servers = [{servers}]    # the NATS cluster that keeps their lease
+servers = [{servers}]    # the NATS cluster that stores their lease
 # replicas = 1           # where the cluster is one node alone, for trials
 # instance = "sala-1"    # this machine in the pair; without it, its host name
 # lease = 10.0           # seconds after which the other takes over
-# creds_credential = "nats.creds" # our user of NATS, if it asks for one: docs/technician/systemd.md
+# creds_credential = "nats.creds" # NATS user, if required: docs/technician/systemd.md
 
 """
 TABLE = """\
@@ -80,7 +80,7 @@ TABLE = """\
 id = "mesa-{number}"     # a part of every topic of this table
 game = {game}
 
-# Is it this device? Try it before the first guest comes:
+# Is it this device? Try it before the first guests come:
 #   novamas record '{shown}' try-{number}.rec --driver {driver}
 [[table.device]]
 id = "{kind}"
@@ -88,11 +88,11 @@ driver = "{driver}"
 link = {link}
 commands = false         # true: commands that change the device may be sent
 # maker = ""             # as on its plate
-# serial = ""            # another one that the device tells is an alert
+# serial = ""            # a device that reports another one raises an alert
 
 """
 TABLE_SIMULATED = """\
-# No real device: this table is simulated, and says so in every message.
+# No real device: this table is simulated, and every message states it.
 {how}[[table]]
 id = "mesa-1"            # a part of every topic of this table
 game = {game}
@@ -105,11 +105,11 @@ link = {link}
 
 """
 MORE = """\
-# More tables may stand here, or in files of their own beside this one:
+# Add more tables here, or in separate files beside this one:
 # docs/technician/configuration.md.
-# `novamas devices` lists the drivers, and the address of each port for each of them.
+# `novamas devices` lists the drivers, and the address of each port for each driver.
 """
-SIMULATE = f"novamas simulate {{kind}} --protocol {{driver}} --tcp {AT}"
+SIMULATE = f"novamas simulate {{kind}} --protocol {{driver}} --tcp {SIMULATOR_ADDRESS}"
 GAMES: Mapping[str, str] = {
     "wheel": "roulette-french",
     "dice": "craps",
@@ -117,7 +117,7 @@ GAMES: Mapping[str, str] = {
     "shuffler": "poker-no-draw",
     "slot": "poker-no-draw",
 }
-"""What a table plays with a device of each kind, if nobody says."""
+"""Default game of a table with a device of each kind."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -126,25 +126,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         nargs="?",
         type=Path,
-        default=DEFAULT,
+        default=DEFAULT_CONFIG,
         metavar="FILE",
-        help=f"what to write; must not exist yet (default: {DEFAULT})",
+        help=f"file to write; must not exist yet (default: {DEFAULT_CONFIG})",
     )
     parser.add_argument("--site", default="casino", metavar="ID", help="the site's id")
     parser.add_argument(
         "--decree",
         default="BAL05",
         metavar="D",
-        help="the decree that holds there: BAL05, BAL09, ARA02, EUS96 or GAL07 (default: BAL05)",
+        help="the decree that applies there: BAL05, BAL09, ARA02, EUS96 or GAL07 (default: BAL05)",
     )
     parser.add_argument(
         "--driver",
         default="cammegh-ss2",
         metavar="NAME",
-        help="what the devices are: a name that `novamas devices` lists (default: cammegh-ss2)",
+        help="driver of the devices: a name that `novamas devices` lists (default: cammegh-ss2)",
     )
     parser.add_argument(
-        "--game", metavar="G", help="what is played with them; `novamas games` lists the games"
+        "--game", metavar="G", help="game of the tables; `novamas games` lists the games"
     )
     parser.add_argument(
         "--surveillance",
@@ -154,72 +154,74 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--broker",
         metavar="URL",
-        help=f"the broker's address (default: {BROKER} if one answers there, else {OWN})",
+        help=f"the broker's address (default: {DEFAULT_BROKER} if one answers there, else "
+        f"{EMBEDDED_BROKER})",
     )
     parser.add_argument(
         "--standby",
         action="append",
         default=[],
         metavar="URL",
-        help="a node of the NATS cluster that keeps the lease of two daemons with these tables, "
-        "of which one takes over from the other; once for each node",
+        help="a node of the NATS cluster that stores the lease of two daemons with these tables, "
+        "either of which takes over from the other; repeat for each node",
     )
     parser.add_argument(
         "--simulated",
         action="store_true",
-        help="one simulated table, whatever is plugged in",
+        help="one simulated table, regardless of what is plugged in",
     )
 
 
-def run(given: argparse.Namespace) -> int:
-    """Write the file, which ``novamas check`` accepts. Raises :class:`CommandLineError`."""
+def run(arguments: argparse.Namespace) -> int:
+    """Write a file that ``novamas check`` accepts. Raises :class:`CommandLineError`."""
     from devices.drivers import DRIVERS, driver
     from devices.links.ports import ports
     from devices.links.usb_devices import hid_devices
 
-    if given.file.exists():
-        raise CommandLineError(f"{given.file} already exists; not overwritten")
-    if given.driver not in DRIVERS:
-        raise CommandLineError(unknown_word("driver", given.driver, sorted(DRIVERS)), 2)
-    known = driver(given.driver)
-    if known.described is not None:
+    if arguments.file.exists():
+        raise CommandLineError(f"{arguments.file} already exists; not overwritten")
+    if arguments.driver not in DRIVERS:
+        raise CommandLineError(unknown_word("driver", arguments.driver, sorted(DRIVERS)), 2)
+    device_driver = driver(arguments.driver)
+    if device_driver.described is not None:
         raise CommandLineError(
-            f"--driver {given.driver}: write its table by hand: docs/technician/profiles.md", 2
+            f"--driver {arguments.driver}: write its table by hand: docs/technician/profiles.md", 2
         )
-    if given.standby:
-        reached_by_both(given.broker)
+    if arguments.standby:
+        check_shared_broker(arguments.broker)
     plan = Plan(
-        site=given.site,
-        decree=given.decree,
-        game=given.game or (known.games or (GAMES[known.kind],))[0],
-        broker=given.broker or (BROKER if answers(BROKER) else OWN),
-        surveillance=given.surveillance,
-        standby=tuple(given.standby),
+        site=arguments.site,
+        decree=arguments.decree,
+        game=arguments.game or (device_driver.games or (GAMES[device_driver.kind],))[0],
+        broker=arguments.broker
+        or (DEFAULT_BROKER if is_listening(DEFAULT_BROKER) else EMBEDDED_BROKER),
+        surveillance=arguments.surveillance,
+        standby=tuple(arguments.standby),
     )
-    found, readers = ports(), hid_devices()
-    places = [] if given.simulated else plugged_in(known, found, readers)
-    if given.standby and (places or known.scheme == "usb"):
-        where = ", ".join(place.link for place in places) or f"a {known.name}"
+    serial_ports, readers = ports(), hid_devices()
+    places = [] if arguments.simulated else plugged_in(device_driver, serial_ports, readers)
+    if arguments.standby and (places or device_driver.scheme == "usb"):
+        where = ", ".join(place.link for place in places) or f"a {device_driver.name}"
         raise CommandLineError(
-            f"--standby: {where} is plugged into one machine, and the other one of the pair cannot "
-            "read it. Connect devices to a device server, and write their tables by hand into the "
-            "file that --simulated writes, with another --driver if need be: "
+            f"--standby: {where} is plugged into one machine, so the other one of the pair cannot "
+            "read it. Connect devices to a device server, and add their tables by hand to the "
+            "file that --simulated writes, with another --driver if necessary: "
             "docs/technician/standby.md",
             2,
         )
-    text = page(plan, known, places, found, readers)
-    sound(text, given.file)
-    with named_in_errors(given.file), given.file.open("x", encoding="utf-8") as file:
+    text = page(plan, device_driver, places, serial_ports, readers)
+    check_text(text, arguments.file)
+    with named_in_errors(arguments.file), arguments.file.open("x", encoding="utf-8") as file:
         file.write(text)
-    print(f"{given.file}: written, {told(known, places)}")
-    print("\n".join(after(given.file, known, places)))
+    print(f"{arguments.file}: written, {summary(device_driver, places)}")
+    print("\n".join(next_steps(arguments.file, device_driver, places)))
     if plan.standby:
         print("and the same file on the other machine: docs/technician/standby.md")
     return 0
 
 
 class Plan(NamedTuple):
-    """What the person has chosen, or we for him."""
+    """The choices of the person, with defaults."""
 
     site: str
     decree: str
@@ -229,59 +231,59 @@ class Plan(NamedTuple):
     standby: tuple[str, ...] = ()
 
 
-def reached_by_both(broker: str | None) -> None:
-    """Raises :class:`CommandLineError` if the daemons of a pair cannot share that broker."""
+def check_shared_broker(broker: str | None) -> None:
+    """Raise :class:`CommandLineError` if the daemons of a pair cannot share this broker."""
     if broker is None:
-        raise CommandLineError("--standby: give --broker too, one that both machines reach", 2)
+        raise CommandLineError("--standby: give --broker too, one that both machines can reach", 2)
     if broker.startswith("embedded:"):
         raise CommandLineError(
-            f"--broker {broker}: it is part of one daemon, and the other one of the pair cannot "
-            "reach it; give the address of one that runs by itself",
+            f"--broker {broker}: it is part of one daemon, so the other one of the pair cannot "
+            "reach it; give the address of a separate broker",
             2,
         )
 
 
-class Place(NamedTuple):
-    """Where a device may be."""
+class DevicePlace(NamedTuple):
+    """A place where a device may be."""
 
     link: str
     remarks: tuple[str, ...]
 
 
-def answers(url: str) -> bool:
-    """Whether something takes connections there."""
+def is_listening(url: str) -> bool:
+    """True if something accepts connections there."""
     address = urlsplit(url)
     try:
-        with socket.create_connection((address.hostname, address.port), PATIENCE):
+        with socket.create_connection((address.hostname, address.port), CONNECT_TIMEOUT_SECONDS):
             return True
     except OSError:
         return False
 
 
 def plugged_in(
-    known: Driver, found: Sequence[SerialPort], readers: Sequence[HidDevice]
-) -> list[Place]:
-    """The places where a device of this driver may be, as far as they may be used. A serial port of
-    the machine itself is there with nothing in it too.
+    device_driver: Driver, serial_ports: Sequence[SerialPort], readers: Sequence[HidDevice]
+) -> list[DevicePlace]:
+    """Return the usable places where a device of this driver may be. Serial ports of the machine
+    itself are left out: they exist even if nothing is plugged in.
     """
-    if known.scheme == "usb":
+    if device_driver.scheme == "usb":
         return [
-            Place(link, _facts(reader.manufacturer, reader.product, reader.serial_number))
+            DevicePlace(link, _facts(reader.manufacturer, reader.product, reader.serial_number))
             for reader in readers
             if reader.refused is None
             for link in reader.links
         ]
-    if known.scheme != "serial":
+    if device_driver.scheme != "serial":
         return []
     return [
-        Place(
-            f"serial://{port.name}?{known.line}".removesuffix("?"),
+        DevicePlace(
+            f"serial://{port.name}?{device_driver.line}".removesuffix("?"),
             (
                 *_facts(port.manufacturer, port.product, port.serial_number),
-                *(f"held by {each}" for each in port.holders),
+                *(f"held by {holder}" for holder in port.holders),
             ),
         )
-        for port in found
+        for port in serial_ports
         if port.refused is None and port.usb is not None
     ]
 
@@ -291,23 +293,23 @@ def _facts(*facts: str | None) -> tuple[str, ...]:
     return (f"on USB: {words}",) if words else ()
 
 
-def told(known: Driver, places: Sequence[Place]) -> str:
-    """What was found, in words."""
+def summary(device_driver: Driver, places: Sequence[DevicePlace]) -> str:
+    """Describe the tables written."""
     if not places:
         return "with a simulated table"
     count = "one table" if len(places) == 1 else f"{len(places)} tables"
-    return f"with {count}: each device that was found is taken for a {known.name}"
+    return f"with {count}: each device that was found is taken for a {device_driver.name}"
 
 
-def after(file: Path, known: Driver, places: Sequence[Place]) -> Iterator[str]:
-    """What to do next."""
-    if places or known.scheme != "serial":
-        yield "look at it, and correct what is not so; then:"
+def next_steps(file: Path, device_driver: Driver, places: Sequence[DevicePlace]) -> Iterator[str]:
+    """Yield the next steps."""
+    if places or device_driver.scheme != "serial":
+        yield "review it, and correct what is wrong; then:"
         yield f"  novamas check {file}"
         yield f"  novamas doctor {file}"
     else:
         yield "next, in terminals of their own:"
-        yield f"  {SIMULATE.format(kind=known.kind, driver=known.name)}"
+        yield f"  {SIMULATE.format(kind=device_driver.kind, driver=device_driver.name)}"
     yield f"  novamas run {file}"
     yield (f'  novamas send mesa-1 session.open --by "A. Riera" --role inspector --config {file}')
     yield f"  novamas watch {file}"
@@ -315,20 +317,20 @@ def after(file: Path, known: Driver, places: Sequence[Place]) -> Iterator[str]:
 
 def page(
     plan: Plan,
-    known: Driver,
-    places: Sequence[Place],
-    found: Iterable[SerialPort],
+    device_driver: Driver,
+    places: Sequence[DevicePlace],
+    serial_ports: Iterable[SerialPort],
     readers: Iterable[HidDevice],
 ) -> str:
-    """The configuration."""
+    """Return the text of the configuration."""
     tables = [
         TABLE.format(
-            remarks="".join(f"# {_printable(each)}\n" for each in place.remarks),
+            remarks="".join(f"# {_printable(remark)}\n" for remark in place.remarks),
             number=number,
             game=_quoted(plan.game),
             shown=_printable(place.link),
-            kind=known.kind,
-            driver=known.name,
+            kind=device_driver.kind,
+            driver=device_driver.name,
             link=_quoted(place.link),
         )
         for number, place in enumerate(places, 1)
@@ -342,15 +344,18 @@ def page(
             ),
             *_broker(plan, simulated=not places),
             *_standby(plan.standby),
-            *(tables or [_simulated(plan, known)]),
+            *(tables or [_simulated(plan, device_driver)]),
             MORE,
-            *(f"# {_printable(line)}\n" for line in _also(known, found, readers)),
+            *(
+                f"# {_printable(line)}\n"
+                for line in _other_finds(device_driver, serial_ports, readers)
+            ),
         )
     )
 
 
 def _broker(plan: Plan, *, simulated: bool) -> Iterator[str]:
-    """The broker, who may command, and who may read face-down cards."""
+    """Yield the broker, who may give commands, and who may read face-down cards."""
     own = plan.broker.startswith("embedded:")
     yield (BROKER_WITHIN if own else BROKER_BESIDE).format(url=_quoted(plan.broker))
     if not own:
@@ -360,62 +365,70 @@ def _broker(plan: Plan, *, simulated: bool) -> Iterator[str]:
 
 
 def _standby(servers: Sequence[str]) -> Iterator[str]:
-    """The pair, if it is to be one of two daemons."""
+    """Yield the section of a pair."""
     if servers:
         yield STANDBY.format(servers=", ".join(map(_quoted, servers)))
 
 
-def _simulated(plan: Plan, known: Driver) -> str:
-    """A table whose device is simulated."""
-    if known.scheme == "usb":
-        raise CommandLineError(f"no USB reader for {known.name} is plugged in: `novamas devices`")
-    serial = known.scheme == "serial"
+def _simulated(plan: Plan, device_driver: Driver) -> str:
+    """Return a table with a simulated device."""
+    if device_driver.scheme == "usb":
+        raise CommandLineError(
+            f"no USB reader for {device_driver.name} is plugged in: `novamas devices`"
+        )
+    serial = device_driver.scheme == "serial"
     return TABLE_SIMULATED.format(
-        how=f"#   {SIMULATE.format(kind=known.kind, driver=known.name)}\n" if serial else "",
+        how=f"#   {SIMULATE.format(kind=device_driver.kind, driver=device_driver.name)}\n"
+        if serial
+        else "",
         game=_quoted(plan.game),
-        kind=known.kind,
-        driver=known.name,
-        link=_quoted(f"tcp://{AT}" if serial else f"mqtt://{AT}/device"),
+        kind=device_driver.kind,
+        driver=device_driver.name,
+        link=_quoted(
+            f"tcp://{SIMULATOR_ADDRESS}" if serial else f"mqtt://{SIMULATOR_ADDRESS}/device"
+        ),
     )
 
 
-def _also(
-    known: Driver, found: Iterable[SerialPort], readers: Iterable[HidDevice]
+def _other_finds(
+    device_driver: Driver, serial_ports: Iterable[SerialPort], readers: Iterable[HidDevice]
 ) -> Iterator[str]:
-    """What else is there, and what it could be."""
-    for port in found:
+    """Yield what else is plugged in, and what it could be."""
+    for port in serial_ports:
         if port.refused is not None:
-            yield f"{port.name} was passed over, it is also a network card: {port.refused}"
-        elif known.scheme != "serial" or port.usb is None:
+            yield f"{port.name} was skipped, it is also a network card: {port.refused}"
+        elif device_driver.scheme != "serial" or port.usb is None:
             yield f"A serial port{'' if port.usb else ' of the machine'}: serial://{port.name}"
     for reader in readers:
-        if reader.refused is None and known.scheme != "usb":
+        if reader.refused is None and device_driver.scheme != "usb":
             facts = " ".join(_facts(reader.manufacturer, reader.product))
             for link in reader.links:
                 yield f"A card reader, or a keyboard, {facts}: driver barcode-hid, link {link}"
 
 
-def sound(text: str, file: Path) -> None:
-    """Raises :class:`CommandLineError` with what is wrong with a page, which is what was asked
-    for.
+def check_text(text: str, file: Path) -> None:
+    """Raise :class:`CommandLineError` if the text is not a valid configuration; the options are
+    then wrong.
     """
     from controller.configuration.file import inspect_configuration
 
     with named_in_errors(file), tempfile.TemporaryDirectory() as folder:
-        tried = Path(folder, "novamas.toml")
-        with named_in_errors(tried):
-            tried.write_text(text, encoding="utf-8")
-        wrong = inspect_configuration(tried).mistakes
-    if wrong:
-        told = "; ".join(f"{each.place.rpartition(': ')[2]}: {each.what}" for each in wrong)
-        raise CommandLineError(f"{file}: not written: {told}", 2)
+        trial = Path(folder, "novamas.toml")
+        with named_in_errors(trial):
+            trial.write_text(text, encoding="utf-8")
+        mistakes = inspect_configuration(trial).mistakes
+    if mistakes:
+        reasons = "; ".join(
+            f"{mistake.place.rpartition(': ')[2]}: {mistake.what}" for mistake in mistakes
+        )
+        raise CommandLineError(f"{file}: not written: {reasons}", 2)
 
 
 def _quoted(text: str) -> str:
-    """A string of TOML, which JSON's are too."""
+    """Return a TOML string; its escapes are those of JSON."""
     return json.dumps(text)
 
 
 def _printable(text: str) -> str:
-    """What a device says of itself, in a comment."""
-    return "".join(each if each.isprintable() else "?" for each in text)
+    """Make a device's own text printable, for a comment."""
+    return "".join(character if character.isprintable() else "?" for character in text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from controller.cli import CommandLineError
-from controller.cli.configured import DEFAULT, configuration_at
+from controller.cli.configured import DEFAULT_CONFIG, configuration_at
 from devices.new_file import replace_file
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         type=Path,
-        default=DEFAULT,
+        default=DEFAULT_CONFIG,
         metavar="CONFIG",
         help="for pin: the configuration with [people] and [web] (default: novamas.toml)",
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from controller.cli import CommandLineError
-from controller.cli.decode import pair
+from controller.cli.decode import parse_option
 from controller.contract.notation import read_input, write
 from controller.contract.refusals import RejectedError
 from controller.contract.times import utc
@@ -100,7 +100,9 @@ def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Tab
 
     notes: Notes = []
     try:
-        given = section_in_minor_units(settings_of(game_id), dict(map(pair, settings)), notes)
+        given = section_in_minor_units(
+            settings_of(game_id), dict(map(parse_option, settings)), notes
+        )
         if notes:
             raise CommandLineError(
                 "; ".join(f"--set {format_path(at)}: {what}" for at, what in notes)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from controller.cli import CommandLineError
-from controller.cli.decode import decode, named, shown, skipped
+from controller.cli.decode import decode, driver_named, read_whole, with_progress
 from controller.cli.numbers import seconds
 from controller.configuration.profiles import text_of
 from devices.codec import Counters, Driver
@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Return 1 if the profile has mistakes, or understands nothing in the recording."""
-    known = named(f"profile:{arguments.profile}")
+    known = driver_named(f"profile:{arguments.profile}")
     if wrong := check_link(
         f"{known.scheme}://{'/port' if known.scheme == 'serial' else '0000:0000'}?{known.line}"
     ):
@@ -79,12 +79,12 @@ def _commands(known: Driver) -> str:
 
 def _test(known: Driver, arguments: argparse.Namespace) -> int:
     codec = known.make(arguments.device, known.options())
-    recording = skipped(arguments.recording)
+    recording = read_whole(arguments.recording)
     encoder = msgspec.json.Encoder()
     said = 0
     try:
         for reading in decode(
-            Watch(codec, arguments.device, arguments.stale_after), shown(recording)
+            Watch(codec, arguments.device, arguments.stale_after), with_progress(recording)
         ):
             print(encoder.encode(reading).decode())
             said += 1

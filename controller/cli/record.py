@@ -1,5 +1,5 @@
-"""``novamas record``: records the raw bytes of a device, for writing a driver or
-showing a fault.
+"""``novamas record``: records the raw bytes of a device, for writing a driver or showing a
+fault.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 from rich.console import Console
 
 from controller.cli import CommandLineError
-from controller.cli.decode import make_codec, named
+from controller.cli.decode import driver_named, make_codec
 from controller.cli.numbers import seconds
 from controller.cli.speeds import Heard, at_speed, listened, speed_of, why_not
 from controller.contract.version import SOFTWARE
@@ -42,8 +42,8 @@ class Tally(msgspec.Struct):
 
 
 class Polls:
-    """The harmless requests that some devices need before they send anything, and when
-    each is due.
+    """The harmless requests that some devices need before they send anything, and when each is
+    due.
     """
 
     def __init__(self, codec: Codec | None, now: float) -> None:
@@ -126,7 +126,9 @@ def run(arguments: argparse.Namespace) -> int:
     if attended and not has_terminal():
         return 0
     print(f"{arguments.file}: {_counts(tally, codec)}", file=sys.stderr)
-    if arguments.driver and (why := (known := named(arguments.driver)).blind(known.options())):
+    if arguments.driver and (
+        why := (known := driver_named(arguments.driver)).blind(known.options())
+    ):
         print(f"novamas: {arguments.driver}: {why}", file=sys.stderr)
     if not tally.bytes:
         raise CommandLineError(
@@ -152,7 +154,7 @@ def _not_understood(arguments: argparse.Namespace, tally: Tally, codec: Codec) -
         "Other speeds are tried; nothing is sent; Ctrl-C stops it",
         file=sys.stderr,
     )
-    usual = speed_of(f"serial:///?{named(arguments.driver).line}")
+    usual = speed_of(f"serial:///?{driver_named(arguments.driver).line}")
     found: list[Heard] = []
     with _ending() as ended:
         for heard in listened(
@@ -199,7 +201,7 @@ def _record(
 
 
 def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
-    known = named(arguments.driver) if arguments.driver else None
+    known = driver_named(arguments.driver) if arguments.driver else None
     return {
         "device": known.title if known else "unknown",
         "driver": known.name if known else "unknown",

@@ -32,10 +32,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Return 0 if the daemon runs by the whole file now, or will when it has the tables, else 1."""
-    from controller.cli.check import against_decrees, unusable
+    from controller.cli.check import decree_violations, unusable
 
     configuration = configuration_at(arguments.config)
-    if wrong := [*unusable(configuration), *against_decrees(configuration)]:
+    if wrong := [*unusable(configuration), *decree_violations(configuration)]:
         raise CommandLineError("\n".join(f"{arguments.config}: {each}" for each in wrong))
     answer = _asked(Path(configuration.journal.path))
     told = answer.reload

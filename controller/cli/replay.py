@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from controller.cli import CommandLineError
-from controller.cli.decode import decode, make_codec, named, nothing_in, refused, tell_skipped
+from controller.cli.decode import (
+    decode,
+    driver_named,
+    empty_recording,
+    make_codec,
+    rejected,
+    report_skipped,
+)
 from controller.cli.numbers import seconds
 from controller.cli.play import add_rules, make_table
 from controller.cli.progress import Percent
@@ -77,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Events to stdout; skipped lines and a summary to stderr."""
     table = make_table("replay", arguments.game, arguments.decree, arguments.set)
     codec = make_codec(arguments.driver, arguments.device, arguments.option)
-    if what := unsuited(named(arguments.driver), arguments.driver, arguments.game):
+    if what := unsuited(driver_named(arguments.driver), arguments.driver, arguments.game):
         raise CommandLineError(what)
     recordings = Recordings(arguments.recording)
     said: Counter[str] = Counter()
@@ -148,11 +155,11 @@ class Recordings:
                         yield Chunk(latest, chunk.data, chunk.sent, chunk.gap or gap)
                         gap = ""
                 except RecordingError as error:
-                    raise refused(error) from error
+                    raise rejected(error) from error
                 if recording.stepped != stepped:
                     self._began.append((latest, began + recording.stepped))
                 done, before = done + recording.read, recording
-                tell_skipped(recording.path, recording.problems, recording.header)
+                report_skipped(recording.path, recording.problems, recording.header)
 
 
 def _take(table: Table, given: Input, recordings: Recordings, said: Counter[str]) -> None:
@@ -179,17 +186,17 @@ def _in_order(recordings: list[RecordingReader]) -> list[RecordingReader]:
         try:
             first = next(iter(recording), None)
         except RecordingError as error:
-            raise refused(error) from error
+            raise rejected(error) from error
         if first is None:
-            tell_skipped(recording.path, recording.problems, recording.header)
-            raise nothing_in(recording.path)
+            report_skipped(recording.path, recording.problems, recording.header)
+            raise empty_recording(recording.path)
     left = sorted(recordings, key=lambda recording: recording.start)
     if len(left) == 1:
         return left
     try:
         ends = {recording.path: recording.last_check() for recording in left}
     except RecordingError as error:
-        raise refused(error) from error
+        raise rejected(error) from error
     found: list[RecordingReader] = []
     while left:
         end = ends[found[-1].path] if found else None

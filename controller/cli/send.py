@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.cli import CommandLineError
-from controller.cli.configured import DEFAULT, configuration_at
+from controller.cli.configured import DEFAULT_CONFIG, configuration_at
 from controller.cli.numbers import seconds
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         type=Path,
-        default=DEFAULT,
+        default=DEFAULT_CONFIG,
         metavar="FILE",
         help="the configuration of the daemon, for the site, the broker and TLS (default: "
         "novamas.toml)",

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.cli import CommandLineError
 from controller.cli.carrousel import passphrase_path
-from controller.cli.configured import DEFAULT, config_argument, configuration_at, no_action
+from controller.cli.configured import (
+    DEFAULT_CONFIG,
+    config_argument,
+    configuration_at,
+    reject_misspelt_action,
+)
 from controller.cli.web import address, broker_login, pit_settings, video_settings
 
 if TYPE_CHECKING:
@@ -51,12 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     name, options = str(arguments.config), list(arguments.options)
     action = ACTIONS.get(name)
     if action is None:
-        no_action("surveillance", name, ACTIONS)
+        reject_misspelt_action("surveillance", name, ACTIONS)
         if options:
             raise CommandLineError(f"surveillance: no options after {name}", 2)
         program, told = PROGRAM, [_told(arguments.config, settings_of)]
     else:
-        config = DEFAULT
+        config = DEFAULT_CONFIG
         if options and not options[0].startswith("-"):
             config = Path(options.pop(0))
         program, told = action.module, [name]

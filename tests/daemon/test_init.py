@@ -52,7 +52,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def plug(ports: list[SerialPort], readers: list[HidDevice]) -> None:
         monkeypatch.setattr("devices.links.ports.ports", lambda: ports)
         monkeypatch.setattr("devices.links.usb_devices.hid_devices", lambda: readers)
-        monkeypatch.setattr(init, "answers", lambda _: False)
+        monkeypatch.setattr(init, "is_listening", lambda _: False)
 
     return plug
 
@@ -116,7 +116,7 @@ def test_each_adapter_is_a_table(
     text = file.read_text()
     assert "# on USB: USB?UART, A1\n# held by minicom (pid 7)\n[[table]]" in text
     assert "# A serial port of the machine: serial:///dev/ttyS0\n" in text
-    assert "usb-modem was passed over, it is also a network card: wwan0\n" in text
+    assert "usb-modem was skipped, it is also a network card: wwan0\n" in text
     assert "driver barcode-hid, link usb://0c2e:0b61/S7\n" in text
 
 
@@ -163,11 +163,11 @@ def test_what_it_writes_is_sound_for_every_driver(
         (["--game", "boule"], 2, "the driver cammegh-ss2 is for"),
         (["--driver", "profile"], 2, "write its table by hand: docs/technician/profiles.md"),
         (["--driver", "barcode-hid"], 1, "no USB reader for barcode-hid is plugged in"),
-        (["--standby", NATS], 2, "--standby: give --broker too, one that both machines reach"),
+        (["--standby", NATS], 2, "--standby: give --broker too, one that both machines can reach"),
         (
             ["--standby", NATS, "--broker", "embedded://127.0.0.1:1883"],
             2,
-            "the other one of the pair cannot reach it; give the address of one that runs by ",
+            "the other one of the pair cannot reach it; give the address of a separate ",
         ),
         (
             ["--standby", NATS, "--broker", "mqtt://broker:1883", "--driver", "barcode-hid"],
@@ -204,7 +204,7 @@ def test_a_pair_is_written_for_what_both_machines_reach(
     plugged([ADAPTER], [])
     assert main(words) == 2
     assert (
-        f"--standby: serial://{ADAPTER.name}?baud=9600 is plugged into one machine, and the other "
+        f"--standby: serial://{ADAPTER.name}?baud=9600 is plugged into one machine, so the other "
         "one of the pair cannot read it. Connect devices to a device server"
     ) in capsys.readouterr().err
     assert not file.exists()

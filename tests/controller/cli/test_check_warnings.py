@@ -149,7 +149,7 @@ def test_a_credential_that_no_unit_provides_is_told(
     (units / "novamas.service").write_text("[Service]\nLoadCredential=other:/x\n")
     [told] = warned(tmp_path, capsys, more=more)
     assert told == (
-        "journal.key_credential: nobody provides the credential 'sign': novamas.service does not "
+        "journal.key_credential: the credential 'sign' is not provided: novamas.service does not "
         "load it; add LoadCredential=sign:FILE with `systemctl edit novamas.service`"
     )
     dropped = units / "novamas.service.d"
@@ -164,7 +164,7 @@ def test_a_credential_that_no_unit_provides_is_told(
     assert warned(tmp_path, capsys, more=more) == []
     (units / "novamas-web.service").write_text("[Service]\nImportCredential=novamas.*\n")
     [told] = warned(tmp_path, capsys, more=more)
-    assert told.startswith("web.password_credential: nobody provides the credential 'web'")
+    assert told.startswith("web.password_credential: the credential 'web' is not provided")
     (units / "novamas-web.service").write_text("[Service]\nImportCredential=w*\n")
     assert warned(tmp_path, capsys, more=more) == []
 
@@ -185,7 +185,7 @@ def test_the_unit_loads_what_logs_in_at_the_store_of_the_lease(
 
     [told] = of("nats.creds")
     assert told == (
-        "standby.creds_credential: nobody provides the credential 'nats.creds': novamas.service "
+        "standby.creds_credential: the credential 'nats.creds' is not provided: novamas.service "
         f"loads it from {store}/novamas.nats.creds, which does not exist; put the secret there"
     )
     store.mkdir()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import main
-from controller.cli.devices import _json, _json_of_taken, _text, _text_of_taken
+from controller.cli.devices import _as_json, _as_text, _claimed_as_json, _claimed_as_text
 from devices.drivers import DRIVERS, driver
 from devices.links import check_link
 from devices.links.ports import Holder, SerialPort, holders, stable_names
@@ -37,12 +37,12 @@ def test_every_driver_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_port_is_told_with_the_address_to_write() -> None:
     known = [driver(name) for name in DRIVERS]
-    [row, *_] = [json.loads(line) for line in _json([PORT], [], known)]
+    [row, *_] = [json.loads(line) for line in _as_json([PORT], [], known)]
     assert row["usb"] == "0403:6001"
     assert row["holders"] == [{"pid": 7, "name": "minicom"}]
     assert set(row["links"]) == {found.name for found in known if found.scheme == "serial"}
     assert [link for link in row["links"].values() if check_link(link)] == []
-    text = "\n".join(_text([PORT], [], known))
+    text = "\n".join(_as_text([PORT], [], known))
     assert "held by  minicom (pid 7)" in text
     assert "serial:///dev/serial/by-id/usb-FTDI-if00?baud=9600  for cammegh-ss2" in text
 
@@ -85,13 +85,13 @@ def test_usb_readers_are_listed_and_nothing_else(tmp_path: Path) -> None:
     ]
     assert [link for reader in readers for link in reader.links if check_link(link)] == []
     known = [driver(name) for name in DRIVERS]
-    row = json.loads(_json([], readers, known)[0])
+    row = json.loads(_as_json([], readers, known)[0])
     assert (row["type"], row["usb"], row["links"]) == (
         "usb",
         "0c2e:0b61",
         {"barcode-hid": ["usb://0c2e:0b61/17%20A"]},
     )
-    text = "\n".join(_text([], readers, known))
+    text = "\n".join(_as_text([], readers, known))
     assert "0c2e:0b61 Acme, Scanner, 17 A" in text
     assert "usb://0c2e:0b61/1-1.3?interface=1  for barcode-hid" in text
 
@@ -103,18 +103,18 @@ def test_adapters_without_a_port_and_who_takes_them_are_listed() -> None:
     )
     lost = AdapterWithoutPort(usb="10c4:ea60", location="1-1.3")
     takers = tuple(AdapterTaker(800 + at, name) for at, name in enumerate(KNOWN_PROGRAMS))
-    rows = [json.loads(row) for row in _json_of_taken([taken, lost], takers)]
+    rows = [json.loads(row) for row in _claimed_as_json([taken, lost], takers)]
     assert [(row["type"], row.get("usb"), row.get("name")) for row in rows] == [
         ("unported", "1a86:7523", None),
         ("unported", "10c4:ea60", None),
         *(("taker", None, name) for name in KNOWN_PROGRAMS),
     ]
-    text = "\n".join(_text_of_taken([taken, lost], takers))
+    text = "\n".join(_claimed_as_text([taken, lost], takers))
     assert "1a86:7523 Serial\n    at       1-1.2\n    why      a program has claimed it" in text
     assert "10c4:ea60\n    at       1-1.3\n    why      the kernel has no driver for it" in text
     for taker in takers:
         assert f"{taker.name} (pid {taker.pid}): {KNOWN_PROGRAMS[taker.name]}" in text
-    assert _text_of_taken([], ()) == _json_of_taken([], ()) == []
+    assert _claimed_as_text([], ()) == _claimed_as_json([], ()) == []
 
 
 def test_a_machine_without_usb_has_no_readers(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def spins(at: Person, wheel: Wheel, numbers: range, reads: dict[int, int]) -> No
         spin(wheel, number + 1, reads.get(number, number))
         at.say(str(number))
         if reads.get(number, number) != number:
-            at.answer("say it again: ", str(number))
+            at.answer("enter it again: ", str(number))
 
 
 def test_a_wheel_that_is_right_and_a_person_who_leaves(
@@ -127,12 +127,12 @@ def test_a_wheel_that_is_right_and_a_person_who_leaves(
     at = person()
     spins(at, wheel, range(20, 37), {})
     for state, phase in ((2, "bets open"), (4, "no more bets")):
-        at.answer(f"say {phase}: ", "")
-        at.asked("From now on the device is heard.")
+        at.answer(f"report {phase}: ", "")
+        at.asked("Listening to the device.")
         for before in range(state):
             wheel.show(before + 1 if before else 6, 40, "36")
         wheel.show(state, 40, "36")
-        at.answer("Is it so? (y/n) ", "y")
+        at.answer("Is that right? (y/n) ", "y")
     at.answer("Enter when it is done: ", "")
     wheel.unplug()
     at.asked("The device: link.lost.")
@@ -145,7 +145,7 @@ def test_a_wheel_that_is_right_and_a_person_who_leaves(
     at.asked("The device: wheel.fault ball_with_rotor.")
     wheel.show(3, 41, "36")
     at.say("")
-    at.answer("Cover a sensor of the ball. Enter when it is done: ", "")
+    at.answer("Cover a sensor of the ball. Press Enter when it is done: ", "")
     wheel.show(3, 41, "36", warning="4")
     at.asked("The device: wheel.fault sensor.")
     wheel.show(3, 41, "36")
@@ -177,15 +177,15 @@ def test_a_wheel_that_misreads_one_pocket(wheel: Wheel, person: Start, tmp_path:
     at.asked("number: ")
     spin(wheel, 21, 14)
     at.say("20")
-    at.answer("say it again: ", "20")
+    at.answer("enter it again: ", "20")
     at.asked("NOT THE SAME. You: 20; the device: 14.")
     at.asked("number: ")
     spin(wheel, 22, 21)
     at.say("22")  # the person was wrong
-    at.answer("say it again: ", "21")
+    at.answer("enter it again: ", "21")
     at.asked("The device: 21. The same.")
     at.answer("number: ", "39")
-    at.asked("is none of this device")
+    at.asked("is not a value of this device")
     at.answer("number: ", "skip")
     for _ in range(2):
         at.answer("then wait for the device", "skip")
@@ -219,14 +219,14 @@ def test_a_shoe_that_swaps_two_codes(person: Start, tmp_path: Path, ending: Exit
     swapped = {"7h": "8h", "8h": "7h"}
     at = person()
     plate(at)
-    at.asked("The device speaks only when something happens.")
+    at.asked("The device sends only when something happens.")
     for card in CARDS:
         at.asked("card: ")
         read = swapped.get(card, card)
         shoe.say(f" [Game]<Card:{read[0]}{read[1].upper()}> \r\n".encode())
         at.say(card.replace("T", "10").upper())
         if card in swapped:
-            at.answer("say it again: ", card)
+            at.answer("enter it again: ", card)
     for _ in range(3):
         at.answer("Enter when it is done: ", "skip")
     assert at.ended() == 1
@@ -249,7 +249,7 @@ def test_whoever_is_held_up_is_told_why(
     assert "give --key FILE" in capsys.readouterr().err
     wheel.unplug()
     assert main(["commission", "r1", file, *words]) == 1
-    assert "A daemon that runs has its devices to itself" in capsys.readouterr().err
+    assert "A running daemon keeps its devices open" in capsys.readouterr().err
     wheel.plug()
     (tmp_path / "protocol").write_bytes(b"{}")
     assert main(["commission", "--verify", str(tmp_path / "protocol")]) == 1

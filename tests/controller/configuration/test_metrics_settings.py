@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.check import told_to_others
+from controller.cli.check import exposed_metrics
 from controller.configuration.file import load
 from controller.configuration.listening import address
 from controller.configuration.settings import Configuration, ConfigurationError
@@ -56,10 +56,10 @@ def test_what_listens_is_told_its_place(file: Path) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "10.20.0.5", "[::]", "casino.example"])
 def test_an_address_that_others_reach_is_told(file: Path, host: str) -> None:
     for section in ("metrics", "carrousel", "archive"):
-        [warning] = told_to_others(read(file, f'[{section}]\nlisten = "{host}:9463"\n'))
-        assert warning.startswith(f"{section}.listen: whoever reaches {host}:9463")
+        [warning] = exposed_metrics(read(file, f'[{section}]\nlisten = "{host}:9463"\n'))
+        assert warning.startswith(f"{section}.listen: anyone who reaches {host}:9463")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.9", "[::1]", "localhost"])
 def test_this_machine_is_not(file: Path, host: str) -> None:
-    assert told_to_others(read(file, f'[metrics]\nlisten = "{host}:9463"\n')) == []
+    assert exposed_metrics(read(file, f'[metrics]\nlisten = "{host}:9463"\n')) == []

@@ -233,6 +233,6 @@ def test_check_says_who_keeps_the_clock(
     with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as nobody:
         nobody.bind(("127.0.0.1", 0))
         port = nobody.getsockname()[1]
-    found = check.unkept(ClockConfig(bound=bound, chrony=f"127.0.0.1:{port}"))
+    found = check.clock_problems(ClockConfig(bound=bound, chrony=f"127.0.0.1:{port}"))
     assert len(found) == (told is not None)
     assert all(str(told) in each for each in found)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.devices import _text
+from controller.cli.devices import _as_text
 from devices.links import LinkFailedError, check_link, open_link, ports, serial_port
 from devices.links.networks import NETWORK_CARDS, network_card_behind_port, network_card_in_device
 from devices.links.ports import SerialPort
@@ -153,9 +153,11 @@ def test_what_is_refused_is_listed_with_the_reason(
     monkeypatch.setattr(ports, "comports", lambda: [Found])
     [port] = ports.ports()
     assert port.refused == "RNDIS, class e0/01/03"
-    assert "    refused  it is also a network card: RNDIS, class e0/01/03" in _text([port], [], [])
+    assert "    refused  it is also a network card: RNDIS, class e0/01/03" in _as_text(
+        [port], [], []
+    )
     assert not [
-        line for line in _text([SerialPort(name="a", node="a")], [], []) if "refused" in line
+        line for line in _as_text([SerialPort(name="a", node="a")], [], []) if "refused" in line
     ]
 
 
@@ -165,7 +167,7 @@ def test_a_reader_with_a_network_card_in_it_is_listed_with_the_reason(tmp_path: 
     assert reader.refused == "CDC NCM, class 02/0d/00"
     assert [
         line
-        for line in _text([], [reader], [])
+        for line in _as_text([], [reader], [])
         if "refused  it is also a modem or a network card: CDC NCM" in line
     ]
 

@@ -103,7 +103,7 @@ def test_keys_that_are_believed_at_first_sight_are_warned_of(
 ) -> None:
     status, out, err = checked(tmp_path, archive, capsys)
     assert (status, err) == (0, [])
-    warnings = [each for each in out.splitlines() if "believes the first key" in each]
+    warnings = [each for each in out.splitlines() if "trusts the first key" in each]
     assert [each.removeprefix("warning: ").split(": ")[0] for each in warnings] == warned
 
 
@@ -113,7 +113,7 @@ def test_without_an_archive_nobody_is_believed(
     file = tmp_path / "novamas.toml"
     file.write_text(BEFORE.replace("[archive]\n", ""))
     assert main(["check", str(file)]) == 0
-    assert "believes the first key" not in capsys.readouterr().out
+    assert "trusts the first key" not in capsys.readouterr().out
 
 
 def test_a_recorder_needs_no_table_and_a_daemon_does(
@@ -123,7 +123,7 @@ def test_a_recorder_needs_no_table_and_a_daemon_does(
     alone = '[site]\nid = "madrid-1"\n[broker]\nurl = "mqtt://127.0.0.1"\n'
     file.write_text(f"{alone}[archive]\n")
     assert main(["check", str(file)]) == 0
-    assert "archive: keys: the recorder believes the first key" in capsys.readouterr().out
+    assert "archive: keys: the recorder trusts the first key" in capsys.readouterr().out
     assert main(["run", str(file)]) == 78
     assert "table: no table is configured; add [[table]]" in capsys.readouterr().err
     file.write_text(alone)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from controller.cli.decode import pair
+from controller.cli.decode import parse_option
 from controller.contract.notation import Input, read_input, write
 from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
@@ -49,7 +49,7 @@ def read(name: str) -> Script:
     lines = (SCRIPTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     head = [line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line]
     told = {key: text for key, text in head if key != "set"}
-    settings = dict(pair(text) for key, text in head if key == "set")
+    settings = dict(parse_option(text) for key, text in head if key == "set")
     return Script(
         told["game"],
         told["decree"],
