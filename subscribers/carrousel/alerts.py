@@ -1,5 +1,5 @@
-"""Alerts that stand until a person clears them: raised, acknowledged and cleared, as the ledger has
-them.
+"""Alerts that stay open until a person clears them, as part of the ledger's state: raise,
+acknowledge, clear.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from subscribers.carrousel.ledger_state import JackpotLedgerState, OrderRefusedE
 
 
 def raise_alert(state: JackpotLedgerState, fact: AlertRaised) -> JackpotLedgerState:
-    """With an alert that was raised, or that is open anew."""
+    """Return the state with a new alert, or with an existing one open again."""
     alert = Alert(
         alert=fact.alert,
         what=f"jackpot.{fact.what}",
@@ -27,7 +27,9 @@ def raise_alert(state: JackpotLedgerState, fact: AlertRaised) -> JackpotLedgerSt
 def acknowledge_alert(
     state: JackpotLedgerState, order: JackpotAlertAcknowledge, time: str
 ) -> JackpotLedgerState:
-    """With an alert that a person has seen. Raises :class:`OrderRefusedError`."""
+    """Return the state with an alert acknowledged by a person. Raises
+    :class:`OrderRefusedError`.
+    """
     alert = _find_alert(state, order.alert)
     if alert.acknowledged_by is not None:
         raise OrderRefusedError(
@@ -36,19 +38,23 @@ def acknowledge_alert(
             by=alert.acknowledged_by,
             at=alert.acknowledged or "",
         )
-    seen = replace(alert, acknowledged_by=order.by, acknowledged_role=order.role, acknowledged=time)
-    return replace(state, alerts={**state.alerts, order.alert: seen})
+    acknowledged = replace(
+        alert, acknowledged_by=order.by, acknowledged_role=order.role, acknowledged=time
+    )
+    return replace(state, alerts={**state.alerts, order.alert: acknowledged})
 
 
 def clear_alert(state: JackpotLedgerState, order: JackpotAlertClear) -> JackpotLedgerState:
-    """Without an alert that a person says is settled. Raises :class:`OrderRefusedError`."""
+    """Return the state without an alert that a person cleared. Raises
+    :class:`OrderRefusedError`.
+    """
     _find_alert(state, order.alert)
-    left = {name: alert for name, alert in state.alerts.items() if name != order.alert}
-    return replace(state, alerts=left)
+    others = {name: alert for name, alert in state.alerts.items() if name != order.alert}
+    return replace(state, alerts=others)
 
 
 def _find_alert(state: JackpotLedgerState, name: str) -> Alert:
-    found = state.alerts.get(name)
-    if found is None:
+    alert = state.alerts.get(name)
+    if alert is None:
         raise OrderRefusedError("alert_not_kept", alert=name, alerts=tuple(state.alerts))
-    return found
+    return alert

@@ -1,4 +1,4 @@
-"""Amounts as people read them."""
+"""Amounts as text for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from devices import money
 
 
 def format_amount(amount: int, currency: str, language: str) -> str:
-    """For people: ``1.234,56 EUR``; in English ``1,234.56 EUR``."""
+    """Format an amount in minor units: ``1.234,56 EUR``; in English ``1,234.56 EUR``."""
     whole, point, rest = money.format_amount(amount, currency).partition(".")
     grouped = f"{int(whole):,}"
     if whole.startswith("-") and int(whole) == 0:

@@ -1,4 +1,4 @@
-"""Whether these persons may give this order of a jackpot."""
+"""Who may give which order of a jackpot."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from subscribers.carrousel.ledger_state import OrderRefusedError
 
 
 def check_signers(order: JackpotOrder, signed: Sequence[Signature]) -> None:
-    """Refuse an order that these persons may not give. Raises :class:`OrderRefusedError`."""
-    may = ORDERS[type(order)]
+    """Refuse an order that its signers may not give. Raises :class:`OrderRefusedError`."""
+    rights = ORDERS[type(order)]
     name = str(type(order).__struct_config__.tag)
-    if len({each.id for each in signed}) < 1 + may.two:
-        persons = tuple(each.name for each in signed)
-        raise OrderRefusedError("signers_few", order=name, count=1 + may.two, persons=persons)
-    for each in signed:
-        if each.role not in may.roles:
-            raise OrderRefusedError("signers_role", order=name, role=each.role, roles=may.roles)
-    if may.among and not any(each.role in may.among for each in signed):
-        raise OrderRefusedError("signers_among", order=name, roles=may.among)
+    if len({signature.id for signature in signed}) < 1 + rights.two:
+        persons = tuple(signature.name for signature in signed)
+        raise OrderRefusedError("signers_few", order=name, count=1 + rights.two, persons=persons)
+    for signature in signed:
+        if signature.role not in rights.roles:
+            raise OrderRefusedError(
+                "signers_role", order=name, role=signature.role, roles=rights.roles
+            )
+    if rights.among and not any(signature.role in rights.among for signature in signed):
+        raise OrderRefusedError("signers_among", order=name, roles=rights.among)

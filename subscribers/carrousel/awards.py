@@ -1,4 +1,4 @@
-"""Which hand an award was for. Postings have its number alone; the rest is in the facts."""
+"""Details of awards. Postings have only an award's number; its hand and table are in the facts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ class AwardDetails(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_awards(file: LedgerReader, jackpot: str, wanted: set[int]) -> dict[int, AwardDetails]:
-    """The awards with these numbers. The state that was saved last knows those that are open and
-    the last ones; for older ones the facts go through the rules once more. Raises
-    :class:`LedgerError`.
+    """Return the awards with these numbers. The last saved state has the open and the latest
+    awards; for older ones all facts are replayed. Raises :class:`LedgerError`.
     """
     saved = saved_states(file.connection).get(jackpot)
     found = (
@@ -44,10 +43,12 @@ def find_awards(file: LedgerReader, jackpot: str, wanted: set[int]) -> dict[int,
             if row.jackpot != jackpot:
                 continue
             fact = read_fact(row.fact)
-            if (wrong := replay.find_difference(row.position, jackpot, fact, postings)) is not None:
+            if (
+                difference := replay.find_difference(row.position, jackpot, fact, postings)
+            ) is not None:
                 raise LedgerError(
-                    f"{file.path}: entry {row.position}: {wrong}; let `novamas carrousel verify` "
-                    "say what is wrong"
+                    f"{file.path}: entry {row.position}: {difference}; run `novamas carrousel "
+                    "verify` for all findings"
                 )
             if isinstance(fact, Won):
                 found |= _details_by_number(replay.states[jackpot])

@@ -1,4 +1,4 @@
-"""The jackpots and their ledger: facts are taken, and nothing counts before its commit."""
+"""The jackpots and their ledger: facts are applied at once, and count only after their commit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from subscribers.carrousel.store import LedgerStore
 
 
 class Books:
-    """``states``: of each jackpot after what was taken, committed or not. Raises ``LedgerError``,
-    also where a saved state is none.
+    """The state of every jackpot, with the ledger that stores it. ``states`` includes facts that
+    are not committed yet. Raises ``LedgerError``, also if a saved state cannot be decoded.
     """
 
     def __init__(self, store: LedgerStore, jackpots: Iterable[str]) -> None:
@@ -28,7 +28,7 @@ class Books:
         self.reload()
 
     def reload(self) -> dict[str, bytes]:
-        """Go back to what is committed. Returns what is kept of each table."""
+        """Return to the committed state. Returns the stored intake memory of each table."""
         saved = self.store.states()
         self.states = {
             jackpot: msgspec.json.decode(saved[jackpot], type=JackpotLedgerState)
@@ -45,45 +45,47 @@ class Books:
         Raises ``OrderRefusedError`` for an order that cannot be followed, in which case nothing has
         changed, and ``LedgerNotStoredError`` if the disk refuses the entry.
         """
-        made: list[tuple[str, Fact, FactOutcome]] = []
+        applied: list[tuple[str, Fact, FactOutcome]] = []
         waiting: list[tuple[str, Fact]] = [(jackpot, fact)]
         while waiting:
-            name, each = waiting.pop(0)
+            name, next_fact = waiting.pop(0)
             if name not in self.states:
                 raise OrderRefusedError("jackpot_unknown", jackpot=name)
-            taken = apply_fact(self.states[name], each, partial(self.store.balance_before, name))
-            made.append((name, each, taken))
-            waiting += [(onward.jackpot, onward) for onward in taken.onward]
-        for name, each, taken in made:
-            if self.store.append(name, time, each, taken.transactions) != "new":
+            outcome = apply_fact(
+                self.states[name], next_fact, partial(self.store.balance_before, name)
+            )
+            applied.append((name, next_fact, outcome))
+            waiting += [(onward.jackpot, onward) for onward in outcome.onward]
+        for name, next_fact, outcome in applied:
+            if self.store.append(name, time, next_fact, outcome.transactions) != "new":
                 return None
-            self.states[name] = taken.state
+            self.states[name] = outcome.state
             self._changed.add(name)
-        return made[0][2]
+        return applied[0][2]
 
-    def save_cursor(self, table: str, heard: bytes) -> None:
-        """How far a table was heard, with the next commit."""
-        self._tables[table] = heard
+    def save_cursor(self, table: str, memory: bytes) -> None:
+        """Store a table's intake memory with the next commit."""
+        self._tables[table] = memory
 
     @property
     def has_changes(self) -> bool:
-        """Whether something is to be committed."""
+        """Whether there is anything to commit."""
         return bool(self._changed or self._tables)
 
     def commit(self) -> None:
-        """Put it all on the disk. In a thread of its own: nothing is taken meanwhile. Raises
-        ``NotStoredError``.
+        """Write all changes to disk. Runs in a thread of its own; no fact may be applied meanwhile.
+        Raises ``LedgerNotStoredError``.
         """
         states = {name: msgspec.json.encode(self.states[name]) for name in self._changed}
-        cursors = [Cursor(table, heard) for table, heard in self._tables.items()]
+        cursors = [Cursor(table, memory) for table, memory in self._tables.items()]
         self.store.commit(states, cursors)
         self._changed, self._tables = set(), {}
 
     def meter(self, jackpot: str) -> int:
-        """What the meter holds."""
+        """Return the meter's balance in minor units."""
         return self.store.balance(jackpot)
 
     @property
     def position(self) -> int:
-        """The last entry that is committed."""
+        """Position of the last committed entry."""
         return self.store.committed.position

@@ -1,5 +1,5 @@
-"""The signed head of a ledger: kept beside it, and published, so that whoever keeps one sees if the
-ledger was cut or rewritten. The signing key is made at the first start.
+"""The signed head of a ledger. It is stored beside the ledger and published, so that anyone who has
+a copy can detect a truncated or rewritten ledger. The signing key is created at the first start.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from subscribers.carrousel.store import LedgerStore
 
 
 def signing_key(ledger: Path, path: Path | None = None) -> SigningKey:
-    """The key that signs the checkpoints of a ledger: in ``path``, or beside the ledger, where it
-    is made unless a checkpoint was signed before. Raises :class:`LedgerError`.
+    """Return the key that signs a ledger's checkpoints, from ``path`` or from beside the ledger. It
+    is created there unless a checkpoint was signed before. Raises :class:`LedgerError`.
     """
     last, file = kept(ledger), path or key_path(ledger)
     try:
@@ -38,21 +38,21 @@ def signing_key(ledger: Path, path: Path | None = None) -> SigningKey:
         raise LedgerError(str(error)) from None
     if last is not None and (found := flaw(last, frozenset({public(key)}))) is not None:
         raise LedgerError(
-            f"{checkpoint_path(ledger)}: {found}. Put the right key back as {file}; if it is lost, "
+            f"{checkpoint_path(ledger)}: {found}. Restore the right key as {file}; if it is lost, "
             "verify the ledger with the key of a published checkpoint, then move this one away"
         )
     return key
 
 
 def sign_head(store: LedgerStore, key: SigningKey, boot: str, time: str) -> Checkpoint:
-    """Sign what is committed, and keep it beside the ledger. ``boot``: the run of the controller;
-    ``time``: as ``controller.contract.times.utc`` writes it. Raises :class:`LedgerError`.
+    """Sign the committed head and store it beside the ledger. ``boot``: id of the controller's run;
+    ``time``: formatted by ``controller.contract.times.utc``. Raises :class:`LedgerError`.
     """
-    made = sign(key, store.id, boot, time, store.committed)
+    checkpoint = sign(key, store.id, boot, time, store.committed)
     try:
-        keep(made, store.path)
+        keep(checkpoint, store.path)
     except OSError as error:
         raise LedgerError(
-            f"{checkpoint_path(store.path)}: {error.strerror}; make room, or look after the disk"
+            f"{checkpoint_path(store.path)}: {error.strerror}; free some space, or check the disk"
         ) from None
-    return made
+    return checkpoint

@@ -1,4 +1,4 @@
-"""What persons order of a jackpot: payments, disputes, the order of hits, money that is moved."""
+"""Orders of persons: payments, disputes, the order of hits, corrections and transfers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from subscribers.carrousel.subject import check_named_value, find_award, find_ga
 
 
 def apply_order(entry: EntryBuilder, fact: OrderGiven, at: Cause) -> None:
-    """Follow an order. Raises :class:`OrderRefusedError`; nothing has changed then."""
+    """Follow an order. Raises :class:`OrderRefusedError`, in which case nothing has changed."""
     order = fact.order
     check_signers(order, fact.signed)
     if isinstance(order, JackpotAlertAcknowledge):
@@ -97,7 +97,7 @@ def _apply_award_order(
 
 
 def apply_transfer(entry: EntryBuilder, fact: TransferReceived, at: Cause) -> None:
-    """Money comes from another jackpot. Raises :class:`OrderRefusedError`."""
+    """Receive money from another jackpot. Raises :class:`OrderRefusedError`."""
     terms = entry.state.terms
     name = entry.state.jackpot
     if terms is None or terms.authorisation is None:
@@ -157,11 +157,13 @@ def _decide(entry: EntryBuilder, order: AwardDecide) -> None:
     if order.amount < 0:
         raise OrderRefusedError("award_negative")
     others = sum(
-        each.value or 0 for each in hit.awards if not each.returned and each.number != award.number
+        other.value or 0
+        for other in hit.awards
+        if not other.returned and other.number != award.number
     )
-    left = hit.meter + hit.added - others
-    if order.amount > left:
-        raise OrderRefusedError("award_left", left=left, amount=order.amount)
+    available = hit.meter + hit.added - others
+    if order.amount > available:
+        raise OrderRefusedError("award_left", left=available, amount=order.amount)
     update_award(entry, hit, replace(award, value=order.amount))
     entry.unsettled = True
 
@@ -199,9 +201,9 @@ def _settle_claim(entry: EntryBuilder, order: ClaimSettle, at: Cause) -> None:
 
 
 def _order_hits(entry: EntryBuilder, order: HitsOrder) -> None:
-    asked = undecided_orders(entry.state)
-    if not any(sorted(group) == sorted(order.hits) for group in asked):
-        groups = tuple(", ".join(map(str, group)) for group in asked)
+    undecided = undecided_orders(entry.state)
+    if not any(sorted(group) == sorted(order.hits) for group in undecided):
+        groups = tuple(", ".join(map(str, group)) for group in undecided)
         raise OrderRefusedError("hits_order_unasked", hits="; ".join(groups) or "–")
     entry.state = replace(entry.state, answers=(*entry.state.answers, order.hits))
     entry.unsettled = True
@@ -217,10 +219,10 @@ def _open_hit(entry: EntryBuilder, number: int) -> Hit:
 
 
 def _settle_gap(entry: EntryBuilder, order: GapSettle, time: str, at: Cause) -> None:
-    """What persons can prove of a gap is staked when they say so, as one stake."""
+    """Post the amount that persons can prove for a gap as one stake, at the time of the order."""
     record = find_gap(entry.state, order.table)
     terms = entry.state.terms
-    assert terms is not None  # ordered() has looked
+    assert terms is not None  # apply_order() has checked
     entry.post_stake("gap", at, order.table, contribution(order.amount, terms))
     entry.set_table(order.table, replace(record, why="unheard", since=time))
     entry.unsettled = True
@@ -241,7 +243,7 @@ def _adjust(entry: EntryBuilder, order: MeterAdjust, at: Cause) -> None:
 def _transfer(entry: EntryBuilder, order: PoolTransfer, time: str, at: Cause) -> None:
     _check_no_open_hits(entry)
     state = entry.state
-    assert state.terms is not None  # ordered() has looked
+    assert state.terms is not None  # apply_order() has checked
     if order.to == state.jackpot:
         raise OrderRefusedError("pool_to_itself")
     if state.terms.kind == "fixed":
@@ -259,7 +261,7 @@ def _close(entry: EntryBuilder, order: PoolClose, time: str, at: Cause) -> None:
     state = entry.state
     if order.to == state.jackpot:
         raise OrderRefusedError("pool_to_itself")
-    if due := [each.number for hit in state.hits for each in hit.awards if is_due(each)]:
+    if due := [award.number for hit in state.hits for award in hit.awards if is_due(award)]:
         raise OrderRefusedError("pool_awards_open", awards=tuple(map(str, due)))
     meter, reserve = entry.balance("meter", END_OF_TIME), entry.balance("reserve", END_OF_TIME)
     if state.closed and not meter + reserve:
@@ -273,21 +275,21 @@ def _close(entry: EntryBuilder, order: PoolClose, time: str, at: Cause) -> None:
 
 
 def _check_no_open_hits(entry: EntryBuilder) -> None:
-    if numbers := [str(each.number) for each in open_hits(entry.state)]:
+    if numbers := [str(hit.number) for hit in open_hits(entry.state)]:
         raise OrderRefusedError("hits_not_final", hits=tuple(numbers))
 
 
 def _close_books(entry: EntryBuilder, at: Cause) -> Cause:
-    """What is known by now stays as it is; what is heard later counts after it."""
+    """Keep what is known now as it is; events that arrive later count after it."""
     state = entry.state
-    at = max(at, *(each.last for each in state.tables.values()), state.base)
+    at = max(at, *(record.last for record in state.tables.values()), state.base)
     entry.state = replace(state, base=at, level=())
     return at
 
 
 def _send(entry: EntryBuilder, to: str, amount: int, time: str) -> None:
     terms = entry.state.terms
-    assert terms is not None  # ordered() has looked
+    assert terms is not None  # apply_order() has checked
     entry.send(
         TransferReceived(
             time=time,

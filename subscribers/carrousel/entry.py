@@ -1,4 +1,4 @@
-"""One entry of the ledger in the making: what a fact changes, collected until it is whole."""
+"""Builder of one ledger entry: collects everything that a fact changes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ TransactionKind = Literal[
     "claim", "gap", "adjustment", "transfer", "close", "limit", "advance",
 ]  # fmt: skip
 Amounts = dict[tuple[Account, str], int]
-"""What goes into each account and part."""
+"""Amount that goes into each account and part."""
 
 
 class EntryBuilder:
-    """The state as it becomes, and the transactions that lead there.
+    """The new state, and the transactions that lead to it.
 
-    ``cause``: the event of a table that it is about; None: a person's order, or the configuration.
+    ``cause``: the table event it results from; None for a person's order or the configuration.
     """
 
     def __init__(
@@ -40,24 +40,24 @@ class EntryBuilder:
         self.cause = cause
         self.receipt: int | None = None
         self.unsettled = False
-        """Whether the meter may be outside its bounds, or an award worth something else."""
+        """True if the meter may be outside its bounds, or an award's value may have changed."""
         self._balance_before = balance_before
         self._transactions: list[Transaction] = []
         self._notices: list[LedgerNotice] = []
         self._onward: list[TransferReceived] = []
 
     def balance(self, account: Literal["meter", "reserve"], before: Cause) -> int:
-        """What an account holds, with what this entry posts."""
+        """Return the balance of an account, including this entry's postings."""
         return self._balance_before(account, before) + sum(
-            each.amount
-            for made in self._transactions
-            if made.at < before
-            for each in made.postings
-            if each.account == account
+            posting.amount
+            for transaction in self._transactions
+            if transaction.at < before
+            for posting in transaction.postings
+            if posting.account == account
         )
 
     def post(self, what: TransactionKind, at: Cause, amounts: Amounts) -> None:
-        """Add a transaction, without what is zero."""
+        """Add a transaction, leaving out amounts of zero."""
         postings = tuple(
             Posting(account, part, amount) for (account, part), amount in amounts.items() if amount
         )
@@ -73,7 +73,7 @@ class EntryBuilder:
             )
 
     def post_stake(self, what: TransactionKind, at: Cause, table: str, parts: Parts) -> None:
-        """Add what a stake brings, or with negative parts what its return takes."""
+        """Post a stake, or with negative parts its return."""
         self.post(
             what,
             at,
@@ -94,23 +94,23 @@ class EntryBuilder:
         self.unsettled = self.unsettled or late or limited or parts.meter < 0 or parts.reserve < 0
 
     def add_notice(self, what: NoticeKind, text: str, table: str = "") -> None:
-        """Tell a person."""
+        """Add a notice for a person."""
         self._notices.append(LedgerNotice(what=what, table=table, text=text))
 
-    def send(self, received: TransferReceived) -> None:
-        """Let another jackpot take money in the same commit."""
-        self._onward.append(received)
+    def send(self, transfer: TransferReceived) -> None:
+        """Transfer money to another jackpot in the same commit."""
+        self._onward.append(transfer)
 
     def table(self, name: str) -> TableRecord:
-        """What is known of a table."""
+        """Return the record of a table; an empty one if it is unknown."""
         return self.state.tables.get(name) or TableRecord()
 
     def set_table(self, name: str, record: TableRecord) -> None:
-        """Remember it."""
+        """Replace the record of a table."""
         self.state = replace(self.state, tables={**self.state.tables, name: record})
 
     def terms_at(self, at: Cause) -> Terms | None:
-        """The terms that hold at a place in the order. None: no period has begun."""
+        """Return the terms in force at a position in the order; None before the first period."""
         if at < self.state.since and self.state.former is not None:
             return self.state.former
         return self.state.terms
@@ -121,7 +121,7 @@ class EntryBuilder:
         return bool(self._transactions)
 
     def build(self) -> FactOutcome:
-        """The entry, whole."""
+        """Return the finished entry."""
         return FactOutcome(
             state=self.state,
             transactions=tuple(self._transactions),
@@ -132,7 +132,7 @@ class EntryBuilder:
 
 
 def sum_by_account(amounts: Sequence[tuple[Account, str, int]]) -> Amounts:
-    """Add up what goes into each account and part."""
+    """Add up the amounts per account and part."""
     sums: Amounts = {}
     for account, part, amount in amounts:
         sums[account, part] = sums.get((account, part), 0) + amount

@@ -1,6 +1,4 @@
-"""What the ledger takes in: what tables did, as far as it concerns a jackpot, and what persons
-ordered.
-"""
+"""The facts that the ledger records: table events that concern a jackpot, and orders of persons."""
 
 from __future__ import annotations
 
@@ -24,8 +22,8 @@ class _RoundFact(_Fact, frozen=True, kw_only=True):
 
 
 class Staked(_RoundFact, frozen=True, kw_only=True, tag="staked"):
-    """What a box has on the jackpot in this round by now (``bet.placed``): the whole, not what was
-    added. 0: withdrawn. ``coin``: a slot told it, and no person.
+    """A box's total stake on the jackpot in this round (``bet.placed``), not the increment. 0:
+    withdrawn. ``coin``: reported by a slot, not by a person.
     """
 
     box: str
@@ -34,8 +32,8 @@ class Staked(_RoundFact, frozen=True, kw_only=True, tag="staked"):
 
 
 class PlayStaked(_RoundFact, frozen=True, kw_only=True, tag="play_staked"):
-    """The play has ended (``jackpot.staked``): what was staked in it, and how much of that came
-    through slots. It closes the hit of the play.
+    """The play has ended (``jackpot.staked``). ``amount``: total staked in it; ``slots``: the part
+    of that inserted in slots. The hit of the play is then complete.
     """
 
     amount: int
@@ -43,13 +41,13 @@ class PlayStaked(_RoundFact, frozen=True, kw_only=True, tag="play_staked"):
 
 
 class RoundVoided(_RoundFact, frozen=True, kw_only=True, tag="round_voided"):
-    """The round is void: its stakes go back."""
+    """The round is void: its stakes are returned."""
 
 
 class Won(_RoundFact, frozen=True, kw_only=True, tag="won"):
-    """A hand qualifies (``award.qualified``). All of one round are one hit. ``time_bound``: the
-    seconds by which the table says that its time may be wrong, where that is more than its site
-    allows; None: nobody knows.
+    """A hand qualifies for an award (``award.qualified``). All awards of one round form one hit.
+    ``time_bound``: the table's clock error in seconds if it exceeds what its site allows; None if
+    unknown.
     """
 
     box: str
@@ -60,7 +58,7 @@ class Won(_RoundFact, frozen=True, kw_only=True, tag="won"):
 
 
 class NotWon(_RoundFact, frozen=True, kw_only=True, tag="not_won"):
-    """The table takes an award back (``award.qualified`` with ``valid: false``)."""
+    """The table withdraws an award (``award.qualified`` with ``valid: false``)."""
 
     box: str
     hand: str
@@ -69,8 +67,8 @@ class NotWon(_RoundFact, frozen=True, kw_only=True, tag="not_won"):
 
 
 class CaughtUp(_Fact, frozen=True, kw_only=True, tag="heard"):
-    """A table has told everything that it did until ``time`` on its own clock: its answer to a
-    recall says that nothing more was there.
+    """A table has reported all its events up to ``time`` on its own clock: its reply to a recall
+    had nothing more.
     """
 
     table: str
@@ -78,21 +76,21 @@ class CaughtUp(_Fact, frozen=True, kw_only=True, tag="heard"):
 
 
 class ServedBy(_Fact, frozen=True, kw_only=True, tag="served"):
-    """Which node's clock a table's times are of, within how many seconds of the true time that
-    clock is, and how long its rounds can matter.
+    """The node whose clock stamps a table's events, that clock's maximum error in seconds, and how
+    many of its rounds are remembered.
     """
 
     table: str
     node: str
     clock_bound: float
     rounds: int = 4
-    """How many rounds with stakes are remembered of it from here on. A ledger of an older release
-    remembered four.
+    """Number of rounds with stakes to remember from here on. Ledgers of older releases remembered
+    four.
     """
 
 
 class PlayStatus(_Fact, frozen=True, kw_only=True, tag="standing"):
-    """Whether bets may be taken at a table, or, with ``table`` empty, at all."""
+    """Whether bets are in play at a table, or at all if ``table`` is empty."""
 
     time: str
     table: str
@@ -100,58 +98,59 @@ class PlayStatus(_Fact, frozen=True, kw_only=True, tag="standing"):
 
 
 class OrderGiven(_Fact, frozen=True, kw_only=True, tag="ordered"):
-    """A person, or two, ordered something. ``time``: on the controller's clock."""
+    """An order given by one or two persons. ``time``: on the controller's clock."""
 
     time: str
     order: JackpotOrder
     signed: tuple[Signature, ...]
     unnamed: bool = False
-    """It was given to an older release, in which orders did not name the state that their signers
-    saw (:data:`controller.contract.jackpot.NAMED`). That field is 0 or empty and is not checked.
+    """The order was given to an older release, in which orders did not name the state that their
+    signers saw (:data:`controller.contract.jackpot.NAMED`). That field is 0 or empty and is not
+    checked.
     """
 
 
 class OrderNotFollowed(_Fact, frozen=True, kw_only=True, tag="unfollowed"):
-    """A signed order that was not followed when it came: it waits for a second person, or was
-    refused. Nothing follows from it. It is stored so that a restarted controller knows that the
-    order was already given.
+    """A signed order that was not followed on arrival: it waits for a second person, or was
+    refused. It changes nothing. It is stored so that a restarted controller knows that the order
+    was already given.
     """
 
     time: str
     signed: tuple[Signature, ...]
     refusal: str
-    """The key of the reply's refusal."""
+    """Key of the refusal in the reply."""
 
 
 class TransferReceived(_Fact, frozen=True, kw_only=True, tag="received"):
-    """Money of another jackpot of this controller comes in. What that jackpot has taken names it
-    (``onward``), and it is taken in the same commit.
+    """Money arrives from another jackpot of this controller. It results from that jackpot's fact
+    (``onward``) and is applied in the same commit.
     """
 
     time: str
     jackpot: str
-    """The jackpot that it is for."""
+    """The receiving jackpot."""
     of: str
-    """The jackpot that it comes from."""
+    """The jackpot it comes from."""
     currency: str
     amount: int
 
 
 class ControllerStarted(_Fact, frozen=True, kw_only=True, tag="started"):
-    """The controller started, and had checked itself before."""
+    """The controller started, after it had checked its program, configuration and ledger."""
 
     time: str
     boot: str
     program: str
     """SHA-256 over all files of the program, in hexadecimal."""
     configuration: str
-    """The same of what it was told of its jackpots."""
+    """SHA-256 of its settings, in hexadecimal."""
     software: str
     """Name and version."""
 
 
 class TermsGiven(_Fact, frozen=True, kw_only=True, tag="terms_given"):
-    """The configuration has other terms than before. ``terms``: as
+    """The configuration has new terms. ``terms``: in the form of
     :class:`subscribers.carrousel.terms.Terms`.
     """
 
@@ -160,7 +159,7 @@ class TermsGiven(_Fact, frozen=True, kw_only=True, tag="terms_given"):
 
 
 class AlertRaised(_Fact, frozen=True, kw_only=True, tag="alerted"):
-    """An alert that a person must clear was raised, or happened again after somebody had seen it.
+    """An alert that a person must clear was raised, or recurred after it was acknowledged.
     ``time``: when it was raised.
     """
 

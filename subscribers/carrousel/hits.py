@@ -1,9 +1,9 @@
-"""Hits: hands that take a part of the meter, and tables that take one back.
+"""Hits: hands that win a share of the meter, and awards that tables withdraw.
 
-All awards that a table qualifies in one play are one hit, for they are shares of the same meter:
-what it held before the prizes of the play (EUS96 L1859: «Jackpoten hasierako zenbatekoaren»). In
-which order the prizes of a play are paid is in the shares already: what the highest leaves is what
-the next is a share of (docs/integrator/jackpots.md).
+All awards that a table reports in one play form one hit, because they are shares of the same meter:
+its value before the prizes of the play (EUS96 L1859: «Jackpoten hasierako zenbatekoaren»). The
+order in which the prizes of a play are paid is part of their shares already: each share is of what
+the higher ones leave (docs/integrator/jackpots.md).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from subscribers.carrousel.shares import is_share, whole
 from subscribers.carrousel.stakes import round_of, terms_for
 
 MAX_REMEMBERED_AWARDS = 25
-"""The awards that are remembered when they are done."""
+"""Number of closed awards that are remembered."""
 
 
 def on_award_won(entry: EntryBuilder, fact: Won, at: Cause) -> None:
-    """A hand qualifies. Before the play has ended it belongs to the hit of the play. After that it
-    comes of a correction: its share is still of the meter as of the hit, and it takes it now.
+    """Add an award. Before the play has ended it belongs to the play's hit. Later it results from a
+    correction: its share is still of the meter as of the hit, but it is taken now.
     """
     table = fact.cause.table
     if terms_for(entry, table, at) is None:
@@ -36,21 +36,21 @@ def on_award_won(entry: EntryBuilder, fact: Won, at: Cause) -> None:
     if not is_share(fact.share):
         entry.add_notice(
             "share_wrong",
-            f"{where}: {fact.hand} would take {fact.share} of the meter, which is no part of it. "
-            "Nothing is awarded; see the table's rules.",
+            f"{where}: {fact.hand} would take {fact.share} of the meter, which is not a valid "
+            "share. Nothing is awarded; check the table's rules.",
             table,
         )
         return
     if fact.box not in round_.boxes:
         entry.add_notice(
             "award_without_bet",
-            f"{where}: {fact.hand} qualifies, but nothing is known to be staked there. Nothing is "
-            "awarded; see what was inserted, and what the table recorded.",
+            f"{where}: {fact.hand} qualifies, but no stake is known there. Nothing is awarded; "
+            "check what was inserted, and what the table recorded.",
             table,
         )
         return
     if hit is not None and any(
-        _is_same_award(each, fact) and _is_valid(each) for each in hit.awards
+        _is_same_award(other, fact) and _is_valid(other) for other in hit.awards
     ):
         entry.add_notice(
             "award_twice",
@@ -69,33 +69,33 @@ def on_award_won(entry: EntryBuilder, fact: Won, at: Cause) -> None:
     if hit is None:
         _add_hit(entry, fact, at, award, ended=round_.ended)
     else:
-        first = hit.points[0]
+        first_change = hit.points[0]
         if hit.ended or hit.fixed or len(hit.points) > 1:
             points = (*hit.points, AwardChange(own=at, at=at, what="won", awards=(award.number,)))
-        elif whole([each.share for each in hit.awards]) and fact.share is not None:
+        elif whole([other.share for other in hit.awards]) and fact.share is not None:
             entry.add_notice(
                 "share_wrong",
                 f"{where}: {fact.hand} would take {fact.share} of a meter of which nothing is "
-                "left. Nothing is awarded; see the table's rules.",
+                "left. Nothing is awarded; check the table's rules.",
                 table,
             )
             return
         else:
-            points = (replace(first, awards=(*first.awards, award.number)),)
+            points = (replace(first_change, awards=(*first_change.awards, award.number)),)
         update_hit(entry, replace(hit, awards=(*hit.awards, award), points=points))
     entry.state = replace(entry.state, award_count=award.number)
     entry.unsettled = True
 
 
 def on_award_withdrawn(entry: EntryBuilder, fact: NotWon, at: Cause) -> None:
-    """The table takes an award back. What was paid of it becomes a claim, and nothing moves; what
-    was not goes back to the meter, from now on.
+    """Withdraw an award. A paid part becomes a claim, and nothing is posted; an unpaid award
+    returns to the meter now.
     """
     table = fact.cause.table
     hits = [
-        each
-        for each in entry.state.hits
-        if (each.table, each.session, each.round) == (table, fact.session, fact.round)
+        hit
+        for hit in entry.state.hits
+        if (hit.table, hit.session, hit.round) == (table, fact.session, fact.round)
     ]
     for hit in reversed(hits):
         for award in reversed(hit.awards):
@@ -106,14 +106,14 @@ def on_award_withdrawn(entry: EntryBuilder, fact: NotWon, at: Cause) -> None:
         entry.add_notice(
             "award_unknown",
             f"{fact.box} at {table}, round {fact.round} of session {fact.session}: the table takes "
-            f"back {fact.hand}, but no such award is kept. See whether it was paid, and put the "
-            "meter right with meter.adjust.",
+            f"back {fact.hand}, but no such award is stored. Find out whether it was paid, and "
+            "correct the meter with meter.adjust.",
             table,
         )
 
 
 def void_hit(entry: EntryBuilder, fact: RoundVoided, at: Cause) -> None:
-    """A void round has no awards."""
+    """Withdraw all awards of a void round."""
     hit = _find_hit(entry, fact.cause.table, fact.session, fact.round)
     if hit is None:
         return
@@ -125,7 +125,7 @@ def void_hit(entry: EntryBuilder, fact: RoundVoided, at: Cause) -> None:
 
 
 def end_play(entry: EntryBuilder, table: str, session: int, number: int) -> None:
-    """The play has ended: its hit is whole."""
+    """Mark a hit as complete: its play has ended."""
     hit = _find_hit(entry, table, session, number)
     if hit is not None and not hit.ended:
         update_hit(entry, replace(hit, ended=True))
@@ -133,7 +133,7 @@ def end_play(entry: EntryBuilder, table: str, session: int, number: int) -> None
 
 
 def withdraw_award(entry: EntryBuilder, hit: Hit, award: HitAward, at: Cause) -> None:
-    """An award does not stand any more."""
+    """Make an award invalid: a claim if it was paid in part, otherwise returned to the meter."""
     if award.paid:
         update_award(entry, hit, replace(award, claimed=True))
     else:
@@ -141,45 +141,45 @@ def withdraw_award(entry: EntryBuilder, hit: Hit, award: HitAward, at: Cause) ->
 
 
 def return_to_meter(entry: EntryBuilder, hit: Hit, award: HitAward, at: Cause) -> None:
-    """What an award has locked goes back to the meter."""
-    back = AwardChange(own=at, at=at, what="back", awards=(award.number,))
+    """Return the amount that an award has locked to the meter."""
+    change = AwardChange(own=at, at=at, what="back", awards=(award.number,))
     changed = replace(award, returned=True, claimed=False, disputed=False)
-    update_award(entry, replace(hit, points=(*hit.points, back)), changed)
+    update_award(entry, replace(hit, points=(*hit.points, change)), changed)
     entry.unsettled = True
 
 
 def update_award(entry: EntryBuilder, hit: Hit, award: HitAward) -> None:
-    """Remember an award as it is now."""
-    awards = tuple(award if each.number == award.number else each for each in hit.awards)
+    """Replace an award."""
+    awards = tuple(award if other.number == award.number else other for other in hit.awards)
     update_hit(entry, replace(hit, awards=awards))
 
 
 def update_hit(entry: EntryBuilder, hit: Hit) -> None:
-    """Remember a hit as it is now."""
-    hits = tuple(hit if each.number == hit.number else each for each in entry.state.hits)
+    """Replace a hit."""
+    hits = tuple(hit if other.number == hit.number else other for other in entry.state.hits)
     entry.state = replace(entry.state, hits=hits)
 
 
 def hit_by_number(entry: EntryBuilder, number: int) -> Hit:
-    """A hit that is kept."""
-    return next(each for each in entry.state.hits if each.number == number)
+    """Return a stored hit."""
+    return next(hit for hit in entry.state.hits if hit.number == number)
 
 
 def forget_done_hits(entry: EntryBuilder) -> None:
-    """Forget final hits whose awards are done and not among the last."""
+    """Drop final hits whose awards are closed and not among the latest."""
     state = entry.state
     if state.award_count > MAX_REMEMBERED_AWARDS:
         last = state.award_count - MAX_REMEMBERED_AWARDS
-        kept = tuple(each for each in state.hits if not all(_done_conditions(each, last)))
-        if len(kept) < len(state.hits):
-            entry.state = replace(state, hits=kept)
+        remaining = tuple(hit for hit in state.hits if not all(_done_conditions(hit, last)))
+        if len(remaining) < len(state.hits):
+            entry.state = replace(state, hits=remaining)
 
 
 def _done_conditions(hit: Hit, last: int) -> Iterator[bool]:
     yield hit.fixed
-    for each in hit.awards:
-        yield each.number <= last
-        yield each.returned or (each.paid == each.value and not each.claimed)
+    for award in hit.awards:
+        yield award.number <= last
+        yield award.returned or (award.paid == award.value and not award.claimed)
 
 
 def _add_hit(entry: EntryBuilder, fact: Won, at: Cause, award: HitAward, *, ended: bool) -> None:
@@ -200,9 +200,9 @@ def _add_hit(entry: EntryBuilder, fact: Won, at: Cause, award: HitAward, *, ende
 
 
 def _find_hit(entry: EntryBuilder, table: str, session: int, number: int) -> Hit | None:
-    for each in entry.state.hits:
-        if (each.table, each.session, each.round) == (table, session, number) and not each.voided:
-            return each
+    for hit in entry.state.hits:
+        if (hit.table, hit.session, hit.round) == (table, session, number) and not hit.voided:
+            return hit
     return None
 
 

@@ -1,7 +1,7 @@
-"""A jackpot as a pure function: what it remembers, and a fact, give what is posted.
+"""A jackpot as a pure function: the state and a fact give the new state and its postings.
 
-It asks no clock, reads no file and keeps no balance. The same facts in the same order give the same
-ledger to the byte; in another order of the tables, each in its own order, the same balances.
+It reads no clock and no file, and stores no balance. The same facts in the same order give the same
+ledger, byte for byte; if only the interleaving of tables differs, the balances are the same.
 """
 
 from __future__ import annotations
@@ -43,17 +43,18 @@ from subscribers.carrousel.settling import settle
 
 
 def initial_state(jackpot: str) -> JackpotLedgerState:
-    """A jackpot of which nothing is known yet."""
+    """Return the state of a new jackpot."""
     return JackpotLedgerState(jackpot=jackpot)
 
 
-def apply_fact(state: JackpotLedgerState, fact: Fact, held: BalanceBefore) -> FactOutcome:
-    """Take a fact in. ``held``: what the ledger holds before it.
+def apply_fact(state: JackpotLedgerState, fact: Fact, balance_before: BalanceBefore) -> FactOutcome:
+    """Apply a fact. ``held``: returns balances of the ledger before it.
 
-    What a table tells is never refused: what cannot count becomes a notice. Raises
-    :class:`subscribers.carrousel.ledger_state.RefusedError` for an order that cannot be followed.
+    Table events are never refused: those that cannot count become notices. Raises
+    :class:`subscribers.carrousel.ledger_state.OrderRefusedError` for an order that cannot be
+    followed.
     """
-    entry = EntryBuilder(state, held, getattr(fact, "cause", None))
+    entry = EntryBuilder(state, balance_before, getattr(fact, "cause", None))
     match fact:
         case Staked() | PlayStaked() | RoundVoided() | Won() | NotWon():
             _apply_event(entry, fact)
@@ -105,8 +106,8 @@ def _apply_event(
     if entry.state.closed and entry.has_postings:
         entry.add_notice(
             "closed",
-            f"{table} still told of bets after the jackpot was closed. What came into the meter is "
-            "there: close it again.",
+            f"{table} reported bets after the jackpot was closed. They are in the meter: close it "
+            "again.",
             table,
         )
 
@@ -119,19 +120,19 @@ def _caught_up(entry: EntryBuilder, fact: CaughtUp) -> None:
 
 
 def _now(state: JackpotLedgerState, time: str) -> Cause:
-    """The place of what the controller does: not before what is final."""
+    """Return the position of the controller's own actions: never before a final hit."""
     return max(Cause(time=time, table="", boot="", seq=0), state.base)
 
 
 class JackpotView(msgspec.Struct, frozen=True, kw_only=True):
-    """What the retained state says beside what only the controller's process knows."""
+    """The parts of the retained state that follow from the ledger."""
 
     in_play: bool
     why: OutOfPlay | None
     awards: tuple[JackpotAward, ...]
-    """Awards that wait, oldest first."""
+    """Open awards, oldest first."""
     last: tuple[JackpotAward, ...]
-    """The last awards, newest first."""
+    """The latest awards, newest first."""
     tables: dict[str, JackpotTable]
     authorisation: Authorisation | None
     terms_wait: bool
@@ -140,51 +141,57 @@ class JackpotView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view(state: JackpotLedgerState, time: str) -> JackpotView:
-    """What there is to tell of a jackpot. ``time``: now, UTC, by which an authorisation ends."""
+    """Return what is published of a jackpot. ``time``: now, UTC, which decides whether an
+    authorisation has ended.
+    """
     why = _out_of_play(state, time)
-    whys = {hit.number: reason for hit, reason in pending_hits(state)}
-    every = sorted(
-        (_award(hit, award, whys.get(hit.number)) for hit in state.hits for award in hit.awards),
-        key=lambda each: each.award,
+    reasons = {hit.number: reason for hit, reason in pending_hits(state)}
+    awards = sorted(
+        (_award(hit, award, reasons.get(hit.number)) for hit in state.hits for award in hit.awards),
+        key=lambda award: award.award,
     )
     open_ = {
-        each.number
+        award.number
         for hit in state.hits
-        for each in hit.awards
-        if is_due(each) or (not hit.fixed and not each.returned)
+        for award in hit.awards
+        if is_due(award) or (not hit.fixed and not award.returned)
     }
     current = state.waiting if state.terms is None else state.terms
     return JackpotView(
         in_play=why is None,
         why=why,
-        awards=tuple(each for each in every if each.award in open_),
-        last=tuple(reversed(every[-hits.MAX_REMEMBERED_AWARDS :])),
+        awards=tuple(award for award in awards if award.award in open_),
+        last=tuple(reversed(awards[-hits.MAX_REMEMBERED_AWARDS :])),
         tables=_tables(state),
         authorisation=None if current is None else current.authorisation,
         terms_wait=state.terms is not None and state.waiting is not None,
-        asks=_wanted_orders(state, every, whys),
+        asks=_wanted_orders(state, awards, reasons),
         unordered=tuple(undecided_orders(state)),
     )
 
 
 def _out_of_play(state: JackpotLedgerState, time: str) -> OutOfPlay | None:
     terms = state.terms
-    given = None if terms is None else terms.authorisation
+    authorisation = None if terms is None else terms.authorisation
     withdrawn = state.waiting is not None and state.waiting.authorisation is None
     if state.closed:
         return "closed"
-    if given is None or withdrawn or (given.until is not None and time[:10] > given.until):
+    if (
+        authorisation is None
+        or withdrawn
+        or (authorisation.until is not None and time[:10] > authorisation.until)
+    ):
         return "not_authorised"
     return state.why or ("suspended" if state.suspended else None)
 
 
 def _tables(state: JackpotLedgerState) -> dict[str, JackpotTable]:
-    """The linked tables. One that the terms which wait do not name is out of play at once."""
+    """Return the linked tables. One that the waiting terms do not name is out of play at once."""
     names: list[str] = []
     for terms in (state.terms, state.waiting):
         if terms is not None and terms.authorisation is not None:
-            names += [each for each in terms.authorisation.tables if each not in names]
-    found = {}
+            names += [table for table in terms.authorisation.tables if table not in names]
+    tables = {}
     for name in names:
         record = state.tables.get(name)
         named = all(
@@ -195,8 +202,8 @@ def _tables(state: JackpotLedgerState) -> dict[str, JackpotTable]:
         why: OutOfPlay | None = "unheard" if record is None else record.why
         why = why if named else "not_authorised"
         since = "" if record is None else record.since
-        found[name] = JackpotTable(in_play=why is None, why=why, since=since)
-    return found
+        tables[name] = JackpotTable(in_play=why is None, why=why, since=since)
+    return tables
 
 
 def _award(hit: Hit, award: HitAward, why: Pending | None) -> JackpotAward:
@@ -232,11 +239,13 @@ def _status(hit: Hit, award: HitAward) -> Awarded:
 
 
 def _wanted_orders(
-    state: JackpotLedgerState, every: list[JackpotAward], whys: dict[int, Pending | None]
+    state: JackpotLedgerState,
+    awards: list[JackpotAward],
+    pending_reasons: dict[int, Pending | None],
 ) -> tuple[str, ...]:
-    """The orders that are waited for."""
-    statuses = {each.status for each in every}
-    reasons = set(whys.values())
+    """Return the orders that are awaited."""
+    statuses = {item.status for item in awards}
+    reasons = set(pending_reasons.values())
     wanted = {
         "hits.order": bool(undecided_orders(state)),
         "hit.fix": "tables" in reasons,
@@ -245,6 +254,6 @@ def _wanted_orders(
         "award.uphold": "disputed" in statuses,
         "award.withdraw": "disputed" in statuses,
         "claim.settle": "claimed" in statuses,
-        "gap.settle": any(each.why == "gap" for each in state.tables.values()),
+        "gap.settle": any(item.why == "gap" for item in state.tables.values()),
     }
-    return tuple(name for name, asked in wanted.items() if asked)
+    return tuple(name for name, is_wanted in wanted.items() if is_wanted)

@@ -1,6 +1,6 @@
-"""What a jackpot remembers beside its postings: small, whole, and as JSON the same again.
+"""The state of a jackpot beside its postings; encodes to JSON and back without loss.
 
-No balance is kept here. What the meter holds is the sum of its postings.
+It contains no balances: the meter is the sum of its postings.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from subscribers.carrousel.shares import Parts
 from subscribers.carrousel.terms import Terms
 
 BEGINNING_OF_TIME = Cause(time="", table="", boot="", seq=0)
-"""Before everything that ever happens."""
+"""Earlier than every event."""
 
 
 class HitPosting(msgspec.Struct, frozen=True, array_like=True):
-    """A posting that was made for a hit, and may have to be made good when something earlier is
-    heard.
-    """
+    """A posting made for a hit. It is corrected if an earlier event arrives later."""
 
     what: Literal["award", "award_returned", "seed", "limit", "advance"]
     account: Account
@@ -36,7 +34,7 @@ HitPostings = tuple[HitPosting, ...]
 
 
 class BoxStake(msgspec.Struct, frozen=True, array_like=True):
-    """What a box has on the jackpot in a round, and where that went."""
+    """A box's stake on the jackpot in a round, and how it was split."""
 
     amount: int = 0
     parts: Parts = Parts()
@@ -49,37 +47,37 @@ class StakedRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     round: int
     boxes: dict[str, BoxStake] = {}
     told: Parts = Parts()
-    """What only the sum of the play told."""
+    """Stakes that only the sum of the play reported."""
     ended: bool = False
-    """The play has ended: its sum was told."""
+    """The play has ended and its sum was reported."""
     refused: bool = False
-    """A stake in it was refused, so that the sum of the play proves nothing more."""
+    """A stake in it was refused, so the sum of the play proves nothing more."""
 
 
 class TableRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A linked table."""
 
     node: str = ""
-    """Whose clock its times are of; empty: unknown."""
+    """The node whose clock stamps its events; empty if unknown."""
     clock_bound: float = 0.0
-    """Within how many seconds of the true time that clock is."""
+    """Maximum error of that clock in seconds."""
     last: Cause = BEGINNING_OF_TIME
-    """Until when everything it did is known: the place of the last event taken, or later. What it
-    tells after that counts after that, so that a clock that was put back does not change the order
-    of what one table did.
+    """Up to where everything it did is known: the position of its last applied event, or later.
+    Later events count after this position, so that a clock that was set back does not change the
+    order of one table's events.
     """
     why: OutOfPlay | None = "unheard"
     since: str = ""
     kept: int = 4
-    """How many rounds with stakes are remembered."""
+    """Number of rounds with stakes that are remembered."""
     rounds: tuple[StakedRound, ...] = ()
-    """The last rounds with stakes."""
+    """The latest rounds with stakes."""
     forgotten: tuple[int, int] = (0, 0)
-    """The last session and round with stakes that is not kept."""
+    """Session and round of the latest round with stakes that is no longer remembered."""
 
 
 class HitAward(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A hand that takes a part of the meter."""
+    """A hand that wins a share of the meter."""
 
     number: int
     box: str
@@ -88,26 +86,26 @@ class HitAward(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     time: str
     share: Fraction | None
     value: int | None = None
-    """What was posted to it; None while persons have not decided."""
+    """Amount posted to it; None while persons have not decided it."""
     paid: int = 0
     returned: bool = False
-    """It went back to the meter."""
+    """It was returned to the meter."""
     claimed: bool = False
-    """The table took it back after a payment."""
+    """The table withdrew it after a payment."""
     disputed: bool = False
 
 
 class AwardChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Awards that were won, or went back, at one moment."""
+    """Awards that were won, or returned, at one moment."""
 
     own: Cause
-    """When the table, or a person, said so."""
+    """When the table, or a person, reported it."""
     at: Cause
-    """When it counts: later than ``own`` where the order of hits wants it."""
+    """From when it counts; later than ``own`` if the order of hits requires it."""
     what: Literal["won", "back"]
     awards: tuple[int, ...]
     posted: HitPostings | None = None
-    """What was posted for it so far; None: nothing was reckoned yet."""
+    """What was posted for it so far; None if it was not valued yet."""
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -123,68 +121,67 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     time: str
     """When the table committed it."""
     time_bound: float | None = 0.0
-    """Seconds by which the table says that this may be wrong; None: nobody knows."""
+    """Maximum error of ``time`` in seconds, as reported by the table; None if unknown."""
     awards: tuple[HitAward, ...]
     points: tuple[AwardChange, ...]
     meter: int = 0
-    """What the meter held as of the hit: before the prizes of its play."""
+    """The meter as of the hit, before the prizes of its play."""
     added: int = 0
-    """What the house adds to an award of the whole, so that it is worth the least."""
+    """What the house adds to an award of the whole meter to reach the guaranteed minimum."""
     seed: tuple[int, int] = (0, 0)
-    """What the meter begins with again once the whole is taken: from the reserve, from the
-    house.
+    """Seed of the next period once the whole meter is won: paid from the reserve, and by the house.
     """
     level: HitPostings = ()
-    """What was posted to keep the meter within its bounds from this hit to the next."""
+    """Postings that keep the meter within its bounds from this hit to the next."""
     ended: bool = False
     """The play has ended."""
     forced: bool = False
-    """Persons said that it waits no longer for tables."""
+    """Persons decided not to wait any longer for other tables."""
     fixed: bool = False
     """Its value is final."""
     voided: bool = False
-    """Its round is void; another hit of a round with the same number is another hit."""
+    """Its round is void; a later hit with the same round number is a different hit."""
 
     @property
     def at(self) -> Cause:
-        """When it counts."""
+        """From when the hit counts."""
         return self.points[0].at
 
 
 class JackpotLedgerState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A jackpot between two facts."""
+    """The state of a jackpot between two facts."""
 
     jackpot: str
     terms: Terms | None = None
-    """None until an authorisation is given."""
+    """Terms in force; None until an authorisation is given."""
     given: Cause = BEGINNING_OF_TIME
     """When ``terms`` were written."""
     since: Cause = BEGINNING_OF_TIME
-    """From when on they hold."""
+    """From when ``terms`` apply."""
     former: Terms | None = None
-    """The terms that held before."""
+    """The terms that applied before."""
     waiting: Terms | None = None
     """Terms that begin when the jackpot is won."""
     waiting_given: Cause = BEGINNING_OF_TIME
     base: Cause = BEGINNING_OF_TIME
-    """Where the last final value stands: nothing more can count before it."""
+    """Position of the last final hit: nothing more can count before it."""
     level: HitPostings = ()
-    """What was posted to keep the meter within its bounds from there to the next hit."""
+    """Postings that keep the meter within its bounds from ``base`` to the next hit."""
     tables: dict[str, TableRecord] = {}
     hits: tuple[Hit, ...] = ()
-    """The hits whose value is not final, or of which an award is not done, and those of the last
-    awards; in the order in which they count.
+    """Hits whose value is not final or that have an open award, and those of the latest awards, in
+    the order in which they count.
     """
     answers: tuple[tuple[int, ...], ...] = ()
-    """Orders of hits that persons have said."""
+    """Orders of hits that persons have decided."""
     why: OutOfPlay | None = None
     """Why the controller itself keeps the jackpot out of play."""
     alerts: dict[str, Alert] = {}
-    """Alerts that stand until a person clears them, by id."""
+    """Alerts that stay open until a person clears them, by id."""
     suspended: bool = False
     closed: bool = False
     generation: int = 1
-    """Rises with each order about the jackpot as a whole that names it."""
+    """Incremented by each order that names it and concerns the jackpot as a whole."""
     hit_count: int = 0
     award_count: int = 0
     receipt_count: int = 0
@@ -205,9 +202,7 @@ NoticeKind = Literal[
 
 
 class LedgerNotice(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person must look at. The fact that it is about changed no balance, or not by the
-    amount that it names.
-    """
+    """Something a person must look at. Its fact changed no balance, or not by the amount named."""
 
     what: NoticeKind
     table: str = ""
@@ -216,15 +211,17 @@ class LedgerNotice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FactOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What a fact led to."""
+    """The result of a fact."""
 
     state: JackpotLedgerState
     transactions: tuple[Transaction, ...] = ()
     notices: tuple[LedgerNotice, ...] = ()
     receipt: int | None = None
-    """The number of the receipt, where money was paid; counted per jackpot from 1."""
+    """Number of the receipt if money was paid; counted per jackpot from 1."""
     onward: tuple[TransferReceived, ...] = ()
-    """What other jackpots take in the same commit. If one refuses, nothing of it happened."""
+    """Facts that other jackpots apply in the same commit. If one of them refuses, nothing is
+    applied.
+    """
 
 
 class OrderRefusedError(RejectedError):

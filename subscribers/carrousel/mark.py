@@ -1,10 +1,10 @@
-"""The mark of verification: up to which entry a ledger was verified, with all that followed from it
-until then. It lies beside the ledger, as ``<ledger>.verified``, so that a start verifies only what
-came after it.
+"""The verification mark of a ledger: up to which entry it was verified, with the state at that
+entry. It is stored beside the ledger as ``<ledger>.verified``, so that a start verifies only later
+entries.
 
-The file has two lines: the mark as a JSON object, and the Ed25519 signature in hexadecimal, made
-with the key that signs checkpoints, over the line ``novamas carrousel verified 1`` and the first
-line, each ended by a newline.
+The file has two lines: the mark as a JSON object, and an Ed25519 signature in hexadecimal. The
+signature is made with the key that signs checkpoints, over the line ``novamas carrousel verified
+1`` and the first line, each ended by a newline.
 """
 
 from __future__ import annotations
@@ -23,44 +23,46 @@ from subscribers.carrousel.ledger_state import JackpotLedgerState
 _SIGNATURE_DOMAIN = b"novamas carrousel verified 1\n"
 _OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _PRIVATE_FILE_MODE = 0o600
-"""Permissions: only the owner reads and writes."""
+"""Readable and writable only by the owner."""
 
 
 class NoMarkError(Exception):
-    """There is no mark that counts. The message says why."""
+    """There is no valid mark. The message says why."""
 
 
 class VerificationMark(msgspec.Struct, frozen=True, kw_only=True):
-    """``ledger``: its id; ``position`` and ``hash`` (hexadecimal): of the last entry verified."""
+    """``ledger``: id of the ledger; ``position`` and ``hash`` (hexadecimal): of the last verified
+    entry.
+    """
 
     ledger: str
     boot: str
-    """The run of the controller that made it."""
+    """The controller's run that wrote it."""
     time: str
     position: int
     hash: str
     states: dict[str, JackpotLedgerState]
-    """What each jackpot remembers after that entry."""
+    """The state of each jackpot after that entry."""
     balances: tuple[tuple[str, str, int], ...]
-    """Jackpot, account, and the sum of its postings."""
+    """Jackpot, account, and its balance."""
     heard: dict[str, str] | None = None
-    """By table, what is kept of how far it was heard. Only a controller that ended knows that it
-    stays so.
+    """Stored intake memory by table. Only set by a controller that has ended, since it changes
+    otherwise.
     """
 
     @property
     def sums(self) -> dict[tuple[str, str], int]:
         """The balances that are not zero."""
-        return nonzero({(jackpot, account): sum_ for jackpot, account, sum_ in self.balances})
+        return nonzero({(jackpot, account): balance for jackpot, account, balance in self.balances})
 
 
 def nonzero(sums: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
-    """The accounts that hold something."""
-    return {of: amount for of, amount in sums.items() if amount}
+    """Return the accounts whose balance is not zero."""
+    return {account: amount for account, amount in sums.items() if amount}
 
 
 def mark_path(ledger: Path) -> Path:
-    """The file that holds the mark of a ledger."""
+    """Return the path of a ledger's mark."""
     return ledger.with_name(f"{ledger.name}.verified")
 
 
@@ -81,7 +83,7 @@ def write_mark(mark: VerificationMark, key: SigningKey, ledger: Path) -> None:
 
 
 def read_mark(key: SigningKey, ledger: Path) -> VerificationMark:
-    """The mark beside a ledger. Raises :class:`NoMarkError`."""
+    """Return the mark beside a ledger. Raises :class:`NoMarkError`."""
     path = mark_path(ledger)
     try:
         body, signature = path.read_bytes().splitlines(keepends=True)
@@ -90,6 +92,6 @@ def read_mark(key: SigningKey, ledger: Path) -> VerificationMark:
     except OSError as error:
         raise NoMarkError(f"{path}: {error.strerror}") from None
     except CryptoError:
-        raise NoMarkError(f"{path}: its signature is not of the key of this ledger") from None
+        raise NoMarkError(f"{path}: its signature is not valid for this ledger's key") from None
     except (ValueError, RecursionError):
-        raise NoMarkError(f"{path}: it is no mark") from None
+        raise NoMarkError(f"{path}: not a valid mark") from None

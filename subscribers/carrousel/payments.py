@@ -1,6 +1,4 @@
-"""The payments of a ledger, each with its receipt's number: they are counted per jackpot from 1, in
-the order of the ledger.
-"""
+"""Payments of a ledger. Their receipts are numbered per jackpot from 1, in ledger order."""
 
 from __future__ import annotations
 
@@ -14,13 +12,13 @@ from subscribers.carrousel.reading import LedgerReader, read_fact
 
 
 class AwardPayment(msgspec.Struct, frozen=True, kw_only=True):
-    """What was paid of an award at once. ``signed``: who ordered it."""
+    """One payment of an award. ``signed``: who ordered it."""
 
     receipt: int
     award: int
     amount: int
     at: str
-    """UTC, ISO 8601: where it counts."""
+    """UTC, ISO 8601: from when it counts."""
     time: str
     """When it was ordered, on the controller's clock."""
     signed: tuple[Signature, ...]
@@ -35,9 +33,9 @@ _PAYMENTS_QUERY = (
 
 
 def read_payments(file: LedgerReader, jackpot: str) -> Iterator[AwardPayment]:
-    """All payments of a jackpot, the first one first."""
-    found = file.connection.execute(_PAYMENTS_QUERY, (jackpot,))
-    for receipt, (position, part, amount, at, body, digest) in enumerate(found, 1):
+    """Yield all payments of a jackpot, oldest first."""
+    rows = file.connection.execute(_PAYMENTS_QUERY, (jackpot,))
+    for receipt, (position, part, amount, at, body, digest) in enumerate(rows, 1):
         fact = read_fact(body)
         yield AwardPayment(
             receipt=receipt,

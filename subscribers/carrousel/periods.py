@@ -1,4 +1,4 @@
-"""Terms and the periods that they hold for: what waits until the jackpot is won."""
+"""Terms and the periods in which they apply: new terms wait until the jackpot is won."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from subscribers.carrousel.terms import Terms, find_flaws
 
 
 def on_terms_given(entry: EntryBuilder, fact: TermsGiven) -> None:
-    """The configuration has other terms. The first ones with an authorisation open the jackpot;
+    """Apply new terms of the configuration. The first terms with an authorisation open the jackpot;
     later ones begin when it is won.
 
-    At once changes what is no parameter of the game: for how long a winning value is shown, and the
-    number and dates of an authorisation that is renewed with the same percentage and tables. An
-    authorisation that is taken out takes the jackpot out of play at once.
+    Changes that are not parameters of the game apply at once: how long a won value is shown, and
+    the number and dates of an authorisation renewed with the same percentage and tables. Removing
+    the authorisation takes the jackpot out of play at once.
     """
     try:
         terms = msgspec.convert(fact.terms, Terms)
-        wrong = find_flaws(terms)
+        problems = find_flaws(terms)
     except msgspec.ValidationError as error:
-        wrong = [str(error)]
+        problems = [str(error)]
     else:
         if terms.jackpot != entry.state.jackpot:
-            wrong.append(f"they are of {terms.jackpot}")
-    if wrong or entry.state.closed:
+            problems.append(f"they belong to {terms.jackpot}")
+    if problems or entry.state.closed:
         entry.add_notice(
             "terms_flawed",
-            f"New terms of {entry.state.jackpot} are not taken: "
-            f"{'; '.join(wrong) or 'it is closed'}. Put the configuration right.",
+            f"New terms of {entry.state.jackpot} are not applied: "
+            f"{'; '.join(problems) or 'it is closed'}. Correct the configuration.",
         )
         return
     state = entry.state
@@ -56,8 +56,8 @@ def on_terms_given(entry: EntryBuilder, fact: TermsGiven) -> None:
 
 
 def begin_waiting(entry: EntryBuilder, won: Cause) -> None:
-    """The terms that wait begin, if they were written before the jackpot was won. They hold for
-    what counts after all that is known by now.
+    """Begin the waiting terms if they were written before the jackpot was won. They apply to
+    everything that counts after what is known now.
     """
     state = entry.state
     if (
@@ -66,7 +66,7 @@ def begin_waiting(entry: EntryBuilder, won: Cause) -> None:
         or not state.waiting_given < won
     ):
         return
-    known = max((each.last for each in state.tables.values()), default=BEGINNING_OF_TIME)
+    known = max((record.last for record in state.tables.values()), default=BEGINNING_OF_TIME)
     entry.state = replace(
         state,
         former=state.terms,
@@ -79,7 +79,7 @@ def begin_waiting(entry: EntryBuilder, won: Cause) -> None:
 
 
 def seed_of(state: JackpotLedgerState, won: Cause) -> int:
-    """What the meter begins with after a hit that takes the whole: by the terms that begin then."""
+    """Return the seed after a hit that takes the whole meter, by the terms that begin then."""
     if (
         state.waiting is not None
         and state.waiting.authorisation is not None
@@ -92,17 +92,17 @@ def seed_of(state: JackpotLedgerState, won: Cause) -> int:
 
 
 def is_live(entry: EntryBuilder) -> bool:
-    """Whether the jackpot holds more or less than it began with, or owes an award."""
+    """Return whether the meter differs from its seed, or an award or hit is still open."""
     terms = entry.state.terms
     return terms is not None and (
         entry.balance("meter", END_OF_TIME) != terms.seed
-        or any(is_due(each) for hit in entry.state.hits for each in hit.awards)
+        or any(is_due(award) for hit in entry.state.hits for award in hit.awards)
         or any(not hit.fixed for hit in entry.state.hits)
     )
 
 
 def is_due(award: HitAward) -> bool:
-    """Whether something is still to be done with an award."""
+    """Return whether an award still has to be decided, paid or settled."""
     return not award.returned and (award.claimed or award.value is None or award.paid < award.value)
 
 
@@ -123,7 +123,7 @@ def _post_seed(entry: EntryBuilder, at: Cause, amount: int) -> None:
 
 
 def _renewed(now: Terms, new: Terms) -> Terms:
-    """The terms that hold, with what of the new ones begins at once."""
+    """Return the terms in force, with the changes that apply at once."""
     old, given = now.authorisation, new.authorisation
     if old and given and (old.percentage, old.tables) == (given.percentage, given.tables):
         return replace(now, shown=new.shown, authorisation=given)

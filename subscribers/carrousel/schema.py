@@ -1,23 +1,22 @@
-"""The ledger's file: its tables, its entries and its chain.
+"""The ledger file: its tables, its entries and its hash chain.
 
-An entry is one fact that a jackpot took in, with the postings that followed from it. Its hash is
-the SHA-256 over the 32 bytes of the previous entry's hash, then these lines, each ended by one
-newline:
+An entry is one fact of a jackpot, with the postings that result from it. Its hash is the SHA-256
+over the 32 bytes of the previous entry's hash, then these lines, each ended by one newline:
 
 1. the entry as a JSON array: position, time, jackpot, and of its cause time, table, boot and seq
-   (null where no table's event caused it);
+   (null if no table event caused it);
 2. the fact, as it is stored;
 3. one line for each posting, in order, as a JSON array: line and transaction (both counted from 1
    in the entry), what, jackpot, account, part, amount; of ``at``: time, table, boot, seq; of the
    transaction's cause: time, table, boot, seq, or four times null.
 
-The arrays are UTF-8 without white space, and escape nothing but quotation mark, backslash and
-control characters. The previous hash of the first entry, the genesis, is
-the SHA-256 of ``novamas carrousel 1``, a newline and the file's id (``meta``), so that no two files
-share a chain. Positions count from 1 without gaps.
+The arrays are UTF-8 without white space; only quotation mark, backslash and control characters are
+escaped. The previous hash of the first entry, the genesis, is the SHA-256 of ``novamas carrousel
+1``, a newline and the file's id (``meta``), so that no two files share a chain. Positions count
+from 1 without gaps.
 
-Not in the chain are ``saved`` and ``cursor``: the first follows from the facts, as ``novamas
-carrousel verify`` derives, and the second says from where to ask the tables again.
+``saved`` and ``cursor`` are not in the chain: ``saved`` is derived from the facts, and checked by
+``novamas carrousel verify``; ``cursor`` stores from where to recall the tables' events.
 """
 
 from __future__ import annotations
@@ -104,18 +103,18 @@ SCHEMA = _ENTRY_SCHEMA + POSTING_SCHEMA + _SAVED_SCHEMA
 
 
 class LedgerError(Exception):
-    """The ledger cannot be used. The message names the file, says what is wrong and what to do."""
+    """The ledger cannot be used. The message names the file, what is wrong and what to do."""
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """How far a table was heard and dealt with. ``heard``: what its intake remembers."""
+    """Read position of a table. ``heard``: the memory of its intake."""
 
     table: str
     heard: bytes
 
 
 class PostingRow(NamedTuple):
-    """A posting, as its row has it after the position."""
+    """A posting as in its row, without the position."""
 
     line: int
     txn: int
@@ -135,19 +134,19 @@ class PostingRow(NamedTuple):
 
     @property
     def at(self) -> Cause:
-        """Since when it counts."""
+        """From when it counts."""
         return Cause(self.at_time, self.at_table, self.at_boot, self.at_seq)
 
     @property
     def cause(self) -> Cause | None:
-        """The table's event that it was posted for."""
+        """The table event that it results from."""
         return cause_from_columns(
             self.cause_time, self.cause_table, self.cause_boot, self.cause_seq
         )
 
 
 class EntryRow(NamedTuple):
-    """An entry, as its row has it."""
+    """An entry as in its row."""
 
     position: int
     time: str
@@ -162,7 +161,7 @@ class EntryRow(NamedTuple):
 
     @property
     def cause(self) -> Cause | None:
-        """The table's event that the fact is."""
+        """The table event that the fact records."""
         return cause_from_columns(
             self.cause_time, self.cause_table, self.cause_boot, self.cause_seq
         )
@@ -176,36 +175,40 @@ _encode_json = msgspec.json.Encoder().encode
 def cause_from_columns(
     time: str | None, table: str | None, boot: str | None, seq: int | None
 ) -> Cause | None:
-    """A cause of its columns."""
+    """Return a cause from its columns; None if any is null."""
     if time is None or table is None or boot is None or seq is None:
         return None
     return Cause(time, table, boot, seq)
 
 
 def cause_key(cause: Cause) -> tuple[str, str, str, int]:
-    """What causes are ordered by."""
+    """Return the sort key of a cause."""
     return cause.time, cause.table, cause.boot, cause.seq
 
 
 def cause_columns(cause: Cause | None) -> CauseColumns:
-    """The columns of a cause."""
+    """Return the columns of a cause."""
     return _NO_CAUSE if cause is None else cause_key(cause)
 
 
 def posting_rows(transactions: Iterable[Transaction]) -> list[PostingRow]:
-    """The rows of the postings of these transactions."""
-    made: list[PostingRow] = []
-    for number, each in enumerate(transactions, 1):
-        at, cause = cause_key(each.at), cause_columns(each.cause)
-        for posting in each.postings:
+    """Return the rows of the postings of these transactions."""
+    rows: list[PostingRow] = []
+    for number, transaction in enumerate(transactions, 1):
+        at, cause = cause_key(transaction.at), cause_columns(transaction.cause)
+        for posting in transaction.postings:
             fields = (posting.account, posting.part, posting.amount)
-            numbers = (len(made) + 1, number)
-            made.append(PostingRow._make((*numbers, each.what, each.jackpot, *fields, *at, *cause)))
-    return made
+            numbers = (len(rows) + 1, number)
+            rows.append(
+                PostingRow._make(
+                    (*numbers, transaction.what, transaction.jackpot, *fields, *at, *cause)
+                )
+            )
+    return rows
 
 
 def genesis(ledger: str) -> bytes:
-    """The hash before the first entry."""
+    """Return the hash before the first entry."""
     return sha256(f"novamas carrousel {LEDGER_FORMAT}\n{ledger}".encode()).digest()
 
 
@@ -218,17 +221,17 @@ def entry_hash(
     fact: bytes,
     postings: Iterable[PostingRow],
 ) -> bytes:
-    """The hash of an entry."""
+    """Return the hash of an entry."""
     first = _encode_json((position, time, jackpot, *cause))
     return sha256(
         b"%b%b\n%b\n%b"
-        % (previous, first, fact, b"".join(b"%b\n" % _encode_json(each) for each in postings))
+        % (previous, first, fact, b"".join(b"%b\n" % _encode_json(posting) for posting in postings))
     ).digest()
 
 
 def is_next_entry(row: EntryRow, postings: Iterable[PostingRow], before: ChainHead) -> bool:
-    """Whether the entry is the one after ``before``, as it was written. Values of a damaged file
-    may have any type.
+    """Return whether the entry is intact and follows ``before``. Values from a damaged file may
+    have any type.
     """
     try:
         return (row.position, row.previous) == (before.position + 1, before.hash) and (
@@ -239,19 +242,19 @@ def is_next_entry(row: EntryRow, postings: Iterable[PostingRow], before: ChainHe
 
 
 def find_schema_flaw(connection: sqlite3.Connection) -> str | None:
-    """How the tables, indexes and triggers of a file differ from those of a ledger; None: not at
-    all. Raises ``sqlite3.Error``.
+    """Return how the tables, indexes and triggers of a file differ from a ledger's, or None. Raises
+    ``sqlite3.Error``.
     """
-    with_all = sqlite3.connect(":memory:")
+    template = sqlite3.connect(":memory:")
     try:
-        with_all.executescript(SCHEMA)
-        wanted = set(with_all.execute(_SCHEMA_QUERY))
+        template.executescript(SCHEMA)
+        expected = set(template.execute(_SCHEMA_QUERY))
     finally:
-        with_all.close()
+        template.close()
     found = set(connection.execute(_SCHEMA_QUERY))
-    if missing := sorted(name for _, name, _ in wanted - found):
+    if missing := sorted(name for _, name, _ in expected - found):
         return f"{', '.join(missing)}: missing, or not as in a ledger"
-    if foreign := sorted(name for _, name, _ in found - wanted):
+    if foreign := sorted(name for _, name, _ in found - expected):
         return f"{', '.join(foreign)}: does not belong to a ledger"
     return None
 

@@ -1,4 +1,4 @@
-"""How money is split, in whole minor units: what a stake brings, what a share of the meter is."""
+"""Splitting of money in whole minor units: the parts of a stake, and shares of the meter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subscribers.carrousel.terms import Terms
 
 
 class Parts(msgspec.Struct, frozen=True, array_like=True):
-    """Where a stake went. All in minor units."""
+    """How a stake is split, in minor units."""
 
     stakes: int = 0
     meter: int = 0
@@ -20,23 +20,23 @@ class Parts(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def house(self) -> int:
-        """What stays with the house."""
+        """The part that stays with the house."""
         return self.stakes - self.meter - self.reserve
 
     def __add__(self, other: Parts) -> Parts:
-        """Both together."""
+        """Return the sums of the parts."""
         return Parts(
             self.stakes + other.stakes, self.meter + other.meter, self.reserve + other.reserve
         )
 
     def __neg__(self) -> Parts:
-        """The same, given back."""
+        """Return the parts of the stake's return."""
         return Parts(-self.stakes, -self.meter, -self.reserve)
 
 
 def contribution(amount: int, terms: Terms) -> Parts:
-    """What a stake brings. The part that the meter rises by is rounded down, and the rest is the
-    house's; of that part the reserve's is rounded down, and the rest is the meter's.
+    """Split a stake. The rise of meter and reserve together is rounded down, and the rest is the
+    house's; of the rise, the reserve's part is rounded down, and the rest is the meter's.
 
     BAL05 L2457-2458: «el 90% del valor de les monedes introduides s'incorpora a l'acumulat»; ARA02
     L1400: «la totalidad de las monedas introducidas se incorporan al acumulado»; EUS96 L1849: the
@@ -50,21 +50,21 @@ def contribution(amount: int, terms: Terms) -> Parts:
 
 
 def whole(shares: Sequence[Share | None]) -> bool:
-    """Whether the shares take all there is."""
-    return sum((Fraction(*each) for each in shares if each), Fraction(0)) >= 1
+    """Return whether the shares add up to the whole meter."""
+    return sum((Fraction(*share) for share in shares if share), Fraction(0)) >= 1
 
 
 def values(shares: Sequence[Share], value: int, *, first: bool) -> list[int]:
-    """What each share of ``value`` is worth, rounded down. ``first``: the cents that this leaves of
-    all shares together go to the first one; else they stay where they are.
+    """Return the value of each share of ``value``, rounded down. ``first``: the cents lost by
+    rounding go to the first share; otherwise they stay in the meter.
     """
     worth = [value * share[0] // share[1] for share in shares]
     if first and worth:
-        together = sum((Fraction(*each) for each in shares), Fraction(0)) * value
-        worth[0] += together.__floor__() - sum(worth)
+        total = sum((Fraction(*share) for share in shares), Fraction(0)) * value
+        worth[0] += total.__floor__() - sum(worth)
     return worth
 
 
 def is_share(share: Share | None) -> bool:
-    """Whether it is a part of a whole: above 0 and at most 1. None: persons decide."""
+    """Return whether a share is valid: above 0 and up to 1, or None, which persons decide."""
     return share is None or (share[1] > 0 and 0 < share[0] <= share[1])

@@ -1,4 +1,4 @@
-"""What an order is about, as the ledger has it: an award, hits, a gap, the jackpot as a whole."""
+"""The subject of an order in the ledger: an award, hits, a gap, or the jackpot as a whole."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from subscribers.carrousel.order_of_hits import undecided_orders
 
 
 def find_award(state: JackpotLedgerState, number: int) -> tuple[Hit, HitAward]:
-    """An award and its hit. Raises :class:`OrderRefusedError`."""
+    """Return an award and its hit. Raises :class:`OrderRefusedError`."""
     for hit in state.hits:
         for award in hit.awards:
             if award.number == number:
@@ -44,7 +44,7 @@ def find_award(state: JackpotLedgerState, number: int) -> tuple[Hit, HitAward]:
 
 
 def find_gap(state: JackpotLedgerState, table: str) -> TableRecord:
-    """A table with a gap. Raises :class:`OrderRefusedError`."""
+    """Return a table with a gap. Raises :class:`OrderRefusedError`."""
     record = state.tables.get(table)
     if record is None or record.why != "gap":
         raise OrderRefusedError("gap_none", table=table)
@@ -52,39 +52,41 @@ def find_gap(state: JackpotLedgerState, table: str) -> TableRecord:
 
 
 def check_named_value(state: JackpotLedgerState, order: JackpotOrder) -> None:
-    """Refuse an order whose signers saw another state of what it is about. Raises
-    :class:`OrderRefusedError`, also if there is no such award or gap.
+    """Refuse an order whose signers saw another state of its subject. Raises
+    :class:`OrderRefusedError`, also if the award or gap does not exist.
     """
     field = NAMED.get(type(order))
     if field is None:
         return
-    said, now = (
+    seen, current = (
         getattr(order, field),
         named_value(state, type(order), msgspec.structs.asdict(order)),
     )
-    if said == now:
+    if seen == current:
         return
     if isinstance(order, AwardPay):
-        raise OrderRefusedError("award_paid_meanwhile", award=order.award, paid=now, said=said)
+        raise OrderRefusedError("award_paid_meanwhile", award=order.award, paid=current, said=seen)
     raise OrderRefusedError(
-        "order_outdated", order=_tag(type(order)), field=field, now=now, said=said
+        "order_outdated", order=_tag(type(order)), field=field, now=current, said=seen
     )
 
 
 def is_outdated(state: JackpotLedgerState, order: JackpotOrder) -> OrderRefusedError | None:
-    """Why :func:`check_named_value` refuses an order, where there is such an award or gap."""
+    """Return why :func:`check_named_value` refuses an order whose award or gap exists, or None."""
     try:
         check_named_value(state, order)
-    except OrderRefusedError as no:
-        return no if no.refusal.key in ("award_paid_meanwhile", "order_outdated") else None
+    except OrderRefusedError as refusal:
+        return (
+            refusal if refusal.refusal.key in ("award_paid_meanwhile", "order_outdated") else None
+        )
     return None
 
 
 def check_complete(
     state: JackpotLedgerState, kind: type[msgspec.Struct], fields: Mapping[str, object]
 ) -> None:
-    """Refuse an order of this kind that does not name the state that its signers saw, with what
-    to name. Raises ``RejectedError``.
+    """Refuse an order of this kind that does not name the state its signers saw, and say what to
+    name. Raises ``RejectedError``.
     """
     field = NAMED.get(kind)
     if field is not None and fields.get(field) is None:
@@ -95,8 +97,8 @@ def check_complete(
 def named_value(
     state: JackpotLedgerState, kind: type[msgspec.Struct], fields: Mapping[str, object]
 ) -> int | str:
-    """What an order of this kind must have in the field of :data:`NAMED`. Raises
-    :class:`OrderRefusedError` if there is no such award or gap.
+    """Return the required value of the field in :data:`NAMED` for an order of this kind. Raises
+    :class:`OrderRefusedError` if the award or gap does not exist.
     """
     if kind is AwardPay:
         number = fields.get("award")
@@ -107,8 +109,8 @@ def named_value(
 
 
 def subject(state: JackpotLedgerState, order: JackpotOrder) -> bytes:
-    """The state of what an order is about. What a first person signed is valid while this stays
-    the same; empty: there is no such thing any more.
+    """Return the state of an order's subject. A first signature is valid while it stays the same;
+    empty if the subject no longer exists.
     """
     try:
         return msgspec.json.encode(_subject(state, order))

@@ -323,9 +323,9 @@ def test_notices_say_amounts_as_money() -> None:
     books.end("a", 21, 100_000)
     books.end("b", 22, -7)
     told = [each.text for each in books.notices]
-    assert "coins of €1,234.50 were counted, but the play says €0.50. " in told[0]
-    assert "the sum of a play was told again, now €1,000.00. " in told[1]
-    assert "the play staked -€0.07. " in told[2]
+    assert "€1,234.50 in coins were counted, but the table reports €0.50 for the play. " in told[0]
+    assert "the table reported the sum of the play again, now €1,000.00. " in told[1]
+    assert "the play's sum is -€0.07. " in told[2]
 
 
 def test_the_last_25_awards_are_remembered_newest_first() -> None:

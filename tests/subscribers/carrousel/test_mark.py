@@ -201,7 +201,7 @@ def test_without_a_mark_that_counts_all_is_verified(path: Path) -> None:
     assert started(path) == ["the mark is of another ledger"]
     write_mark(good, SigningKey.generate(), path)
     (forged,) = started(path)
-    assert "its signature is not of the key of this ledger" in forged
+    assert "its signature is not valid for this ledger's key" in forged
     put(path, good)
     signed = mark_path(path).read_bytes()
     mark_path(path).write_bytes(signed.replace(b'"boot":"b"', b'"boot":"c"'))

@@ -38,16 +38,16 @@ def with_authorisation(given: dict[str, Any], **more: Any) -> dict[str, Any]:
 @for_each(
     ("given", "words"),
     [
-        (terms("BAL05", percentage=(8, 10)), "percentage = 8/10: BAL05 says 9/10"),
-        (terms("ARA02", percentage=(9, 10)), "percentage = 9/10: ARA02 says 1/1"),
-        (terms("ARA02", limit=1), "limit: by ARA02 each coin goes into what has accumulated"),
+        (terms("BAL05", percentage=(8, 10)), "percentage = 8/10: BAL05 requires 9/10"),
+        (terms("ARA02", percentage=(9, 10)), "percentage = 9/10: ARA02 requires 1/1"),
+        (terms("ARA02", limit=1), "limit: by ARA02 the whole coin goes into the meter"),
         (terms("ARA02", reserve=(1, 10)), "reserve: by ARA02"),
         (terms("BAL05", entry="plays"), "entry: by BAL05"),
         (terms("BAL05", kind="fixed"), "kind: by BAL05"),
-        (terms("EUS96", percentage=(11, 10), stake=1), "percentage = 11/10 is no part of a whole"),
-        (terms("EUS96", percentage=(1, 0), stake=1), "percentage = 1/0 is no part"),
-        (terms("EUS96", percentage=(-1, 2), stake=1), "percentage = -1/2 is no part"),
-        (terms("EUS96", reserve=(3, 2), stake=1), "reserve = 3/2 is no part of a whole"),
+        (terms("EUS96", percentage=(11, 10), stake=1), "percentage = 11/10 is not a valid part"),
+        (terms("EUS96", percentage=(1, 0), stake=1), "percentage = 1/0 is not a valid part"),
+        (terms("EUS96", percentage=(-1, 2), stake=1), "percentage = -1/2 is not a valid part"),
+        (terms("EUS96", reserve=(3, 2), stake=1), "reserve = 3/2 is not a valid part"),
         (terms("EUS96"), "stake is missing"),
         (terms("EUS96", stake=0), "stake = 0"),
         (terms("EUS96", stake=1, limit=5, seed=6), "limit = 0.05 is below the seed of 0.06"),
@@ -55,8 +55,11 @@ def with_authorisation(given: dict[str, Any], **more: Any) -> dict[str, Any]:
         (terms("BAL05", games=("poker-draw-house",)), "poker-draw-house: BAL05 has no jackpot"),
         (terms("BAL05", tables=()), "tables is empty"),
         (terms("BAL05", tables=("a", "a")), "names a table twice"),
-        (with_authorisation(terms("BAL05"), date="2026-02-30"), "date = '2026-02-30' is no day"),
-        (with_authorisation(terms("BAL05"), until="soon"), "until = 'soon' is no day"),
+        (
+            with_authorisation(terms("BAL05"), date="2026-02-30"),
+            "date = '2026-02-30' is not a date",
+        ),
+        (with_authorisation(terms("BAL05"), until="soon"), "until = 'soon' is not a date"),
     ],
 )
 def test_terms_that_make_no_sense_or_are_against_a_decree(
@@ -252,11 +255,11 @@ def test_an_amount_that_takes_no_part_changes_nothing(amount: int) -> None:
 @pytest.mark.parametrize(
     ("amount", "said"),
     [
-        (99, "€0.99 on the jackpot: only €1.00 takes part. "),
-        (101, "€1.01 on the jackpot: €1.00 is authorised, and this is above it. "),
+        (99, "€0.99 on the jackpot: the authorised stake is €1.00. "),
+        (101, "€1.01 on the jackpot: €1.00 is the authorised stake, and this is more. "),
     ],
 )
-def test_an_amount_that_takes_no_part_is_said_as_money(amount: int, said: str) -> None:
+def test_a_wrong_stake_is_reported_as_money(amount: int, said: str) -> None:
     books = Books(terms("EUS96", stake=100))
     books.stake("a", 10, amount)
     assert said in books.notices[0].text

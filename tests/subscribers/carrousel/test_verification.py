@@ -275,5 +275,5 @@ def test_the_key_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> Non
     with pytest.raises(LedgerError, match="No such file"):
         signing_key(path)
     checkpoint.make_key(file)
-    with pytest.raises(LedgerError, match="Put the right key back"):
+    with pytest.raises(LedgerError, match="Restore the right key"):
         signing_key(path)
