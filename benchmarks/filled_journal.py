@@ -61,7 +61,7 @@ class PlayedTable:
                 game,
                 boot,
                 True,
-                journal.last_saved(name),
+                journal.saved_state(name),
             ),
             journal,
             lambda: self._now,

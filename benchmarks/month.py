@@ -26,8 +26,8 @@ from controller.contract.times import utc
 from controller.games.games import make_game
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Kind, Record
-from controller.journal.setup import Boot, Clock, DeviceSetup, TableSetup, table_start
-from controller.journal.store import Store
+from controller.journal.setup import Boot, ClockState, DeviceSetup, TableSetup, table_start
+from controller.journal.store import JournalStore
 from controller.proof.checkpoint import keep, key_path, make_key, public, sign
 from controller.proof.sealing import DAY, seal
 from controller.tables.byte_trace import FLUSH_INTERVAL_SECONDS, ByteTrace
@@ -133,7 +133,7 @@ class MonthTable:
             key=key,
             tables=(TABLE,),
             continues=at > 0,
-            clock=Clock(counted=int(at), believed=utc(BEGINS + at), confirmed=True),
+            clock=ClockState(counted=int(at), believed=utc(BEGINS + at), confirmed=True),
         )
         made = Record(
             table="",
@@ -160,7 +160,7 @@ class MonthTable:
 def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> str:
     """Write the journal of what a wheel sent. Gives the public key of its checkpoints."""
     key = make_key(key_path(path))
-    store, day, flushed, at = Store(path), 0, 0.0, 0.0
+    store, day, flushed, at = JournalStore(path), 0, 0.0, 0.0
     month.boot(public(key), at)
     month.note("state", table_start("boot", None), at)
     for gap in month.table.gap(at):
@@ -186,13 +186,13 @@ def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> 
     return public(key)
 
 
-def _store(store: Store, waiting: list[Record]) -> None:
+def _store(store: JournalStore, waiting: list[Record]) -> None:
     store.write(waiting, {})
     store.write([], {"mqtt": store.head.position})
     waiting.clear()
 
 
-def _seal(path: Path, store: Store, key: SigningKey, at: float) -> None:
+def _seal(path: Path, store: JournalStore, key: SigningKey, at: float) -> None:
     """Seal the days that are over; those of the last week stay in the journal too."""
     now = utc(BEGINS + at)
     done = seal(path, key, RUN, now, int(at), store.head.position, keep_days=10 * 365)

@@ -24,10 +24,10 @@ from controller.configuration.file import inspect_configuration
 from controller.configuration.settings import ConfigurationError
 from controller.contract.times import moment, utc
 from controller.contract.version import SOFTWARE
-from controller.journal.file import lock, restoring, sync
-from controller.journal.restored import begin_restored
+from controller.journal.file import lock, restoring_path, sync_directory
+from controller.journal.restored import create_restored
 from controller.journal.schema import Entry, JournalUnusableError
-from controller.journal.setup import Restored
+from controller.journal.setup import RestoredBackup
 from controller.proof.checkpoint import checkpoint_path
 from controller.proof.outcome import Outcome
 from controller.proof.segment import folder as folder_of
@@ -155,7 +155,7 @@ class _Restore:
             keys = self._keys(journal)
             copy = journal.with_name(f"{journal.name}.restored-{_compact(manifest.made)}")
             self._put_journal(copy)
-            point = Restored(
+            point = RestoredBackup(
                 journal=manifest.journal,
                 position=manifest.position,
                 hash=manifest.hash,
@@ -165,12 +165,12 @@ class _Restore:
                 by=SOFTWARE,
                 sessions=sessions,
             )
-            new = restoring(journal)
+            new = restoring_path(journal)
             for end in ("", "-journal", *LOGS):
                 Path(f"{new}{end}").unlink(missing_ok=True)
             with new_file(new):
                 pass  # private before SQLite writes to it; its log is then too
-            begin_restored(new, copy, point)
+            create_restored(new, copy, point)
             end = f"replaced-{_compact(utc(now))}"
             for path in in_the_way:
                 self._rename(path, journal, end)
@@ -181,7 +181,7 @@ class _Restore:
             with suppress(FileNotFoundError):
                 copy_file(checkpoint_path(copy), checkpoint_path(journal))
             new.rename(journal)
-            sync(journal.parent)
+            sync_directory(journal.parent)
         finally:
             self._own(journal)
             os.close(held)
@@ -273,11 +273,11 @@ class _Restore:
                 days.mkdir(mode=0o700, exist_ok=True)
                 copy_file(self._backup / item.name, days / item.name.removeprefix(inside))
         if days.exists():
-            sync(days)
+            sync_directory(days)
         with suppress(FileNotFoundError):
             copy_file(checkpoint_path(self._backup / JOURNAL), checkpoint_path(copy))
         copy_file(self._backup / JOURNAL, copy)
-        sync(copy.parent)
+        sync_directory(copy.parent)
 
     def _rename(self, path: Path, journal: Path, end: str) -> None:
         """Rename what is in the way: ``journal.sqlite3-wal`` to
@@ -324,4 +324,4 @@ def _write(path: Path, body: bytes, mode: int = 0o600) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
-    sync(path.parent)
+    sync_directory(path.parent)

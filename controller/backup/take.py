@@ -27,9 +27,9 @@ from controller.configuration.settings import Configuration
 from controller.configuration.sources import files_of
 from controller.contract.times import utc
 from controller.contract.version import SOFTWARE
-from controller.journal.file import sync
+from controller.journal.file import sync_directory
 from controller.journal.reader import JournalReader
-from controller.journal.schema import NONSENSE, Entry, connect_reading
+from controller.journal.schema import READ_ERRORS, Entry, connect_reading
 from controller.proof.checkpoint import (
     SigningKeyError,
     keep,
@@ -80,7 +80,7 @@ def back_up(
         begun = True
         manifest, verdict = _Backup(config, configuration, part, passphrase, progress).make(made)
         part.rename(whole)
-        sync(into)
+        sync_directory(into)
     except BaseException as error:
         if begun:
             with suppress(OSError):
@@ -167,7 +167,7 @@ class _Backup:
         )
         self._write(NAME, _pretty(manifest))
         for folder in {self._part, *(each.parent for each in self._part.rglob("*"))}:
-            sync(folder)
+            sync_directory(folder)
         return manifest, verdict
 
     def _key(self) -> SigningKey | None:
@@ -183,7 +183,7 @@ class _Backup:
         os.close(os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         try:
             source = connect_reading(self._source)
-        except NONSENSE as error:
+        except READ_ERRORS as error:
             raise BackupError(str(error)) from None
         with closing(source), closing(sqlite3.connect(self._journal)) as target:
             source.execute("BEGIN")  # one snapshot, however long it takes

@@ -13,7 +13,7 @@ from pathlib import Path
 from controller.cli import CommandLineError, tell
 from controller.cli.configured import config_argument, configuration_at
 from controller.contract.node import ReloadHealth
-from controller.journal.file import served_by
+from controller.journal.file import serving_process
 from controller.service.reload_answer import ReloadReply, read_reply
 
 PATIENCE = 50.0
@@ -95,9 +95,9 @@ def _daemon(journal: Path) -> int:
     :class:`CommandLineError`.
     """
     try:
-        while (pid := served_by(journal)) is not None:
+        while (pid := serving_process(journal)) is not None:
             found = os.pidfd_open(pid)
-            if served_by(journal) == pid:
+            if serving_process(journal) == pid:
                 return found
             os.close(found)
     except (FileNotFoundError, ProcessLookupError):

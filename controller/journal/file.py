@@ -15,39 +15,39 @@ from pathlib import Path
 from controller.journal.reader import JournalReader
 from controller.journal.schema import (
     BOOT_INDEX,
-    NONSENSE,
+    READ_ERRORS,
     SCHEMA,
     VERSION,
-    JournalUnreadError,
+    JournalReadError,
     JournalUnusableError,
-    flaw,
-    holds_nonsense,
     is_damage,
-    is_unread,
-    unread,
+    is_invalid_content,
+    is_read_failure,
+    may_be_intact,
+    quick_check,
 )
-from controller.journal.wal_index import look_for_room
+from controller.journal.wal_index import check_space
 from devices.errors import NovamasError
 
-WHOLE_CHECK = 1 << 26
+FULL_CHECK_MAX_BYTES = 1 << 26
 """Bytes; all pages of a file up to this size are checked when it is opened. Of a larger one, those
-of ``SMALL`` are; it is read back whole while the tables work.
+of ``SMALL_TABLES`` are; it is read back whole while the tables work.
 """
 
-SMALL = ("meta", "cursor", "saved")
+SMALL_TABLES = ("meta", "cursor", "saved")
 """The tables that a start reads whole; they do not grow with the journal."""
 
-TAIL = 20_000
+TAIL_ENTRIES = 20_000
 """Entries whose chain is checked when the file is opened: more than a thousand tables store between
 two checkpoints.
 """
 
-TOLD_AGAIN = 10_000
+REPUBLISH_ENTRIES = 10_000
 """Entries that are published again if it is unknown how far publishing had come."""
 
-UNREAD = 10.0
+OPEN_TIMEOUT_SECONDS = 10.0
 """Seconds for which the disk may fail to return the file when it is opened."""
-AGAIN = 0.5
+OPEN_RETRY_SECONDS = 0.5
 """Seconds between two tries."""
 
 _FLOCK = "hhqqi4x"
@@ -58,7 +58,7 @@ class UnfinishedRestoreError(JournalUnusableError):
     """A restore was begun and not finished: a journal that began anew would number twice."""
 
 
-def restoring(path: Path) -> Path:
+def restoring_path(path: Path) -> Path:
     """Where a restore writes the new journal, before it becomes the journal at ``path``."""
     return path.with_name(f"{path.name}.restoring")
 
@@ -89,14 +89,15 @@ def lock(path: Path) -> int:
     return held
 
 
-def announce(held: int) -> None:
-    """Have :func:`served_by` name this process until the descriptor of its lock is closed. This
-    lock keeps nobody out, but unlike the other one it says whose it is.
+def mark_serving(held: int) -> None:
+    """Have :func:`serving_process` return this process until ``held`` is closed.
+
+    A second lock is used for it: unlike flock, which keeps others out, it names its holder.
     """
     fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def served_by(path: Path) -> int | None:
+def serving_process(path: Path) -> int | None:
     """The daemon that serves the journal at ``path`` and takes a hangup as the order to reload, or
     None. Raises ``OSError`` if that may not be asked, or there was never one.
     """
@@ -109,28 +110,28 @@ def served_by(path: Path) -> int | None:
     return None if kind == fcntl.F_UNLCK or pid <= 0 else int(pid)
 
 
-def open_or_begin(path: Path) -> tuple[sqlite3.Connection, Path | None]:
+def open_or_replace(path: Path) -> tuple[sqlite3.Connection, Path | None]:
     """The writing connection, and where a file was set aside because it was damaged twice, or
     because the disk did not return it for too long.
 
     Raises :class:`JournalUnusableError`.
     """
-    if restoring(path).exists():
+    if restoring_path(path).exists():
         raise UnfinishedRestoreError(
             f"{path}: a restore was begun and is not finished: run `novamas restore` again, or "
-            f"remove {restoring(path)} if the journal is to stay as it is"
+            f"remove {restoring_path(path)} if the journal is to stay as it is"
         )
-    end, damaged = time.monotonic() + UNREAD, 0
+    end, damaged = time.monotonic() + OPEN_TIMEOUT_SECONDS, 0
     while damaged == 1 or (damaged == 0 and time.monotonic() < end):
         try:
             return open_checked(path), None
         except DamagedFileError:
             damaged += 1
-        except JournalUnreadError:
+        except JournalReadError:
             damaged = 0
-        time.sleep(AGAIN)
-    head, cursors = _left(path)
-    aside = aside_of(path)
+        time.sleep(OPEN_RETRY_SECONDS)
+    head, cursors = _last_readable(path)
+    aside = aside_path(path)
     move_aside(path, aside)
     try:
         return open_checked(path, head, aside, cursors), aside
@@ -144,22 +145,22 @@ def open_checked(
     """The writing connection to an intact file. If there is none, it is created: starting after
     ``base``, replacing ``aside``, with these cursors.
 
-    Raises :class:`DamagedFileError`, :class:`JournalUnreadError` and :class:`JournalUnusableError`.
+    Raises :class:`DamagedFileError`, :class:`JournalReadError` and :class:`JournalUnusableError`.
     """
     try:
-        connection = connect(path)
+        connection = connect_writing(path)
         try:
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                _begin(connection, base, aside, cursors or {})
-                sync(path.parent)
+                _create(connection, base, aside, cursors or {})
+                sync_directory(path.parent)
             _check(path, connection)
         except BaseException:
             connection.close()
             raise
-    except NONSENSE as error:
-        if is_unread(error) or (is_damage(error) and unread(path)):
-            raise JournalUnreadError(f"{path}: the disk does not give it: {error}") from None
-        if holds_nonsense(error):
+    except READ_ERRORS as error:
+        if is_read_failure(error) or (is_damage(error) and may_be_intact(path)):
+            raise JournalReadError(f"{path}: the disk does not give it: {error}") from None
+        if is_invalid_content(error):
             raise DamagedFileError(str(error)) from None
         if isinstance(error, JournalUnusableError):
             raise
@@ -169,12 +170,12 @@ def open_checked(
     return connection
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect_writing(path: Path) -> sqlite3.Connection:
     """A connection for writing: write-ahead log, every commit synced, checkpoints only on request.
 
     Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError`.
     """
-    look_for_room(path)
+    check_space(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -190,21 +191,21 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _left(path: Path) -> tuple[int, dict[str, int]]:
+def _last_readable(path: Path) -> tuple[int, dict[str, int]]:
     """The last position of a damaged file and its cursors, as far as they can be read; the next
     file continues there.
     """
     head = 0
     try:
         with closing(JournalReader(path)) as reader:
-            sound = reader.last_sound(TAIL)
+            sound = reader.last_intact(TAIL_ENTRIES)
             head = reader.base() if sound is None else sound.position
             return head, {name: min(at, head) for name, at in reader.cursors().items()}
-    except NONSENSE:  # rather once more than not at all
-        return head, {"mqtt": max(0, head - TOLD_AGAIN)}
+    except READ_ERRORS:  # rather once more than not at all
+        return head, {"mqtt": max(0, head - REPUBLISH_ENTRIES)}
 
 
-def _begin(
+def _create(
     connection: sqlite3.Connection, base: int, aside: Path | None, cursors: dict[str, int]
 ) -> None:
     created = datetime.now(UTC).isoformat(timespec="microseconds")
@@ -241,25 +242,25 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
         raise JournalUnusableError(
             f"{path}: written by another release (format {version[0]}, this one has {VERSION})"
         )
-    for part in (None,) if is_checked_whole(path) else SMALL:
-        if (found := flaw(connection, part)) is not None:
+    for part in (None,) if is_fully_checked(path) else SMALL_TABLES:
+        if (found := quick_check(connection, part)) is not None:
             raise DamagedFileError(found)
     with suppress(sqlite3.OperationalError):  # a full disk: a start takes longer without it
         connection.execute(BOOT_INDEX)
     with closing(JournalReader(path)) as reader:
-        broken = reader.broken(
-            after=max(reader.beginning().position, reader.head().position - TAIL)
+        broken = reader.first_broken(
+            after=max(reader.beginning().position, reader.head().position - TAIL_ENTRIES)
         )
     if broken is not None:
         raise DamagedFileError(f"the chain does not hold at position {broken}")
 
 
-def is_checked_whole(path: Path) -> bool:
+def is_fully_checked(path: Path) -> bool:
     """Whether all pages of the file are checked when it is opened. Raises ``OSError``."""
-    return path.stat().st_size <= WHOLE_CHECK
+    return path.stat().st_size <= FULL_CHECK_MAX_BYTES
 
 
-def aside_of(path: Path) -> Path:
+def aside_path(path: Path) -> Path:
     """A name for the file if it is set aside now."""
     return path.with_name(f"{path.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
 
@@ -280,10 +281,10 @@ def move_aside(path: Path, aside: Path) -> None:
     with suppress(
         OSError
     ):  # where the new name is not on the disk yet, the damaged file is found once more
-        sync(path.parent)
+        sync_directory(path.parent)
 
 
-def sync(folder: Path) -> None:
+def sync_directory(folder: Path) -> None:
     """Have the names in a folder on the disk. Raises ``OSError``."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -29,11 +29,11 @@ from typing import TypeVar
 
 import msgspec
 
-from controller.journal.file import announce, lock
+from controller.journal.file import lock, mark_serving
 from controller.journal.reader import JournalReader
-from controller.journal.restored import restored_of
+from controller.journal.restored import read_restored
 from controller.journal.schema import (
-    NONSENSE,
+    READ_ERRORS,
     ChainHead,
     Entry,
     JournalFullError,
@@ -41,37 +41,37 @@ from controller.journal.schema import (
     JournalUnusableError,
     Kind,
     Record,
-    is_unread,
+    is_read_failure,
 )
-from controller.journal.setup import HandOver, Restored
-from controller.journal.store import Replacement, Store
+from controller.journal.setup import HandOver, RestoredBackup
+from controller.journal.store import JournalStore, Replacement
 from controller.metrics.family import Histogram
 
-CAPACITY = 20_000
+MAX_WAITING_RECORDS = 20_000
 """Records that may wait in memory while the disk does not take them: hours of one table."""
 
-_BATCH = 512
+_MAX_BATCH_RECORDS = 512
 # seconds without a record, after which cursors are stored and a log worth it is moved into the
 # database
-_IDLE = 0.25
-RECENT = 1024
+_IDLE_SECONDS = 0.25
+RECENT_ENTRIES = 1024
 """Committed entries kept in memory for the publisher, which reads older ones from the file."""
-_LOG_WORTH, _LOG_LIMIT = (
+_LOG_CHECKPOINT_BYTES, _LOG_FORCED_CHECKPOINT_BYTES = (
     500_000,
     16_000_000,
 )  # bytes of the log: move it at an idle moment; move it though there is none
-_LOG_AGAIN = 1.0  # seconds after which the log is tried again that somebody was reading
-_FIRST_WAIT, _LONGEST_WAIT = 0.1, 10.0  # seconds between tries
+_LOG_RETRY_SECONDS = 1.0  # seconds after which the log is tried again that somebody was reading
+_FIRST_RETRY_SECONDS, _MAX_RETRY_SECONDS = 0.1, 10.0  # seconds between tries
 
-PROBED = "probe"
+PROBE_CURSOR = "probe"
 """The cursor that :meth:`Journal.probe` writes."""
 
-UNREAD = 10.0
+PUBLISH_READ_TIMEOUT_SECONDS = 10.0
 """Seconds for which the disk may fail to return what is to be published, before the file is
 abandoned.
 """
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 _position = attrgetter("position")
 
 
@@ -83,19 +83,19 @@ class _Batch(msgspec.Struct, frozen=True):
     moves: dict[str, int]
 
 
-class _Cut(msgspec.Struct, frozen=True):
+class _Removal(msgspec.Struct, frozen=True):
     through: int
 
 
-class _Suspect(msgspec.Struct, frozen=True):
+class _DamageCheck(msgspec.Struct, frozen=True):
     """A file to examine; or, if ``journal`` is given, the id of the file and its damage."""
 
     journal: str | None = None
     damage: str = ""
 
 
-class _Look(msgspec.Struct, frozen=True):
-    told: Callable[[], None]
+class _ForeignWriteCheck(msgspec.Struct, frozen=True):
+    on_foreign: Callable[[], None]
 
 
 class Journal:
@@ -110,20 +110,20 @@ class Journal:
 
     ``failed``: why commits fail at present, or None; ``on_change`` is called with each change. Both
     callbacks run in the event loop. ``id``: the file's own; ``restored``: the backup that it goes
-    on from; ``handed``: the daemon of the pair that had the tables before.
+    on from; ``hand_over``: the daemon of the pair that had the tables before.
     """
 
     def __init__(
         self,
         path: Path,
         on_change: Callable[[str | None], None] | None = None,
-        capacity: int = CAPACITY,
+        capacity: int = MAX_WAITING_RECORDS,
         on_aside: Callable[[], None] | None = None,
     ) -> None:
         self.path = path
         self.failed: str | None = None
         self.waiting = 0
-        self.handed: HandOver | None = None
+        self.hand_over: HandOver | None = None
         self.on_commit: Callable[[], None] = lambda: None
         self.on_aside = on_aside
         self._capacity = capacity
@@ -133,7 +133,9 @@ class Journal:
         self._loop: asyncio.AbstractEventLoop | None = None
         with suppress(RuntimeError):  # it is opened before there is one
             self._loop = asyncio.get_running_loop()
-        self._queue: SimpleQueue[_Batch | _Cut | _Suspect | _Look | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Batch | _Removal | _DamageCheck | _ForeignWriteCheck | None] = (
+            SimpleQueue()
+        )
         self._moves: dict[str, int] = {}
         self._moves_due: asyncio.TimerHandle | None = None
         self._busy_since: float | None = None
@@ -144,16 +146,16 @@ class Journal:
         self._closing = Event()
         self._lock = lock(path)
         try:
-            self._store = Store(path)
+            self._store = JournalStore(path)
         except BaseException:
             os.close(self._lock)
             raise
         self.set_aside = self._store.set_aside
-        self.lost = self._store.unheard.lost
+        self.lost = self._store.unpublished.lost
         self._reader = JournalReader(path)
         self.id = self._reader.id()
         try:
-            self.restored = restored_of(self._reader)
+            self.restored = read_restored(self._reader)
         except BaseException:
             self._reader.close()
             self._store.end()
@@ -163,9 +165,9 @@ class Journal:
         self._recent: deque[Entry] = deque()
         self._recent_after = self._head.position
         """The entries to publish after this position are in memory."""
-        self._unheard = self._store.unheard.entries
+        self._unpublished = self._store.unpublished.entries
         self._unread_since: float | None = None
-        self._suspected: _Suspect | None = None
+        self._suspected: _DamageCheck | None = None
         self._cut = 0
         self._cut_at = 0.0
         self._ended: ThreadFuture[None] = ThreadFuture()
@@ -176,7 +178,7 @@ class Journal:
 
     def announce(self) -> None:
         """Let others know which process serves this journal: from now on it takes hangups."""
-        announce(self._lock)
+        mark_serving(self._lock)
 
     def append(self, *records: Record) -> asyncio.Future[int]:
         """Store records, all or none. The future gives their last position once they are on the
@@ -193,7 +195,7 @@ class Journal:
         self._loop = asyncio.get_running_loop()
         stored: asyncio.Future[int] = self._loop.create_future()
         self.waiting += inputs
-        self._hand_over(records, stored)
+        self._enqueue(records, stored)
         return stored
 
     def refuses(self, inputs: int) -> str | None:
@@ -202,7 +204,7 @@ class Journal:
             return None
         return f"{self.waiting} records wait for {self.path}: {self.failed}"
 
-    def _hand_over(
+    def _enqueue(
         self, records: tuple[Record, ...] = (), stored: asyncio.Future[int] | None = None
     ) -> None:
         if self._moves_due is not None:
@@ -216,9 +218,11 @@ class Journal:
         self._moves[name] = position
         if self._moves_due is None:
             try:
-                self._moves_due = asyncio.get_running_loop().call_later(_IDLE, self._hand_over)
+                self._moves_due = asyncio.get_running_loop().call_later(
+                    _IDLE_SECONDS, self._enqueue
+                )
             except RuntimeError:  # no loop is running, so nothing can be put off
-                self._hand_over()
+                self._enqueue()
 
     def probe(self) -> asyncio.Future[int]:
         """Write a number to the disk, beside the chain. The future is done once it is there; while
@@ -227,11 +231,11 @@ class Journal:
         self._loop = asyncio.get_running_loop()
         done: asyncio.Future[int] = self._loop.create_future()
         self._probes += 1
-        self._queue.put(_Batch((), done, {PROBED: self._probes}))
+        self._queue.put(_Batch((), done, {PROBE_CURSOR: self._probes}))
         return done
 
     @property
-    def hung(self) -> float:
+    def busy_seconds(self) -> float:
         """Seconds for which the writer has been busy with the same work and taken nothing else up:
         a commit with its repetitions, the removal of old entries, or a checkpoint of the log, which
         waits for the disk as well; 0: it waits for work.
@@ -243,24 +247,24 @@ class Journal:
         """The stored position of that reader; 0 at first."""
         return self._ask(lambda reader: reader.cursor(name))
 
-    def cut(self, through: int) -> None:
+    def remove_through(self, through: int) -> None:
         """Remove the entries up to that position in small steps; they are in segments. The last
         entry of the file stays.
         """
-        self._queue.put(_Cut(through))
+        self._queue.put(_Removal(through))
 
-    def give_up(self, journal: str, damage: str) -> None:
+    def report_damage(self, journal: str, damage: str) -> None:
         """Report the file with that id as damaged: it is set aside and replaced, if it is still in
         use.
         """
-        self._queue.put(_Suspect(journal, damage))
+        self._queue.put(_DamageCheck(journal, damage))
 
     def events_after(self, position: int, limit: int) -> list[Entry]:
         """The next committed events of all tables, in order."""
-        if self._unheard:  # of a file that was set aside
-            self._unheard = [entry for entry in self._unheard if entry.position > position]
-        if self._unheard:
-            return self._unheard[:limit]
+        if self._unpublished:  # of a file that was set aside
+            self._unpublished = [entry for entry in self._unpublished if entry.position > position]
+        if self._unpublished:
+            return self._unpublished[:limit]
         if position >= self._recent_after:
             recent = self._recent
             first = bisect_right(recent, position, key=_position)
@@ -268,47 +272,49 @@ class Journal:
         try:
             events = self._ask(lambda reader: reader.events_after(position, limit))
         except JournalUnusableError as error:
-            self._lose_patience(str(error))
+            self._note_unread(str(error))
             raise
         self._unread_since = None
         return events
 
-    def _lose_patience(self, error: str) -> None:
+    def _note_unread(self, error: str) -> None:
         """What is to be published could not be read. If that lasts, the tables continue in another
         file.
         """
         now = time.monotonic()
         self._unread_since = self._unread_since or now
-        if now - self._unread_since > UNREAD:
+        if now - self._unread_since > PUBLISH_READ_TIMEOUT_SECONDS:
             self._unread_since = None
-            self.give_up(
-                self.id, f"what is to be published could not be read for {UNREAD:.0f} s: {error}"
+            self.report_damage(
+                self.id,
+                f"the entries to publish could not be read for {PUBLISH_READ_TIMEOUT_SECONDS:.0f} "
+                f"s: {error}",
             )
 
-    def events_of(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
+    def events_of_boot(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
         """The committed events of one table and boot after that number."""
-        return self._ask(lambda reader: reader.events_of(table, boot, after_seq, limit))
+        return self._ask(lambda reader: reader.events_of_boot(table, boot, after_seq, limit))
 
-    def events_onward(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
+    def events_since(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
         """The committed events of one table after one of them, including those of later boots."""
-        return self._ask(lambda reader: reader.events_onward(table, boot, after_seq, limit))
+        return self._ask(lambda reader: reader.events_since(table, boot, after_seq, limit))
 
-    def last_saved(self, table: str) -> bytes | None:
+    def saved_state(self, table: str) -> bytes | None:
         """The latest state of that table, or None."""
-        return self._ask(lambda reader: reader.last_saved(table))
+        return self._ask(lambda reader: reader.saved_state(table))
 
-    def untold(self, table: str) -> Restored | HandOver | None:
-        """The first of :meth:`all_untold`, if there is one."""
-        return next(iter(self.all_untold(table)), None)
+    def unreported(self, table: str) -> RestoredBackup | HandOver | None:
+        """The first of :meth:`all_unreported`, if there is one."""
+        return next(iter(self.all_unreported(table)), None)
 
-    def all_untold(self, table: str) -> tuple[Restored | HandOver, ...]:
+    def all_unreported(self, table: str) -> tuple[RestoredBackup | HandOver, ...]:
         """What the table has not told yet, in order: the backup that the journal goes on from, and
         the daemon that had the table before.
         """
-        points = [point for point in (self.restored, self.handed) if point is not None]
+        points = [point for point in (self.restored, self.hand_over) if point is not None]
         if not points:
             return ()
-        saved = self._ask(lambda reader: reader.saved_at(table))
+        saved = self._ask(lambda reader: reader.saved_position(table))
         return tuple(point for point in points if saved <= point.through)
 
     def head(self) -> int:
@@ -333,25 +339,25 @@ class Journal:
         """The hash of that entry, if it is in the file."""
         return self._ask(lambda reader: reader.hash_at(position))
 
-    def reckoned(self, positions: Sequence[int]) -> list[ChainHead]:
+    def recomputed_hashes(self, positions: Sequence[int]) -> list[ChainHead]:
         """The hashes of those of these entries that are in the file, reckoned anew."""
-        return self._ask(lambda reader: reader.reckoned(positions))
+        return self._ask(lambda reader: reader.recomputed_hashes(positions))
 
-    def look_for_others(self, told: Callable[[], None]) -> None:
+    def check_foreign_writes(self, on_foreign: Callable[[], None]) -> None:
         """Have the writer see whether another program has written to the file since it was last
-        asked; ``told`` is then called in the event loop.
+        asked; ``on_foreign`` is then called in the event loop.
         """
-        self._queue.put(_Look(told))
+        self._queue.put(_ForeignWriteCheck(on_foreign))
 
-    def _ask(self, question: Callable[[JournalReader], _Answer]) -> _Answer:
+    def _ask(self, question: Callable[[JournalReader], _Result]) -> _Result:
         """Raises :class:`JournalUnusableError`. The writer then checks the file for damage, unless
         the disk did not return it.
         """
         try:
             return question(self._reader)
-        except NONSENSE as error:
-            if not is_unread(error):
-                self._queue.put(_Suspect())
+        except READ_ERRORS as error:
+            if not is_read_failure(error):
+                self._queue.put(_DamageCheck())
             raise JournalUnusableError(f"{self.path}: cannot be read: {error}") from error
 
     async def watch(self) -> None:
@@ -370,7 +376,7 @@ class Journal:
         # before the writer, which as the last one moves the whole log into the database
         self._reader.close()
         if self._moves:
-            self._hand_over()
+            self._enqueue()
         self._queue.put(None)
         self._thread.join()
         os.close(self._lock)
@@ -399,14 +405,14 @@ class Journal:
                 self._write(batches)
             if self._cut and (idle or time.monotonic() >= self._cut_at):
                 self._cut = self._cut if self._store.remove(self._cut) else 0
-                self._cut_at = time.monotonic() + _IDLE  # with many tables it is never idle
+                self._cut_at = time.monotonic() + _IDLE_SECONDS  # with many tables it is never idle
                 self._logged = self._store.log_size()
             if (
-                self._logged > (_LOG_WORTH if due else _LOG_LIMIT)
+                self._logged > (_LOG_CHECKPOINT_BYTES if due else _LOG_FORCED_CHECKPOINT_BYTES)
                 and time.monotonic() >= self._move_at
             ):
                 if not self._store.move_log():
-                    self._move_at = time.monotonic() + _LOG_AGAIN
+                    self._move_at = time.monotonic() + _LOG_RETRY_SECONDS
                 self._logged = self._store.log_size()
         self._store.end()
         self._busy_since = None
@@ -419,24 +425,24 @@ class Journal:
         records = 0
         try:
             item = self._queue.get(
-                timeout=_IDLE if self._cut or self._logged > _LOG_WORTH else None
+                timeout=_IDLE_SECONDS if self._cut or self._logged > _LOG_CHECKPOINT_BYTES else None
             )
         except Empty:
             return batches, True, True
         with suppress(Empty):
             while item is not None:
-                if isinstance(item, _Cut):
+                if isinstance(item, _Removal):
                     self._cut = item.through
-                elif isinstance(item, _Look):
-                    if self._store.others_wrote():
-                        self._call(item.told)
-                elif isinstance(item, _Suspect):
+                elif isinstance(item, _ForeignWriteCheck):
+                    if self._store.has_foreign_writes():
+                        self._call_in_loop(item.on_foreign)
+                elif isinstance(item, _DamageCheck):
                     if self._suspected is None or item.journal is not None:
                         self._suspected = item
                 else:
                     batches.append(item)
                     records += len(item.records)
-                if records >= _BATCH:
+                if records >= _MAX_BATCH_RECORDS:
                     break
                 item = self._queue.get_nowait()
         return batches, item is not None, False
@@ -446,7 +452,7 @@ class Journal:
         moves = {name: position for batch in batches for name, position in batch.moves.items()}
         inputs = _inputs(records)
         waiting = [batch.stored for batch in batches]
-        wait = _FIRST_WAIT
+        wait = _FIRST_RETRY_SECONDS
         while True:
             begun = time.monotonic()
             try:
@@ -456,33 +462,35 @@ class Journal:
             except (
                 Exception
             ) as error:  # whatever it is: what is not stored is not told, and is tried again
-                self._tell(f"{self.path}: {error}")
+                self._report_failure(f"{self.path}: {error}")
                 if self._store.failed(error):
                     continue
                 if self._closing.wait(wait):
                     failure = JournalUnusableError(f"closed before it was stored: {error}")
-                    self._call(self._settle, [(stored, failure) for stored in waiting], inputs)
+                    self._call_in_loop(
+                        self._complete, [(stored, failure) for stored in waiting], inputs
+                    )
                     return
-                wait = min(2 * wait, _LONGEST_WAIT)
+                wait = min(2 * wait, _MAX_RETRY_SECONDS)
         if self._store.replacement is not None:
             new, self._store.replacement = self._store.replacement, None
-            self._call(self._go_on, new)
+            self._call_in_loop(self._switch_file, new)
         if records or any(waiting):
             lasts = accumulate(len(batch.records) for batch in batches)
             outcomes = [
                 (batch.stored, ends[last - 1] if batch.records else self._store.head.position)
                 for batch, last in zip(batches, lasts, strict=True)
             ]
-            self._call(self._settle, outcomes, inputs, self._store.head, published)
-        self._tell(None)
+            self._call_in_loop(self._complete, outcomes, inputs, self._store.head, published)
+        self._report_failure(None)
         self._logged = self._store.log_size()
 
-    def _examine(self, suspected: _Suspect) -> None:
+    def _examine(self, suspected: _DamageCheck) -> None:
         """Something could not be read: check whether the file is damaged."""
         try:
             self._store.examine(suspected.journal, suspected.damage)
         except JournalLostError as error:
-            self._tell(f"{self.path}: {error}")
+            self._report_failure(f"{self.path}: {error}")
             if self._store.failed(error):
                 self._write([])
         except (
@@ -490,18 +498,18 @@ class Journal:
         ):  # it cannot be read now, which is not damage: whoever asked will ask again
             return
 
-    def _tell(self, reason: str | None) -> None:
+    def _report_failure(self, reason: str | None) -> None:
         if reason == self.failed:
             return
         self.failed = reason
         if self.on_change is not None:
-            self._call(self.on_change, reason)
+            self._call_in_loop(self.on_change, reason)
 
-    def _go_on(self, new: Replacement) -> None:
+    def _switch_file(self, new: Replacement) -> None:
         """Continue with another file; in the event loop, so that nobody sees half of the change."""
         old, self._reader = self._reader, new.reader
         self.id, self._head, self.set_aside = new.id, new.head, new.aside
-        self._unheard, self.lost = new.unheard.entries, new.unheard.lost
+        self._unpublished, self.lost = new.unpublished.entries, new.unpublished.lost
         self._recent.clear()
         self._recent_after = new.head.position
         self._unread_since = None
@@ -510,7 +518,7 @@ class Journal:
         if self.on_aside is not None:
             self.on_aside()
 
-    def _settle(
+    def _complete(
         self,
         outcomes: list[tuple[asyncio.Future[int] | None, int | Exception]],
         inputs: int,
@@ -522,7 +530,7 @@ class Journal:
             self._head = head
         if published:
             self._recent.extend(published)
-            while len(self._recent) > RECENT:
+            while len(self._recent) > RECENT_ENTRIES:
                 self._recent_after = self._recent.popleft().position
             self.on_commit()
         for future, outcome in outcomes:
@@ -533,11 +541,11 @@ class Journal:
             else:
                 future.set_result(outcome)
 
-    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+    def _call_in_loop(self, function: Callable[..., None], *arguments: object) -> None:
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
                 self._loop.call_soon_threadsafe(function, *arguments)
 
 
 def _inputs(records: Sequence[Record]) -> int:
-    return sum(record.given is not None for record in records)
+    return sum(record.input is not None for record in records)

@@ -14,25 +14,25 @@ from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
 
-from controller.journal.file import TAIL
+from controller.journal.file import TAIL_ENTRIES
 from controller.journal.reader import JournalReader
 from controller.journal.schema import (
-    NONSENSE,
+    READ_ERRORS,
     ChainHead,
     follows,
-    holds_nonsense,
     is_damage,
-    unread,
+    is_invalid_content,
+    may_be_intact,
 )
 
-SHARE = 0.1
+READ_TIME_SHARE = 0.1
 """Share of the time it may spend reading; it pauses for the rest."""
-BATCH = 100
+BATCH_ENTRIES = 100
 """Entries between two pauses, so that no snapshot of the chain is held for long."""
-STEPS = 5_000
+STEPS_PER_PAUSE = 5_000
 """SQLite's own steps between two pauses while it checks pages."""
-LONGEST_PAUSE = 1.0
-LOG = 16_000_000
+MAX_PAUSE_SECONDS = 1.0
+MAX_LOG_BYTES = 16_000_000
 """Size of the log, in bytes, above which it no longer pauses."""
 
 
@@ -75,12 +75,12 @@ class ReadBack:
                     return None  # another file has taken its place
                 found = self._chain(self._reader, end=end)
                 if found is None and not end and not self._stopped.is_set():
-                    found = self._reader.damage(self._pause, STEPS)
+                    found = self._reader.damage(self._pause, STEPS_PER_PAUSE)
                 return None if self._stopped.is_set() else found
-        except NONSENSE as error:
+        except READ_ERRORS as error:
             if self._stopped.is_set():
                 return None
-            if holds_nonsense(error) and not (is_damage(error) and unread(self._path)):
+            if is_invalid_content(error) and not (is_damage(error) and may_be_intact(self._path)):
                 return str(error)
             raise
 
@@ -88,10 +88,10 @@ class ReadBack:
         head, at = reader.head().position, reader.beginning()
         if at.position > head:
             return f"the entries end at position {head}, and begin past {at.position}"
-        if end and (known := reader.hash_at(head - TAIL)) is not None:
-            at = ChainHead(head - TAIL, known)
+        if end and (known := reader.hash_at(head - TAIL_ENTRIES)) is not None:
+            at = ChainHead(head - TAIL_ENTRIES, known)
         while at.position < head:
-            entries = list(reader.entries(at.position, BATCH))
+            entries = list(reader.entries(at.position, BATCH_ENTRIES))
             for entry in entries:
                 if not follows(entry, at):
                     break
@@ -114,9 +114,9 @@ class ReadBack:
         """
         spent = time.monotonic() - self._since
         with suppress(OSError):
-            if Path(f"{self._path}-wal").stat().st_size > LOG:
+            if Path(f"{self._path}-wal").stat().st_size > MAX_LOG_BYTES:
                 spent = 0.0
-        stopped = self._stopped.wait(min(spent * (1 / SHARE - 1), LONGEST_PAUSE))
+        stopped = self._stopped.wait(min(spent * (1 / READ_TIME_SHARE - 1), MAX_PAUSE_SECONDS))
         self._since = time.monotonic()
         return stopped
 

@@ -12,12 +12,12 @@ from controller.journal.schema import (
     Entry,
     Kind,
     connect_reading,
-    flaw,
     follows,
     genesis,
-    holds,
-    is_unread,
-    reckoned,
+    has_valid_hash,
+    is_read_failure,
+    quick_check,
+    recomputed_hash,
 )
 
 _PUBLISHED = (
@@ -25,7 +25,7 @@ _PUBLISHED = (
 )
 """Events, and the inputs that surveillance alone can open."""
 
-SPAN = 10_000
+SEARCH_ENTRIES = 10_000
 """Entries that one search looks at."""
 
 _COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLOB), previous, hash"
@@ -60,7 +60,7 @@ class JournalReader:
         """
         return int(self.meta("base") or 0)
 
-    def aside(self) -> str | None:
+    def aside_name(self) -> str | None:
         """The name of the file that this one goes on for, where one had to be set aside."""
         return self.meta("aside")
 
@@ -102,7 +102,7 @@ class JournalReader:
         ).fetchone()
         return bytes(row[0]) if row else None
 
-    def reckoned(self, positions: Sequence[int]) -> list[ChainHead]:
+    def recomputed_hashes(self, positions: Sequence[int]) -> list[ChainHead]:
         """Those of these entries that the file holds, each with its hash as its row makes it: over
         the previous hash that stands in the row.
         """
@@ -114,7 +114,7 @@ class JournalReader:
             ).fetchone()
             if row is not None:
                 entry = Entry(*row)
-                heads.append(ChainHead(position, reckoned(entry)))
+                heads.append(ChainHead(position, recomputed_hash(entry)))
         return heads
 
     def latest(self, kind: Kind | None = None) -> Entry | None:
@@ -155,18 +155,22 @@ class JournalReader:
         and a ``pause`` after each: a long read would keep the log from being truncated.
         """
         head = self.head().position
-        for after in range(position, head, SPAN):
+        for after in range(position, head, SEARCH_ENTRIES):
             row = self._connection.execute(
                 "SELECT position FROM entry WHERE position > ? AND position <= ? AND "  # noqa: S608
                 f"{condition} ORDER BY position LIMIT 1",
-                (after, after + SPAN, f"{day}U"),  # after every time of the day, which has a T
+                (
+                    after,
+                    after + SEARCH_ENTRIES,
+                    f"{day}U",
+                ),  # after every time of the day, which has a T
             ).fetchone()
             if row:
                 return int(row[0]) - 1
             pause()
         return None
 
-    def last_event(self, through: int) -> int:
+    def last_publishable(self, through: int) -> int:
         """The position of the last entry to publish up to that position; 0 if there is none."""
         row = self._connection.execute(
             f"SELECT position FROM entry WHERE position <= ? AND {_PUBLISHED} ORDER BY position "  # noqa: S608
@@ -205,7 +209,7 @@ class JournalReader:
             )
         ]
 
-    def events_of(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
+    def events_of_boot(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
         """The events of one table and boot after a number: what a subscriber asks for that saw a
         gap.
         """
@@ -218,7 +222,7 @@ class JournalReader:
             )
         ]
 
-    def events_onward(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
+    def events_since(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
         """The events of one table that were committed after that one, of all boots; from the
         beginning if the boot is not known.
         """
@@ -261,36 +265,36 @@ class JournalReader:
         """
         self._connection.set_progress_handler(stop, steps)
         try:
-            return flaw(self._connection)
+            return quick_check(self._connection)
         except sqlite3.Error as error:
-            if is_unread(error):
+            if is_read_failure(error):
                 raise
             return str(error)
 
-    def last_sound(self, among: int) -> ChainHead | None:
+    def last_intact(self, among: int) -> ChainHead | None:
         """The last entry that is intact, among this many at the end."""
         for row in self._connection.execute(
             f"SELECT {_COLUMNS} FROM entry ORDER BY position DESC LIMIT ?",  # noqa: S608
             (among,),
         ):
             with suppress(TypeError, AttributeError):
-                if holds(entry := Entry(*row)):
+                if has_valid_hash(entry := Entry(*row)):
                     return ChainHead(entry.position, entry.hash)
         return None
 
-    def last_saved(self, table: str) -> bytes | None:
+    def saved_state(self, table: str) -> bytes | None:
         """The latest state of that table, or None."""
         row = self._connection.execute(
             "SELECT state FROM saved WHERE table_id = ?", (table,)
         ).fetchone()
         return bytes(row[0]) if row else None
 
-    def all_saved(self) -> dict[str, bytes]:
+    def saved_states(self) -> dict[str, bytes]:
         """The latest state of each table."""
         rows = self._connection.execute("SELECT table_id, state FROM saved ORDER BY table_id")
         return {table: bytes(state) for table, state in rows}
 
-    def saved_at(self, table: str) -> int:
+    def saved_position(self, table: str) -> int:
         """The position of the entry after which the state of that table was stored; 0 if none
         was.
         """
@@ -299,7 +303,7 @@ class JournalReader:
         ).fetchone()
         return int(row[0]) if row else 0
 
-    def broken(self, after: int = 0) -> int | None:
+    def first_broken(self, after: int = 0) -> int | None:
         """The first position at which the chain does not hold, or None if it holds from ``after``
         to the end.
         """

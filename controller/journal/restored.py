@@ -20,17 +20,17 @@ from controller.journal.file import open_checked
 from controller.journal.mono import now_ns
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalUnusableError, Record, rows
-from controller.journal.setup import Restored, restored_boot, table_start
+from controller.journal.setup import RestoredBackup, restored_boot, table_start
 
 
-def begin_restored(path: Path, copy: Path, restored: Restored) -> None:
+def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
     """Write the new file at ``path``, whole and in one piece, from the backup's journal ``copy``,
     which will stand beside the journal under the name that ``restored`` has. Raises ``OSError``,
     ``sqlite3.Error`` and :class:`JournalUnusableError`.
     """
     with closing(JournalReader(copy)) as reader:
         boot, head, cursors = reader.latest("boot"), reader.head(), reader.cursors()
-        states = reader.all_saved()
+        states = reader.saved_states()
     if boot is None:
         raise JournalUnusableError(
             f"{copy}: no daemon has ever started with it; nothing to restore"
@@ -79,7 +79,7 @@ def begin_restored(path: Path, copy: Path, restored: Restored) -> None:
         connection.close()
 
 
-def restored_of(reader: JournalReader) -> Restored | None:
+def read_restored(reader: JournalReader) -> RestoredBackup | None:
     """What the journal was restored from; None: it was not, or not since it was begun. Raises
     :class:`JournalUnusableError` if what it says of it cannot be read.
     """
@@ -87,7 +87,7 @@ def restored_of(reader: JournalReader) -> Restored | None:
     if told is None:
         return None
     try:
-        return msgspec.json.decode(told, type=Restored)
+        return msgspec.json.decode(told, type=RestoredBackup)
     except ValueError:
         raise JournalUnusableError(
             f"{reader.path}: what it says of the backup that it goes on from cannot be read; "

@@ -14,13 +14,13 @@ from pathlib import Path
 import msgspec
 
 from controller.journal.reader import JournalReader
-from controller.journal.schema import NONSENSE, Entry, holds, unread
+from controller.journal.schema import READ_ERRORS, Entry, has_valid_hash, may_be_intact
 
-PATIENCE = 5.0
-PAUSE = 0.25
-MOST = 50_000
+READ_TIMEOUT_SECONDS = 5.0
+RETRY_SECONDS = 0.25
+MAX_ENTRIES = 50_000
 """Maximum number of entries to publish that are taken over."""
-BATCH = 100
+BATCH_ENTRIES = 100
 
 
 class Salvaged(msgspec.Struct, frozen=True):
@@ -32,10 +32,12 @@ class Salvaged(msgspec.Struct, frozen=True):
     lost: str | None = None
 
 
-def nothing(aside: Path, after: int, through: int) -> Salvaged:
+def all_lost(aside: Path, after: int, through: int) -> Salvaged:
     """The result if the file is not the one expected."""
     return Salvaged(
-        lost=f"{spans(range(after + 1, through + 1))} of {aside}" if after < through else None
+        lost=f"{format_positions(range(after + 1, through + 1))} of {aside}"
+        if after < through
+        else None
     )
 
 
@@ -43,7 +45,7 @@ def salvage(aside: Path, after: int, through: int) -> Salvaged:
     """The entries to publish from ``after`` to ``through``, of this file and of those before it.
     Raises nothing.
     """
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + READ_TIMEOUT_SECONDS
     found: dict[int, Entry] = {}
     missing = list(range(after + 1, through + 1))
     path: Path | None = aside
@@ -51,12 +53,12 @@ def salvage(aside: Path, after: int, through: int) -> Salvaged:
         missing = _read(path, missing, found, end)
         path = _before(path, missing)
     told = [found[position] for position in sorted(found)]
-    past = [entry.position for entry in told[MOST:]]
+    past = [entry.position for entry in told[MAX_ENTRIES:]]
     lost = sorted([*missing, *past])
-    return Salvaged(told[:MOST], f"{spans(lost)} of {aside}" if lost else None)
+    return Salvaged(told[:MAX_ENTRIES], f"{format_positions(lost)} of {aside}" if lost else None)
 
 
-def spans(positions: Iterable[int]) -> str:
+def format_positions(positions: Iterable[int]) -> str:
     """``7 to 9, 12``: positions as a person reads them."""
     found: list[tuple[int, int]] = []
     for position in positions:
@@ -76,12 +78,12 @@ def _read(path: Path, wanted: list[int], found: dict[int, Entry], end: float) ->
         try:
             with closing(JournalReader(path)) as reader:
                 wanted = _pass(reader, wanted, found, gone, end)
-        except NONSENSE:
+        except READ_ERRORS:
             if not path.exists():
                 break
-        if not wanted or not unread(path) or time.monotonic() + PAUSE > end:
+        if not wanted or not may_be_intact(path) or time.monotonic() + RETRY_SECONDS > end:
             break
-        time.sleep(PAUSE)
+        time.sleep(RETRY_SECONDS)
     return sorted([*wanted, *gone])
 
 
@@ -92,8 +94,8 @@ def _pass(
     does not give now.
     """
     again: list[int] = []
-    for first in range(0, len(wanted), BATCH):
-        batch = wanted[first : first + BATCH]
+    for first in range(0, len(wanted), BATCH_ENTRIES):
+        batch = wanted[first : first + BATCH_ENTRIES]
         for part in (batch, *([position] for position in batch)):
             if time.monotonic() > end and part is not batch:
                 again += part
@@ -103,11 +105,11 @@ def _pass(
                     entry.position: entry
                     for entry in reader.entries(part[0] - 1, part[-1] - part[0] + 1)
                 }
-            except NONSENSE:
+            except READ_ERRORS:
                 again += part if part is not batch else []
                 continue
             sound = {
-                position for position in part if position in read and _is_sound(read[position])
+                position for position in part if position in read and _is_intact(read[position])
             }
             gone += [position for position in part if position not in sound]
             found.update(
@@ -118,9 +120,9 @@ def _pass(
     return again
 
 
-def _is_sound(entry: Entry) -> bool:
+def _is_intact(entry: Entry) -> bool:
     try:
-        return holds(entry)
+        return has_valid_hash(entry)
     except (TypeError, AttributeError, ValueError):
         return False
 
@@ -129,7 +131,7 @@ def _before(path: Path, missing: list[int]) -> Path | None:
     """The file before this one, if it has what is missing."""
     try:
         with closing(JournalReader(path)) as reader:
-            name, base = reader.aside(), reader.base()
-    except NONSENSE:
+            name, base = reader.aside_name(), reader.base()
+    except READ_ERRORS:
         return None
     return path.with_name(name) if name is not None and missing and missing[0] <= base else None

@@ -58,7 +58,7 @@ class JournalUnusableError(NovamasError):
     """The journal cannot be used. The message names the file and says what to do."""
 
 
-class JournalUnreadError(JournalUnusableError):
+class JournalReadError(JournalUnusableError):
     """The disk does not return the file, which may be intact."""
 
 
@@ -74,10 +74,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One input of one table and everything that followed from it, committed together or not at
     all.
 
-    ``given`` and ``events`` are lines of the notation; ``seq`` is the table's number after them
+    ``input`` and ``events`` are lines of the notation; ``seq`` is the table's number after them
     (``Table.seq``); ``saved`` is what the table needs to continue from here (``Table.saved()``).
     ``before`` are entries that lead up to the input. A record with only ``before`` has no
-    ``given``.
+    ``input``.
     """
 
     table: str
@@ -85,7 +85,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
     time: str
     mono_ns: int
-    given: bytes | None = None
+    input: bytes | None = None
     events: tuple[bytes, ...] = ()
     saved: bytes | None = None
     before: tuple[tuple[Kind, bytes], ...] = ()
@@ -140,7 +140,7 @@ def genesis(journal_id: str) -> bytes:
     return sha256(f"novamas journal {VERSION}\n{journal_id}".encode()).digest()
 
 
-def chained(
+def entry_hash(
     previous: bytes,
     table: str,
     boot: str,
@@ -157,9 +157,9 @@ def chained(
     ).digest()
 
 
-def reckoned(entry: Entry) -> bytes:
+def recomputed_hash(entry: Entry) -> bytes:
     """The hash that the entry should have, over the previous one that it names."""
-    return chained(
+    return entry_hash(
         entry.previous,
         entry.table,
         entry.boot,
@@ -171,9 +171,9 @@ def reckoned(entry: Entry) -> bytes:
     )
 
 
-def holds(entry: Entry) -> bool:
+def has_valid_hash(entry: Entry) -> bool:
     """Whether the entry's own hash is correct."""
-    return reckoned(entry) == entry.hash
+    return recomputed_hash(entry) == entry.hash
 
 
 def follows(entry: Entry, before: ChainHead) -> bool:
@@ -181,9 +181,10 @@ def follows(entry: Entry, before: ChainHead) -> bool:
     may have any type.
     """
     try:
-        return (entry.position, entry.previous) == (before.position + 1, before.hash) and holds(
-            entry
-        )
+        return (entry.position, entry.previous) == (
+            before.position + 1,
+            before.hash,
+        ) and has_valid_hash(entry)
     except (TypeError, AttributeError):
         return False
 
@@ -198,11 +199,11 @@ def rows(records: list[Record], head: ChainHead) -> tuple[list[Row], list[int], 
     for record in records:
         first = record.seq - len(record.events)
         lines: list[tuple[Kind, int, bytes]] = [(kind, first, body) for kind, body in record.before]
-        if record.given is not None:
-            lines.append(("input", first, record.given))
+        if record.input is not None:
+            lines.append(("input", first, record.input))
         lines += [("event", seq, body) for seq, body in enumerate(record.events, first + 1)]
         for kind, seq, body in lines:
-            digest = chained(
+            digest = entry_hash(
                 previous, record.table, record.boot, kind, seq, record.time, record.mono_ns, body
             )
             position += 1
@@ -225,7 +226,7 @@ def rows(records: list[Record], head: ChainHead) -> tuple[list[Row], list[int], 
     return made, ends, ChainHead(position, previous)
 
 
-def primary(error: sqlite3.Error) -> int:
+def primary_code(error: sqlite3.Error) -> int:
     """SQLite's primary result code of an error; 0 if it has none."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF if isinstance(code, int) else 0
@@ -233,35 +234,35 @@ def primary(error: sqlite3.Error) -> int:
 
 def is_damage(error: BaseException | None) -> bool:
     """Whether the error means that the file itself is damaged. SQLite reports this for a silent
-    disk too: see :func:`unread`.
+    disk too: see :func:`may_be_intact`.
     """
     if isinstance(error, JournalUnusableError):
         return is_damage(error.__cause__)
-    return isinstance(error, sqlite3.Error) and primary(error) in (
+    return isinstance(error, sqlite3.Error) and primary_code(error) in (
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_NOTADB,
     )
 
 
-def is_unread(error: BaseException | None) -> bool:
+def is_read_failure(error: BaseException | None) -> bool:
     """Whether the error means that the disk did not return the data; it may do so the next time."""
     if isinstance(error, JournalUnusableError):
-        return is_unread(error.__cause__)
-    return isinstance(error, sqlite3.Error) and primary(error) == sqlite3.SQLITE_IOERR
+        return is_read_failure(error.__cause__)
+    return isinstance(error, sqlite3.Error) and primary_code(error) == sqlite3.SQLITE_IOERR
 
 
-_PAGE = re.compile(r"unable to get the page\. error code=(\d+)")
+_UNREAD_PAGE = re.compile(r"unable to get the page\. error code=(\d+)")
 
 
 def unread_page(found: str) -> int | None:
     """SQLite's result code if its complaint about a file is that the disk did not return a page."""
-    page = _PAGE.search(found)
+    page = _UNREAD_PAGE.search(found)
     return (
         int(page[1]) if page is not None and int(page[1]) & 0xFF == sqlite3.SQLITE_IOERR else None
     )
 
 
-def flaw(connection: sqlite3.Connection, table: str | None = None) -> str | None:
+def quick_check(connection: sqlite3.Connection, table: str | None = None) -> str | None:
     """What SQLite finds wrong with the whole file, or with one table of it, or None. Raises
     ``sqlite3.Error`` if the disk does not return a page, which SQLite reports as a wrong page.
     """
@@ -273,7 +274,7 @@ def flaw(connection: sqlite3.Connection, table: str | None = None) -> str | None
     return None if found == "ok" else found
 
 
-def unread(path: Path) -> bool:
+def may_be_intact(path: Path) -> bool:
     """Whether a file that SQLite called damaged is intact, and only the disk did not return it,
     then or now.
     """
@@ -281,26 +282,26 @@ def unread(path: Path) -> bool:
         with closing(
             sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         ) as connection:
-            return flaw(connection) is None
+            return quick_check(connection) is None
     except sqlite3.Error as error:
-        return is_unread(error)
+        return is_read_failure(error)
 
 
-NONSENSE = (sqlite3.Error, JournalUnusableError, LookupError, TypeError, ValueError)
+READ_ERRORS = (sqlite3.Error, JournalUnusableError, LookupError, TypeError, ValueError)
 """What reading raises for a file whose content is invalid, or that could not be read and may be
 intact.
 """
 
 
-def holds_nonsense(error: BaseException | None) -> bool:
-    """Whether the error, one of ``NONSENSE``, means that the content of the file is invalid."""
+def is_invalid_content(error: BaseException | None) -> bool:
+    """Whether the error, one of ``READ_ERRORS``, means that the content of the file is invalid."""
     if isinstance(error, JournalUnusableError):
-        return holds_nonsense(error.__cause__)
+        return is_invalid_content(error.__cause__)
     if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
         return True  # a text that is none any more
     if isinstance(error, sqlite3.Error):
         return (
-            is_damage(error) or primary(error) == sqlite3.SQLITE_ERROR
+            is_damage(error) or primary_code(error) == sqlite3.SQLITE_ERROR
         )  # a table or a column is not there
     return error is not None
 

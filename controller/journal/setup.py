@@ -14,7 +14,7 @@ from controller.contract.json_bodies import Stored
 from controller.contract.node import Checkpoint
 from controller.contract.version import SOFTWARE
 
-Why = Literal["boot", "lost", "day", "aside", "reload", "restored"]
+StartReason = Literal["boot", "lost", "day", "aside", "reload", "restored"]
 """``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is
 stored; ``day``: a day began, nothing changes; ``aside``: the file before had to be set aside while
 the daemon ran; ``reload``: the daemon placed the table, maybe anew, while it ran; ``restored``: a
@@ -44,7 +44,7 @@ class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     devices: tuple[DeviceSetup, ...] = ()
 
 
-class Clock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ClockState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the daemon knew of the time. ``counted``: seconds for which daemons have run with this
     journal, by the monotonic clock.
 
@@ -61,7 +61,7 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     doubt: str | None = None
 
 
-class Removed(msgspec.Struct, frozen=True, kw_only=True):
+class RemovedDay(msgspec.Struct, frozen=True, kw_only=True):
     """A sealed day that was kept for its time, told before it is removed: the entries ``first`` to
     ``last`` of ``journal``.
 
@@ -91,7 +91,7 @@ class PeopleSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     may: dict[str, tuple[str, ...]] = {}
 
 
-class Restored(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RestoredBackup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The backup that a journal goes on from: up to the entry ``position`` of ``journal``, which
     has this ``hash`` and was stored at ``since``.
 
@@ -164,18 +164,18 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     key: str | None
     tables: tuple[TableSetup, ...]
     continues: bool = False
-    clock: Clock | None = None
-    removed: tuple[Removed, ...] = ()
+    clock: ClockState | None = None
+    removed: tuple[RemovedDay, ...] = ()
     people: PeopleSetup | None = None
     reloaded: bool = False
-    restored: Restored | None = None
+    restored: RestoredBackup | None = None
     standby: Tenure | None = None
 
 
 class TableStart(msgspec.Struct, frozen=True, kw_only=True):
     """An entry of the kind ``state``: the state a table continued from; null: it started anew."""
 
-    why: Why
+    why: StartReason
     saved: msgspec.Raw
 
 
@@ -184,8 +184,8 @@ def boot(
     key: str | None,
     *,
     continues: bool = False,
-    clock: Clock | None = None,
-    removed: tuple[Removed, ...] = (),
+    clock: ClockState | None = None,
+    removed: tuple[RemovedDay, ...] = (),
     people: PeopleSetup | None = None,
     reloaded: bool = False,
     standby: Tenure | None = None,
@@ -228,7 +228,7 @@ def boot(
     return msgspec.json.encode(made)
 
 
-def table_start(why: Why, saved: bytes | None) -> bytes:
+def table_start(why: StartReason, saved: bytes | None) -> bytes:
     """The body of a ``state`` entry."""
     return msgspec.json.encode(
         TableStart(why=why, saved=msgspec.Raw(b"null" if saved is None else saved))
@@ -237,17 +237,17 @@ def table_start(why: Why, saved: bytes | None) -> bytes:
 
 def continued(body: bytes) -> bytes:
     """The ``boot`` entry of a file that replaces another."""
-    return _again(body, None)
+    return _continued(body, None)
 
 
-def restored_boot(body: bytes, restored: Restored) -> bytes:
+def restored_boot(body: bytes, restored: RestoredBackup) -> bytes:
     """The ``boot`` entry of a journal that goes on from a backup; ``body``: the backup's last
     one.
     """
-    return _again(body, restored)
+    return _continued(body, restored)
 
 
-def _again(body: bytes, restored: Restored | None) -> bytes:
+def _continued(body: bytes, restored: RestoredBackup | None) -> bytes:
     before = msgspec.json.decode(body, type=Boot)
     again = msgspec.structs.replace(
         before, continues=True, removed=(), reloaded=False, restored=restored

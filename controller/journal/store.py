@@ -16,37 +16,43 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.times import utc
-from controller.journal.file import aside_of, connect, move_aside, open_checked, open_or_begin
+from controller.journal.file import (
+    aside_path,
+    connect_writing,
+    move_aside,
+    open_checked,
+    open_or_replace,
+)
 from controller.journal.mono import now_ns
 from controller.journal.reader import JournalReader
-from controller.journal.salvage import Salvaged, nothing, salvage
+from controller.journal.salvage import Salvaged, all_lost, salvage
 from controller.journal.schema import (
-    NONSENSE,
+    READ_ERRORS,
     ChainHead,
     Entry,
     JournalLostError,
     JournalUnusableError,
     Record,
     Row,
-    flaw,
     genesis,
-    holds_nonsense,
     is_damage,
+    is_invalid_content,
     is_published,
-    is_unread,
+    is_read_failure,
+    may_be_intact,
+    quick_check,
     rows,
-    unread,
 )
 from controller.journal.setup import continued, table_start
 from controller.journal.wal_index import WalIndex
 
-UNREAD = 60.0
+COMMIT_READ_TIMEOUT_SECONDS = 60.0
 """Seconds for which the disk may fail to return what a commit must read, before the file is
 abandoned.
 """
-BUSY = 5000
+BUSY_TIMEOUT_MILLISECONDS = 5000
 """Milliseconds that a commit waits for another writer; there should be none."""
-CUT = 500
+REMOVAL_BATCH_ENTRIES = 500
 """Entries removed at a time, so that nobody waits long."""
 
 _ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -59,25 +65,25 @@ _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = exclud
 
 
 class Replacement(msgspec.Struct, frozen=True):
-    """The file was damaged and is now ``aside``; ``unheard``: its entries after the cursor, as far
-    as they could be read. ``reader`` reads the file that replaces it, whose ``id`` and ``head``
-    these are.
+    """A new file that replaces a damaged one.
+
+    ``aside``: the new name of the damaged file; ``unpublished``: its entries after the cursor, as
+    far as they could be read. ``reader``, ``id`` and ``head`` belong to the new file.
     """
 
     aside: Path
-    unheard: Salvaged
+    unpublished: Salvaged
     reader: JournalReader
     id: str
     head: ChainHead
 
 
-class Store:
-    """Opens or creates the file. ``set_aside``: where a damaged file was moved; ``unheard``: the
-    entries of the file before this one that were not published. Raises
-    :class:`JournalUnusableError`.
+class JournalStore:
+    """Opens or creates the file. Raises :class:`JournalUnusableError`.
 
-    ``head``: the end of the chain. ``replacement``: another file has replaced this one; every
-    reader must open it again.
+    ``set_aside``: where a damaged file was moved; ``unpublished``: the unpublished entries of the
+    previous file; ``head``: the end of the chain. ``replacement`` is set after another file has
+    replaced this one; every reader must then be opened again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -85,8 +91,8 @@ class Store:
         self.replacement: Replacement | None = None
         self._connection: sqlite3.Connection | None
         self._index = WalIndex()
-        self._connection, self.set_aside = open_or_begin(path)
-        self._take_index()
+        self._connection, self.set_aside = open_or_replace(path)
+        self._reserve_index()
         self._inode = _inode(path)
         with closing(JournalReader(path)) as reader:
             self._genesis, self.head, self._cursors = (
@@ -94,8 +100,8 @@ class Store:
                 reader.head(),
                 reader.cursors(),
             )
-            before = reader.aside()
-        self.unheard = (
+            before = reader.aside_name()
+        self.unpublished = (
             Salvaged()
             if before is None
             else salvage(path.with_name(before), self._cursor, self._genesis.position)
@@ -143,7 +149,7 @@ class Store:
         if self._inode != _inode(self.path):
             raise JournalLostError("the file was removed, or another was put in its place")
         if self._version is None or self._version[0] is not self._connection:
-            self._see_version()
+            self._read_version()
         execute, many = self._connection.execute, self._connection.executemany
         execute("BEGIN IMMEDIATE")
         many(_ENTRY, made)
@@ -165,7 +171,7 @@ class Store:
             is_damage(error) and self._is_damaged()
         ):
             return False
-        self._aside = self._aside or aside_of(self.path)
+        self._aside = self._aside or aside_path(self.path)
         try:
             move_aside(self.path, self._aside)
         except JournalUnusableError:
@@ -175,11 +181,11 @@ class Store:
 
     def _is_damaged(self) -> bool:
         """Whether the file is damaged, or the disk has not returned it for too long."""
-        if not unread(self.path):
+        if not may_be_intact(self.path):
             return True
         now = time.monotonic()
         self._unread_since = self._unread_since or now
-        return now - self._unread_since > UNREAD
+        return now - self._unread_since > COMMIT_READ_TIMEOUT_SECONDS
 
     def examine(self, journal: str | None = None, damage: str = "") -> None:
         """After a failed read: raise :class:`JournalLostError` if the file is damaged, or another
@@ -198,9 +204,9 @@ class Store:
             sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
         ) as afresh:
             try:
-                found = flaw(afresh)
+                found = quick_check(afresh)
             except sqlite3.Error as error:
-                if is_unread(error) or not holds_nonsense(error):
+                if is_read_failure(error) or not is_invalid_content(error):
                     raise
                 found = str(error)
         if found is not None:
@@ -218,7 +224,7 @@ class Store:
             if first is None:
                 return False
             end = min(through, self.head.position - 1)
-            last = min(end, first[0] + CUT)
+            last = min(end, first[0] + REMOVAL_BATCH_ENTRIES)
             row = execute("SELECT hash FROM entry WHERE position = ?", (last,)).fetchone()
             if row is None:
                 return False
@@ -231,7 +237,7 @@ class Store:
             return False
         return bool(last < end)
 
-    def others_wrote(self) -> bool:
+    def has_foreign_writes(self) -> bool:
         """Whether another connection has committed to the file since the last call, or since ours
         was opened.
         """
@@ -239,13 +245,13 @@ class Store:
             return False
         before = self._version
         try:
-            self._see_version()
+            self._read_version()
         except sqlite3.Error:
             return False  # whoever writes next is told what is wrong
         same = before is not None and before[0] is self._connection
         return same and before != self._version
 
-    def _see_version(self) -> None:
+    def _read_version(self) -> None:
         """A number that changes when another connection commits."""
         assert self._connection is not None
         number = self._connection.execute("PRAGMA data_version").fetchone()[0]
@@ -269,7 +275,7 @@ class Store:
         try:
             self._connection.execute("PRAGMA busy_timeout = 0")  # commits do not wait for who reads
             busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            self._connection.execute(f"PRAGMA busy_timeout = {BUSY}")
+            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MILLISECONDS}")
         except sqlite3.Error:
             self.close()  # the next commit opens it again, as it has to be
             return False
@@ -285,11 +291,11 @@ class Store:
     def end(self) -> None:
         """Close everything."""
         self.close()
-        self._index.let_go()
+        self._index.close()
 
-    def _take_index(self) -> None:
+    def _reserve_index(self) -> None:
         try:
-            self._index.take(self.path)
+            self._index.reserve(self.path)
         except OSError as error:
             self.end()
             raise JournalUnusableError(f"{self.path}: {error}; make room") from None
@@ -305,9 +311,9 @@ class Store:
             return False
         if self._inode != _inode(self.path):
             raise JournalLostError("the file was removed, or another was put in its place")
-        connection = connect(self.path)
+        connection = connect_writing(self.path)
         try:
-            self._index.take(self.path)
+            self._index.reserve(self.path)
             row = connection.execute(
                 "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
             ).fetchone()
@@ -334,7 +340,7 @@ class Store:
         self._connection = open_checked(
             self.path, self.head.position, aside if ours else None, self._cursors
         )
-        self._index.take(self.path)
+        self._index.reserve(self.path)
         self._inode = _inode(self.path)
         reader = JournalReader(self.path)
         begins, found = reader.genesis(), reader.head()
@@ -343,7 +349,7 @@ class Store:
         if found == begins:
             self.commit(made, _saved(opening, ends), self._cursors)
             found = head
-        unheard = (salvage if ours else nothing)(aside, self._cursor, begins.position)
+        unheard = (salvage if ours else all_lost)(aside, self._cursor, begins.position)
         self.replacement = Replacement(aside, unheard, reader, reader.id(), found)
         self._genesis, self.head, self._leaving = begins, found, None
 
@@ -374,7 +380,7 @@ def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
     return opening + [
         replace(
             last,
-            given=None,
+            input=None,
             events=(),
             before=(("state", table_start("aside", last.saved)),),
             time=now,
@@ -389,7 +395,7 @@ def _is_of(path: Path, chain: ChainHead) -> bool:
     try:
         with closing(JournalReader(path)) as reader:
             return reader.genesis().hash == chain.hash
-    except NONSENSE:
+    except READ_ERRORS:
         return True
 
 

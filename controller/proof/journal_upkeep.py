@@ -21,12 +21,12 @@ from controller.configuration.settings import Configuration
 from controller.contract.node import Checkpoint
 from controller.contract.retained import Alert
 from controller.contract.times import utc
-from controller.journal.file import is_checked_whole
+from controller.journal.file import is_fully_checked
 from controller.journal.journal import Journal
 from controller.journal.mono import now_ns
 from controller.journal.read_back import ReadBack
 from controller.journal.schema import JournalUnusableError, Record
-from controller.journal.setup import PeopleSetup, Removed, Tenure, boot
+from controller.journal.setup import PeopleSetup, RemovedDay, Tenure, boot
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.proof.pace import EndedError, Pace
 from controller.proof.sealing import counted_until_now, remove, seal
@@ -93,7 +93,7 @@ class JournalUpkeep:
         """Whether the journal was failing at the last check."""
         self._room: str | None = None
         self._today = utc(time.time())[:10]
-        self._read_whole = is_checked_whole(journal.path)
+        self._read_whole = is_fully_checked(journal.path)
         self.verified: float | None = time.time() if self._read_whole else None
         """When all of the journal was last read and found sound, in seconds since 1970."""
         self.sealed = time.time()
@@ -135,7 +135,7 @@ class JournalUpkeep:
 
     def checkpoint(self) -> Checkpoint:
         """The present end of the journal's chain, signed."""
-        self._journal.look_for_others(self._others.set)
+        self._journal.check_foreign_writes(self._others.set)
         made = self._checkpoint_signer.checkpoint(self._journal.id, self._journal.checkpoint())
         self._say()
         return made
@@ -292,7 +292,7 @@ class JournalUpkeep:
             return
         if damage is not None:
             self._log.error("journal damaged on the disk", reason=damage)
-            self._journal.give_up(journal, damage)
+            self._journal.report_damage(journal, damage)
 
     async def _read_back(self, reading: ReadBack) -> None:
         journal, begun = self._journal.id, time.monotonic()
@@ -310,7 +310,7 @@ class JournalUpkeep:
                 self._log.info("journal read back", seconds=round(time.monotonic() - begun, 1))
             else:
                 self._log.error("journal damaged on the disk", reason=damage)
-                self._journal.give_up(journal, damage)
+                self._journal.report_damage(journal, damage)
         self._say()
 
     async def _seal(self, acknowledged: int) -> None:
@@ -331,7 +331,7 @@ class JournalUpkeep:
                 self._pace,
             )
             if done.cut:
-                self._journal.cut(done.cut)
+                self._journal.remove_through(done.cut)
             if done.due:
                 told = self._append_boot(continues=True, removed=done.due)
                 async with asyncio.timeout(FLUSH_INTERVAL_SECONDS):
@@ -353,7 +353,7 @@ class JournalUpkeep:
         self._say()
 
     def _append_boot(
-        self, *, continues: bool, removed: tuple[Removed, ...] = (), reloaded: bool = False
+        self, *, continues: bool, removed: tuple[RemovedDay, ...] = (), reloaded: bool = False
     ) -> asyncio.Future[int]:
         clock = self._timekeeper.clock()
         body = boot(

@@ -17,9 +17,9 @@ from controller.journal.schema import (
     Entry,
     Kind,
     genesis,
-    holds_nonsense,
     is_damage,
-    unread,
+    is_invalid_content,
+    may_be_intact,
     unread_page,
 )
 from controller.proof.segment import BrokenSegmentError, UnreadableSegmentError
@@ -204,7 +204,7 @@ class LiveFile:
         except sqlite3.Error as error:
             kind = (
                 BrokenSegmentError
-                if holds_nonsense(error) and not (is_damage(error) and unread(self.path))
+                if is_invalid_content(error) and not (is_damage(error) and may_be_intact(self.path))
                 else UnreadableSegmentError
             )
             raise kind(f"{self.path}: {error}") from None

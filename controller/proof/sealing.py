@@ -18,7 +18,7 @@ from nacl.signing import SigningKey
 
 from controller.journal.reader import JournalReader
 from controller.journal.schema import ChainHead, Entry
-from controller.journal.setup import Removed
+from controller.journal.setup import RemovedDay
 from controller.proof.checkpoint import sign
 from controller.proof.pace import BATCH, Pace
 from controller.proof.segment import (
@@ -46,7 +46,7 @@ class SealedDay(msgspec.Struct, frozen=True):
 
     through: int
     cut: int
-    due: tuple[Removed, ...] = ()
+    due: tuple[RemovedDay, ...] = ()
 
 
 def seal(
@@ -74,7 +74,7 @@ def seal(
             (span(path)[3] for path in _aged(hot, counted, min(HOT_DAYS, keep_days))),
             default=begins,
         )
-        if reader.last_event(cut) > acknowledged:
+        if reader.last_publishable(cut) > acknowledged:
             cut = min(cut, acknowledged)
     kept = {
         chain: [path for path in paths if chain != own[:8] or span(path)[3] <= begins]
@@ -91,7 +91,7 @@ def seal(
     )
 
 
-def remove(journal: Path, due: Iterable[Removed]) -> None:
+def remove(journal: Path, due: Iterable[RemovedDay]) -> None:
     """Remove segments that the journal records as removed. Raises ``OSError``."""
     for each in due:
         (folder(journal) / each.segment).unlink(missing_ok=True)
@@ -179,7 +179,7 @@ def _aged(paths: Iterable[Path], counted: int, days: int) -> Iterator[Path]:
     return takewhile(lambda path: counted - header(path).counted >= days * DAY, paths)
 
 
-def _told(path: Path, pace: Pace) -> Removed:
+def _told(path: Path, pace: Pace) -> RemovedDay:
     """What the journal records about a segment before it is removed. Raises
     :class:`BrokenSegmentError` if the segment can no longer be read, and :class:`EndedError`.
     """
@@ -190,7 +190,7 @@ def _told(path: Path, pace: Pace) -> Removed:
     assert point is not None
     with path.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
-    return Removed(
+    return RemovedDay(
         journal=first.journal,
         day=first.day,
         first=first.after + 1,

@@ -19,7 +19,7 @@ from typing import Annotated
 import msgspec
 
 from controller.contract.node import Checkpoint
-from controller.journal.schema import Entry, Kind, holds
+from controller.journal.schema import Entry, Kind, has_valid_hash
 from controller.proof.checkpoint import read_checkpoint
 from controller.proof.pace import Pace
 from devices.errors import NovamasError
@@ -249,7 +249,7 @@ def _check(path: Path, checkpoint: Checkpoint, pace: Pace) -> None:
         for entry in pace.paced(segment.entries()):
             expected += 1
             digest = entry.hash
-            if entry.position != expected or not holds(entry):
+            if entry.position != expected or not has_valid_hash(entry):
                 raise BrokenSegmentError(f"{path}: entry {expected} does not hold")
         if (expected, digest.hex()) != (
             checkpoint.position,

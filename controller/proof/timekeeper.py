@@ -15,7 +15,7 @@ import msgspec
 from controller.contract.mono import elapsed_ns
 from controller.contract.times import utc
 from controller.journal.schema import Entry
-from controller.journal.setup import Boot, Clock
+from controller.journal.setup import Boot, ClockState
 from controller.proof.belief import Belief, BelievedTime, look
 from controller.proof.clocks import read_clocks
 
@@ -46,18 +46,18 @@ class Timekeeper:
         self._now = read_clocks()
         self._belief = look(self._belief, self._now)
 
-    def clock(self) -> Clock:
+    def clock(self) -> ClockState:
         """The state of the clocks, for a ``boot`` entry."""
         known = self._belief.known
         if known is None:
-            return Clock(
+            return ClockState(
                 counted=self.counted,
                 believed=None,
                 synchronised=self._now.synchronised,
                 doubt=self.doubt,
             )
         passed = 0.0 if known.machine is None else self._now.machine - known.machine
-        return Clock(
+        return ClockState(
             counted=self.counted,
             believed=utc(known.wall + passed),
             confirmed=known.confirmed,

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from controller.contract.node import Checkpoint
-from controller.journal.schema import Entry, JournalUnusableError, genesis, holds
-from controller.journal.setup import Boot, Removed
+from controller.journal.schema import Entry, JournalUnusableError, genesis, has_valid_hash
+from controller.journal.setup import Boot, RemovedDay
 from controller.proof import hand_overs
 from controller.proof.checkpoint import flaw, kept
 from controller.proof.evidence import Evidence, Source
@@ -98,7 +98,7 @@ class Walked(msgspec.Struct, kw_only=True):
     verdict: Verdict
     chains: dict[str, _Chain]
     found: dict[tuple[str, int], str] = {}
-    stated: list[tuple[str, int, Removed]] = []
+    stated: list[tuple[str, int, RemovedDay]] = []
     sealed: list[Checkpoint] = []
     begun: dict[tuple[str, int], str] = {}
     wrong: dict[str, tuple[int, str]] = {}
@@ -169,7 +169,7 @@ class Walk:
         self._found: dict[tuple[str, int], str] = {}
         self._begun: dict[tuple[str, int], str] = {}
         self._chains: dict[str, _Chain] = {}
-        self._stated: list[tuple[str, int, Removed]] = []
+        self._stated: list[tuple[str, int, RemovedDay]] = []
         self._site: tuple[str, bool] | None = None
         self._at = b"", 0
         """The hash of the last entry of the present source, and the position after it."""
@@ -540,7 +540,7 @@ class Walk:
                 )
                 verdict.wrong(str(self.evidence.journal), gone.first, what)
 
-    def _removals(self, chain: _Chain) -> list[Removed]:
+    def _removals(self, chain: _Chain) -> list[RemovedDay]:
         """What is said to be removed of this chain, by entries that may be believed as far as any.
 
         The oldest day goes first, and what was told of it goes with the day in which it was told:
@@ -584,7 +584,9 @@ def _flaw(entry: Entry, previous: bytes, expected: int) -> str | None:
     what = f"entry {expected} ({entry.kind} of {entry.table or 'the daemon'}, {entry.time})"
     if entry.previous != previous:
         return f"{what} does not follow from the entry before it"
-    return None if holds(entry) else f"{what} is not what was written: its hash does not hold"
+    return (
+        None if has_valid_hash(entry) else f"{what} is not what was written: its hash does not hold"
+    )
 
 
 def _named(point: Checkpoint) -> str:

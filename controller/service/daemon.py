@@ -29,7 +29,7 @@ from controller.contract.version import SOFTWARE
 from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.journal.schema import Entry, JournalFullError, JournalUnusableError, new_boot
-from controller.journal.setup import Boot, HandOver, PeopleSetup, Restored, Why
+from controller.journal.setup import Boot, HandOver, PeopleSetup, RestoredBackup, StartReason
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
@@ -102,7 +102,7 @@ RETAINED_TOPICS = ("info", "state", "result", "history")
 """Retained topics of a table, besides its alerts."""
 HAND_OVER_SECONDS = 0.5
 """Seconds for the tasks to end when the tables pass to the other daemon of the pair."""
-Unpublished = tuple[Restored | HandOver, ...]
+Unpublished = tuple[RestoredBackup | HandOver, ...]
 """Restores and hand-overs that a table has not yet published."""
 CLEAN_STOP_SECONDS = 5.0
 """Seconds allowed at a clean stop to store pending data, and again to publish it."""
@@ -225,7 +225,7 @@ class Daemon:
                 tenure,
             )
             unpublished = {
-                table.id: self._journal.all_untold(table.id) for table in configuration.table
+                table.id: self._journal.all_unreported(table.id) for table in configuration.table
             }
             for table in configuration.table:
                 self._places[table.id] = self._build_place(table)
@@ -540,11 +540,12 @@ class Daemon:
             about=about,
             unsigned=people is not None and people.required == "accept-the-risk",
             over=any(
-                isinstance(identity, HandOver) for identity in self._journal.all_untold(table.id)
+                isinstance(identity, HandOver)
+                for identity in self._journal.all_unreported(table.id)
             ),
         )
 
-    def _build_place(self, table: TableConfig, why: Why = "boot") -> ServedTable:
+    def _build_place(self, table: TableConfig, why: StartReason = "boot") -> ServedTable:
         speed = table.speed if table.simulated else 1.0
 
         def clock() -> float:
@@ -731,7 +732,7 @@ class Daemon:
 
     def _alert_taken_over(self, unpublished: Mapping[str, Unpublished]) -> None:
         """Raise the alert for tables that the other daemon of the pair has served before."""
-        point = self._journal.handed
+        point = self._journal.hand_over
         tables = [table for table, points in unpublished.items() if point in points]
         if point is None or not tables:
             return

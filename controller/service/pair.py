@@ -341,7 +341,7 @@ class Pair:
         limit, troubles = HUNG_LEASES * self._settings.lease, {}
         if self.journal.failed is not None:
             troubles[JOURNAL] = f"the journal cannot be written: {self.journal.failed}"
-        elif (pending := self.journal.hung) > limit:
+        elif (pending := self.journal.busy_seconds) > limit:
             troubles[JOURNAL] = f"the journal's disk has not stored anything for {pending:.0f} s"
         if not duty.connected():
             troubles[BROKER] = "the broker cannot be reached"
@@ -376,7 +376,7 @@ class Pair:
             else:
                 through = self.journal.head()
                 hand_over = replace(hand_over, at=record.since, through=through, sessions=sessions)
-        self.journal.handed = hand_over
+        self.journal.hand_over = hand_over
         return replace(tenure, before=hand_over)
 
     def health(self) -> StandbyHealth:
@@ -387,7 +387,7 @@ class Pair:
     def exclusive(self) -> Exclusive:
         """Return the checks of the publisher before it writes."""
         right = self._lease_right
-        return Exclusive(right.hold, right.confirm, taken_over=self.journal.handed is not None)
+        return Exclusive(right.hold, right.confirm, taken_over=self.journal.hand_over is not None)
 
     def hold(self) -> None:
         """Return if this daemon may write now; otherwise end the process."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from controller.contract.times import moment
-from controller.journal.setup import HandOver, Restored
+from controller.journal.setup import HandOver, RestoredBackup
 from devices.readings import JournalRestore
 
 MIN_SESSION_JUMP = 1000
@@ -23,14 +23,14 @@ def session_jump(since: float, now: float) -> int:
 
 
 def restore_reading(
-    point: Restored | HandOver, table: str, at: float, now: float
+    point: RestoredBackup | HandOver, table: str, at: float, now: float
 ) -> JournalRestore:
     """Return the reading of the restore or hand-over for a table. ``at``: time of the table's
     clock; ``now``: seconds since 1970; a time before the restore is corrected.
     """
     session = point.sessions.get(table, 0)
     jump = session_jump(moment(point.since), max(now, moment(point.at)))
-    if isinstance(point, Restored):
+    if isinstance(point, RestoredBackup):
         return JournalRestore(
             at=at,
             journal=point.journal,

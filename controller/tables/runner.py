@@ -25,7 +25,7 @@ from controller.contract.times import utc
 from controller.journal.journal import Journal
 from controller.journal.mono import age_ns, now_ns
 from controller.journal.schema import JournalFullError, JournalUnusableError, Kind, Record
-from controller.journal.setup import HandOver, Why, table_start
+from controller.journal.setup import HandOver, StartReason, table_start
 from controller.tables.after_restore import restore_reading
 from controller.tables.byte_trace import ByteCounts, ByteTrace
 from controller.tables.stages import Stages
@@ -75,7 +75,7 @@ def last_state(journal: Journal, table: str, cipher: CardCipher | None) -> bytes
     """Return the last saved state of a table. One that cannot be decrypted is returned as it is;
     the table then starts from scratch and reports it.
     """
-    saved = journal.last_saved(table)
+    saved = journal.saved_state(table)
     if saved is None or cipher is None:
         return saved
     try:
@@ -104,7 +104,7 @@ class TableRunner:
         changed: Callable[[], None],
         cipher: CardCipher | None = None,
         stages: Stages | None = None,
-        why: Why = "boot",
+        why: StartReason = "boot",
     ) -> None:
         self.clock = clock
         self.before_input: Callable[[], None] = lambda: None
@@ -269,7 +269,7 @@ class TableRunner:
         """Return stored events, marked historical, oldest first: as many as fit into ``room``
         bytes, but at least one.
         """
-        find = self._journal.events_onward if wanted.onward else self._journal.events_of
+        find = self._journal.events_since if wanted.onward else self._journal.events_of_boot
         entries = find(self.table.id, wanted.boot, wanted.first - 1, wanted.limit)
         if wanted.to is not None and not wanted.onward:
             entries = [entry for entry in entries if entry.seq <= wanted.to]
@@ -288,7 +288,7 @@ class TableRunner:
         """Return the chain of the journal entries that a recall asks for."""
         return tuple(
             ChainLink(head.position, head.hash.hex())
-            for head in self._journal.reckoned(wanted.positions)
+            for head in self._journal.recomputed_hashes(wanted.positions)
         )
 
     def _command(self, command: AnyCommand) -> asyncio.Future[int] | None:
@@ -313,7 +313,7 @@ class TableRunner:
                 seq=table.seq,
                 time=now,
                 mono_ns=mono_ns,
-                given=self._seal("input", before, now, body, reading) if confidential else body,
+                input=self._seal("input", before, now, body, reading) if confidential else body,
                 events=tuple(write(event) for event in events),
                 before=(
                     (("bytes", self._seal("bytes", before, now, sent)),)
@@ -422,7 +422,8 @@ class TableRunner:
         """Return the readings for the time that the table missed: first restores and hand-overs."""
         at, id = self.clock(), self.table.id  # noqa: A001
         first = [
-            restore_reading(point, id, at, time.time()) for point in self._journal.all_untold(id)
+            restore_reading(point, id, at, time.time())
+            for point in self._journal.all_unreported(id)
         ]
         return [*first, *self.table.gap(at, reason)]
 
@@ -430,7 +431,7 @@ class TableRunner:
         """Resume a table that another daemon has served meanwhile."""
         self.on_readings([restore_reading(point, self.table.id, self.clock(), time.time())])
 
-    def _store_state(self, why: Why, saved: bytes | None) -> None:
+    def _store_state(self, why: StartReason, saved: bytes | None) -> None:
         self._store_entry("state", table_start(why, saved))
 
     def _store_entry(self, kind: Kind, body: bytes) -> asyncio.Future[int] | None:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from controller.contract.jackpot import NAMED
-from controller.journal.schema import NONSENSE, ChainHead
+from controller.journal.schema import READ_ERRORS, ChainHead
 from controller.proof.checkpoint import kept
 from subscribers.carrousel.facts import Fact, OrderGiven
 from subscribers.carrousel.schema import (
@@ -85,7 +85,7 @@ class LedgerReader:
             self.id = ledger_id(self.connection, path)
             self.genesis = ChainHead(0, genesis(self.id))
             self.head = read_head(self.connection, self.genesis)
-        except NONSENSE as error:
+        except READ_ERRORS as error:
             self.connection.close()
             raise LedgerError(
                 f"{path}: cannot be read as a ledger: {error}; name the file of a carrousel"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from controller.journal.schema import NONSENSE, ChainHead
+from controller.journal.schema import READ_ERRORS, ChainHead
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.mark import VerificationMark, nonzero
@@ -65,7 +65,7 @@ def find_departure(
         return LedgerFinding(None, "the mark is of another ledger")
     try:
         return next(_findings(file, mark, sums, reached), None)
-    except NONSENSE as error:
+    except READ_ERRORS as error:
         return LedgerFinding(None, f"the file is damaged: {error}")
 
 

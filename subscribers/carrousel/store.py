@@ -22,8 +22,8 @@ from typing import Literal
 
 import msgspec
 
-from controller.journal.schema import NONSENSE, ChainHead
-from controller.journal.wal_index import WalIndex, look_for_room
+from controller.journal.schema import READ_ERRORS, ChainHead
+from controller.journal.wal_index import WalIndex, check_space
 from controller.proof.checkpoint import checkpoint_path, kept
 from subscribers.carrousel import reading
 from subscribers.carrousel.accounts import Cause, Transaction
@@ -277,7 +277,7 @@ class LedgerStore:
     def close(self) -> None:
         """Close the file; what is not committed does not count."""
         self._disconnect()
-        self._index.let_go()
+        self._index.close()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -322,7 +322,7 @@ class LedgerStore:
         """
         try:
             self._connection = connection = connect(self.path)
-            self._index.take(self.path)
+            self._index.reserve(self.path)
             if synced and connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 raise LedgerError(f"{self.path}: somebody reads it just now; try again")
             ledger = reading.ledger_id(connection, self.path)
@@ -332,7 +332,7 @@ class LedgerStore:
             self.id, self.head, self.committed = ledger, head, head
             self._inode = _inode(self.path)
             self._balances = Balances(connection)
-        except (OSError, *NONSENSE) as error:
+        except (OSError, *READ_ERRORS) as error:
             self._disconnect()
             raise LedgerError(f"{self.path}: {error}; {_REPAIR_ADVICE}") from None
         except BaseException:
@@ -415,7 +415,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """The writing connection; the file is begun where there is none. Raises ``sqlite3.Error``,
     ``OSError`` and :class:`LedgerError`.
     """
-    look_for_room(path)
+    check_space(path)
     with suppress(FileExistsError):  # what is there is not opened: closing it drops SQLite's locks
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         os.close(os.open(path, flags, PRIVATE_FILE_MODE))

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from controller.contract.node import Checkpoint
-from controller.journal.schema import NONSENSE, ChainHead, is_unread
+from controller.journal.schema import READ_ERRORS, ChainHead, is_read_failure
 from controller.proof.checkpoint import flaw
 from subscribers.carrousel import reading
 from subscribers.carrousel.facts import TermsGiven
@@ -98,8 +98,8 @@ def verify(
                 verdict.findings.append(finding)
             else:
                 verdict.more += 1
-    except NONSENSE as error:
-        if is_unread(error):
+    except READ_ERRORS as error:
+        if is_read_failure(error):
             verdict.unread = f"{path}: {error}; try again"
         else:
             verdict.findings.append(LedgerFinding(None, f"the file is damaged: {error}"))

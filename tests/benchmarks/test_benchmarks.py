@@ -99,7 +99,7 @@ def test_a_filled_journal_is_a_chain(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     filled = fill(path, tables=2, entries=2000, published=True)
     with closing(JournalReader(path)) as reader:
-        assert reader.broken() is None
+        assert reader.first_broken() is None
         kinds = [entry.kind for entry in reader.entries()]
         assert reader.cursor("mqtt") == len(kinds) == filled.entries >= 2000
     assert kinds.count("event") == filled.events

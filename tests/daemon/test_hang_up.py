@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.file import served_by
+from controller.journal.file import serving_process
 from devices.recording import read_recording
 from tests.subscribers.test_essential import settings
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
@@ -111,7 +111,7 @@ def test_with_nohup_a_closed_terminal_ends_nothing(
     with Terminal(["/bin/bash", "--norc", "-i"]) as terminal:
         terminal.type(f"{run} > {tmp_path / 'log'} 2>&1")
         until("it is up", lambda: online(heard), lambda: terminal.text)
-        pid = served_by(journal(configured))
+        pid = serving_process(journal(configured))
         assert pid is not None
         terminal.hang_up()
         terminal.ended()

@@ -238,7 +238,7 @@ async def test_an_event_of_another_release_does_not_keep_back_the_rest(
             seq=1,
             time=time,
             mono_ns=1,
-            given=b"{}",
+            input=b"{}",
             events=(body,),
             saved=b"{}",
         )

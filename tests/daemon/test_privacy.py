@@ -20,7 +20,7 @@ import pytest
 
 from controller.confidential.key_file import KeyFileError, write_key_file
 from controller.journal.file import lock
-from controller.journal.schema import ChainHead, Entry, JournalUnusableError, chained
+from controller.journal.schema import ChainHead, Entry, JournalUnusableError, entry_hash
 from controller.proof.checkpoint import SigningKeyError, checkpoint_path, keep, make_key, sign
 from controller.proof.segment import FORMAT, Header, write_segment
 from controller.service.privacy import exposed
@@ -29,7 +29,7 @@ from tests.support.brokers.mosquitto import free_port, until
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
 BEFORE, MOMENT = b"\0" * 32, "2026-11-19T00:00:00Z"
-HASH = chained(BEFORE, "r1", "boot", "event", 1, MOMENT, 0, b"{}")
+HASH = entry_hash(BEFORE, "r1", "boot", "event", 1, MOMENT, 0, b"{}")
 ENTRY = Entry(
     position=1,
     table="r1",

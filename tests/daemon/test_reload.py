@@ -17,7 +17,7 @@ import pytest
 
 from controller.cli import main
 from controller.contract.node import ReloadHealth
-from controller.journal.file import served_by
+from controller.journal.file import serving_process
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot, TableStart
 from controller.proof.audit import Auditor, audit
@@ -395,12 +395,12 @@ def test_hangups_at_any_time(floor: Floor, capsys: pytest.CaptureFixture[str]) -
     floor.daemon.signal(signal.SIGTERM)
     floor.daemon.signal(signal.SIGHUP)
     assert floor.daemon.wait() == 0
-    assert served_by(floor.journal) is None
+    assert serving_process(floor.journal) is None
     assert main(["reload", str(floor.daemon.file)]) == 1
     assert "no daemon runs with the journal" in capsys.readouterr().err
     floor.daemon.file.write_text(floor.text("r1", "r2"))
     floor.daemon.start()
-    until("it has the journal", lambda: served_by(floor.journal), floor.log)
+    until("it has the journal", lambda: serving_process(floor.journal), floor.log)
     floor.daemon.signal(signal.SIGHUP)
     floor.daemon.until_logged("daemon up", 2)
     assert main(["reload", str(floor.daemon.file)]) == 0

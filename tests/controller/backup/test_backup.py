@@ -30,7 +30,7 @@ from controller.cli import main
 from controller.confidential.boxes import CardCipher
 from controller.configuration.file import load
 from controller.contract.notation import read_event
-from controller.journal.file import UnfinishedRestoreError, restoring
+from controller.journal.file import UnfinishedRestoreError, restoring_path
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalUnusableError
@@ -206,7 +206,7 @@ async def test_the_journal_goes_on_under_another_id_at_the_next_position(house: 
     last = await running.end()
     with closing(JournalReader(done.copy)) as old, closing(JournalReader(house.journal)) as new:
         assert (new.base(), new.id() != old.id()) == (old.head().position, True)
-        assert new.aside() == done.copy.name
+        assert new.aside_name() == done.copy.name
     first, *_ = entries(house.journal)
     boot = msgspec.json.decode(first.body, type=Boot)
     assert boot.restored is not None
@@ -233,12 +233,12 @@ async def test_every_table_tells_it_once_also_one_that_comes_later(house: House)
     house.restore(house.back_up(), set_aside=True)
     with closing(Journal(house.journal)) as journal:
         assert journal.restored is not None
-        assert journal.untold("r1") == journal.untold("r9") == journal.restored
+        assert journal.unreported("r1") == journal.unreported("r9") == journal.restored
     running = Premises(house.journal, at=2000.0)
     await running.end()
     with closing(Journal(house.journal)) as journal:
-        assert journal.untold("r1") is None
-        assert journal.untold("r9") is not None
+        assert journal.unreported("r1") is None
+        assert journal.unreported("r9") is not None
 
 
 async def test_a_table_with_hidden_cards_goes_on_and_nothing_is_said_against_it(
@@ -261,7 +261,7 @@ async def test_a_table_with_hidden_cards_goes_on_and_nothing_is_said_against_it(
         made = audit(house.journal, unseal)
         assert made.differences == []
         with closing(JournalReader(house.journal)) as reader:
-            known = msgspec.json.decode(cipher.unlock(reader.last_saved("r1") or b""))
+            known = msgspec.json.decode(cipher.unlock(reader.saved_state("r1") or b""))
         assert known["state"]["session"] > sessions[-1] + MIN_SESSION_JUMP * bool(number)
         assert known["readings"] >= MAX_READINGS_PER_SESSION * MIN_SESSION_JUMP * bool(number)
         sessions.append(known["state"]["session"])
@@ -539,7 +539,7 @@ def test_a_restore_that_is_interrupted_anywhere_is_begun_again(
             cut(0)
         else:
             break
-        if restoring(other.journal).exists():
+        if restoring_path(other.journal).exists():
             with pytest.raises(UnfinishedRestoreError, match="run `novamas restore` again"):
                 Journal(other.journal)
         else:
@@ -547,7 +547,7 @@ def test_a_restore_that_is_interrupted_anywhere_is_begun_again(
                 assert journal.id == was or journal.restored is not None
         done = other.restore(backup, set_aside=True)
         assert _id(other.journal) not in (was, _id(done.copy))
-        assert not restoring(other.journal).exists()
+        assert not restoring_path(other.journal).exists()
         assert other.key == house.key
     assert step > 8
 

@@ -170,7 +170,7 @@ class Floor:
         self.boots += 1
 
         def make() -> Table:
-            saved = self.journal.last_saved("t1")
+            saved = self.journal.saved_state("t1")
             return table_of(
                 *self._names, boot=f"boot-{self.boots}", saved=saved and CIPHER.unlock(saved)
             )
@@ -244,7 +244,7 @@ async def test_no_card_is_told_before_it_lies_face_up(
             await play(floor, Monkey(f"{game_id} {decree} {seed}", game_id))
             floor.runner.flush()
             await floor.take(LinkUp(at=STEPS, device="shoe"))
-            saved = floor.journal.last_saved("t1")
+            saved = floor.journal.saved_state("t1")
             metrics = await exposition(FAMILIES, by_name(table_metrics(floor.runner, METRICS)))
             assert b'novamas_table_status{simulated="false",status=' in metrics
             assert not cards_in(metrics) - floor.told
@@ -497,7 +497,7 @@ async def test_without_its_key_the_daemon_cannot_go_on_and_says_so(tmp_path: Pat
 
         def start(cipher: CardCipher) -> TableRunner:
             def make() -> Table:
-                saved = journal.last_saved("t1")
+                saved = journal.saved_state("t1")
                 try:
                     return table_of("face-down", "ARA02", saved=saved and cipher.unlock(saved))
                 except UnopenedBoxError:

@@ -28,10 +28,10 @@ TAIL = 50
 @pytest.fixture
 def big(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file is larger than is read whole when it is opened."""
-    monkeypatch.setattr(file, "WHOLE_CHECK", 0)
-    monkeypatch.setattr(file, "TAIL", TAIL)
-    monkeypatch.setattr(file, "AGAIN", 0.01)
-    monkeypatch.setattr(read_back, "SHARE", 1.0)
+    monkeypatch.setattr(file, "FULL_CHECK_MAX_BYTES", 0)
+    monkeypatch.setattr(file, "TAIL_ENTRIES", TAIL)
+    monkeypatch.setattr(file, "OPEN_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(read_back, "READ_TIME_SHARE", 1.0)
 
 
 async def closed(path: Path) -> int:

@@ -18,7 +18,7 @@ from controller.journal import journal as writer
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from controller.journal.schema import JournalFullError, JournalUnusableError, Row
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from tests.support.journal.records import record
 from tests.support.programs import running
 from tests.support.waiting import PATIENCE, until_async
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file, "AGAIN", 0.0)
+    monkeypatch.setattr(file, "OPEN_RETRY_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ async def test_what_is_resolved_is_stored(path: Path) -> None:
             (2, "event", 1, b"event 1"),
             (3, "event", 2, b"event 2 xxxxxxxxxx"),
         ]
-        assert journal.last_saved("t1") == b"state 1"
-        assert journal.last_saved("t2") is None
+        assert journal.saved_state("t1") == b"state 1"
+        assert journal.saved_state("t2") is None
         assert journal.head() == 3
 
 
@@ -76,10 +76,16 @@ async def test_records_of_several_tables_keep_their_order(path: Path) -> None:
         events = journal.events_after(0, 10_000)
         for table in ("t1", "t2", "t3"):
             assert [e.seq for e in events if e.table == table] == list(range(1, 799))
-            assert journal.last_saved(table) == b"state 399"
-        assert [e.seq for e in journal.events_of("t2", "b1", 790, 5)] == [791, 792, 793, 794, 795]
+            assert journal.saved_state(table) == b"state 399"
+        assert [e.seq for e in journal.events_of_boot("t2", "b1", 790, 5)] == [
+            791,
+            792,
+            793,
+            794,
+            795,
+        ]
         assert [e.position for e in journal.events_after(3, 3)] == [5, 6, 8]
-        assert journal.events_of("t2", "other boot", 0, 5) == []
+        assert journal.events_of_boot("t2", "other boot", 0, 5) == []
 
 
 async def test_events_onward_are_those_of_later_boots_too(path: Path) -> None:
@@ -87,11 +93,11 @@ async def test_events_onward_are_those_of_later_boots_too(path: Path) -> None:
         for boot in ("b1", "b2", "b3"):
             for table in ("t1", "t2"):
                 await journal.append(record(1, table=table, boot=boot))
-        onward = [(e.boot, e.seq) for e in journal.events_onward("t2", "b1", 1, 100)]
+        onward = [(e.boot, e.seq) for e in journal.events_since("t2", "b1", 1, 100)]
         assert onward == [("b1", 2), ("b2", 1), ("b2", 2), ("b3", 1), ("b3", 2)]
-        assert [(e.boot, e.seq) for e in journal.events_onward("t2", "b2", 0, 3)] == onward[1:4]
-        assert journal.events_onward("t2", "b3", 2, 100) == []
-        assert len(journal.events_onward("t2", "other boot", 7, 100)) == 6
+        assert [(e.boot, e.seq) for e in journal.events_since("t2", "b2", 0, 3)] == onward[1:4]
+        assert journal.events_since("t2", "b3", 2, 100) == []
+        assert len(journal.events_since("t2", "other boot", 7, 100)) == 6
 
 
 async def test_the_chain_goes_on_after_a_restart(path: Path) -> None:
@@ -102,8 +108,8 @@ async def test_the_chain_goes_on_after_a_restart(path: Path) -> None:
             assert journal.set_aside is None
     with closing(JournalReader(path)) as reader:
         assert reader.head().position == 18
-        assert reader.broken() is None
-        assert reader.broken(after=7) is None
+        assert reader.first_broken() is None
+        assert reader.first_broken(after=7) is None
 
 
 @pytest.mark.parametrize(
@@ -121,7 +127,7 @@ async def test_a_changed_entry_is_found(path: Path, statement: str, position: in
     with closing(Journal(path)) as journal:
         await asyncio.gather(*(journal.append(record(n)) for n in range(1, 4)))
     with broken_by(path, statement), closing(JournalReader(path)) as reader:
-        assert reader.broken() == position
+        assert reader.first_broken() == position
 
 
 async def test_cursors_are_kept(path: Path) -> None:
@@ -146,11 +152,11 @@ def test_killed_at_any_time_it_has_all_that_was_acknowledged(path: Path) -> None
             said += process.stdout.readlines()
         acknowledged = int([line for line in said if line.endswith(b"\n")][-1])
         with closing(JournalReader(path)) as reader:
-            assert reader.broken() is None
+            assert reader.first_broken() is None
             stored = [e.mono_ns for e in reader.entries() if e.kind == "input"]
             assert stored == list(range(1, len(stored) + 1))
             assert len(stored) >= acknowledged
-            assert reader.last_saved("t1") == b"state %d" % len(stored)
+            assert reader.saved_state("t1") == b"state %d" % len(stored)
 
 
 @pytest.mark.usefixtures("programs")
@@ -158,7 +164,7 @@ def test_a_full_disk_loses_nothing_and_acknowledges_nothing(path: Path) -> None:
     with program("on_a_full_disk", path) as process:
         assert process.wait() == 0
     with closing(JournalReader(path)) as reader:
-        assert reader.broken() is None
+        assert reader.first_broken() is None
         assert [e.mono_ns for e in reader.entries() if e.kind == "input"] == list(range(1, 12))
 
 
@@ -218,7 +224,10 @@ async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(
     failures = 0
 
     def unsaid(
-        store: Store, made: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]
+        store: JournalStore,
+        made: list[Row],
+        saved: list[tuple[str, bytes, int]],
+        moves: dict[str, int],
     ) -> None:
         """The first commit of several records succeeds, but the disk does not say so."""
         nonlocal failures
@@ -227,8 +236,8 @@ async def test_a_commit_that_failed_but_is_there_is_not_stored_twice(
             failures += 1
             raise OSError("no answer")
 
-    commit = Store.commit
-    monkeypatch.setattr(Store, "commit", unsaid)
+    commit = JournalStore.commit
+    monkeypatch.setattr(JournalStore, "commit", unsaid)
     with closing(Journal(path)) as journal:
         await journal.append(record(1))
         assert await asyncio.gather(*(journal.append(record(n)) for n in (2, 3))) == [6, 9]
@@ -335,7 +344,7 @@ def test_an_empty_file_is_begun(path: Path) -> None:
         assert journal.set_aside is None
     with closing(JournalReader(path)) as reader:
         assert reader.head().position == 0
-        assert reader.broken() is None
+        assert reader.first_broken() is None
 
 
 async def test_a_file_is_cut_though_nobody_ever_pauses(path: Path) -> None:
@@ -343,12 +352,12 @@ async def test_a_file_is_cut_though_nobody_ever_pauses(path: Path) -> None:
         for number in range(1, 601):
             stored = journal.append(record(number))
         end = await stored
-        journal.cut(end - 3)
+        journal.remove_through(end - 3)
         async with asyncio.timeout(PATIENCE):
             while reader.beginning().position < end - 3:
                 number += 1
                 await journal.append(record(number))
-        assert reader.broken() is None
+        assert reader.first_broken() is None
 
 
 @pytest.mark.parametrize("work", ["write", "move_log", "remove"])
@@ -357,20 +366,20 @@ async def test_a_writer_that_waits_for_the_disk_says_for_how_long(
 ) -> None:
     """Whatever it waits with: nothing else is stored meanwhile."""
     answered = threading.Event()
-    usual = getattr(Store, work)
+    usual = getattr(JournalStore, work)
 
     def hang(*arguments: object) -> object:
         assert answered.wait(PATIENCE)
         return usual(*arguments)
 
-    monkeypatch.setattr(writer, "_LOG_WORTH", 0)
+    monkeypatch.setattr(writer, "_LOG_CHECKPOINT_BYTES", 0)
     with closing(Journal(path)) as journal:
         end = await journal.append(record(1), record(2))
-        await until_async(lambda: journal.hung == 0.0)
-        monkeypatch.setattr(Store, work, hang)
+        await until_async(lambda: journal.busy_seconds == 0.0)
+        monkeypatch.setattr(JournalStore, work, hang)
         stored = journal.append(record(3))
-        journal.cut(end - 3)
-        await until_async(lambda: journal.hung > 0.3)
+        journal.remove_through(end - 3)
+        await until_async(lambda: journal.busy_seconds > 0.3)
         answered.set()
         await stored
-        await until_async(lambda: journal.hung == 0.0)
+        await until_async(lambda: journal.busy_seconds == 0.0)

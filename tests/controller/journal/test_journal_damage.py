@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from controller.journal import file
-from controller.journal.file import open_or_begin
+from controller.journal.file import open_or_replace
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
 from tests.support.journal.premises import Premises
@@ -40,7 +40,7 @@ def cuts(size: int, *, long: bool) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file, "AGAIN", 0.0)
+    monkeypatch.setattr(file, "OPEN_RETRY_SECONDS", 0.0)
 
 
 def copy(path: Path, folder: Path, database: bytes, log: bytes | None) -> Path:
@@ -56,10 +56,10 @@ def copy(path: Path, folder: Path, database: bytes, log: bytes | None) -> Path:
 
 def opened(path: Path) -> tuple[int, bool]:
     """How many entries are left, and whether the file was set aside."""
-    connection, aside = open_or_begin(path)
+    connection, aside = open_or_replace(path)
     connection.close()
     with closing(JournalReader(path)) as reader:
-        assert reader.broken() is None
+        assert reader.first_broken() is None
         return reader.head().position, aside is not None
 
 
@@ -123,7 +123,7 @@ async def test_a_file_that_is_damaged_while_in_use_is_set_aside_and_gone_on_from
         assert journal.set_aside is not None
         assert len(asides) == 1
         assert journal.id != chain
-        assert journal.last_saved("t1") == b"state 50"
+        assert journal.saved_state("t1") == b"state 50"
         assert await told.get() is not None
         while await told.get() is not None:
             pass
@@ -133,7 +133,7 @@ async def test_a_file_that_is_damaged_while_in_use_is_set_aside_and_gone_on_from
         assert journal.set_aside is None
         assert journal.cursor() >= 141
         with closing(JournalReader(path)) as reader:
-            assert reader.broken() is None
+            assert reader.first_broken() is None
             assert reader.base() == head
 
 
@@ -199,7 +199,7 @@ async def test_a_file_is_found_damaged_twice_before_it_is_set_aside_however_long
             raise file.DamagedFileError("what the disk gave once")
         check(path, connection)
 
-    monkeypatch.setattr(file, "UNREAD", 0.05)
+    monkeypatch.setattr(file, "OPEN_TIMEOUT_SECONDS", 0.05)
     monkeypatch.setattr(file, "_check", slow)
     assert opened(path) == (3, False)
     assert len(checks) == 2

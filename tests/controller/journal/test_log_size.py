@@ -33,8 +33,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "_LOG_LIMIT", LIMIT)
-    monkeypatch.setattr(writer, "_LOG_AGAIN", 0.02)
+    monkeypatch.setattr(writer, "_LOG_FORCED_CHECKPOINT_BYTES", LIMIT)
+    monkeypatch.setattr(writer, "_LOG_RETRY_SECONDS", 0.02)
 
 
 def logged(path: Path) -> int:
@@ -75,8 +75,8 @@ async def test_nobody_of_ours_reads_for_long(path: Path, monkeypatch: pytest.Mon
     """A day is sealed, and the pages are read back, while results come without a pause; but who
     reads must be given a processor at times.
     """
-    monkeypatch.setattr(read_back, "LOG", LIMIT // 2)
-    monkeypatch.setattr(read_back, "STEPS", 100)
+    monkeypatch.setattr(read_back, "MAX_LOG_BYTES", LIMIT // 2)
+    monkeypatch.setattr(read_back, "STEPS_PER_PAUSE", 100)
     entries = JournalReader.entries
 
     def slow(reader: JournalReader, after: int = 0, limit: int = -1) -> object:

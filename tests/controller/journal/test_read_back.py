@@ -28,7 +28,7 @@ ENTRIES = 450
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_back, "SHARE", 1.0)
+    monkeypatch.setattr(read_back, "READ_TIME_SHARE", 1.0)
 
 
 async def filled(path: Path) -> Journal:
@@ -88,12 +88,12 @@ async def test_one_bit_is_found_named_and_left_behind_with_what_the_tables_know(
         damage = await asyncio.to_thread(ReadBack(path).damage, journal.id)
         assert damage is not None
         assert "position 300" in damage or "position 301" in damage
-        journal.give_up(old, damage)
+        journal.report_damage(old, damage)
         await journal.append(record(ENTRIES))
         await until_async(lambda: left)
         assert journal.id != old
         assert journal.head() > head
-        journal.give_up(old, damage)  # it is gone already: the one in use has done nothing
+        journal.report_damage(old, damage)  # it is gone already: the one in use has done nothing
         await journal.append(record(ENTRIES + 1))
         assert len(left) == 1
         assert await asyncio.to_thread(ReadBack(path).damage, journal.id) is None
@@ -259,7 +259,7 @@ async def test_a_disk_that_gave_nothing_is_asked_again_soon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_upkeep, "AGAIN", 0.05)
-    monkeypatch.setattr(journal_upkeep, "is_checked_whole", lambda _: False)  # the first at once
+    monkeypatch.setattr(journal_upkeep, "is_fully_checked", lambda _: False)  # the first at once
     tries: list[str] = []
 
     def damage(_reading: ReadBack, journal: str) -> None:

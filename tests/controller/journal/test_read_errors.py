@@ -17,8 +17,8 @@ from controller.journal.file import open_checked
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
 from controller.journal.reader import JournalReader
-from controller.journal.salvage import spans
-from controller.journal.schema import Entry, JournalUnreadError, JournalUnusableError
+from controller.journal.salvage import format_positions
+from controller.journal.schema import Entry, JournalReadError, JournalUnusableError
 from controller.tables.runner import TableRunner
 from tests.support.disk import spoil
 from tests.support.journal.premises import Premises
@@ -35,11 +35,12 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (file, journal, store):
-        monkeypatch.setattr(module, "UNREAD", 2.0)
-    monkeypatch.setattr(file, "AGAIN", 0.02)
-    monkeypatch.setattr(salvage, "PATIENCE", 0.5)
-    monkeypatch.setattr(salvage, "PAUSE", 0.02)
+    monkeypatch.setattr(file, "OPEN_TIMEOUT_SECONDS", 2.0)
+    monkeypatch.setattr(journal, "PUBLISH_READ_TIMEOUT_SECONDS", 2.0)
+    monkeypatch.setattr(store, "COMMIT_READ_TIMEOUT_SECONDS", 2.0)
+    monkeypatch.setattr(file, "OPEN_RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(salvage, "READ_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(salvage, "RETRY_SECONDS", 0.02)
 
 
 def error(code: int, text: str) -> sqlite3.Error:
@@ -62,7 +63,11 @@ class Disk:
         self.times = 0
         self.code = sqlite3.SQLITE_CORRUPT
         self.asked = 0
-        entries, events, flaw = JournalReader.entries, JournalReader.events_after, schema.flaw
+        entries, events, flaw = (
+            JournalReader.entries,
+            JournalReader.events_after,
+            schema.quick_check,
+        )
 
         def read_entries(reader: JournalReader, after: int = 0, limit: int = -1) -> Iterator[Entry]:
             self._give(after + 1, after + limit if limit > 0 else 1 << 40)
@@ -81,7 +86,7 @@ class Disk:
         monkeypatch.setattr(JournalReader, "entries", read_entries)
         monkeypatch.setattr(JournalReader, "events_after", read_events)
         for module in (schema, store):
-            monkeypatch.setattr(module, "flaw", whole)
+            monkeypatch.setattr(module, "quick_check", whole)
 
     def _give(self, first: int, last: int) -> None:
         if any(first <= position <= last for position in self.bad):
@@ -170,7 +175,7 @@ async def test_what_nobody_has_heard_of_a_file_that_was_left_is_published_after_
     path: Path,
 ) -> None:
     with closing(await filled(path, 300)) as made:
-        made.give_up(made.id, "a test")
+        made.report_damage(made.id, "a test")
         await made.append(record(RECORDS + 1))
         head = made.head()
     with closing(Journal(path)) as made:
@@ -178,7 +183,7 @@ async def test_what_nobody_has_heard_of_a_file_that_was_left_is_published_after_
         assert made.cursor() == 300
         found = await told(made, 300, head)
         assert [entry.seq for entry in found] == list(range(201, 2 * RECORDS + 3))
-        made.give_up(made.id, "another test")  # and of the one before it too
+        made.report_damage(made.id, "another test")  # and of the one before it too
         await made.append(record(RECORDS + 2))
         head = made.head()
     with closing(Journal(path)) as made:
@@ -240,7 +245,7 @@ async def test_what_goes_on_is_read_before_the_event_loop_is_told(
 
         for name in ("id", "head", "genesis"):
             monkeypatch.setattr(JournalReader, name, refuse(getattr(JournalReader, name)))
-        made.give_up(made.id, "a test")
+        made.report_damage(made.id, "a test")
         assert await made.append(record(RECORDS + 1)) > 3 * RECORDS
         assert here is not None
         assert made.set_aside is not None
@@ -266,7 +271,7 @@ async def test_at_a_start_the_disk_is_asked_again(
         nonlocal tries
         tries += 1
         if tries < 4:
-            raise JournalUnreadError("the disk does not give it")
+            raise JournalReadError("the disk does not give it")
         return open_checked(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(file, "open_checked", reluctant)
@@ -285,7 +290,7 @@ async def test_a_read_error_is_no_damage_for_who_reads_back(path: Path, disk: Di
 async def test_damage_is_damage_though_sqlite_says_the_same_of_a_disk(path: Path) -> None:
     (await filled(path, 300)).close()
     spoil(path)
-    assert not schema.unread(path)
+    assert not schema.may_be_intact(path)
     with closing(Journal(path)) as made:
         assert made.set_aside is not None
 
@@ -302,15 +307,15 @@ async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(
     await run.runner.drain()
     runner: TableRunner = run.runner
     runner._behind = True
-    last_saved = JournalReader.last_saved
+    saved_state = JournalReader.saved_state
 
     def refuse(*_: object) -> bytes:
         raise error(sqlite3.SQLITE_IOERR, "disk I/O error")
 
-    monkeypatch.setattr(JournalReader, "last_saved", refuse)
+    monkeypatch.setattr(JournalReader, "saved_state", refuse)
     run.hear(b"*X;6;001;  ;0;000;0")
     assert runner._behind
-    monkeypatch.setattr(JournalReader, "last_saved", last_saved)
+    monkeypatch.setattr(JournalReader, "saved_state", saved_state)
     run.hear(b"*X;6;001;  ;0;000;0")
     assert not runner._behind
     await run.end()
@@ -318,5 +323,5 @@ async def test_a_table_that_cannot_be_taken_up_is_taken_up_later(
 
 
 def test_positions_as_a_person_reads_them() -> None:
-    assert spans([7, 8, 9, 12, 14, 15]) == "7 to 9, 12, 14 to 15"
-    assert spans([]) == ""
+    assert format_positions([7, 8, 9, 12, 14, 15]) == "7 to 9, 12, 14 to 15"
+    assert format_positions([]) == ""

@@ -16,8 +16,8 @@ from nacl.public import PrivateKey
 
 from controller.cli import main
 from controller.confidential.boxes import CardCipher
-from controller.journal.schema import chained, genesis
-from controller.journal.store import Store
+from controller.journal.schema import entry_hash, genesis
+from controller.journal.store import JournalStore
 from controller.proof.audit import audit
 from controller.proof.findings import Audit
 from devices.calls import BytesReceived
@@ -47,7 +47,7 @@ def chain_again(connection: sqlite3.Connection) -> None:
         "ORDER BY position"
     ).fetchall()
     for position, *rest in rows:
-        digest = chained(previous, *rest)
+        digest = entry_hash(previous, *rest)
         connection.execute(
             "UPDATE entry SET previous = ?, hash = ? WHERE position = ?",
             (previous, digest, position),
@@ -158,14 +158,14 @@ async def test_inputs_that_were_lost_are_said_to_be(
     await run.open()
     await run.runner.drain()
     broken = True
-    commit = Store.commit
+    commit = JournalStore.commit
 
-    def failing(store: Store, *what: object) -> None:
+    def failing(store: JournalStore, *what: object) -> None:
         if broken:
             raise OSError("no room")
         commit(store, *what)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Store, "commit", failing)
+    monkeypatch.setattr(JournalStore, "commit", failing)
     run.journal._capacity = 3
     run.spin(2, 17)
     broken = False

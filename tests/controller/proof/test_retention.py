@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from controller.journal import journal as writer
 from controller.journal.reader import JournalReader
 from controller.journal.schema import Entry, JournalUnusableError
-from controller.journal.setup import Boot, Removed, boot
+from controller.journal.setup import Boot, RemovedDay, boot
 from controller.proof import journal_upkeep, sealing, timekeeper
 from controller.proof.checkpoint import key_path, load_key, public
 from controller.proof.outcome import Outcome
@@ -35,7 +35,7 @@ HOUR = 3600.0
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "_IDLE", 0.005)
+    monkeypatch.setattr(writer, "_IDLE_SECONDS", 0.005)
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def boots(found: list[Entry]) -> Iterator[Boot]:
     return (msgspec.json.decode(entry.body, type=Boot) for entry in found if entry.kind == "boot")
 
 
-def removals(path: Path) -> list[Removed]:
+def removals(path: Path) -> list[RemovedDay]:
     """Those that the live file tells of."""
     return [each for boot in boots(entries(path)) for each in boot.removed]
 
@@ -178,7 +178,7 @@ async def test_what_has_had_its_time_is_told_before_it_is_removed(
     before: dict[str, tuple[int, int, str, str]] = {}
     told: list[set[str]] = []
 
-    def remove(journal: Path, due: tuple[Removed, ...]) -> None:
+    def remove(journal: Path, due: tuple[RemovedDay, ...]) -> None:
         told.append({each.segment for each in removals(journal)})
         assert {each.segment for each in due} <= told[-1]
         really(journal, due)

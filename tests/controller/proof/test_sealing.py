@@ -42,7 +42,7 @@ def record(number: int, day: str) -> Record:
         seq=2 * number,
         time=f"{day}T07:25:28.{number:06d}Z",
         mono_ns=number,
-        given=b'{"input":%d}' % number,
+        input=b'{"input":%d}' % number,
         events=(b'{"event":%d}' % (2 * number - 1), b'{"event":%d}' % (2 * number)),
         saved=b"{}",
     )
@@ -78,7 +78,7 @@ def verified(path: Path) -> Verdict:
 
 
 async def until_cut(journal: Journal, path: Path, through: int) -> None:
-    journal.cut(through)
+    journal.remove_through(through)
     while True:
         with closing(JournalReader(path)) as reader:
             if reader.beginning().position >= min(through, 299):
@@ -149,7 +149,7 @@ async def test_the_file_does_not_grow_once_days_leave_it(tmp_path: Path) -> None
 
 
 async def until_cut_to(journal: Journal, path: Path, through: int) -> None:
-    journal.cut(through)
+    journal.remove_through(through)
     while True:
         with closing(JournalReader(path)) as reader:
             if reader.beginning().position >= through:

@@ -85,7 +85,7 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
                 "ARA02",
                 GAME,
                 "b1",
-                saved=journal.last_saved("r1"),
+                saved=journal.saved_state("r1"),
                 about=about,
             )
 

@@ -16,7 +16,7 @@ from controller.contract.events import JournalRestored, SessionOpened
 from controller.contract.notation import Input, read_input, write
 from controller.contract.times import moment, utc
 from controller.games.games import make_game
-from controller.journal.setup import Restored
+from controller.journal.setup import RestoredBackup
 from controller.tables.after_restore import MIN_SESSION_JUMP, restore_reading, session_jump
 from controller.tables.table import MAX_READINGS_PER_SESSION, Table, UnrestorableStateError
 from devices.readings import JournalRestore, LinkUp
@@ -25,7 +25,7 @@ from tests.support.games.decrees import PAIRS
 
 HEAD: dict[str, Any] = {"at": 0.0, "by": "M. Lasa", "role": "inspector"}
 SINCE = "2026-11-19T20:00:00.000000Z"
-POINT = Restored(
+POINT = RestoredBackup(
     journal="4f0c",
     position=700,
     hash="9a",

@@ -42,7 +42,7 @@ GAME = make_game("roulette-french", "ARA02", {})
 def make_runner(journal: Journal, stages: Stages | None = None) -> TableRunner:
     def make() -> Table:
         return Table(
-            "palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.last_saved("r1")
+            "palma", "r1", "roulette-french", "ARA02", GAME, "b1", saved=journal.saved_state("r1")
         )
 
     return TableRunner(make, journal, lambda: 1.0, lambda: None, stages=stages)
@@ -290,5 +290,5 @@ async def test_a_runner_that_was_ended_stores_nothing_and_the_next_goes_on(
         new = make_runner(journal)
         await new.drain()
         await new.execute(session())
-        numbers = [event.seq for event in journal.events_of("r1", "b1", 0, 100)]
+        numbers = [event.seq for event in journal.events_of_boot("r1", "b1", 0, 100)]
         assert numbers == [*range(1, new.table.seq + 1)]

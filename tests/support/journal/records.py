@@ -31,7 +31,7 @@ def record(number: int, *, table: str = "t1", boot: str = "b1", size: int = 10) 
         seq=2 * number,
         time="2025-09-23T07:25:28.384000Z",
         mono_ns=number,
-        given=b"input %d" % number,
+        input=b"input %d" % number,
         events=(b"event %d" % (2 * number - 1), b"event %d %b" % (2 * number, b"x" * size)),
         saved=b"state %d" % number,
     )
@@ -77,7 +77,7 @@ async def on_the_last_blocks(path: Path) -> None:
     """Write until the index of the log needs its next part, on a disk that has a few blocks left,
     but too few for it.
     """
-    writer._LOG_WORTH = writer._LOG_LIMIT = 1 << 30
+    writer._LOG_CHECKPOINT_BYTES = writer._LOG_FORCED_CHECKPOINT_BYTES = 1 << 30
     log, frame = path.with_name(f"{path.name}-wal"), 4096 + 24
     journal = Journal(path)
     number = 0
