@@ -38,6 +38,9 @@ class Script(NamedTuple):
 PRINTED = ("law", "article", "announcement", "currency")
 """The fields of an event that have a decree's own words, or what follows from the place."""
 
+CITED = re.compile(r": (?=[A-Z]{3}\d\d-|Decreto |Ordre |277/1996 )")
+"""Where a refusal begins to cite a law or an article."""
+
 
 def scripts() -> set[str]:
     """All that there are, as ``folder/name``."""
@@ -88,7 +91,7 @@ def expected(name: str) -> list[Any]:
 def without_words(events: list[Any]) -> list[Any]:
     """The events without the decree's own words: a refusal ends where it cites a law."""
     return [
-        {"refused": re.split(r": (?=[A-Z]{3}\d\d-)", event["refused"])[0]}
+        {"refused": CITED.split(event["refused"])[0]}
         if "refused" in event
         else {name: value for name, value in event.items() if name not in PRINTED}
         for event in events
