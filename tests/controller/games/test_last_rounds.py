@@ -146,6 +146,9 @@ def test_the_last_three_are_announced_at_every_table_of_cards_and_no_fourth_begi
     )
 
 
+TWO_CLOTHS = ("8h", "9h", "8c", "Kd", "Kh", "Ks")
+
+
 @pytest.mark.rule("EUS96-183")
 @pytest.mark.parametrize("game", ["chemin-de-fer", "baccarat-two-cloths"])
 def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None:
@@ -164,7 +167,9 @@ def test_where_a_player_holds_the_bank_they_are_announced_too(game: str) -> None
         table.say("bets.open")
         table.say("bets.close")
         if turned:
-            for card in ("8h", "9h", "8c", "Kd", "Kh", "Ks")[: 4 if game == "chemin-de-fer" else 6]:
+            # every hand has a natural: none lays down before another has spoken
+            cards = ("8h", "9h", "Kc", "Kd") if game == "chemin-de-fer" else TWO_CLOTHS
+            for card in cards:
                 table.take({"type": "card.drawn", "device": "shoe", "card": card})
             left += table.last(table.say("cards.turn"))
         else:

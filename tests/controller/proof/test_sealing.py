@@ -312,7 +312,7 @@ async def test_what_is_due_each_minute_is_done_while_a_long_day_is_sealed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the daemon can stop meanwhile."""
-    monkeypatch.setattr(journal_upkeep, "PERIOD", 0.01)
+    monkeypatch.setattr(journal_upkeep, "FLUSH_INTERVAL_SECONDS", 0.01)
     begun: list[int] = []
 
     def long_day(*given: Any) -> SealedDay:
