@@ -1,1 +1,1 @@
-"""Drivers and links: bytes in, readings out. Imports no other package of this project."""
+"""Drivers and links: bytes in, readings out. Imports no other package of the project."""

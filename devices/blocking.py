@@ -1,4 +1,4 @@
-"""What may block runs in a thread of its own, so that the event loop never waits for a device."""
+"""Runs blocking calls in threads, so that the event loop never waits for a device."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 MAX_CONCURRENT_OPENS = 128
-"""Links of one event loop that are being opened at once. A thousand hosts that do not answer are
-each tried within half a minute.
+"""Maximum number of links being opened at once in one event loop. With this, a thousand hosts that
+do not answer are each tried within half a minute.
 """
 
 Result = TypeVar("Result")
@@ -20,13 +20,13 @@ _opening: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = Weak
 
 
 def opening_slot() -> asyncio.Semaphore:
-    """Held while a link is opened."""
+    """Return the event loop's semaphore to hold while a link is opened."""
     return _opening.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_CONCURRENT_OPENS))
 
 
 async def in_thread(work: Callable[[], Result], name: str) -> Result:
-    """The result of ``work``, or its exception. If cancelled, first waits until it has ended: a
-    port must not be opened or written to behind the back of whoever closes it.
+    """Run ``work`` in a new thread; return its result or raise its exception. If cancelled, wait
+    until it has ended: a port must not be opened or written to after its owner has closed it.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
@@ -39,17 +39,17 @@ async def in_thread(work: Callable[[], Result], name: str) -> Result:
         else:
             _post(loop, done.set_result, result)
 
-    # A daemon thread: one that hangs in the operating system must not keep the process from ending.
+    # A daemon thread: if it hangs in the operating system, the process can still exit.
     threading.Thread(target=run, name=name, daemon=True).start()
     try:
         return await asyncio.shield(done)
     except asyncio.CancelledError:
         await asyncio.wait([done])
         if not done.cancelled():
-            done.exception()  # nobody else will ask for it
+            done.exception()  # mark it as retrieved
         raise
 
 
 def _post(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], value: object) -> None:
-    with suppress(RuntimeError):  # the loop is closed; nobody is waiting
+    with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(callback, value)

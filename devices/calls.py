@@ -1,13 +1,13 @@
-"""The calls made to a watch, as data. Replaying them gives the same readings again.
+"""The calls made to a watch, as data. Replaying them reproduces the readings.
 
 The supervisor changes its watch through these calls only, and passes each one on to be stored. An
 empty arrival (silence) is stored only if something was due; otherwise it changes nothing.
 
 The body of a ``bytes`` entry names the device and has either ``calls``, a list, or ``packed``: the
-same list as JSON, compressed by zlib (RFC 1950), in base64. In it, arrivals one after the other are
-one ``run``, with the bytes of all, the size of each, and the whole microseconds from each to the
-next. Reading gives exactly the calls that were written. Where cards are face down, the plain form
-is written, in which nothing but the number of bytes decides on the length.
+same list as JSON, compressed by zlib (RFC 1950), in base64. In the packed form, consecutive
+arrivals are one ``run``, with all their bytes, the size of each arrival, and the whole microseconds
+between them. Decoding gives exactly the encoded calls. Where cards are face down, the plain form is
+written, whose length depends only on the number of bytes.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from devices.watch import CodecDefectError, Watch
 Step = Callable[[], list[AnyReading]]
 
 CLOCK_DIGITS = 4
-"""Decimal digits of the clock of devices: tenths of a millisecond. A byte takes ten of them at 9600
-baud, and the shortest time that decides whether a reading is late is a thousand. More digits hold
-nothing but the jitter of this machine, and double the size of what is stored.
+"""Decimal digits of the devices' clock: tenths of a millisecond. A byte takes ten of them at 9600
+baud, and the shortest time that decides whether a reading is late is a thousand. More digits would
+only store the jitter of this machine, at twice the size.
 """
 TICKS_PER_SECOND: int = 10**CLOCK_DIGITS
 MIN_PACKED_BYTES = 256
-"""Bytes of a list of calls from which on it is compressed; of less, base64 leaves no gain."""
+"""Minimum size of a list of calls to be compressed; for less, base64 leaves no gain."""
 MAX_UNPACKED_BYTES = 1 << 25
-"""Bytes of the longest list of calls that is unpacked: twice what a trace can hold."""
+"""Maximum size of an unpacked list of calls: twice what a trace can hold."""
 
 
 def clock_time(seconds: float) -> float:
-    """That time as the clock of devices shows it: rounded down, so that no time is ahead of it."""
+    """Round a time down to the resolution of the devices' clock."""
     return floor(seconds * TICKS_PER_SECOND) / TICKS_PER_SECOND
 
 
@@ -52,8 +52,8 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
 
 
 class LinkOpened(Call, frozen=True, array_like=True):
-    """The link was opened. ``kept``: what arrives first may have been kept for any time, as on
-    every real link; older releases did not judge so, and their journals do not say so.
+    """The link was opened. ``kept``: the first bytes may have been kept for any time, as on every
+    real link. Older releases did not account for this, so in their journals it is False.
     """
 
     kept: bool = False
@@ -62,8 +62,8 @@ class LinkOpened(Call, frozen=True, array_like=True):
 class BytesReceived(Call, frozen=True, array_like=True):
     """Bytes arrived. Empty: a silence after which something may be due.
 
-    ``since``: set if we were not scheduled for a while: they may have arrived at any time from then
-    to ``at``, and lay unread. ``kept``: they may have lain unread for too long to be live.
+    ``since``: set if this process was not scheduled for a while: the bytes arrived at an unknown
+    time from then to ``at``. ``kept``: they may have lain unread for too long to be live.
     """
 
     data: bytes
@@ -78,8 +78,8 @@ class LinkClosed(Call, frozen=True, array_like=True, tag="lost"):
 
 
 class CallsMissed(Call, frozen=True, array_like=True, tag="missed"):
-    """Calls with this many bytes were not stored. Readings cannot be derived again until the device
-    starts anew.
+    """Calls with this many bytes were not stored. Readings cannot be reproduced until the device
+    restarts.
     """
 
     bytes: int
@@ -89,7 +89,7 @@ AnyCall = LinkOpened | BytesReceived | LinkClosed | CallsMissed
 
 
 class _StoredOpenedLegacy(Call, frozen=True, array_like=True, tag="opened"):
-    """:class:`LinkOpened` as stored by older releases, without ``kept``."""
+    """:class:`LinkOpened` without ``kept``, as older releases stored it."""
 
 
 class _StoredOpened(Call, frozen=True, array_like=True, tag="connected"):
@@ -97,7 +97,7 @@ class _StoredOpened(Call, frozen=True, array_like=True, tag="connected"):
 
 
 class _StoredBytes(Call, frozen=True, array_like=True, tag="heard"):
-    """:class:`BytesReceived` as stored: the bytes are written by
+    """:class:`BytesReceived` as stored; the bytes in the form of
     :func:`devices.readings.escape`.
     """
 
@@ -118,8 +118,8 @@ class _StoredKeptBytes(Call, frozen=True, array_like=True, tag="kept"):
 
 
 class _StoredRun(Call, frozen=True, array_like=True, tag="run"):
-    """Several :class:`BytesReceived` without ``since`` and ``kept``, as stored: the bytes of all of
-    them as in :class:`_StoredBytes`, how many each has, and the microseconds from each to the next.
+    """Several :class:`BytesReceived` without ``since`` and ``kept``, as stored: all their bytes as
+    in :class:`_StoredBytes`, the size of each, and the microseconds between them.
     """
 
     data: str
@@ -140,7 +140,7 @@ _StoredCall = (
 
 
 class _Body(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of ``calls`` and ``packed``."""
+    """Has either ``calls`` or ``packed``."""
 
     device: str
     calls: list[_StoredCall] | None = None
@@ -149,7 +149,7 @@ class _Body(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def write_calls(device: str, calls: Sequence[AnyCall], *, compact: bool = False) -> bytes:
     """Encode the body of a ``bytes`` entry of the journal: the calls to one device's watch since
-    the last entry. ``compact``: in as few bytes as possible.
+    the previous entry. ``compact``: in as few bytes as possible.
     """
     if not compact:
         return msgspec.json.encode(_Body(device, [_to_stored(call) for call in calls]))
@@ -170,12 +170,12 @@ def read_calls(body: bytes) -> tuple[str, list[AnyCall]]:
         stored = msgspec.json.decode(_unpacked(read.packed), type=list[_StoredCall])
     elif read.packed is not None:
         raise msgspec.ValidationError("the entry has both `calls` and `packed`")
-    return read.device, [call for each in stored for call in _from_stored(each)]
+    return read.device, [call for call_entry in stored for call in _from_stored(call_entry)]
 
 
 def _unpacked(packed: bytes | None) -> bytes:
-    """A list of calls. Raises ``msgspec.ValidationError`` if the bytes are not exactly one
-    compressed list.
+    """Decompress a list of calls. Raises ``msgspec.ValidationError`` if the bytes are not exactly
+    one compressed list.
     """
     if packed is None:
         raise msgspec.ValidationError("the entry has neither `calls` nor `packed`")
@@ -190,7 +190,7 @@ def _unpacked(packed: bytes | None) -> bytes:
 
 
 def _to_stored_runs(calls: Sequence[AnyCall]) -> Iterator[_StoredCall]:
-    """The calls as stored, with arrivals one after the other as runs."""
+    """Convert calls to their stored form, with consecutive arrivals as runs."""
     run: list[BytesReceived] = []
     for call in calls:
         if isinstance(call, BytesReceived) and _fits_run(call):
@@ -203,7 +203,7 @@ def _to_stored_runs(calls: Sequence[AnyCall]) -> Iterator[_StoredCall]:
 
 
 def _fits_run(call: BytesReceived) -> bool:
-    """Whether the arrival can be part of a run without loss."""
+    """Whether an arrival can be part of a run without loss."""
     return (
         call.since is None
         and not call.kept
@@ -259,7 +259,7 @@ def _from_stored(call: _StoredCall) -> list[AnyCall]:
 
 
 def _run_to_calls(run: _StoredRun) -> list[AnyCall]:
-    """The arrivals of a run. Raises ``msgspec.ValidationError`` if its parts do not match."""
+    """Expand a run. Raises ``msgspec.ValidationError`` if its parts do not match."""
     data = unescape(run.data)
     if sum(run.sizes) != len(data) or len(run.pauses) != len(run.sizes) - 1:
         raise msgspec.ValidationError("the bytes, sizes and pauses of a run do not match")
@@ -275,7 +275,7 @@ def _run_to_calls(run: _StoredRun) -> list[AnyCall]:
 
 
 def changes_watch(watch: Watch, call: AnyCall) -> bool:
-    """Whether the call can change anything. Only a silence in which nothing is due cannot."""
+    """Return whether a call can change the watch. Only a silence in which nothing is due cannot."""
     if not isinstance(call, BytesReceived) or call.data:
         return True
     deadline = watch.deadline
@@ -283,7 +283,7 @@ def changes_watch(watch: Watch, call: AnyCall) -> bool:
 
 
 def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
-    """The steps of one call. If one step raises, the next must still be taken."""
+    """Return the steps of one call. If one step raises, the next must still be executed."""
     match call:
         case LinkOpened():
             return (partial(watch.opened, call.at, kept=call.kept),)
@@ -291,7 +291,7 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
             looked = call.at if call.since is None else call.since
             return (
                 partial(watch.tick, looked),
-                partial(watch.hear, call.data, call.at, call.since, kept=call.kept),
+                partial(watch.receive, call.data, call.at, call.since, kept=call.kept),
             )
         case LinkClosed():
             return partial(watch.tick, call.at), partial(watch.lost, call.at, call.reason)
@@ -299,7 +299,7 @@ def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
 
 
 def apply_call(watch: Watch, call: AnyCall) -> list[AnyReading]:
-    """The readings that a call produces. Defects of the codec are left out."""
+    """Apply a call to a watch and return the readings. Exceptions of the codec are ignored."""
     produced: list[AnyReading] = []
     for step in steps(watch, call):
         try:

@@ -176,9 +176,9 @@ def _split_times(data: bytes) -> tuple[_TimeFormat | None, list[_CaptureLine]]:
     first = lines[0][1].decode("latin-1")
     kind = next(
         (
-            each
-            for each in (_EPOCH_FORMAT, _LOCAL_FORMAT, _TIME_OF_DAY_FORMAT)
-            if each.pattern.match(first)
+            known
+            for known in (_EPOCH_FORMAT, _LOCAL_FORMAT, _TIME_OF_DAY_FORMAT)
+            if known.pattern.match(first)
         ),
         None,
     )
@@ -244,10 +244,10 @@ def _read_dump(lines: list[_CaptureLine]) -> list[bytes] | None:
             repeats = True
             continue
         match = form.fullmatch(text)
-        begun = match or _OFFSET_ALONE.fullmatch(text)
-        if begun is None:
+        offset_line = match or _OFFSET_ALONE.fullmatch(text)
+        if offset_line is None:
             raise CaptureError(number, f"{text[:40]!r} is not a line of this dump")
-        offset = int(begun[1], 16)
+        offset = int(offset_line[1], 16)
         while repeats and size < offset:
             found.append(found[-1])
             size += len(found[-1])

@@ -16,26 +16,26 @@ import msgspec
 from devices.readings import AnyReading, DamagedBytes, Whole
 
 Evidence = Literal["documented", "observed", "profile"]
-"""How we know the protocol: from the vendor's document, from recordings only, or from a profile
+"""Source of our knowledge of the protocol: the vendor's document, only recordings, or a profile
 that a site wrote.
 """
 
 
 class FrameProof(IntEnum):
-    """How well one valid frame proves that it comes from the device that the codec decodes, and not
-    from a device server or another device.
+    """How strongly one valid frame proves that it comes from the device that the codec decodes, and
+    not from a device server or another device.
     """
 
     TEXT = 0
     """Nothing: any line of text is a frame."""
     FORM = 1
-    """The frame has a form or a content that hardly anything else sends."""
+    """The frame has a form or content that hardly any other device sends."""
     CHECKED = 2
-    """The frame has a check sum, and it is right."""
+    """The frame has a correct checksum."""
 
 
 class Counters(msgspec.Struct, kw_only=True):
-    """What a codec has counted since it was made."""
+    """Counters of a codec since it was created."""
 
     bytes: Whole = 0
     """Bytes received. Always 0 where cards lie face down: the code of one card may be longer than
@@ -44,15 +44,15 @@ class Counters(msgspec.Struct, kw_only=True):
     frames: Whole = 0
     """Valid frames."""
     damaged: Whole = 0
-    """Frames or lines that were not whole."""
+    """Incomplete or corrupt frames or lines."""
     unknown: Whole = 0
-    """Whole frames of no known kind."""
+    """Complete frames of an unknown kind."""
     late: Whole = 0
     """Valid frames that may have waited before they were delivered."""
 
 
 class Codec(Protocol):
-    """Decodes one device. Made once per device and kept across reconnects."""
+    """Decodes one device. One object per device, kept across reconnects."""
 
     counters: Counters
     steady: bool
@@ -62,12 +62,12 @@ class Codec(Protocol):
 
     @property
     def proof(self) -> FrameProof:
-        """What a frame proves that it counts in ``counters.frames``, at the least."""
+        """The minimum that a frame proves which is counted in ``counters.frames``."""
         ...
 
     @property
     def deadline(self) -> float | None:
-        """When to call ``feed(b"", now)`` even if no byte has arrived. None: no need."""
+        """When to call ``feed(b"", now)`` even if no byte has arrived. None: never."""
         ...
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
@@ -92,54 +92,53 @@ class Codec(Protocol):
 
 
 MAX_LIVE_DELAY_SECONDS = 5.0
-"""Seconds. If bytes lay unread for longer, what arrived is judged as if it had waited on the wire:
-what was true five seconds ago must not be acted upon.
+"""Bytes that lay unread for longer than this are treated as if they had waited on the wire: what
+was true five seconds ago must not be acted upon.
 """
 
 
 @runtime_checkable
 class DelayAware(Protocol):
-    """A codec that can tell our own delay from that of the wire. Without this, what arrives after
-    we were not scheduled is judged as if it had waited on the wire.
+    """A codec that distinguishes our own delay from a delay on the wire. Without this, what arrives
+    after this process was not scheduled is treated as if it had waited on the wire.
     """
 
     def delayed(self, since: float, now: float) -> None:
-        """What is fed next, at ``now``, arrived at any time from ``since`` on: nobody looked in
-        between. It may be taken for live only if that is proved.
+        """The bytes fed next, at ``now``, arrived at an unknown time from ``since`` on: the port
+        was not polled in between. Treat them as live only if the protocol proves it.
         """
         ...
 
 
 OPENING_SECONDS = 1.0
-"""Seconds after opening in which what arrives counts as kept, for a codec that does not say
-otherwise.
-"""
+"""Time after opening in which bytes count as kept, unless the codec states its own."""
 
 
 @runtime_checkable
 class KeptBytesAware(Protocol):
-    """A codec that accounts for bytes that may have been kept for any time: by a device server
-    until a client connected, or by the kernel while the machine was suspended or we did not read
-    for longer than :data:`MAX_LIVE_DELAY_SECONDS`. The watch marks the readings of such bytes as
-    late in any case; this codec also judges by them what follows.
+    """A codec that is told of kept bytes: those that a device server may have stored until a client
+    connected, or the kernel while the machine was suspended or this process did not read for longer
+    than :data:`MAX_LIVE_DELAY_SECONDS`. The watch marks the readings of such bytes as late in any
+    case; this codec also uses them to judge the bytes that follow.
     """
 
     @property
     def opening(self) -> float | None:
-        """Seconds after opening in which whatever arrives counts as kept. None: the first bytes do,
-        however long after opening, and the codec tells by the device's pace when that is over.
+        """Time after opening, in seconds, in which all bytes count as kept. None: the first bytes
+        do, however long after opening, and the codec recognises by the device's pace when the
+        backlog is over.
         """
         ...
 
     def kept(self, now: float) -> None:
-        """What is fed next, at ``now``, may have been kept for any time: none of it is live."""
+        """The bytes fed next, at ``now``, may have been kept for any time: they are not live."""
         ...
 
 
 @runtime_checkable
 class GreetingAware(Protocol):
-    """A codec to which any line of text may be a frame. It must not take what a device server says
-    at connecting (a banner, a refusal) for what the device says.
+    """A codec for which any line of text may be a frame. It must not mistake a device server's
+    banner or refusal for data of the device.
     """
 
     def opened(self, now: float) -> None:
@@ -150,33 +149,36 @@ class GreetingAware(Protocol):
 
 
 GREETING_SECONDS = 1.0
-"""Seconds after opening in which a device server greets or refuses its client."""
+"""Time after opening in which a device server may greet or refuse its client."""
 
 STABLE_LINK_SECONDS = 5.0
-"""Seconds after which an open link has lasted. One that ended sooner, without a valid frame, was no
-connection with the device.
+"""Time after which an open link counts as stable. A link that ended sooner, without a valid frame,
+was not a connection with the device.
 """
 
 
 DAMAGE_SUBSTITUTE = b"\xff"
-"""What a codec is fed in place of a damaged byte, unless it takes damage itself: no frame of text
-has it, so the frame is dropped. ``tests/devices/test_damage.py`` shows it of every driver.
+"""Byte fed to a codec in place of a damaged byte, unless the codec is :class:`DamageAware`: no text
+frame contains it, so the frame is dropped. ``tests/devices/test_damage.py`` checks this for every
+driver.
 """
 
 
 @runtime_checkable
 class DamageAware(Protocol):
-    """A codec to which the byte FF may be part of a frame."""
+    """A codec in whose protocol the byte FF may be part of a frame."""
 
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:
-        """Take a byte that arrived at ``now`` and was damaged on the line. The frame that it
-        belongs to is not valid.
+        """Handle a byte that arrived at ``now`` and was damaged on the line. Its frame is not
+        valid.
         """
         ...
 
 
 def feed(codec: Codec, data: bytes, now: float) -> list[AnyReading]:
-    """Have a codec decode bytes of which some may be :class:`devices.readings.DamagedBytes`."""
+    """Feed bytes to a codec; some may be marked as damaged
+    (:class:`devices.readings.DamagedBytes`).
+    """
     if not isinstance(data, DamagedBytes):
         return codec.feed(data, now)
     readings: list[AnyReading] = []
@@ -195,18 +197,19 @@ def feed(codec: Codec, data: bytes, now: float) -> list[AnyReading]:
 
 @runtime_checkable
 class RequestingCodec(Protocol):
-    """A codec that decides by the answers what to ask next: for a line on which only one may speak
-    at a time. What it asks depends on the calls made to it alone, so that a replay asks the same.
+    """A codec that chooses its next request by the answers, for a line on which only one side may
+    send at a time. Its requests depend only on the calls made to it, so a replay produces the same
+    requests.
     """
 
     own: int
-    """Bytes of our own requests that came back on the line, since it was made: neither a sign of
-    the device nor noise.
+    """Bytes of our own requests that were echoed on the line since the codec was created: neither a
+    sign of the device nor noise.
     """
 
     def ask(self, now: float) -> bytes:
-        """The harmless request to send now; empty: none is due. ``deadline`` says when to call it.
-        One that was returned counts as sent.
+        """Return the harmless request to send now; empty: none is due. Call it at ``deadline``. A
+        returned request counts as sent.
         """
         ...
 
@@ -227,7 +230,7 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     options: type[msgspec.Struct]
     """The settings allowed in ``[table.device.options]``: a struct with defaults."""
     games: tuple[str, ...] = ()
-    """The games that the device is built for; a boule table cannot use a roulette wheel. Empty: any
+    """Games that the device is built for: a boule table cannot use a roulette wheel. Empty: any
     game.
     """
     commands: tuple[str, ...]
@@ -235,8 +238,8 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     make: Callable[[str, msgspec.Struct], Codec]
     """``make(device id, options)`` returns a new codec."""
     blind: Callable[[msgspec.Struct], str | None] = lambda _: None
-    """``blind(options)``: why no result can ever come of a device with these options, and what to
-    do; None: it can.
+    """``blind(options)``: why a device with these options can never give a result, and what to do;
+    None if it can.
     """
     described: Callable[[msgspec.Struct], Driver] | None = None
     """``described(options)`` returns the driver that these options describe. None: always this

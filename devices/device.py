@@ -1,8 +1,8 @@
-"""The supervisor of one device: it keeps link, codec and watch running. The same for all devices.
+"""Supervisor of one device of any kind: it keeps link, codec and watch running.
 
 It never exits and never blocks the event loop. A lost link is reopened after a random pause that
-doubles from half a second up to half a minute and is reset by a link that lasted. One line is
-logged when the device goes down, one when it is back.
+doubles from half a second up to half a minute and is reset by a stable link. One line is logged
+when the device goes down, one when it is back.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from devices.watch import UNINTELLIGIBLE_ADVICE, CodecDefectError, Watch
 MIN_RECONNECT_PAUSE_SECONDS = 0.5
 MAX_RECONNECT_PAUSE_SECONDS = 30.0
 MAX_QUEUED_WRITES = 16
-"""Writes that may be queued for the port. When the queue is full a command is refused, never kept
-for later.
+"""Maximum number of writes queued for the port. If the queue is full, a command is refused, never
+kept for later.
 """
 
 
 class CommandRefusedError(NovamasError):
-    """A command was not sent. The message says why, and what to do."""
+    """A command was not sent. The message states why, and what to do."""
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A queued write. ``command``: None for a poll. ``unsent`` is called with the reason if it is
-    not sent after all.
+    """A queued write. ``command``: None for a poll. ``unsent`` is called with the reason if it
+    could not be sent.
     """
 
     command: str | None
@@ -64,14 +64,16 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class DeviceSupervisor:
-    """One device. ``take`` is called in the event loop with its readings, all that a chunk of bytes
-    led to at once; ``clock`` gives seconds and never goes back, ``speed`` of them per second.
+    """Supervises one device. ``on_readings`` is called in the event loop with all readings of one
+    chunk of bytes; ``clock`` returns seconds that never go back and run ``speed`` times as fast as
+    real time.
 
-    ``recorder``: where its bytes are recorded; closed at the end of :meth:`run`. ``note`` receives
-    every call that matters to the watch directly after the bytes were read, before ``take``
-    receives the readings it produced. ``identify`` receives the facts about the connection whenever
-    it was opened. ``confidential``: nothing the device sends appears in a log line or an error,
-    because those can be read by anybody.
+    ``recorder``: where the device's bytes are recorded; closed at the end of :meth:`run`.
+    ``on_call`` gets every call that can change the watch, immediately after the bytes were read and
+    before ``on_readings`` gets the readings it produced. ``on_connected`` gets the facts about the
+    connection each time it was opened. ``before_write`` is called before each write to the port.
+    ``confidential``: nothing the device sends appears in a log line or an error, because anyone may
+    read those.
     """
 
     def __init__(
@@ -80,33 +82,33 @@ class DeviceSupervisor:
         id: str,  # noqa: A002 - the name used in the configuration
         url: str,
         codec: Codec,
-        take: Callable[[list[AnyReading]], None],
+        on_readings: Callable[[list[AnyReading]], None],
         stale_after: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
         speed: float = 1.0,
         recorder: RecordingWriter | None = None,
         commands_enabled: bool = False,
         confidential: bool = False,
-        note: Callable[[AnyCall], None] = lambda _: None,
-        identify: Callable[[Mapping[str, str]], None] = lambda _: None,
-        hold: Callable[[], None] = lambda: None,
+        on_call: Callable[[AnyCall], None] = lambda _: None,
+        on_connected: Callable[[Mapping[str, str]], None] = lambda _: None,
+        before_write: Callable[[], None] = lambda: None,
         log: structlog.typing.FilteringBoundLogger | None = None,
     ) -> None:
         self.id = id
         self._url = url
         self._codec = codec
-        self._take = take
-        self._note = note
-        self._identify = identify
-        self._hold = hold
+        self._on_readings = on_readings
+        self._on_call = on_call
+        self._on_connected = on_connected
+        self._before_write = before_write
         self._clock = clock
         self._speed = speed
-        self._told_after = normal_delay(speed) * speed
+        self._normal_delay = normal_delay(speed) * speed
         self._writer = recorder
         self._recorder: DeviceRecorder | None = None
         self._recording = recorder is not None
         self._since_1970 = 0.0
-        self._gap = ""  # a remark for the recording: what comes next continues nothing
+        self._gap = ""  # remark for the recording: the next bytes do not continue the previous ones
         self._commands_enabled = commands_enabled
         self._confidential = confidential
         self._log: structlog.typing.FilteringBoundLogger = (log or structlog.get_logger()).bind(
@@ -116,19 +118,19 @@ class DeviceSupervisor:
         self._outbox: asyncio.Queue[Request] | None = None
         self._facts: dict[str, str] = {}
         self._opened = 0
-        self._failures = 0  # consecutive, without a link that lasted
+        self._failures = 0  # consecutive, without a stable link
         self._open_since: float | None = None
         self._defects = 0
         self._down = False
         self._error: str | None = None
 
     async def run(self) -> None:
-        """Run the device until cancelled. On return the port and the recording are closed."""
+        """Run until cancelled. On return the port and the recording are closed."""
         if self._writer is not None:
-            self._recorder = DeviceRecorder(self._writer, self._note_recording)
+            self._recorder = DeviceRecorder(self._writer, self._on_recording_state)
         try:
             while True:
-                # Our own defect, not the device's: log it and go on.
+                # a bug here, not in the device: log it and keep running
                 try:
                     now, reason = await self._serve()
                 except Exception as error:
@@ -157,7 +159,7 @@ class DeviceSupervisor:
             raise CommandRefusedError(
                 f"{self.id} accepts no commands; set `commands = true` for this device"
             )
-        self._room()
+        self._open_outbox()
         try:
             return Request(f"{command} {argument}".strip(), self._codec.encode(command, argument))
         except ValueError as error:
@@ -169,13 +171,13 @@ class DeviceSupervisor:
         called and :class:`CommandRefusedError` is raised.
         """
         try:
-            self._room().put_nowait(msgspec.structs.replace(request, unsent=unsent))
+            self._open_outbox().put_nowait(msgspec.structs.replace(request, unsent=unsent))
         except CommandRefusedError as refused:
             unsent(str(refused))
             raise
 
-    def _room(self) -> asyncio.Queue[Request]:
-        """The queue of the port. Raises :class:`CommandRefusedError` if closed or full."""
+    def _open_outbox(self) -> asyncio.Queue[Request]:
+        """Queue of the open port. Raises :class:`CommandRefusedError` if closed or full."""
         if self._outbox is None:
             raise CommandRefusedError(
                 f"{self.id} is not connected: {self._error or 'the link has not been opened yet'}"
@@ -188,16 +190,16 @@ class DeviceSupervisor:
 
     def health(self) -> DeviceHealth:
         """The current health of the device."""
-        heard = self._watch.last_frame
+        last_frame = self._watch.last_frame
         counters = msgspec.structs.replace(self._codec.counters)
         if self._confidential:
             counters.bytes = (
-                0  # a card's code may be longer than another's, so a count of bytes could reveal it
+                0  # the codes of cards differ in length, so a byte count could reveal a card
             )
         return DeviceHealth(
             device=self.id,
             state=self._watch.state,
-            age=None if heard is None else max(0.0, self._clock() - heard),
+            age=None if last_frame is None else max(0.0, self._clock() - last_frame),
             counters=counters,
             reconnects=max(0, self._opened - 1),
             defects=self._defects,
@@ -207,7 +209,7 @@ class DeviceSupervisor:
         )
 
     async def _serve(self) -> tuple[float, str]:
-        """Serve one link from opening to end. Returns when and why it ended."""
+        """Serve one link from opening to end. Return when and why it ended."""
         opened: list[OpenLink] = []
         reader: LinkReader | None = None
         tasks: list[asyncio.Task[None]] = []
@@ -225,15 +227,15 @@ class DeviceSupervisor:
             else:
                 self._gap = LINK_OPENED
             self._apply(LinkOpened(now, kept=True))
-            self._tell_identity()
-            reader = LinkReader(opened[0], self._arrived, self._wait(now), self._speed)
+            self._report_facts()
+            reader = LinkReader(opened[0], self._on_data, self._wait(now), self._speed)
             if (port := self._facts.get("port")) is not None:
                 port_watch().begin(port, partial(_end_shared_link, reader, port))
             tasks = self._start_writing(reader)
             reason = await reader.ended
-            return self._clock(), self._told(reader.failure) if reader.failure else reason
+            return self._clock(), self._shown_reason(reader.failure) if reader.failure else reason
         except LinkFailedError as failure:
-            return self._clock(), self._told(failure)
+            return self._clock(), self._shown_reason(failure)
         finally:
             if reader is not None:
                 reader.end("closed")
@@ -246,27 +248,27 @@ class DeviceSupervisor:
             finally:  # also if cancelled meanwhile
                 while outbox is not None and not outbox.empty():
                     reason = "the link was closed before it was sent"
-                    self._note_not_sent(outbox.get_nowait(), reason)
+                    self._log_not_sent(outbox.get_nowait(), reason)
                 for link in opened:
                     await in_thread(link.close, f"link {self.id}: close")
 
-    def _arrived(self, data: bytes, waited: float) -> float | None:
-        """Take what was just read, or silence: an empty descriptor proves it, however long nobody
-        looked. Returns how long to wait for more, in seconds of the event loop.
+    def _on_data(self, data: bytes, waited: float) -> float | None:
+        """Handle a chunk, or silence: an empty descriptor proves silence, however long it was not
+        polled. Return how long to wait for more, in seconds of the event loop.
         """
         now = self._clock()
         kept = (
             bool(data) and waited > MAX_LIVE_DELAY_SECONDS
-        )  # also at a table that is faster than time
+        )  # in real time, also at a table with a faster clock
         waited *= self._speed
-        told = bool(data) and self._told_after < waited <= MAX_LIVE_DELAY_SECONDS
-        self._apply(BytesReceived(now, data, clock_time(now - waited) if told else None, kept))
+        delayed = bool(data) and self._normal_delay < waited <= MAX_LIVE_DELAY_SECONDS
+        self._apply(BytesReceived(now, data, clock_time(now - waited) if delayed else None, kept))
         if data:
-            self._keep(data, now)
+            self._record(data, now)
         return self._wait(now)
 
-    def _keep(self, data: bytes, now: float, *, sent: bool = False) -> None:
-        """Record what was read or written at ``now``."""
+    def _record(self, data: bytes, now: float, *, sent: bool = False) -> None:
+        """Record bytes that were read or written at ``now``."""
         if self._recorder is None:
             return
         if self._speed == 1.0:  # the clock of a simulated table does not follow the machine's
@@ -278,8 +280,8 @@ class DeviceSupervisor:
         deadline = self._watch.deadline
         return None if deadline is None else (deadline - now) / self._speed
 
-    def _note_recording(self, failure: str | None) -> None:
-        """Log that recording failed or works again. Runs in any thread."""
+    def _on_recording_state(self, failure: str | None) -> None:
+        """Log that recording failed or works again. May run in any thread."""
         self._recording = failure is None
         if failure is None:
             self._log.info("recording works again")
@@ -288,26 +290,26 @@ class DeviceSupervisor:
             self._log.error("recording failed", reason=failure)
 
     def _apply(self, call: AnyCall) -> None:
-        """Pass a call to the watch step by step and deliver the readings at once, even if the codec
-        raises in one step.
+        """Pass a call to the watch step by step, and deliver its readings together even if the
+        codec raises in one step.
         """
         if not changes_watch(self._watch, call):
             return
-        self._note(call)
+        self._on_call(call)
         readings: list[AnyReading] = []
         for step in steps(self._watch, call):
             try:
                 readings += step()
             except CodecDefectError as defect:
                 readings += defect.readings
-                self._note_defect(defect)
-        if (request := self._watch.request()) and self._outbox is not None:
-            # a port that takes nothing gets no second request either
+                self._on_defect(defect)
+        if (request := self._watch.take_request()) and self._outbox is not None:
+            # a port that accepts nothing gets no second request either
             with suppress(asyncio.QueueFull):
                 self._outbox.put_nowait(Request(None, request))
-        self._give(readings)
+        self._deliver(readings)
 
-    def _note_defect(self, defect: CodecDefectError) -> None:
+    def _on_defect(self, defect: CodecDefectError) -> None:
         self._defects += 1
         self._error = (
             "defect in the codec" if self._confidential else f"defect in the codec: {defect}"
@@ -319,38 +321,38 @@ class DeviceSupervisor:
                 bytes=escape(defect.data),
             )
 
-    def _log_defect(self, what: str, error: BaseException, **more: object) -> None:
+    def _log_defect(self, event: str, error: BaseException, **more: object) -> None:
         """Log with traceback; for a confidential device only the type and the line of code."""
         if self._confidential:
-            self._log.error(what, error=type(error).__name__, where=_raising_line(error))
+            self._log.error(event, error=type(error).__name__, where=_raising_line(error))
         else:
-            self._log.error(what, exc_info=error, **more)
+            self._log.error(event, exc_info=error, **more)
 
-    def _give(self, readings: list[AnyReading]) -> None:
+    def _deliver(self, readings: list[AnyReading]) -> None:
         for reading in readings:
-            self._note_state(reading)
+            self._log_state(reading)
         if readings:
             try:
-                self._take(readings)
+                self._on_readings(readings)
             except Exception as error:
                 self._log_defect(
                     "readings not accepted by the table", error, readings=len(readings)
                 )
 
-    def _told(self, failure: LinkFailedError) -> str:
-        """Why the link failed, with what the device server said, unless a card may be in it."""
+    def _shown_reason(self, failure: LinkFailedError) -> str:
+        """Reason for the failure, with the device server's text unless it could contain a card."""
         if self._confidential and failure.words:
             return f"{failure.reason}; it sent something, which is not shown: cards lie face down"
         return str(failure)
 
-    def _tell_identity(self) -> None:
+    def _report_facts(self) -> None:
         try:
-            self._identify(self._facts)
+            self._on_connected(self._facts)
         except Exception as error:
             self._log_defect("facts about the connection not accepted by the table", error)
 
-    def _note_state(self, reading: AnyReading) -> None:
-        """Log once when the device goes down and once when it is up."""
+    def _log_state(self, reading: AnyReading) -> None:
+        """Log once when the device goes down and once when it is up again."""
         match reading:
             case LinkUp():
                 self._down = False
@@ -373,24 +375,22 @@ class DeviceSupervisor:
         return [asyncio.create_task(write) for write in writes]
 
     async def _write(self, reader: LinkReader, outbox: asyncio.Queue[Request]) -> None:
-        """Write queued requests one at a time. Report a write that timed out; end a link that
-        broke.
-        """
+        """Write queued requests one at a time. Report a write that timed out; end a broken link."""
         while True:
             request = await outbox.get()
             # recorded even if it fails: part of it may have been sent
-            self._keep(request.data, self._clock(), sent=True)
-            self._hold()
+            self._record(request.data, self._clock(), sent=True)
+            self._before_write()
             try:
                 await reader.write(request.data)
             except asyncio.CancelledError:
-                self._note_not_sent(
+                self._log_not_sent(
                     request, "the link was closed during the write; part of it may have been sent"
                 )
                 raise
             except LinkFailedError as failure:
                 self._error = failure.reason
-                self._note_not_sent(request, failure.reason)
+                self._log_not_sent(request, failure.reason)
                 if not isinstance(failure, WriteTimedOutError):
                     reader.fail(failure)
                     return
@@ -400,14 +400,14 @@ class DeviceSupervisor:
                         "command sent", command=request.command, bytes=escape(request.data)
                     )
 
-    def _note_not_sent(self, request: Request, reason: str) -> None:
+    def _log_not_sent(self, request: Request, reason: str) -> None:
         if request.command is not None:
             self._log.error("command not sent", command=request.command, reason=reason)
             request.unsent(reason)
 
 
 def reconnect_pause(failures: int, chance: float) -> float:
-    """Seconds to wait after this many consecutive failures (1 is the first). ``chance``, 0 to 1,
+    """Return the seconds to wait after this many consecutive failures, from 1. ``chance``, 0 to 1,
     spreads the pause over its upper half.
     """
     longest = min(
@@ -417,12 +417,12 @@ def reconnect_pause(failures: int, chance: float) -> float:
 
 
 def _end_shared_link(reader: LinkReader, port: str, holders: tuple[Holder, ...]) -> None:
-    """End a link of which another program gets a part."""
+    """End a link that another program reads too."""
     reader.fail(LinkFailedError(in_use_reason(port, holders)))
 
 
 async def _poll(outbox: asyncio.Queue[Request], every: float, data: bytes) -> None:
-    """Send a poll at this interval; 0: once. Waits while the port's queue is full."""
+    """Queue a poll every ``every`` seconds; 0: once. Wait while the queue is full."""
     await outbox.put(Request(None, data))
     while every > 0:
         await asyncio.sleep(every)
@@ -430,7 +430,7 @@ async def _poll(outbox: asyncio.Queue[Request], every: float, data: bytes) -> No
 
 
 def _raising_line(error: BaseException) -> str:
-    """The line of code that raised the error."""
+    """File and line of the code that raised the error."""
     where = "unknown"
     trace = error.__traceback__
     while trace is not None:

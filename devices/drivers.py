@@ -1,4 +1,4 @@
-"""The registry of drivers, one line each. A driver's module is imported on first use."""
+"""Registry of drivers, one line each. A driver's module is imported on first use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DRIVERS: Registry = {
 
 
 def driver(name: str) -> Driver:
-    """The driver of that name. Raises ``KeyError`` naming the known drivers."""
+    """Return a driver by name. Raises ``KeyError`` with a suggestion or the known names."""
     try:
         module, attribute = DRIVERS[name].split(":")
     except KeyError:

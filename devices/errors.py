@@ -1,7 +1,7 @@
-"""The base of every exception that Novamás raises itself."""
+"""Base of the exceptions that Novamás raises deliberately."""
 
 from __future__ import annotations
 
 
 class NovamasError(Exception):
-    """An error that Novamás knows. The message says what is wrong, then what to do."""
+    """An expected error. The message states what is wrong, then what to do."""

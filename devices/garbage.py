@@ -1,7 +1,7 @@
-"""Continuous garbage is reported less and less often, so that it neither delays other devices nor
-fills the journal.
+"""Rate limit for garbage readings: continuous garbage must neither delay other devices nor fill the
+journal.
 
-Pure: only the times of the garbage decide when it is reported, so a replay gives the same readings.
+Pure: the intervals depend only on the times of the garbage, so a replay gives the same readings.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from msgspec.structs import replace
 from devices.readings import AnyReading, LinkGarbage
 
 MAX_IMMEDIATE_REPORTS = 10
-"""Garbage readings that are reported at once. After that the interval doubles: one second, two,
-four ...
+"""Number of garbage readings that are reported immediately. After that the interval doubles: one
+second, two, four ...
 """
 
 MAX_INTERVAL_SECONDS = 60.0
-"""Seconds: the longest interval between reports. After a pause this long without garbage, it is
-reported at once again.
+"""Maximum interval between reports. After this long without garbage, the next one is reported
+immediately again.
 """
 
 
 class GarbageSummary:
-    """A filter between a codec and its listener. It combines successive garbage readings into one,
-    with the first frame and the total bytes, and releases it when the interval is over or before
-    any other reading. All other readings pass at once; the order is kept.
+    """Filter between a codec and its listener. It merges successive garbage readings into one, with
+    the first frame and the total number of bytes, and releases it when the interval is over or
+    before any other reading. Other readings pass immediately; the order is preserved.
     """
 
     def __init__(self) -> None:
@@ -34,11 +34,11 @@ class GarbageSummary:
 
     @property
     def due(self) -> float | None:
-        """When held garbage has to be reported, or None."""
+        """Time at which held garbage must be reported, or None."""
         return None if self._held is None else self._latest + self._pause()
 
     def pass_on(self, readings: list[AnyReading], now: float) -> list[AnyReading]:
-        """The readings to release now. Successive garbage becomes one reading."""
+        """Return the readings to release now."""
         released: list[AnyReading] = []
         if self._held is None and now - self._latest >= MAX_INTERVAL_SECONDS:
             self._reported, self._latest = 0, float("-inf")  # as if there had been none
@@ -54,7 +54,7 @@ class GarbageSummary:
         return released
 
     def release(self, now: float) -> list[AnyReading]:
-        """Release held garbage now."""
+        """Return held garbage, if any, as one reading."""
         if self._held is None:
             return []
         held, self._held = replace(self._held, at=now), None
@@ -63,7 +63,6 @@ class GarbageSummary:
         return [held]
 
     def _pause(self) -> float:
-        """Seconds until garbage may be reported again."""
         return (
             0.0
             if self._reported < MAX_IMMEDIATE_REPORTS

@@ -1,4 +1,4 @@
-"""The health of one device, as its supervisor reports it."""
+"""Health of a device, as its supervisor reports it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from devices.watch import State
 
 
 class DeviceHealth(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The health of one device's link and codec."""
+    """Health of one device: its link and its codec."""
 
     device: str
     """The device's id in the configuration."""
@@ -19,7 +19,7 @@ class DeviceHealth(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     age: float | None
     """Seconds since the last valid frame; null before the first."""
     counters: Counters
-    """What the codec has counted."""
+    """The codec's counters."""
     reconnects: Whole = 0
     """How often the link was opened again."""
     defects: Whole = 0
@@ -27,6 +27,6 @@ class DeviceHealth(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     recording: bool = False
     """Whether the device's bytes are being recorded."""
     link: dict[str, str] = {}
-    """What is known of the port or socket, by name."""
+    """Facts about the port or socket, by name."""
     error: str | None = None
-    """The latest error of the link, whether or not it is over."""
+    """The latest error of the link, even if it is over."""

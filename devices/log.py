@@ -1,8 +1,8 @@
-"""structlog, loaded without the libraries that it uses where they happen to be installed.
+"""structlog, imported without the optional libraries that it picks up when they are installed.
 
-Tracebacks with the values of variables (rich, better_exceptions) the log never shows, and no
-program here runs greenlets. Of the daemon's start they were a sixth, and structlog has no switch
-for them. So everybody imports it here: ``from devices.log import structlog``.
+The log never shows tracebacks with the values of variables (rich, better_exceptions), and no
+program here runs greenlets. Importing them took a sixth of the daemon's start, and structlog has no
+switch against it. Import it everywhere as ``from devices.log import structlog``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import cast
 
 _modules = cast("dict[str, ModuleType | None]", sys.modules)
 _hidden = {"better_exceptions", "greenlet", "rich"} - _modules.keys()
-_modules |= dict.fromkeys(_hidden)  # an import of them fails, as where they are not installed
+_modules |= dict.fromkeys(_hidden)  # importing one fails, as if it were not installed
 try:
     import structlog as structlog
 finally:

@@ -1,5 +1,5 @@
-"""Amounts as people write them: ``5.00``. On the wire, in the journal and in the ledger an amount
-is an integer of minor units: 500.
+"""Amounts as people write them, such as ``5.00``. On the wire, in the journal and in the ledger an
+amount is an integer of minor units: 500.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import re
 
 EURO = "EUR"
 AMOUNT_META = {"amount": True}
-"""``extra`` of the ``msgspec.Meta`` of a setting or an option that is an amount."""
+"""Value for ``msgspec.Meta(extra=...)`` that marks a setting or option as an amount."""
 _NO_DIGITS = (
     *("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG"),
     *("RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF"),
@@ -17,21 +17,21 @@ _THREE_DIGITS = ("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND")
 MINOR_UNIT_DIGITS = (
     dict.fromkeys(_NO_DIGITS, 0) | dict.fromkeys(_THREE_DIGITS, 3) | {"CLF": 4, "UYW": 4}
 )
-"""Digits of the minor unit, where they are not two (ISO 4217)."""
+"""Decimal digits of the minor unit, for currencies that do not have two (ISO 4217)."""
 
 _WRITTEN = re.compile(r"(?P<sign>-?)(?P<whole>[0-9]{1,18})(?:[.,](?P<rest>[0-9]{1,6}))?")
 
 
 def format_amount(amount: int, currency: str) -> str:
-    """Minor units with the decimals of their currency: ``-1234.56``."""
+    """Format minor units with the decimals of their currency: ``-1234.56``."""
     digits = MINOR_UNIT_DIGITS.get(currency, 2)
     whole, rest = divmod(abs(amount), 10**digits)
     return f"{'-' if amount < 0 else ''}{whole}{f'.{rest:0{digits}}' if digits else ''}"
 
 
 def parse_amount(written: str, currency: str) -> int:
-    """The minor units of ``5.00`` or ``5,00``. Raises ``ValueError`` unless it has exactly the
-    decimals of its currency: a ``5`` may mean 5 euros or 5 cents. Only 0 may stand alone.
+    """Parse ``5.00`` or ``5,00`` into minor units. Raises ``ValueError`` unless it has exactly the
+    decimals of its currency: ``5`` could mean 5 euros or 5 cents. Only 0 needs no decimals.
     """
     digits = MINOR_UNIT_DIGITS.get(currency, 2)
     found = _WRITTEN.fullmatch(written)

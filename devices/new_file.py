@@ -1,5 +1,5 @@
-"""Files that are on the disk whole or not at all, and whose name is in every error: a full disk
-names none.
+"""Writes files so that they are on the disk complete or not at all, with their name in every error
+(the error of a full disk has no file name).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 PRIVATE_MODE = 0o600
-"""Permissions: only the owner reads and writes."""
+"""Permissions: readable and writable by the owner only."""
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def new_file(path: Path) -> BinaryIO:
-    """Create a file. An existing one of that name is removed first; a symbolic link is not
-    followed. Raises ``OSError``.
+    """Create a file, replacing one of that name; a symbolic link is not followed. Raises
+    ``OSError``.
     """
     path.unlink(missing_ok=True)
     return open(os.open(path, _FLAGS, PRIVATE_MODE), "wb")  # noqa: PTH123 - pathlib cannot pass flags
@@ -25,9 +25,9 @@ def new_file(path: Path) -> BinaryIO:
 
 @contextmanager
 def named_in_errors(path: Path, part: bool = False) -> Iterator[None]:
-    """An ``OSError`` that comes from writing here names this file. If the file was not there
-    before, nothing remains of it, whatever ended the writing. ``part``: nor of what was there,
-    which an earlier writing has left.
+    """Context in which a file is written: an ``OSError`` gets its name. If writing fails, the file
+    is removed, unless it existed before. ``part``: remove it even then, because it is a leftover of
+    an earlier attempt.
     """
     was_there = os.path.lexists(path) and not part
     try:
@@ -42,8 +42,8 @@ def named_in_errors(path: Path, part: bool = False) -> Iterator[None]:
 
 
 def create_private(path: Path, data: bytes) -> None:
-    """Create a file that only its owner may read, on the disk. Raises ``OSError``, also if it is
-    there already.
+    """Create a file that only its owner may read, and sync it to the disk. Raises ``OSError``, also
+    if it exists already.
     """
     with named_in_errors(path):
         descriptor = os.open(path, _FLAGS, PRIVATE_MODE)
@@ -54,9 +54,8 @@ def create_private(path: Path, data: bytes) -> None:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file in the place of the one of that name, if there is one: a reader finds the old
-    one or the new one, and so does whoever looks after a failure. A device or a pipe is written to.
-    Raises ``OSError``.
+    """Replace a file atomically: a reader, or a person after a crash, finds either the old or the
+    new content. A device or a pipe is written to directly. Raises ``OSError``.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():

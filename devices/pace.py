@@ -129,7 +129,7 @@ class BacklogDetector:
         """The next frame may have been kept for any time."""
         self.active = self._kept = True
 
-    def heard(self, since: float, now: float, *, in_backlog: bool = False) -> None:
+    def on_frame(self, since: float, now: float, *, in_backlog: bool = False) -> None:
         """A frame arrived, at any time from ``since`` to ``now``. ``in_backlog``: a silence was
         seen before it, so that it is late however fast it comes.
         """
@@ -173,7 +173,7 @@ class SteadyPace:
         self._frames = 0
         self._silence = 0.0
 
-    def reopened(self) -> None:
+    def on_reopened(self) -> None:
         """The link was closed. What arrives next is late until the pace is normal again."""
         self._reopened = True
 
@@ -181,7 +181,7 @@ class SteadyPace:
         """What arrives at ``now`` may have arrived at any time from ``since`` on."""
         self._unseen = since, now
 
-    def lay_unread(self, now: float) -> bool:
+    def was_unread(self, now: float) -> bool:
         """Whether what arrives now may have arrived long before."""
         return self._unseen is not None and self._unseen[1] == now
 
@@ -189,7 +189,7 @@ class SteadyPace:
         """What arrives next may have been kept for any time."""
         self._doubt.kept()
 
-    def heard(self, now: float) -> list[LinkLate]:
+    def on_frame(self, now: float) -> list[LinkLate]:
         """A frame arrived: update :attr:`late`, and report a burst that is over or does not end.
 
         Frames that lay unread are live if the last one before them was, and no silence was seen
@@ -202,8 +202,8 @@ class SteadyPace:
         """
         bursts = []
         since, at = now, now
-        self._unseen = self._unseen if self.lay_unread(now) else None
-        if self._unseen is not None and self.lay_unread(now):
+        self._unseen = self._unseen if self.was_unread(now) else None
+        if self._unseen is not None and self.was_unread(now):
             since = self._unseen[0]
             at = since if self._last is None else max(since, self._last + self._period)
             at = min(at, now)
@@ -220,7 +220,7 @@ class SteadyPace:
             self._even_from, self._even = now, 0
         elif self._backlog and self._is_paced(since, now):
             self._backlog = False
-        self._doubt.heard(since, now, in_backlog=self._backlog)
+        self._doubt.on_frame(since, now, in_backlog=self._backlog)
         self._report = self._report or self._doubt.ahead
         self.late = self._backlog or self._doubt.active
         if self.late and not was_late:
@@ -267,11 +267,11 @@ class SteadyPace:
         seen = self._read - self._even_from
         return seen >= self._period and 0 < self._even <= seen / self._period + 1
 
-    def beside(self, now: float) -> bool:
+    def is_other_late(self, now: float) -> bool:
         """Whether a frame outside the steady sequence is late now: if the sequence is late or
         missing.
         """
-        looked = self._unseen[0] if self._unseen is not None and self.lay_unread(now) else now
+        looked = self._unseen[0] if self._unseen is not None and self.was_unread(now) else now
         silent = self._last is not None and (
             self._reopened or looked - self._last > SILENCE_PERIODS * self._period + self._slack
         )

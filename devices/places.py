@@ -1,4 +1,4 @@
-"""The line number of each key in a TOML file: the line of ``table[0].device[1].link``."""
+"""Line numbers of the keys in a TOML file: the line of ``table[0].device[1].link``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import tomllib
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
-"""The path to a value: keys and indexes, ``("table", 0, "device", 1, "link")``."""
+"""Path to a value, as keys and indexes: ``("table", 0, "device", 1, "link")``."""
 
 
 MAX_DEPTH = 32
-"""The maximum nesting of tables and lists. Our files need far less, and it is little enough for
+"""Maximum nesting of tables and lists: far more than any of our files needs, and safe for
 recursion.
 """
 
@@ -19,43 +19,43 @@ TOML_HINTS = {
     "Cannot overwrite a value": "this key is already defined",
     "Illegal character '\\n'": "a quote is not closed",
 }
-"""``tomllib``'s message -> what it usually means."""
+"""``tomllib``'s message -> its usual cause."""
 
 
 class WrittenDecimal(str):
-    """A number with a point, as the file has it: ``5.00``."""
+    """A number with a decimal point, exactly as written: ``5.00``."""
 
     __slots__ = ()
 
 
 def loads(text: str, *, decimals: bool = False) -> dict[str, Any]:
-    """Parse TOML text. ``decimals``: a number with a point stays as it is written, a
-    :class:`WrittenDecimal`. Raises ``ValueError``, or ``RecursionError`` if brackets are nested
-    without end.
+    """Parse TOML text. ``decimals``: keep numbers with a decimal point as written
+    (:class:`WrittenDecimal`). Raises ``ValueError``, or ``RecursionError`` if brackets are nested
+    too deeply.
     """
-    given = tomllib.loads(text, parse_float=WrittenDecimal if decimals else float)
-    if is_nested_deeper(given, MAX_DEPTH):
+    document = tomllib.loads(text, parse_float=WrittenDecimal if decimals else float)
+    if is_nested_deeper(document, MAX_DEPTH):
         raise ValueError(f"tables or lists are nested deeper than {MAX_DEPTH} levels")
-    return given
+    return document
 
 
 def is_nested_deeper(value: Any, left: int) -> bool:
-    """Whether tables and lists (or JSON objects and arrays) are nested deeper than ``left``
-    levels.
+    """Return whether tables and lists (or JSON objects and arrays) are nested more than ``left``
+    levels deep.
     """
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return isinstance(value, dict | list) and (
-        left == 0 or any(is_nested_deeper(each, left - 1) for each in inside)
+        left == 0 or any(is_nested_deeper(child, left - 1) for child in inside)
     )
 
 
-def explain_toml_error(what: str) -> str:
-    """Why text is not valid TOML, with the usual cause."""
-    return f"{what}: {TOML_HINTS[what]}" if what in TOML_HINTS else what
+def explain_toml_error(message: str) -> str:
+    """Add the usual cause to an error message of ``tomllib``."""
+    return f"{message}: {TOML_HINTS[message]}" if message in TOML_HINTS else message
 
 
 def format_path(path: KeyPath) -> str:
-    """A path as a person writes it.
+    """Format a path as people write it.
 
     >>> spell(("table", 0, "device", 1, "link"))
     'table[0].device[1].link'
@@ -66,13 +66,13 @@ def format_path(path: KeyPath) -> str:
 
 
 def line_numbers(text: str) -> dict[KeyPath, int]:
-    """The line of each header and key of a valid TOML document, counted from 1. Keys inside one
-    value share its line.
+    """Return the line of each header and key of a valid TOML document, counted from 1. Keys inside
+    a value that spans several lines share its first line.
     """
     found: dict[KeyPath, int] = {}
     counts: dict[KeyPath, int] = {}  # the number of [[...]] with that path so far
     base: KeyPath = ()
-    rows = text.replace("\r\n", "\n").split("\n")  # only what TOML accepts as a line end
+    rows = text.replace("\r\n", "\n").split("\n")  # only TOML's own line ends
     row = 0
     while row < len(rows):
         start = row
@@ -87,8 +87,8 @@ def line_numbers(text: str) -> dict[KeyPath, int]:
 
 
 def line_of(found: dict[KeyPath, int], path: KeyPath) -> int | None:
-    """The line of the path, or of the first in a list of that name, or of its nearest parent that
-    has one.
+    """Return the line of a path, else of the first item of a list of that name, else of the nearest
+    parent that has a line.
     """
     if path not in found and (*path, 0) in found:
         return found[*path, 0]
@@ -96,8 +96,8 @@ def line_of(found: dict[KeyPath, int], path: KeyPath) -> int | None:
 
 
 def _read_statement(rows: list[str], row: int) -> tuple[dict[str, Any], int]:
-    """Read one header, key or blank line; return it with the next row. A value may span several
-    rows and ends where TOML ends it.
+    """Parse one header, key or blank line; return it and the next row. A value may span several
+    rows.
     """
     for end in range(row + 1, len(rows) + 1):
         try:
@@ -108,9 +108,7 @@ def _read_statement(rows: list[str], row: int) -> tuple[dict[str, Any], int]:
 
 
 def _header_path(statement: dict[str, Any], counts: dict[KeyPath, int]) -> KeyPath:
-    """The path of ``[a.b]`` or ``[[a.b]]``, with the current index of each array of tables in
-    it.
-    """
+    """Path of ``[a.b]`` or ``[[a.b]]``, with the current index of each array of tables."""
     path: KeyPath = ()
     here: Any = statement
     while here:
@@ -125,7 +123,7 @@ def _header_path(statement: dict[str, Any], counts: dict[KeyPath, int]) -> KeyPa
 
 
 def _inner_paths(value: Any) -> list[KeyPath]:
-    """Every path inside a value."""
+    """All paths inside a value."""
     inside = (
         value.items()
         if isinstance(value, dict)

@@ -1,5 +1,5 @@
-"""Looks from time to time whether another program has opened a port that we read: one look for all
-ports of an event loop, in a thread.
+"""Checks periodically whether another program has opened one of our ports. One scan in a thread
+covers all ports of an event loop.
 """
 
 from __future__ import annotations
@@ -12,32 +12,33 @@ from devices.blocking import in_thread
 from devices.links.holders import Holder, other_holders
 
 SCAN_INTERVAL_SECONDS = 10.0
-"""Seconds between two looks."""
+"""Time between two scans."""
 CONFIRM_DELAY_SECONDS = 1.0
-"""Seconds after which who was seen once must still be there: a program that is just being started
-by this process has its files for a moment, and nobody stops a table for a program that is gone.
+"""Time after which a program that was found must still have the port open. A child that this
+process is just starting holds our files for a moment, and a table must not stop for a program that
+has ended.
 """
 
 OnShared = Callable[[tuple[Holder, ...]], None]
 
 
 class PortWatch:
-    """The ports of one event loop. Use it in that loop."""
+    """Watches the ports of one event loop. Use it in that loop only."""
 
     def __init__(self) -> None:
         self._ports: dict[str, OnShared] = {}
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, node: str, found: OnShared) -> None:
-        """Look after this port until :meth:`end`; ``found`` is called with those who read it
-        too.
+        """Watch a port until :meth:`end`. ``found`` is called with the other programs that have it
+        open.
         """
         self._ports[node] = found
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     def end(self, node: str) -> None:
-        """Look after it no more."""
+        """Stop watching a port."""
         self._ports.pop(node, None)
         if not self._ports and self._task is not None:
             self._task.cancel()
@@ -51,7 +52,7 @@ class PortWatch:
                 continue
             await asyncio.sleep(CONFIRM_DELAY_SECONDS)
             for node, seen in (await self._look([*suspects])).items():
-                still = tuple(each for each in seen if each in suspects[node])
+                still = tuple(holder for holder in seen if holder in suspects[node])
                 if still and node in self._ports:
                     self._ports[node](still)
 
@@ -64,5 +65,5 @@ _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, PortWatch] = WeakKeyDicti
 
 
 def port_watch() -> PortWatch:
-    """That of the running event loop."""
+    """Return the watch of the running event loop."""
     return _watches.setdefault(asyncio.get_running_loop(), PortWatch())

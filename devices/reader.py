@@ -1,5 +1,5 @@
-"""Reads and writes one open link in the event loop: no queue and no other thread lies between the
-descriptor and whoever takes the bytes.
+"""Reads and writes one open link in the event loop: no queue and no other thread between the
+descriptor and the consumer of the bytes.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from devices.links.threaded import ThreadedLink
 from devices.looks import loop_watch, suspended_seconds, tick
 
 MIN_TIMER_SECONDS, MAX_TIMER_SECONDS = 0.005, 1.0
-"""Seconds of the event loop after which a deadline is looked at: at the soonest, so that one that
-does not advance costs little, and at the latest, since it is on another clock.
+"""Limits for the timer of a deadline, in seconds of the event loop. The minimum makes a deadline
+that does not advance cheap; the maximum exists because the deadline is on another clock.
 """
 MAX_READS_AFTER_RESUME = 256
-"""Reads of what the kernel kept while the machine was suspended: a megabyte."""
+"""Maximum number of reads of what the kernel kept while the machine was suspended: a megabyte."""
 
 OpenLink = DescriptorLink | ThreadedLink
 
 
 def open_to_read(url: str, name: str) -> OpenLink:
-    """Open the link at that address. Blocks. Raises :class:`LinkFailedError`."""
-    # A defect in a link counts as a failed link.
+    """Open the link of an address. Blocks. Raises :class:`LinkFailedError`."""
+    # a bug in a link counts as a failed link
     try:
         link = open_link(url)
         return link if isinstance(link, DescriptorLink) else ThreadedLink(link, name)
@@ -39,7 +39,7 @@ def open_to_read(url: str, name: str) -> OpenLink:
 
 
 def is_readable(fd: int) -> bool:
-    """Whether bytes wait on a descriptor, or its end."""
+    """Return whether a descriptor has bytes to read or has ended."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(0))
@@ -48,34 +48,35 @@ def is_readable(fd: int) -> bool:
 class LinkReader:
     """Reads a link until it ends. Create and use it in a running event loop.
 
-    ``arrived`` is called with each chunk directly after it was read, and the seconds that it may
-    have waited to be read, those included in which the machine was suspended. It returns the
-    seconds after which it must be called even if nothing arrives, or None; it is then called with
-    no bytes; ``wait`` is the first. ``ended`` has the reason why the link ended, or an exception of
-    ``arrived``; it ends after a suspension. ``speed``: of the clock on which arrival counts.
+    ``on_data`` is called with each chunk immediately after it was read, and with the seconds for
+    which the chunk may have waited to be read, including time in which the machine was suspended.
+    It returns the seconds after which it must be called (with no bytes) even if nothing arrives, or
+    None; ``wait`` is the first such time. ``ended`` gets the reason why the link ended, or an
+    exception of ``on_data``. A suspension of the machine ends the link. ``speed``: speed of the
+    table's clock.
     """
 
     def __init__(
         self,
         link: OpenLink,
-        arrived: Callable[[bytes, float], float | None],
+        on_data: Callable[[bytes, float], float | None],
         wait: float | None,
         speed: float = 1.0,
     ) -> None:
         self._link = link
-        self._arrived = arrived
+        self._on_data = on_data
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._tick = tick(speed)
         self._looks = loop_watch()
         self._looks.begin(self._tick, self._resumed)
         self._opened = self._now()
-        # when the descriptor was last known to be empty; never: bytes may wait from before
+        # when the descriptor was last known to be empty; -inf: bytes may have waited from before
         self._empty = -inf if is_readable(link.fileno()) else self._opened
         self._drained = True
         self.ended: asyncio.Future[str] = self._loop.create_future()
         self.failure: LinkFailedError | None = None
-        """Why the link ended, if it did so itself."""
+        """Why the link failed, if it did."""
         self._loop.add_reader(link.fileno(), self._read)
         self._wake_after(wait)
 
@@ -86,12 +87,12 @@ class LinkReader:
             self.ended.set_result(reason)
 
     def fail(self, failure: LinkFailedError) -> None:
-        """Stop reading: the link has ended."""
+        """Stop reading because the link failed."""
         self.failure = self.failure or failure
         self.end(failure.reason)
 
     async def write(self, data: bytes) -> None:
-        """Write all of it, limited in time. Raises :class:`LinkFailedError`."""
+        """Write all bytes, with a time limit. Raises :class:`LinkFailedError`."""
         try:
             if isinstance(self._link, DescriptorLink):
                 await self._send(self._link, data)
@@ -122,7 +123,7 @@ class LinkReader:
             self._loop.remove_writer(fd)
 
     def _read(self) -> None:
-        """Pass on what is there. Silence is passed on only if nothing is."""
+        """Pass on one chunk, or silence if the descriptor is empty."""
         try:
             data = self._link.read(0)
         except LinkFailedError as failure:
@@ -132,7 +133,7 @@ class LinkReader:
             self.end(f"{type(error).__name__}: {error}")
             return
         try:
-            wait = self._arrived(data, self._waited())
+            wait = self._on_data(data, self._waited())
         except Exception as error:
             self._stop()
             if not self.ended.done():
@@ -141,7 +142,7 @@ class LinkReader:
             self._wake_after(wait)
 
     def _waited(self) -> float:
-        """For how many seconds, at most, what was just read was there."""
+        """Maximum number of seconds for which the chunk just read may have waited."""
         now = self._now()
         looked = self._looks.before + self._looks.suspended_before
         if self._drained and looked > self._opened:
@@ -153,12 +154,12 @@ class LinkReader:
         return waited
 
     def _now(self) -> float:
-        """Seconds of the loop's clock and of suspension."""
+        """Loop time plus the time that the machine was suspended."""
         return self._loop.time() + suspended_seconds()
 
     def _resumed(self, slept: float) -> None:
-        """Take what the kernel kept while the machine was suspended, and end the link: what the
-        device sent meanwhile may be lost, and what comes now may have been kept elsewhere.
+        """Read what the kernel kept while the machine was suspended, and end the link: data sent
+        meanwhile may be lost, and data that arrives now may have been kept elsewhere.
         """
         for _ in range(MAX_READS_AFTER_RESUME):
             self._read()
@@ -167,7 +168,9 @@ class LinkReader:
         self.end(f"this machine was suspended for {slept:.0f} s; the link is opened again")
 
     def _wake_after(self, wait: float | None) -> None:
-        """Each line puts its deadline off, so a timer that is early enough stays as it is."""
+        """Set the timer. Each line postpones the deadline, so a timer that is early enough is
+        kept.
+        """
         if wait is None or self.ended.done():
             return
         at = self._loop.time() + min(max(wait, MIN_TIMER_SECONDS), MAX_TIMER_SECONDS)

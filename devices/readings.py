@@ -13,20 +13,21 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 MAX_EXACT_INTEGER = 2**53 - 1
-"""The largest integer that every reader of JSON takes exactly. We neither read nor write a larger
-one.
+"""The largest integer that every JSON parser reads exactly. Larger ones are neither read nor
+written.
 """
 Whole = Annotated[int, msgspec.Meta(ge=-MAX_EXACT_INTEGER, le=MAX_EXACT_INTEGER)]
 Number = Whole | str
-"""A pocket of a wheel: an integer, or a string where the wheel shows more than one zero: ``"00"``,
-``"000"``, ``"0000"``.
+"""A pocket of a wheel: an integer, or one of the strings ``"00"``, ``"000"`` and ``"0000"`` on
+wheels with more than one zero.
 """
 
 Phase = Literal[
     "closed", "idle", "bets_open", "ball_in_rim", "no_more_bets", "launched", "settling", "settled"
 ]
-"""``launched`` and ``settling`` are of boule and the wheel of fortune: the ball or the wheel was
-set going, or is about to come to rest. ``settled`` is of all wheels: it has come to rest.
+"""``launched`` and ``settling`` exist only for boule and the wheel of fortune: the ball or the
+wheel was set in motion, or is about to come to rest. ``settled`` exists for all wheels: it has come
+to rest.
 """
 Direction = Literal["clockwise", "anticlockwise"]
 Witness = Literal["status", "bare", "both"]
@@ -58,28 +59,28 @@ class Reading(
     """The base of all readings: when, from which device, and on what evidence."""
 
     at: float
-    """Seconds on the clock of whoever fed the codec: the host's monotonic clock when live, the
-    recording's own time in replay.
+    """Seconds on the codec's clock: the host's monotonic clock when live, the recording's own time
+    in replay.
     """
     device: str = ""
     """The device's id in the configuration."""
     frame: str | None = None
-    """The evidence: the frame that made the reading, as received. Bytes outside printable ASCII are
-    backslash escapes. Null where no single frame made it.
+    """The evidence: the frame that produced the reading, as received. Bytes outside printable ASCII
+    are backslash escapes. Null if no single frame produced it.
     """
     reading: Whole | None = None
     """Its number, counted from 1 by its table where cards are dealt: events name it as their
-    evidence. Null at other tables, of a link, and until a table has taken it.
+    evidence. Null at other tables, for readings about a link, and until a table has accepted it.
     """
 
 
 class WheelPhase(Reading, frozen=True, tag="wheel.phase"):
-    """The phase of the game as the wheel sees it changed, or the spin, direction, standstill or
-    ``late`` did.
+    """The phase of the game as the wheel sees it changed, or the spin, the direction, the
+    standstill or ``late``.
     """
 
     phase: Phase
-    """What the wheel is doing."""
+    """The wheel's phase."""
     spin: Whole | None = None
     """The wheel's own count of spins. It restarts, so it is not unique."""
     rpm: float | None = None
@@ -106,12 +107,12 @@ class WheelNumber(Reading, frozen=True, tag="wheel.number"):
     witness: Witness = "status"
     """Which of the wheel's two reports gave the number."""
     conflict: Number | None = None
-    """What the second report gave, where it differs."""
+    """The number in the second report, if it differs."""
 
 
 class WheelCell(Reading, frozen=True, tag="wheel.cell"):
-    """Where the ball rests or the wheel stands, by position. The table's own map says what the
-    position is worth.
+    """The position in which the ball rests or the wheel has stopped. The table's own map gives the
+    value of the position.
     """
 
     cell: Whole
@@ -141,8 +142,8 @@ class CardDrawn(Reading, frozen=True, tag="card.drawn"):
     """A card left the shoe."""
 
     card: str | None
-    """The card, rank then suit: ``"7h"``. Null where the device could not read it; nobody
-    guesses.
+    """The card, rank then suit: ``"7h"``. Null where the device could not read it; it is never
+    guessed.
     """
     to: str | None = None
     """The hand that the card is for, as the device claims: ``player``."""
@@ -166,10 +167,10 @@ class CardCut(Reading, frozen=True, tag="card.cut"):
 
 
 class ShoeReset(Reading, frozen=True, tag="shoe.reset"):
-    """The shoe started afresh: power, reset, or new cards."""
+    """The shoe was restarted: power, reset, or new cards."""
 
     detail: str | None = None
-    """What the device said about it."""
+    """The device's own description."""
 
 
 class ShoeResult(Reading, frozen=True, tag="shoe.result"):
@@ -191,7 +192,7 @@ ShoeFaultName = Literal[
     "button",  # the shoe's buttons were misused
     "reverse_exit",  # a card ran back at the exit
     "reverse_midway",
-    "card_code",  # the card's code is none of this shoe's
+    "card_code",  # the card's code does not belong to this shoe
     "timeout",  # a draw took too long
     "alarm",  # an alarm that the device names itself
     "warning",
@@ -213,14 +214,14 @@ ShufflerStateName = Literal[
     "idle", "loading", "shuffling", "ready", "dealing", "unloading",
     "door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service",
 ]  # fmt: skip
-"""The last six, and ``recovering`` among them, are no states to deal from."""
+"""In the last six, which include ``recovering``, no cards may be dealt."""
 
 
 class ShufflerState(Reading, frozen=True, tag="shuffler.state"):
     """The state of a shuffler changed."""
 
     state: ShufflerStateName
-    """What the shuffler is doing, or what stops it."""
+    """The shuffler's activity, or what stops it."""
     detail: str | None = None
     """The device's own code or word."""
     late: bool = False
@@ -229,7 +230,7 @@ class ShufflerState(Reading, frozen=True, tag="shuffler.state"):
 
 class ShufflerVerdict(Reading, frozen=True, tag="shuffler.verdict"):
     """A shuffler reports on the cards in it. Whether the count is right and whether the set is
-    right are two separate facts. An order of cards is never told.
+    right are two separate facts. The order of the cards is never reported.
     """
 
     decks: Whole | None = None
@@ -265,7 +266,7 @@ class DiceState(Reading, frozen=True, tag="dice.state"):
     """The dice started to move, came to rest, or wait."""
 
     state: Literal["idle", "moving", "settled"]
-    """What the dice are doing."""
+    """The state of the dice."""
     throw: Whole | None = None
     """The device's own count of throws. It restarts, so it is not unique."""
     late: bool = False
@@ -287,8 +288,8 @@ DiceFaultName = Literal[
     "no_read",  # the faces could not be read
     "cocked",  # a die leans, or lies on something
     "unchanged",  # the dice were not moved since the last throw
-    "missing",  # there are fewer dice than there must be
-    "extra",  # there are more
+    "missing",  # there are too few dice
+    "extra",  # there are too many dice
     "sensor",  # the reader or the shaker itself failed
 ]
 
@@ -319,12 +320,12 @@ class SlotCoin(Reading, frozen=True, tag="slot.coin"):
 
 OutOfPlay = Literal[
     "not_authorised",  # the authorisation is missing, has ended, or is not for this table
-    "not_verified",  # the ledger or the program failed the check of itself
-    "store",  # the disk of the controller does not take what happens
-    "unheard",  # controller and daemon do not hear each other, or a recall is not answered
-    "unreadable",  # what is said on the topic of the jackpot is no statement of it
-    "gap",  # events of the table are missing, and it cannot tell them any more
-    "foreign",  # the table plays in another currency, game or decree than is authorised
+    "not_verified",  # the ledger or the program failed its own verification
+    "store",  # the controller cannot store events on its disk
+    "unheard",  # controller or daemon receives nothing, or a recall is not answered
+    "unreadable",  # the message on the jackpot's topic is not a valid statement
+    "gap",  # events of the table are missing, and the table cannot repeat them
+    "foreign",  # the table's currency, game or decree is not the authorised one
     "clock",  # the clocks of controller and daemon differ by more than the stated bound
     "suspended",  # persons suspended it
     "closed",  # its money was accounted for, and it ended
@@ -333,93 +334,95 @@ OutOfPlay = Literal[
 
 
 class JackpotStanding(Reading, frozen=True, tag="jackpot.standing"):
-    """The jackpot that the table is linked with is in play from here on, or is not: as its
-    controller says, or because it says nothing. No device reports it: the daemon heard it over
-    MQTT, or heard nothing in time.
+    """The jackpot that the table is linked with came into play or went out of play, as its
+    controller states or because the controller is silent. No device reports it: the daemon received
+    it over MQTT, or received nothing in time.
     """
 
     jackpot: str
     """The jackpot's id."""
     in_play: bool | None
-    """Bets on the jackpot may be taken; null: the table is linked with no jackpot any more."""
+    """Whether bets on the jackpot may be taken; null: the table is no longer linked with a
+    jackpot.
+    """
     why: OutOfPlay | None = None
-    """Why they may not."""
+    """Why bets may not be taken."""
 
 
 IdentitySource = Literal["configured", "usb", "device"]
-"""Who says which device it is: the configuration, its USB connector, the device's own protocol."""
+"""Source of a device's identity: the configuration, USB, or the device's own protocol."""
 
 
 class DeviceIdentity(Reading, frozen=True, tag="device.identity"):
-    """Which device it is: as configured, said when the table starts, or as its USB connector tells,
-    said when the link was opened. What the device itself reports is a ``device.report``.
+    """The identity of a device: as configured, reported when the table starts, or as read over USB,
+    reported when the link was opened. What the device itself states is a ``device.report``.
     """
 
     source: IdentitySource
-    """Who says it."""
+    """Where the identity comes from."""
     serial: str | None = None
-    """The serial number; null where none is configured, or USB tells none."""
+    """The serial number; null if it is not configured, or USB gives none."""
     maker: str | None = None
     """The maker."""
     model: str | None = None
     """The model."""
     usb: str | None = None
-    """Of USB: vendor and product id, ``0403:6001``."""
+    """USB vendor and product id, ``0403:6001``."""
     usb_serial: str | None = None
-    """As configured: the serial number that USB must tell; null where any is right at first."""
+    """The configured USB serial number; null if the first one seen is accepted."""
 
 
 class ClockStep(Reading, frozen=True, tag="clock.step"):
-    """The clock of the machine was set. No device reports it: the daemon saw it."""
+    """The clock of the machine was set. No device reports it: the daemon noticed it."""
 
     step: float
     """Seconds; positive: forward."""
 
 
 class ClockBound(Reading, frozen=True, tag="clock.bound"):
-    """By how much the times of the table may be wrong from here on. No device reports it: the
-    daemon knows it of who keeps the machine's clock.
+    """The maximum error of the table's times from now on. No device reports it: the daemon asks the
+    service that synchronises the machine's clock.
     """
 
     bound: float | None
-    """Seconds; 0: no more than the site allows; null: nobody knows."""
+    """Seconds; 0: within what the site allows; null: unknown."""
 
 
 class JournalRestore(Reading, frozen=True, tag="journal.restore"):
-    """The table goes on from a backup of its journal, or from the journal of the other daemon of a
-    pair. No device reports it: the daemon knows it of who restored the backup, or of the store that
-    the pair shares.
+    """The table continues from a backup of its journal, or from the journal of the other daemon of
+    a pair. No device reports it: the daemon learns it from the restored backup, or from the store
+    that the pair shares.
     """
 
     journal: str
     """The id of the journal that was backed up, or of the other daemon's."""
     position: Whole
-    """The backup's last entry, or the last that the other daemon signed for; 0: none is known."""
+    """The backup's last entry, or the last one that the other daemon signed; 0: unknown."""
     hash: str
     """The hash of that entry, in hexadecimal."""
     since: str
-    """When that entry was stored, or the other daemon was last heard of: UTC, ISO 8601."""
+    """When that entry was stored, or when the other daemon was last seen: UTC, ISO 8601."""
     restored: str
     """When the backup was restored, or the table was taken over: UTC, ISO 8601."""
     session: Whole
-    """The highest number of a session of this table that is known from there; 0: of none."""
+    """The highest session number of this table that is known from it; 0: none."""
     jump: Whole
-    """By how much the numbers of sessions go on beyond it."""
+    """How many session numbers are skipped after it."""
     source: Literal["backup", "other_daemon"] = "backup"
-    """What the table goes on from."""
+    """What the table continues from."""
     instance: str | None = None
     """The other daemon's name in the pair; null: a backup."""
     term: Whole | None = None
-    """The term of the lease in which it had the table; null: a backup."""
+    """The lease term in which it had the table; null: a backup."""
     read: Whole = 0
-    """The highest number of a reading at this table that the other daemon told; 0: of none."""
+    """The highest number of a reading at this table that the other daemon published; 0: none."""
 
 
 class DeviceReport(Reading, frozen=True, tag="device.report"):
     """A device reports something about itself: a claim, never a proof."""
 
     report: str
-    """What it is about, in lower case: ``mode``, ``firmware``, ``bonus``."""
+    """The subject, in lower case: ``mode``, ``firmware``, ``bonus``."""
     value: str
     """The device's own words."""
 
@@ -440,8 +443,8 @@ class LinkUp(Reading, frozen=True, tag="link.up"):
 
 
 class LinkOpen(Reading, frozen=True, tag="link.open"):
-    """The link of a device that sends only when something happens was opened. Nothing has been
-    heard yet.
+    """The link of a device that sends only when something happens was opened. Nothing was received
+    yet.
     """
 
 
@@ -469,7 +472,9 @@ class LinkUnintelligible(Reading, frozen=True, tag="link.unintelligible"):
 
 
 class LinkGarbage(Reading, frozen=True, tag="link.garbage"):
-    """Bytes that are no frame were dropped. What continues is collected and reported rarely."""
+    """Bytes that are not a frame were dropped. Continuous garbage is summed up and reported
+    rarely.
+    """
 
     bytes: Whole
     """How many bytes were dropped; ``frame`` shows the first 64."""
@@ -477,21 +482,21 @@ class LinkGarbage(Reading, frozen=True, tag="link.garbage"):
 
 class LinkLate(Reading, frozen=True, tag="link.late"):
     """Frames may have waited before they were delivered: they came in a burst, after a silence or
-    when the link was opened. None of them was acted upon. A burst of more than a minute is reported
-    each minute: the device may be faster than its period says.
+    when the link was opened. None of them was acted upon. A burst longer than a minute is reported
+    every minute: the device may be faster than its configured period.
     """
 
     frames: Whole
     """The number of valid frames in the burst."""
     silence: float
-    """Seconds without a valid frame before the burst; 0: none is known."""
+    """Seconds without a valid frame before the burst; 0: no silence was seen."""
 
 
 class LinkGap(Reading, frozen=True, tag="link.gap"):
     """Reports of the device were lost on the way. A card may have gone unseen."""
 
     lost: Whole
-    """The least number of reports that were lost."""
+    """The minimum number of reports that were lost."""
 
 
 AnyReading = (
@@ -542,36 +547,36 @@ MaybeLate = (
     | DiceRead
     | SlotCoin
 )
-"""Readings that state whether they are late."""
+"""Readings with a field ``late``."""
 
 READINGS: tuple[type[Reading], ...] = get_args(AnyReading)
 DAEMON_READINGS = (JackpotStanding, DeviceIdentity, ClockStep, ClockBound, JournalRestore)
-"""Readings that no device makes."""
+"""Readings that the daemon itself produces."""
 
 
 class DamagedBytes(bytes):
-    """Bytes of which some were damaged on the line, by the parity of each. ``damaged``: which, from
-    0. The others count from the frame that they belong to, which is never valid.
+    """Received bytes of which some failed the parity check. ``damaged``: their positions, from 0. A
+    frame that contains one of them is never valid.
 
-    Only as a whole: a part of it is plain bytes.
+    A slice of it is plain bytes, without the marks.
     """
 
     damaged: tuple[int, ...]
 
     def __new__(cls, data: bytes, damaged: tuple[int, ...]) -> DamagedBytes:
-        made = super().__new__(cls, data)
-        made.damaged = damaged
-        return made
+        instance = super().__new__(cls, data)
+        instance.damaged = damaged
+        return instance
 
 
 _DAMAGED = re.compile(r"\\(?:\?(?P<byte>[0-9A-Fa-f]{2})|.)", re.DOTALL)
 _ESCAPED = re.compile(r"(?:[\x00-\x5b\x5d-\xff]++|\\[\\tnr]|\\x[0-9A-Fa-f]{2})*+")
-codecs.lookup("unicode_escape")  # loaded here, not while the first bytes of a device wait
+codecs.lookup("unicode_escape")  # load the codec now, not while the first bytes of a device wait
 
 
 def escape(data: bytes) -> str:
-    r"""Bytes as one printable line: printable ASCII stays, a backslash is doubled, the rest is
-    ``\xNN``, ``\r``, ``\n``. A byte that was damaged on the line is ``\?NN``.
+    r"""Format bytes as one printable line: printable ASCII stays, a backslash is doubled, the rest
+    is ``\xNN``, ``\r``, ``\n``. A byte that was damaged on the line is ``\?NN``.
 
     >>> escape(b"*X;2\r\n\xff")
     '*X;2\\r\\n\\xff'
@@ -588,8 +593,8 @@ def escape(data: bytes) -> str:
 
 
 def unescape(text: str) -> bytes:
-    """The inverse of :func:`escape`. Raises ``ValueError`` for a bad escape or a character above
-    255.
+    """Parse the output of :func:`escape`. Raises ``ValueError`` for a bad escape or a character
+    above 255.
     """
     if r"\?" not in text:
         return _unescape(text)
@@ -606,7 +611,7 @@ def unescape(text: str) -> bytes:
 
 def _unescape(text: str) -> bytes:
     line = text.removesuffix(r"\r\n")
-    if "\\" not in line and line.isascii():  # nearly all of them
+    if "\\" not in line and line.isascii():  # the common case
         return line.encode() + (b"" if len(line) == len(text) else b"\r\n")
     if not _ESCAPED.fullmatch(text):
         raise ValueError(

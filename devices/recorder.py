@@ -195,7 +195,9 @@ class RecordingThread:
             self._now.clear()
             closed = [recorder for recorder in list(self._recorders) if recorder.write_waiting()]
             with self._changing:
-                self._recorders = [each for each in self._recorders if each not in closed]
+                self._recorders = [
+                    recorder for recorder in self._recorders if recorder not in closed
+                ]
                 if not self._recorders:
                     return
 

@@ -322,8 +322,8 @@ class RecordingReader:
         whole = line.endswith(b"\n")
         body, check = unseal(line.rstrip(b"\r\n"))
         if not whole and (check is None or not self._checked):
-            what = "the last line has no line end and may be incomplete"
-            self.problems.append(RecordingProblem(number, what))
+            problem = "the last line has no line end and may be incomplete"
+            self.problems.append(RecordingProblem(number, problem))
             return []
         # The bytes of a whole line may end like a cut one, but its check proves that it is whole.
         if body.endswith(CUT_MARK) and (check is None or not self._checked):

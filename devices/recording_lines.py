@@ -98,8 +98,8 @@ def split_run(line: bytes) -> tuple[bytes, list[LaterChunk]]:
     if not rest.startswith(RUN_MARK.encode() + b" "):
         return line, []
     payload, _, pauses = rest[len(RUN_MARK) + 1 :].rpartition(b" ")
-    found = [_PAUSE.fullmatch(each) for each in pauses.decode("latin-1").split(",")]
-    pieces = [LaterChunk(int(each[1]), int(each[2] or 1)) for each in found if each is not None]
+    found = [_PAUSE.fullmatch(match) for match in pauses.decode("latin-1").split(",")]
+    pieces = [LaterChunk(int(match[1]), int(match[2] or 1)) for match in found if match is not None]
     if len(pieces) < len(found):
         raise ValueError("the pauses at the end of the line cannot be read")
     return b"%b < %b" % (time, payload), pieces

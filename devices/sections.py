@@ -1,4 +1,4 @@
-"""Reads sections of a TOML file into structs. Collects every mistake with its path, unknown keys
+"""Reads sections of a TOML file into structs. Collects all errors with their paths, unknown keys
 included, instead of stopping at the first.
 """
 
@@ -21,21 +21,21 @@ TYPE_HINTS = {
     float: ": write a number",
     str: ": put a string in quotes",
 }
-"""How values of each type are written in TOML."""
+"""Type -> how its values are written in TOML."""
 
 Notes = list[tuple[places.KeyPath, str]]
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
 
 def read_section(kind: type[_Kind], given: object, at: places.KeyPath, notes: Notes) -> _Kind:
-    """Build a ``kind`` from what the file gives and note every mistake. A field with a mistake
-    takes its default, or is empty.
+    """Build a ``kind`` from a parsed section and add every error to ``notes``. An invalid field
+    gets its default, or is empty.
     """
     known = _fields(kind)
     if not isinstance(given, dict):
         notes.append((at, f"expected a section with the keys {', '.join(known)}, got {given!r}"))
         given = dict.fromkeys(known)
-        notes = []  # one mistake, not one per key
+        notes = []  # one error, not one per key
     notes += [((*at, key), _unknown(key, list(known))) for key in given if key not in known]
     notes += [
         (at, f"the key `{key}` is missing")
@@ -54,8 +54,8 @@ def read_section(kind: type[_Kind], given: object, at: places.KeyPath, notes: No
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> Mapping[str, msgspec.structs.FieldInfo]:
-    """The fields by their keys. Kept: to resolve the annotations of a class takes longer than to
-    read a section.
+    """Fields by key. Cached, because resolving the annotations of a class takes longer than reading
+    a section.
     """
     return {field.encode_name: field for field in msgspec.structs.fields(kind)}
 
@@ -100,7 +100,7 @@ def _value(
 
 
 def _map_mistakes(kind: Any, value: object, at: places.KeyPath) -> Notes:
-    """What is wrong with each key of a map, or with what it stands for."""
+    """Errors in the keys and values of a map."""
     key_kind, item_kind = get_args(kind)
     found: Notes = []
     for key, item in value.items() if isinstance(value, dict) else ():
@@ -108,8 +108,8 @@ def _map_mistakes(kind: Any, value: object, at: places.KeyPath) -> Notes:
             msgspec.convert(key, key_kind)
         except msgspec.ValidationError as error:
             words = choices(key_kind)
-            what = _unknown(key, words) if words else _expected(key_kind, key, str(error))
-            found.append(((*at, key), what))
+            problem = _unknown(key, words) if words else _expected(key_kind, key, str(error))
+            found.append(((*at, key), problem))
             continue
         try:
             msgspec.convert(item, item_kind)
@@ -119,7 +119,7 @@ def _map_mistakes(kind: Any, value: object, at: places.KeyPath) -> Notes:
 
 
 def array_hint(at: places.KeyPath) -> str:
-    """What is wrong with one section where there may be several."""
+    """Describe the error of writing ``[x]`` where there may be several ``[[x]]``."""
     return (
         f"there may be several of these; begin each with double brackets: [[{'.'.join(_keys(at))}]]"
     )
@@ -130,14 +130,14 @@ def _keys(at: places.KeyPath) -> list[str]:
 
 
 def choices(kind: Any) -> list[str]:
-    """The allowed words of a type, nested ones included; empty if it has none."""
+    """Return the allowed words of a type, including nested types; empty if any text is allowed."""
     if get_origin(kind) is Literal:
         return [str(choice) for choice in get_args(kind)]
     return [choice for part in get_args(kind) for choice in choices(part)]
 
 
 def explain_validation_error(error: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
-    """Why msgspec refuses a ``kind``, and what would be correct."""
+    """Return msgspec's error for a ``kind`` with a suggestion or the allowed words."""
     message = str(error)
     known = _fields(kind)
     if found := _UNKNOWN_FIELD.fullmatch(message):
@@ -164,7 +164,7 @@ def _unknown(key: str, known: list[str]) -> str:
 
 
 def _closest_word(value: Any, words: list[str]) -> str:
-    """What to write instead of a word that is not among these."""
+    """Suggestion for a word that is not allowed."""
     if not isinstance(value, str):
         return "; put it in quotes" if str(value) in words else ""
     near = closest(value, words)
@@ -177,7 +177,7 @@ def _expected(kind: Any, value: Any, error: str) -> str:
         return f"expected {description}, got {value!r}"
     parts = get_args(kind) if get_origin(kind) in (UnionType, Union) else (kind,)
     if words := [word for part in parts if get_origin(part) is Literal for word in choices(part)]:
-        told = ", ".join(["true", "false", *words] if bool in parts else words)
-        return f"expected one of {told}, got {value!r}{_closest_word(value, words)}"
+        listed = ", ".join(["true", "false", *words] if bool in parts else words)
+        return f"expected one of {listed}, got {value!r}{_closest_word(value, words)}"
     plain = next((words for type_, words in TYPE_HINTS.items() if type_ in parts), "")
     return f"{error[0].lower()}{error[1:]}{plain}"

@@ -1,4 +1,4 @@
-"""What to write instead of an unknown word."""
+"""Suggestions for unknown or misspelt words."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 MAX_COMPARED_CHARS = 64
-"""Characters of a word that are compared."""
+"""Maximum number of characters of a word that are compared."""
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """The most similar known word; if none is similar, all of them.
+    """Suggest the most similar known word; if no word is similar, list them all.
 
     >>> instead_of("camegh-ss2", ["bee-tek", "cammegh-ss2"])
     'did you mean `cammegh-ss2`?'
@@ -23,7 +23,7 @@ def suggest(word: str, known: Iterable[str]) -> str:
 
 
 def closest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """The most similar known word, or None if none is as similar as that: 1 is the same.
+    """Return the most similar known word, or None if no word reaches ``likeness`` (1: equal).
 
     >>> meant("camegh-ss2", ["bee-tek", "cammegh-ss2"])
     'cammegh-ss2'
@@ -34,7 +34,7 @@ def closest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
 
 
 def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
-    """What is wrong with an unknown word, and what to write instead.
+    """Describe an unknown word, with a suggestion.
 
     >>> unknown("driver", "camegh-ss2", ["bee-tek", "cammegh-ss2"])
     "no driver 'camegh-ss2'; did you mean `cammegh-ss2`?"
@@ -43,4 +43,4 @@ def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
 
 
 CERTAIN_LIKENESS = 0.9
-"""The likeness from which on what follows a misspelt word is read as if it were spelt well."""
+"""Likeness from which a misspelt word is treated as the correct one when checking what follows."""

@@ -1,7 +1,7 @@
-"""The watch over one device: the only place that decides whether it is alive.
+"""The watch over one device: the only place that decides whether the device is alive.
 
-Pure: no clock, no I/O. Live, the supervisor passes in what the reader timestamped; in replay, the
-times come from the recording. Both give the same readings. Time must not go back.
+Pure: no clock, no I/O. Live, the supervisor passes in the times of the reader; in replay, the times
+come from the recording. Both give the same readings. Time must not go back.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ long; ``unintelligible``: bytes arrive, but no valid frame; ``lost``: closed.
 """
 
 UNINTELLIGIBLE_BYTES = 64
-"""Bytes without a valid frame that make a device unintelligible. More than the longest known frame,
-so half a frame is never enough.
+"""Number of bytes without a valid frame that make a device unintelligible: more than the longest
+known frame, so half a frame is never enough.
 """
 
 
 UNINTELLIGIBLE_ADVICE = "bytes but no valid frame; check the baud rate and the driver"
-"""What to say of such a device, behind the number of bytes."""
+"""Description of such a device, to follow the number of bytes."""
 
 
 class CodecDefectError(NovamasError):
-    """A codec raised an exception, which it must not. It has been reset; the watch goes on.
+    """A codec raised an exception, which is a bug. The codec was reset, and the watch continues.
 
-    ``data``: the bytes it was given. ``readings``: what was decoded before, in the same call.
+    ``data``: the bytes it was fed. ``readings``: those decoded earlier in the same call.
     """
 
     def __init__(self, data: bytes, error: Exception) -> None:
@@ -66,8 +66,8 @@ class CodecDefectError(NovamasError):
 class Watch:
     """Combines a codec with the state of its link. Each state is reported once, when it begins.
 
-    ``stale_after``: seconds without a valid frame. For a device that is not steady, silence is
-    normal; only noise is reported.
+    ``stale_after``: seconds without a valid frame after which the device is stale. For a device
+    that is not steady, silence is normal and only noise is reported.
     """
 
     def __init__(self, codec: Codec, device: str, stale_after: float) -> None:
@@ -80,25 +80,25 @@ class Watch:
         self._device = device
         self._stale_after = stale_after
         self._opened_before = False
-        self._opened_at: float | None = None  # until a frame arrives
-        self._failing = False  # the latest connection ended before it had lasted
-        # until when what arrives counts as kept; None: it does not
+        self._opened_at: float | None = None  # None once a frame has arrived
+        self._failing = False  # the latest connection ended before it was stable
+        # until when bytes count as kept; None: they do not
         self._kept_until: float | None = None
-        self._overlooked = float("-inf")  # the end of the last time in which nobody looked
+        self._overlooked = float("-inf")  # end of the last period in which the port was not polled
         self._reported: State | None = None
-        # the latest time seen; reported times never go back behind it
+        # the latest time seen; reported times are never earlier
         self._latest = float("-inf")
         self._quiet_since: float | None = (
             None  # the last valid frame, or the opening; None while closed
         )
-        self._noise = 0  # bytes since then
+        self._noise = 0  # bytes since then without a valid frame
         self._noise_began = 0.0
         self._noise_ended = 0.0
         self._garbage = GarbageSummary()
 
     @property
     def deadline(self) -> float | None:
-        """When to call :meth:`tick` even if no byte has arrived, or None."""
+        """When to call :meth:`tick` even if no byte arrives, or None."""
         return self._soonest(self._codec.deadline)
 
     def _soonest(self, soonest: float | None) -> float | None:
@@ -108,14 +108,14 @@ class Watch:
         return soonest
 
     def opened(self, now: float, *, kept: bool = False) -> list[AnyReading]:
-        """The link is open. A steady device is reported once it is heard, or has been silent too
-        long. Any other may stay silent for a long time, and an open port does not prove that it
-        works, so only the opening is reported; after a connection that ended at once, when this one
-        has lasted.
+        """Handle the opening of the link. A steady device is reported once it sends, or has been
+        silent for too long. Any other device may be silent for a long time, and an open port does
+        not prove that it works, so only the opening is reported; after a connection that ended at
+        once, only when this one is stable.
 
-        ``kept``: what arrives first may have been kept for any time, or be a device server's own
-        words, as on every link that is opened now: none of it is live. Not so where the link had
-        been open before, nobody knows for how long, and in journals of older releases.
+        ``kept``: the first bytes may have been kept for any time, or be a device server's own text,
+        as on every link that is really opened: they are not live. False for a link that was already
+        open for an unknown time, and in journals of older releases.
         """
         if self._opened_before:
             self._codec.reconnected(now)
@@ -137,7 +137,7 @@ class Watch:
         return [LinkOpen(at=now, device=self._device)]
 
     def _open_due(self) -> float | None:
-        """When the link will have lasted, if that is still to be reported."""
+        """When the link will be stable, if that is still to be reported."""
         return (
             self._opened_at + STABLE_LINK_SECONDS
             if self._failing and self._opened_at is not None
@@ -145,47 +145,47 @@ class Watch:
         )
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
-        """Take bytes that arrived at ``now``, after everything that was due before. Raises
+        """Feed bytes that arrived at ``now``, after everything that was due before. Raises
         :class:`CodecDefectError`.
         """
         readings: list[AnyReading] = []
-        # a recording knows no delay of ours: what was due was asked in time
+        # a recording has no delay of this process: requests that were due were sent in time
         while self._asks is not None and (due := self.deadline) is not None and due < now:
             readings += self.tick(max(due, self._latest))
             if self.deadline is not None and self.deadline <= due:
                 break
         readings += self.tick(now)
         if data:
-            self._hear(data, now, readings, kept=self._is_kept(now))
+            self._decode(data, now, readings, kept=self._is_kept(now))
         return readings
 
-    def hear(
+    def receive(
         self, data: bytes, now: float, since: float | None = None, *, kept: bool = False
     ) -> list[AnyReading]:
-        """Take bytes that arrived at ``now``, or at any time from ``since`` to ``now``; first call
-        :meth:`tick` with the earlier of them. ``kept``: they may have been kept for any time
+        """Feed bytes that arrived at ``now``, or at an unknown time from ``since`` to ``now``; call
+        :meth:`tick` with the earlier time first. ``kept``: they may have been kept for any time
         before. Raises :class:`CodecDefectError`.
         """
         readings: list[AnyReading] = []
         if since is None:
             if now == self._overlooked and isinstance(self._codec, DelayAware):
-                # Read within the same tick of the clock as bytes that waited; these did not.
+                # read within the same tick of the clock as bytes that waited; these did not wait
                 self._codec.delayed(now, now)
             self._overlooked = float("-inf")
         else:
             self._overlook(since, now)
         if data:
             kept = self._is_kept(now if since is None else since) or kept
-            self._hear(data, now, readings, kept=kept)
+            self._decode(data, now, readings, kept=kept)
         return readings
 
     def tick(self, now: float) -> list[AnyReading]:
-        """Everything that was due until ``now``, each with the time when it was due. Raises
+        """Return everything that was due until ``now``, each with its due time. Raises
         :class:`CodecDefectError`.
         """
         readings: list[AnyReading] = []
         closed = self._quiet_since is None
-        # who asks has nothing to wait for while the link is closed
+        # a requesting codec has nothing to wait for while the link is closed
         codec_due = None if closed and self._asks is not None else self._codec.deadline
         while (due := self._soonest(codec_due)) is not None and due <= now:
             self._latest = max(self._latest, due)
@@ -198,26 +198,26 @@ class Watch:
             if due == self._open_due():
                 readings += self._report_open(self._latest)
                 continue
-            self._hear(b"", self._latest, readings)
+            self._decode(b"", self._latest, readings)
             codec_due = self._codec.deadline
             if codec_due is not None and codec_due <= due:
                 if self._asks is None:
                     break  # a codec whose deadline does not advance must not loop here
-                codec_due = None  # it waits to ask
+                codec_due = None  # it will send its request below
         self._latest = max(self._latest, now)
         if self._asks is not None and not closed:
-            # one only, however much was due: what was not sent in time is not made up for
+            # one request only, however many were due: missed requests are not made up for
             self._request = self._asks.ask(self._latest) or self._request
         return readings
 
-    def request(self) -> bytes:
-        """What the codec asks of the device since the last call; empty: nothing."""
+    def take_request(self) -> bytes:
+        """Return and clear the codec's request since the last call; empty: none."""
         request, self._request = self._request, b""
         return request
 
     def lost(self, now: float, reason: str) -> list[AnyReading]:
-        """The link was closed, or could not be opened. Raises :class:`CodecDefectError`, as
-        :meth:`tick` does.
+        """Handle a link that was closed or could not be opened. Raises :class:`CodecDefectError`,
+        as :meth:`tick` does.
         """
         readings = [*self.tick(now), *self._garbage.release(now)]
         if self._quiet_since is not None:
@@ -232,19 +232,17 @@ class Watch:
             readings.append(LinkLost(at=now, device=self._device, reason=reason))
         return readings
 
-    def rest(self) -> list[AnyReading]:
-        """Held garbage at the end of a recording."""
+    def flush(self) -> list[AnyReading]:
+        """Return held garbage at the end of a recording."""
         return self._garbage.release(self._latest)
 
     def _opening_ends(self, now: float) -> float:
-        """Until when what arrives on a link opened now counts as kept. Infinity: until something
-        arrives.
-        """
+        """Until when bytes on a link opened now count as kept. Infinity: until the first bytes."""
         opening = OPENING_SECONDS if self._judges_kept is None else self._judges_kept.opening
         return inf if opening is None else now + opening
 
     def _is_kept(self, now: float) -> bool:
-        """Whether bytes that arrive now are those of a link's first moments."""
+        """Whether bytes that arrive now count as kept since the link was opened."""
         if self._kept_until is None:
             return False
         kept = now < self._kept_until
@@ -252,15 +250,15 @@ class Watch:
             self._kept_until = None
         return kept
 
-    def _hear(
+    def _decode(
         self, data: bytes, now: float, readings: list[AnyReading], *, kept: bool = False
     ) -> None:
         frames = self._codec.counters.frames
-        own = self._own()
+        own_bytes = self._own()
         try:
             if kept and self._judges_kept is not None:
                 self._judges_kept.kept(now)
-            heard = feed(self._codec, data, now)
+            decoded = feed(self._codec, data, now)
         except Exception as error:
             with suppress(Exception):
                 self._codec.reconnected(now)
@@ -268,7 +266,7 @@ class Watch:
             defect.readings = readings
             raise defect from error
         if kept:
-            heard = [_marked_late(reading) for reading in heard]
+            decoded = [_marked_late(reading) for reading in decoded]
         if self._codec.counters.frames > frames:
             self.last_frame = now
             self._quiet_from(now)
@@ -276,21 +274,21 @@ class Watch:
             self._failing, self._opened_at = False, None
             if self._reported != "up":
                 self._reported = "up"
-                before = list(takewhile(lambda reading: isinstance(reading, LinkGarbage), heard))
-                heard = [*before, LinkUp(at=now, device=self._device), *heard[len(before) :]]
+                before = list(takewhile(lambda reading: isinstance(reading, LinkGarbage), decoded))
+                decoded = [*before, LinkUp(at=now, device=self._device), *decoded[len(before) :]]
         elif data:
             if not self._noise:
                 self._noise_began = now
-            self._noise += len(data) - (self._own() - own)
+            self._noise += len(data) - (self._own() - own_bytes)
             self._noise_ended = now
-        readings += self._garbage.pass_on(heard, now)
+        readings += self._garbage.pass_on(decoded, now)
 
     def _own(self) -> int:
         return 0 if self._asks is None else self._asks.own
 
     def _overlook(self, since: float, now: float) -> None:
-        """Time in which nobody looked is neither silence nor noise. Counted once, however many
-        chunks were read after it.
+        """Exclude a period in which the port was not polled from silence and noise. It is counted
+        once, however many chunks were read after it.
         """
         self._latest = max(self._latest, now)
         length = max(0.0, now - max(since, self._overlooked))
@@ -307,7 +305,7 @@ class Watch:
         self._noise, self._noise_began, self._noise_ended = 0, 0.0, 0.0
 
     def _verdict_due(self) -> float | None:
-        """When silence or noise has to be reported if no valid frame arrives before."""
+        """When silence or noise must be reported if no valid frame arrives before."""
         if self._quiet_since is None:
             return None
         if self._codec.steady and self.state in {"connecting", "up"}:
@@ -319,11 +317,11 @@ class Watch:
         return None
 
     def _judge(self, now: float) -> AnyReading:
-        """No valid frame arrived in time: decide whether that is silence or noise."""
+        """Decide, if no valid frame arrived in time, whether that is silence or noise."""
         assert self._quiet_since is not None
         if self.state != "unintelligible" and self._noise >= UNINTELLIGIBLE_BYTES:
             self.state = self._reported = "unintelligible"
-            # Only a full silence from here on makes it stale, not one counted from the last byte.
+            # only a full silence from now on makes it stale, not one counted from the last byte
             self._noise_ended = now
             return LinkUnintelligible(at=now, device=self._device, bytes=self._noise)
         self.state = self._reported = "stale"
@@ -332,5 +330,5 @@ class Watch:
 
 
 def _marked_late(reading: AnyReading) -> AnyReading:
-    """The reading marked as late, if it is of a kind that can be."""
+    """Mark a reading as late, if it has that field."""
     return replace(reading, late=True) if isinstance(reading, MaybeLate) else reading

@@ -141,8 +141,8 @@ DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], SimulatedDevice]]] =
 """Kind -> protocol -> model. The first protocol is the default."""
 
 
-def _of(fault: FaultKind) -> str:
-    return f" [{', '.join(fault.of)}]" if fault.of else ""
+def _protocol_note(fault: FaultKind) -> str:
+    return f" [{', '.join(fault.protocols)}]" if fault.protocols else ""
 
 
 def _positive(text: str) -> float:
@@ -206,7 +206,9 @@ def _topic(text: str) -> tuple[str, int, str]:
 
 def command_line() -> argparse.ArgumentParser:
     """What it takes on the command line."""
-    faults = "\n".join(f"  {name:<19} {fault.does}{_of(fault)}" for name, fault in FAULTS.items())
+    faults = "\n".join(
+        f"  {name:<19} {fault.does}{_protocol_note(fault)}" for name, fault in FAULTS.items()
+    )
     parser = CommandLine(
         prog="novamas simulate",
         description="Simulate a device on a port, with its real protocol.",

@@ -51,7 +51,7 @@ class SimulatedBoard(ABC):
     def round(self) -> Scene:
         """One round, from beginning to end."""
 
-    def started(self) -> int:
+    def initial_count(self) -> int:
         """What the board counts as soon as it starts, perhaps during a round."""
         return 0
 
@@ -67,7 +67,7 @@ class SimulatedBoard(ABC):
             if self._wake <= due:
                 self._wake = self.time + next(self._scene)
             else:
-                self._say_state()
+                self._report_regularly()
         self.time = max(self.time, now)
         sent, self._sent = self._sent, []
         return sent
@@ -83,22 +83,22 @@ class SimulatedBoard(ABC):
         else:
             self._armed[name].append(value)
 
-    def say(self, word: object, *fields: object) -> None:
+    def report(self, word: object, *fields: object) -> None:
         """Send a report; nothing without power."""
         if self.time < self._powered:
             return
-        if self.strikes("lost_report") is None:
+        if self.take_fault("lost_report") is None:
             ms = round((self.time - self._powered) * 1000)
             self._sent.append(
                 (self.time, write_report(self._number, ms, self.kind, str(word), *fields))
             )
         self._number += 1
 
-    def show(self) -> None:
+    def report_state(self) -> None:
         """Report the state after a change."""
-        self.say(*self.state())
+        self.report(*self.state())
 
-    def strikes(self, fault: str) -> float | None:
+    def take_fault(self, fault: str) -> float | None:
         """The value of a triggered fault, returned once. None if it was not triggered."""
         armed = self._armed[fault]
         return armed.popleft() if armed else None
@@ -106,12 +106,12 @@ class SimulatedBoard(ABC):
     def _start(self, powered: float) -> None:
         self._powered = self._beat = powered
         self._number = 0
-        self.counted = self.started()
+        self.counted = self.initial_count()
 
-    def _say_state(self) -> None:
+    def _report_regularly(self) -> None:
         if self._number == 0:
-            self.say("boot", FORMAT_VERSION, f"{self.kind} simulated")
-        self.show()
+            self.report("boot", FORMAT_VERSION, f"{self.kind} simulated")
+        self.report_state()
         self._beat = self.time + HEARTBEAT_SECONDS
 
     def _rounds(self) -> Scene:

@@ -19,13 +19,13 @@ class FaultKind(NamedTuple):
     """What a fault does, and where: on the line, in the device, or at the port. ``value``: the
     default value.
 
-    ``of``: the protocols whose device has it; empty: all.
+    ``protocols``: the protocols whose device has it; empty: all.
     """
 
     where: Literal["line", "device", "port"]
     does: str
     value: float = 0.0
-    of: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
 
 
 WHEEL, SATURN = ("cammegh-ss2",), ("saturn",)
@@ -50,7 +50,9 @@ FAULTS: dict[str, FaultKind] = {
     "duplicate": FaultKind("line", "the next line is repeated"),
     "wrong_baud": FaultKind("line", "the host uses twice the baud rate for VALUE seconds", 10.0),
     "failed_launch": FaultKind(
-        "device", "the next launch of the ball fails, warning 8; the wheel tries again", of=WHEEL
+        "device",
+        "the next launch of the ball fails, warning 8; the wheel tries again",
+        protocols=WHEEL,
     ),
     "ball_removed": FaultKind(
         "device",
@@ -59,158 +61,195 @@ FAULTS: dict[str, FaultKind] = {
             "wheel stops"
         ),
         75.0,
-        of=WHEEL,
+        protocols=WHEEL,
     ),
     "ball_with_rotor": FaultKind(
         "device",
         "the next ball runs in the same direction as the rotor, warning 2 in state 3",
-        of=WHEEL,
+        protocols=WHEEL,
     ),
     "rotor_not_reversed": FaultKind(
-        "device", "the rotor does not reverse for the next game", of=WHEEL
+        "device", "the rotor does not reverse for the next game", protocols=WHEEL
     ),
     "sensor": FaultKind(
         "device",
         "warning 4 at once and state 6; the cause ends after VALUE seconds",
         20.0,
-        of=WHEEL,
+        protocols=WHEEL,
     ),
-    "error": FaultKind("device", "the error flag is set for VALUE seconds", 20.0, of=SATURN),
+    "error": FaultKind("device", "the error flag is set for VALUE seconds", 20.0, protocols=SATURN),
     "wrong_number": FaultKind(
-        "device", "the next bare number differs from that of the status line", of=WHEEL
+        "device", "the next bare number differs from that of the status line", protocols=WHEEL
     ),
     "power_cycle": FaultKind(
         "device",
         "power is off for VALUE seconds; counters are lost",
         2.0,
-        of=WHEEL + DECK_MATE,
+        protocols=WHEEL + DECK_MATE,
     ),
-    "no_shake": FaultKind("device", "the next command is accepted, but nothing moves", of=SHAKER),
-    "motion": FaultKind("device", "the shaker's motion fails for VALUE seconds", 5.0, of=SHAKER),
-    "history": FaultKind("device", "the operator requests the stored history", of=DECK_MATE),
+    "no_shake": FaultKind(
+        "device", "the next command is accepted, but nothing moves", protocols=SHAKER
+    ),
+    "motion": FaultKind(
+        "device", "the shaker's motion fails for VALUE seconds", 5.0, protocols=SHAKER
+    ),
+    "history": FaultKind("device", "the operator requests the stored history", protocols=DECK_MATE),
     "unread": FaultKind(
         "device",
         "the next card of a hand cannot be read; somebody resolves it after VALUE seconds",
         5.0,
-        of=SHOES,
+        protocols=SHOES,
     ),
     "overdraw": FaultKind(
         "device",
         ("an extra card is drawn after the coup; after VALUE seconds it is kept for the next coup"),
         5.0,
-        of=SHOES,
+        protocols=SHOES,
     ),
-    "lost_report": FaultKind("device", "the next report is never sent", of=SHOES + BOARDS),
+    "lost_report": FaultKind("device", "the next report is never sent", protocols=SHOES + BOARDS),
     "bad_bcc": FaultKind(
-        "device", "VALUE copies of the next report have a wrong check", 3.0, of=ANGEL_EYE
+        "device", "VALUE copies of the next report have a wrong check", 3.0, protocols=ANGEL_EYE
     ),
     "repeated": FaultKind(
-        "device", "the last character of the next line is repeated several times", of=BEE_TEK
+        "device", "the last character of the next line is repeated several times", protocols=BEE_TEK
     ),
     "wrong_mode": FaultKind(
-        "device", "the key is turned before the next card, for VALUE seconds", 20.0, of=BEE_TEK
+        "device",
+        "the key is turned before the next card, for VALUE seconds",
+        20.0,
+        protocols=BEE_TEK,
     ),
     "read_twice": FaultKind(
-        "device", "the next card is read twice, VALUE seconds apart", 0.3, of=BARCODE
+        "device", "the next card is read twice, VALUE seconds apart", 0.3, protocols=BARCODE
     ),
     "foreign_code": FaultKind(
-        "device", "a code that is not a card is read before the next card", of=BARCODE
+        "device", "a code that is not a card is read before the next card", protocols=BARCODE
     ),
     "reset": FaultKind(
         "device",
         "power is off for VALUE seconds in the middle of a coup, which is abandoned",
         2.0,
-        of=SHOES,
+        protocols=SHOES,
     ),
-    "cut_card": FaultKind("device", "the cut card comes before the next card", of=SHOES),
-    "alarm": FaultKind("device", "an alarm before the next card, for VALUE seconds", 5.0, of=SHOES),
+    "cut_card": FaultKind("device", "the cut card comes before the next card", protocols=SHOES),
+    "alarm": FaultKind(
+        "device", "an alarm before the next card, for VALUE seconds", 5.0, protocols=SHOES
+    ),
     "restart": FaultKind(
         "device",
         "the board loses power for VALUE seconds, and its counts",
         2.0,
-        of=BOARDS,
+        protocols=BOARDS,
     ),
-    "between_holes": FaultKind("device", "the next ball comes to rest between two holes", of=BOULE),
-    "ball_out": FaultKind("device", "the next ball leaves the plate", of=BOULE),
+    "between_holes": FaultKind(
+        "device", "the next ball comes to rest between two holes", protocols=BOULE
+    ),
+    "ball_out": FaultKind("device", "the next ball leaves the plate", protocols=BOULE),
     "flicker": FaultKind(
         "device",
         "the sensor of the next ball's hole flickers for VALUE seconds",
         3.0,
-        of=BOULE,
+        protocols=BOULE,
     ),
     "stuck_sensor": FaultKind(
-        "device", "from the next launch, a sensor reports a ball for VALUE seconds", 60.0, of=BOULE
+        "device",
+        "from the next launch, a sensor reports a ball for VALUE seconds",
+        60.0,
+        protocols=BOULE,
     ),
     "blind_sensor": FaultKind(
         "device",
         "from the next launch, the sensor of that ball's hole is blind for VALUE seconds",
         60.0,
-        of=BOULE,
+        protocols=BOULE,
     ),
-    "weak_push": FaultKind("device", "the next launch makes less than two turns", of=FORTUNE),
+    "weak_push": FaultKind(
+        "device", "the next launch makes less than two turns", protocols=FORTUNE
+    ),
     "turned_back": FaultKind(
-        "device", "the wheel is turned back VALUE cells before it stops", 6.0, of=FORTUNE
+        "device", "the wheel is turned back VALUE cells before it stops", 6.0, protocols=FORTUNE
     ),
-    "on_pin": FaultKind("device", "the wheel stops with its tongue on a pin", of=FORTUNE),
+    "on_pin": FaultKind("device", "the wheel stops with its tongue on a pin", protocols=FORTUNE),
     "encoder": FaultKind(
-        "device", "from the next launch, the encoder fails for VALUE seconds", 30.0, of=FORTUNE
+        "device",
+        "from the next launch, the encoder fails for VALUE seconds",
+        30.0,
+        protocols=FORTUNE,
     ),
-    "unreadable": FaultKind("device", "a die of the next throw cannot be read", of=DICE),
-    "cocked": FaultKind("device", "a die of the next throw is cocked", of=DICE),
-    "unmoved": FaultKind("device", "the next throw is counted, but the dice do not move", of=DICE),
-    "die_missing": FaultKind("device", "a die of the next throw falls off the table", of=DICE),
-    "die_extra": FaultKind("device", "there is an extra die after the next throw", of=DICE),
+    "unreadable": FaultKind("device", "a die of the next throw cannot be read", protocols=DICE),
+    "cocked": FaultKind("device", "a die of the next throw is cocked", protocols=DICE),
+    "unmoved": FaultKind(
+        "device", "the next throw is counted, but the dice do not move", protocols=DICE
+    ),
+    "die_missing": FaultKind(
+        "device", "a die of the next throw falls off the table", protocols=DICE
+    ),
+    "die_extra": FaultKind("device", "there is an extra die after the next throw", protocols=DICE),
     "reader": FaultKind(
-        "device", "from the next throw, the reader fails for VALUE seconds", 20.0, of=DICE
+        "device", "from the next throw, the reader fails for VALUE seconds", 20.0, protocols=DICE
     ),
     "jam": FaultKind(
-        "device", "a card jams before the next packet, for VALUE seconds", 5.0, of=SHUFFLER
+        "device", "a card jams before the next packet, for VALUE seconds", 5.0, protocols=SHUFFLER
     ),
     "door_open": FaultKind(
-        "device", "the door is opened before the next packet, for VALUE seconds", 5.0, of=SHUFFLER
+        "device",
+        "the door is opened before the next packet, for VALUE seconds",
+        5.0,
+        protocols=SHUFFLER,
     ),
     "count_wrong": FaultKind(
         "device",
         "a card is missing from the next deck; the deck is changed after VALUE seconds",
         5.0,
-        of=SHUFFLER,
+        protocols=SHUFFLER,
     ),
     "set_wrong": FaultKind(
         "device",
         "the next deck has a duplicate card; the deck is changed after VALUE seconds",
         5.0,
-        of=SHUFFLER,
+        protocols=SHUFFLER,
     ),
     "service": FaultKind(
-        "device", "it needs service before the next deck, for VALUE seconds", 5.0, of=SHUFFLER
+        "device",
+        "it needs service before the next deck, for VALUE seconds",
+        5.0,
+        protocols=SHUFFLER,
     ),
-    "coins": FaultKind("device", "the players insert their coins of a round now", of=SLOT),
+    "coins": FaultKind("device", "the players insert their coins of a round now", protocols=SLOT),
     "blocked": FaultKind(
-        "device", "from the next round, no coin is inserted for VALUE seconds", 20.0, of=SLOT
+        "device", "from the next round, no coin is inserted for VALUE seconds", 20.0, protocols=SLOT
     ),
     "no_echo": FaultKind(
-        "device", "what the host sends does not come back for VALUE seconds", 5.0, of=CCTALK
+        "device", "what the host sends does not come back for VALUE seconds", 5.0, protocols=CCTALK
     ),
     "collision": FaultKind(
-        "device", "another device speaks during the next request, which nobody can read", of=CCTALK
+        "device",
+        "another device speaks during the next request, which nobody can read",
+        protocols=CCTALK,
     ),
-    "lost_answer": FaultKind("device", "the next answer is never sent", of=CCTALK),
+    "lost_answer": FaultKind("device", "the next answer is never sent", protocols=CCTALK),
     "counter_jump": FaultKind(
-        "device", "the acceptor of box 1 takes VALUE coins between two requests", 9.0, of=CCTALK
+        "device",
+        "the acceptor of box 1 takes VALUE coins between two requests",
+        9.0,
+        protocols=CCTALK,
     ),
     "acceptor_reset": FaultKind(
         "device",
         "the acceptor of box 1 loses power for VALUE seconds, and its counter",
         1.0,
-        of=CCTALK,
+        protocols=CCTALK,
     ),
     "dead_acceptor": FaultKind(
-        "device", "the acceptor of box 1 answers nothing for VALUE seconds", 10.0, of=CCTALK
+        "device", "the acceptor of box 1 answers nothing for VALUE seconds", 10.0, protocols=CCTALK
     ),
     "coin_held": FaultKind(
-        "device", "a coin is held in the acceptor of box 1 for VALUE seconds", 10.0, of=CCTALK
+        "device",
+        "a coin is held in the acceptor of box 1 for VALUE seconds",
+        10.0,
+        protocols=CCTALK,
     ),
-    "coin_return": FaultKind("device", "somebody opens the coin return of box 1", of=CCTALK),
+    "coin_return": FaultKind("device", "somebody opens the coin return of box 1", protocols=CCTALK),
     "unplug": FaultKind(
         "port", "the port disappears for VALUE seconds and returns under the same link", 3.0
     ),
@@ -234,7 +273,11 @@ _SCHEDULED = re.compile(r"(?P<at>\d+(?:\.\d+)?):(?P<switch>.+)")
 
 def protocol_faults(protocol: str) -> dict[str, FaultKind]:
     """The faults of a device, its line and its port."""
-    return {name: fault for name, fault in FAULTS.items() if not fault.of or protocol in fault.of}
+    return {
+        name: fault
+        for name, fault in FAULTS.items()
+        if not fault.protocols or protocol in fault.protocols
+    }
 
 
 def read_trigger(text: str, known: Mapping[str, FaultKind] = FAULTS) -> FaultTrigger:

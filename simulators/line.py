@@ -59,7 +59,7 @@ class SimulatedLine:
         """The pieces that have arrived by ``now``."""
         for at, data in self.device.advance(now):
             self._release(at)
-            self._carry(at, data)
+            self._transmit(at, data)
         self._release(now)
         due: list[Timed] = []
         while self._pieces and self._pieces[0][0] <= now:
@@ -84,16 +84,16 @@ class SimulatedLine:
                 self._append(max(self._burst_at, self._free_at), self._held)
             self._burst_at, self._held = None, b""
 
-    def _carry(self, at: float, data: bytes) -> None:
+    def _transmit(self, at: float, data: bytes) -> None:
         if at < self._silent_until:
             return
-        data = self._change(data)
+        data = self._apply_faults(data)
         if at < self._garbled_until:
             data = read_at_double_baud(data)
         if self._burst_at is not None:
             self._held += data
             return
-        dribbles = self._strikes("split")
+        dribbles = self._take_fault("split")
         at = max(at, self._free_at)
         for index in range(len(data)):
             at += self._byte + (self._random.uniform(0.005, 0.02) if dribbles else 0.0)
@@ -103,16 +103,16 @@ class SimulatedLine:
         self._free_at = at
         self._pieces.append((at, data))
 
-    def _change(self, data: bytes) -> bytes:
-        if self._strikes("duplicate"):
+    def _apply_faults(self, data: bytes) -> bytes:
+        if self._take_fault("duplicate"):
             data += data
-        if self._strikes("damaged"):
+        if self._take_fault("damaged"):
             data = self._damage(data)
         if self._cut:
             data, self._cut = self._cut + data, b""
-        if self._strikes("spliced"):
-            kept = max(1, (len(data) - 2) // 2)
-            data, self._cut = b"", data[:kept]
+        if self._take_fault("spliced"):
+            size = max(1, (len(data) - 2) // 2)
+            data, self._cut = b"", data[:size]
         return data
 
     def _damage(self, data: bytes) -> bytes:
@@ -121,7 +121,7 @@ class SimulatedLine:
         noise = self._random.choice((b"", b"\x00", b"\xff"))
         return data[:place] + noise + data[place + 1 :]
 
-    def _strikes(self, fault: str) -> bool:
+    def _take_fault(self, fault: str) -> bool:
         if not self._armed[fault]:
             return False
         self._armed[fault] -= 1

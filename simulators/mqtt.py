@@ -18,13 +18,15 @@ CONNECT_TIMEOUT_SECONDS = 10.0
 
 
 class MqttPort:
-    """A connection to the broker at ``host:port``. ``says``: the topics that the device publishes
-    itself and therefore ignores.
+    """A connection to the broker at ``host:port``. ``ignored_topics``: the topics that the device
+    publishes itself and therefore ignores.
     """
 
-    def __init__(self, host: str, port: int, base: str, says: tuple[str, ...] = ("says",)) -> None:
-        self._host, self._port, self._base, self._says = host, port, base, says
-        self._heard: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    def __init__(
+        self, host: str, port: int, base: str, ignored_topics: tuple[str, ...] = ("says",)
+    ) -> None:
+        self._host, self._port, self._base, self._ignored_topics = host, port, base, ignored_topics
+        self._received: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._woken, False)
         self._begun = b""
@@ -82,11 +84,11 @@ class MqttPort:
         """What was published below the topic, as lines."""
         with suppress(BlockingIOError):
             os.read(self._woken, 4096)
-        heard = b""
+        received = b""
         with suppress(queue.Empty):
             while True:
-                heard += self._heard.get_nowait()
-        return heard
+                received += self._received.get_nowait()
+        return received
 
     def _connected(self, client: paho.Client, *_: object) -> None:
         """Runs in the library's thread."""
@@ -95,7 +97,7 @@ class MqttPort:
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
         """Runs in the library's thread."""
         topic = message.topic.removeprefix(f"{self._base}/")
-        if topic not in self._says:
-            self._heard.put(topic.encode() + b" " + bytes(message.payload) + b"\n")
+        if topic not in self._ignored_topics:
+            self._received.put(topic.encode() + b" " + bytes(message.payload) + b"\n")
             with suppress(OSError):
                 os.write(self._wake, b".")

@@ -86,7 +86,7 @@ class Server:
         self._schedule: list[tuple[float, int, FaultTrigger]] = []
         self._replug_at = inf
         self._end_at = inf
-        self._heard = b""
+        self._input = b""
         self._started = None if wait else time.monotonic()
         self._before = 0.0
         """The time of the model when the present speed began, which was at ``_started``."""
@@ -101,7 +101,7 @@ class Server:
         """
         while True:
             now = self._now()
-            self._due(now)
+            self._run_due(now)
             self._send(now)
             if (
                 self._rounds is not None
@@ -122,7 +122,7 @@ class Server:
         for _, data in self._line.advance(now):
             self._port.write(data)
 
-    def _due(self, now: float) -> None:
+    def _run_due(self, now: float) -> None:
         """A scheduled fault acts at its exact time, however late we check: the same schedule always
         hits the same line.
         """
@@ -159,7 +159,7 @@ class Server:
         )
         if wake in ready:
             return False
-        if self._listen and sys.stdin.fileno() in ready and not self._hear():
+        if self._listen and sys.stdin.fileno() in ready and not self._read_input():
             return False
         if any(reader in ready for reader in readers):
             data = self._port.read()
@@ -167,7 +167,7 @@ class Server:
                 self._line.device.receive(data, self._now())
         return True
 
-    def _hear(self) -> bool:
+    def _read_input(self) -> bool:
         """Read faults from standard input. False: it has ended, and so must we."""
         try:
             data = os.read(sys.stdin.fileno(), 4096)
@@ -176,19 +176,19 @@ class Server:
         if not data:
             self._listen = False
             return not self._end_with_stdin
-        *lines, self._heard = (self._heard + data).split(b"\n")
+        *lines, self._input = (self._input + data).split(b"\n")
         now = self._now()
         for line in lines:
             if line.strip() == b"start":
                 self._started = self._started or time.monotonic()
             elif line.strip():
                 try:
-                    self._told(line.decode("utf-8", "replace"), now)
+                    self._on_input(line.decode("utf-8", "replace"), now)
                 except ValueError as error:
                     print(f"simulator: {error}", file=sys.stderr, flush=True)  # noqa: T201
         return True
 
-    def _told(self, line: str, now: float) -> None:
+    def _on_input(self, line: str, now: float) -> None:
         """A change of speed, or a fault. Raises ``ValueError``."""
         word, _, more = line.strip().partition(" ")
         if word == "speed":

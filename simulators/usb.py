@@ -121,8 +121,8 @@ class PluggedDevice:
 def usb_error(number: int) -> USBError:
     """An error as libusb's backend creates it."""
     kind = USBTimeoutError if number == errno.ETIMEDOUT else USBError
-    made: USBError = kind(errno.errorcode[number], None, number)
-    return made
+    created: USBError = kind(errno.errorcode[number], None, number)
+    return created
 
 
 class Handle(NamedTuple):
@@ -367,8 +367,8 @@ class VirtualBus(IBackend):
             raise usb_error(errno.EBUSY)
         self._do(dev_handle, f"attach {intf}").kernel.add(intf)
 
-    def _do(self, handle: Handle, what: str) -> PluggedDevice:
+    def _do(self, handle: Handle, action: str) -> PluggedDevice:
         if handle.plugged.gone:
             raise usb_error(errno.ENODEV)
-        handle.plugged.log.append(what)
+        handle.plugged.log.append(action)
         return handle.plugged

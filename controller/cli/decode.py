@@ -138,7 +138,7 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
             yield from watch.opened(chunk.at, kept=True)
         if not chunk.sent:
             yield from watch.feed(chunk.data, chunk.at)
-    yield from watch.rest()
+    yield from watch.flush()
 
 
 def make_codec(name: str, device: str, options: list[str]) -> Codec:

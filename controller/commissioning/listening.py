@@ -118,7 +118,7 @@ class Listening:
             for at, every, data in self._polls
             if at > now or every > 0
         ]
-        if request := self._watch.request():
+        if request := self._watch.take_request():
             due.append(request)
         for data in due:
             self._link.write(data)
@@ -131,7 +131,7 @@ class Listening:
         readings: list[AnyReading] = []
         try:
             readings += self._watch.tick(arrived)
-            readings += self._watch.hear(data, arrived)
+            readings += self._watch.receive(data, arrived)
         except CodecDefectError as defect:
             readings += defect.readings
             self.trouble = f"defect in the driver: {defect}"

@@ -14,12 +14,12 @@ class Agreement(Generic[T]):
         self.value: T | None = None
         self.since: float | None = None
 
-    def held(self, value: T, at: float) -> float:
+    def update(self, value: T, at: float) -> float:
         """The value is reported at ``at``. Returns for how many seconds it has been unchanged."""
         if self.since is None or value != self.value:
             self.value, self.since = value, at
         return round(at - self.since, 3)  # the board's clock counts milliseconds
 
-    def broken(self) -> None:
+    def reset(self) -> None:
         """Reports were lost, so their value is unknown: start counting again."""
         self.since = None

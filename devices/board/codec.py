@@ -75,11 +75,11 @@ class BoardCodec(ABC):
 
     kind: ClassVar[str]
     words: ClassVar[Mapping[str, re.Pattern[str]]]
-    always: ClassVar[frozenset[str]] = frozenset()
+    accepts_late: ClassVar[frozenset[str]] = frozenset()
     """Words that are accepted even if they may have waited. The others are repeated within a
     second.
     """
-    shown: ClassVar[bool] = True
+    shows_garbage: ClassVar[bool] = True
     """Whether bytes that are not understood may be shown."""
     steady = True
     proof = FrameProof.CHECKED
@@ -94,7 +94,7 @@ class BoardCodec(ABC):
         self._arrived = 0.0
         self._lateness = Lateness(options.late_after)
         self._late, self._silence = 0, 0.0
-        self._strange: set[str] = set()  # words not understood that were already reported
+        self._reported_unknown: set[str] = set()  # words not understood that were already reported
 
     @property
     def deadline(self) -> float | None:
@@ -104,7 +104,7 @@ class BoardCodec(ABC):
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - the next report shows the gap
         """Drop a partial line. Reports may have waited meanwhile."""
         self._pending = b""
-        self._lateness.began()
+        self._lateness.restart()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """None: it sends by itself."""
@@ -140,14 +140,14 @@ class BoardCodec(ABC):
         self._lateness.kept()
 
     @abstractmethod
-    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
+    def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """Handle a report."""
 
     @abstractmethod
-    def forget(self) -> None:
+    def on_restart(self) -> None:
         """The board was restarted: its previous state is no longer valid."""
 
-    def missed(self) -> None:  # noqa: B027 - optional: not every board waits for something
+    def on_gap(self) -> None:  # noqa: B027 - optional: not every board waits for something
         """Reports before this one were lost: what was being timed may have been interrupted."""
 
     def report(
@@ -183,14 +183,14 @@ class BoardCodec(ABC):
     def _drop(self, piece: bytes, now: float, out: list[AnyReading]) -> None:
         if piece:
             self.counters.damaged += 1
-            shown = escape(piece[:64]) if self.shown else None
+            shown = escape(piece[:64]) if self.shows_garbage else None
             out.append(LinkGarbage(at=now, device=self._device, frame=shown, bytes=len(piece)))
 
     def _report(self, report: Report, now: float, out: list[AnyReading]) -> None:
         if report.kind != self.kind:
             # not a valid frame: a wrong driver must not pass for the right one
             self.counters.unknown += 1
-            self._once("kind", report.kind, now, out)
+            self._report_once("kind", report.kind, now, out)
             return
         if report.line in self._recent and (
             report.word != "boot" or now - self._arrived < HEARTBEAT_SECONDS
@@ -200,7 +200,7 @@ class BoardCodec(ABC):
         self._count(report, now, out)
         self._recent.append(report.line)
         self._last, heard_before, self._arrived = report, self._arrived, now
-        waited = self._lateness.waited(self._ms / 1000, now)
+        waited = self._lateness.is_late(self._ms / 1000, now)
         self._report_burst(waited, now - heard_before, now, out)
         self._understand(report, waited, now, out)
 
@@ -217,17 +217,21 @@ class BoardCodec(ABC):
         if report.word == "boot" or passed >= CLOCK_WRAP_MS // 2 or lost >= SEQUENCE_NUMBERS // 2:
             self._ms = report.ms
             self._recent.clear()
-            self._lateness.began()
-            self.forget()
+            self._lateness.restart()
+            self.on_restart()
             lost = 1  # what it had to report before the restart is unknown
             if report.word != "boot":
                 self.report(
-                    "boot", "not heard", now, out, escape(report.line) if self.shown else None
+                    "boot",
+                    "not heard",
+                    now,
+                    out,
+                    escape(report.line) if self.shows_garbage else None,
                 )
         else:
             self._ms += passed
         if lost or self._ms - since > MAX_REPORT_GAP_MS:
-            self.missed()
+            self.on_gap()
         if lost:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
 
@@ -247,7 +251,7 @@ class BoardCodec(ABC):
             )
             self._late = 0
 
-    def understood(self, report: Report) -> re.Match[str] | None:
+    def parse_fields(self, report: Report) -> re.Match[str] | None:
         """The fields of a report, or None if they are malformed."""
         shape = _BOOT_FIELDS if report.word == "boot" else self.words.get(report.word)
         return shape.fullmatch(report.fields) if shape is not None else None
@@ -257,30 +261,30 @@ class BoardCodec(ABC):
         a report is lost.
         """
         self.counters.unknown += 1
-        self._once("not_understood", report.word, now, out)
+        self._report_once("not_understood", report.word, now, out)
         if report.word in self.words:
-            self.missed()
+            self.on_gap()
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
     def _understand(self, report: Report, waited: bool, now: float, out: list[AnyReading]) -> None:
-        fields = self.understood(report)
-        joined = self._lateness.joined(now)
+        fields = self.parse_fields(report)
+        joined = self._lateness.is_learning(now)
         if fields is None:
             self.refuse(report, now, out)
         elif report.word == "boot":
             self.report("boot", fields["says"], now, out, escape(report.line))
-        elif joined and report.word not in self.always:
-            self.missed()  # a state report that may have waited: it will be repeated
+        elif joined and report.word not in self.accepts_late:
+            self.on_gap()  # a state report that may have waited: it will be repeated
         else:
-            self.take(
+            self.on_message(
                 BoardMessage(
                     report.word, fields, now, self._ms / 1000, waited or joined, escape(report.line)
                 ),
                 out,
             )
 
-    def _once(self, report: str, value: str, now: float, out: list[AnyReading]) -> None:
+    def _report_once(self, report: str, value: str, now: float, out: list[AnyReading]) -> None:
         """Report a value only the first time, and only so many values in all."""
-        if value not in self._strange and len(self._strange) < RECENT_LINES:
-            self._strange.add(value)
+        if value not in self._reported_unknown and len(self._reported_unknown) < RECENT_LINES:
+            self._reported_unknown.add(value)
             self.report(report, value, now, out)

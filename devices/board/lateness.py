@@ -44,7 +44,7 @@ class Lateness:
         self._unseen: tuple[float, float] | None = None
         self._gap_unknown = False  # the last report lay unread
 
-    def began(self) -> None:
+    def restart(self) -> None:
         """The board was restarted or the link reopened: its clock must be learned again."""
         self._began = None
 
@@ -56,7 +56,7 @@ class Lateness:
         """What arrives at ``now`` may have arrived at any time from ``since`` on."""
         self._unseen = since, now
 
-    def waited(self, sent: float, now: float) -> bool:
+    def is_late(self, sent: float, now: float) -> bool:
         """Whether a report with board time ``sent`` that arrived at ``now`` had waited. Neither may
         go back.
         """
@@ -77,7 +77,7 @@ class Lateness:
         difference, at = self._known
         return difference - self._late_after - MAX_DRIFT * (sent - at)
 
-    def joined(self, now: float) -> bool:
+    def is_learning(self, now: float) -> bool:
         """Whether the first report arrived so recently that its promptness is unknown; it may have
         waited.
         """

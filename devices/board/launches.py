@@ -16,13 +16,13 @@ class LaunchBoard(BoardCodec):
     def __init__(self, device: str, options: Options) -> None:
         super().__init__(device, options)
         self.spin: int | None = None
-        self.begun = False
+        self.launch_seen = False
         """Whether its launch was heard."""
-        self.waiting = False
+        self.outcome_pending = False
         """Whether its outcome is still to be reported."""
         self.candidate = False
         """Whether the outcome is a candidate only, because its launch was not heard."""
-        self.cut = False
+        self.interrupted = False
         """Whether the board was restarted in the middle of it."""
         self._ended: int | None = None  # the last spin before the board was restarted
         self._launches: int | None = None
@@ -32,30 +32,35 @@ class LaunchBoard(BoardCodec):
         self._starting = False
         self._gap = True
 
-    def forget(self) -> None:
+    def on_restart(self) -> None:
         """The board was restarted: nothing is known of the ball, wheel or dice."""
-        self.cut = self.waiting and self.begun
+        self.interrupted = self.outcome_pending and self.launch_seen
         self._ended = self._ended if self.spin is None else self.spin
         self._launches, self._starting = None, False
-        self.missed()
+        self.on_gap()
 
-    def missed(self) -> None:
+    def on_gap(self) -> None:
         """A launch may have been missed."""
         self._gap = True
 
-    def follow(self, launches: int, moving: bool) -> None:
+    def follow_count(self, launches: int, moving: bool) -> None:
         """Adopt the board's count. After a launch that was not heard, the present position may be
         its outcome, unless the board has counted no launch since its restart. A board that was
         restarted in the middle of a spin has lost its count.
         """
         if self._gap and (launches != self._launches or self._starting):
-            first, cut = self._launches is None, self.cut
+            first, cut = self._launches is None, self.interrupted
             self.begin(launches)
             if first and cut:
-                self.spin, self.cut, self.begun, self.candidate = None, True, True, True
+                self.spin, self.interrupted, self.launch_seen, self.candidate = (
+                    None,
+                    True,
+                    True,
+                    True,
+                )
             elif first and not moving:
-                self.waiting = launches > 0
-        if not self.begun and not moving:
+                self.outcome_pending = launches > 0
+        if not self.launch_seen and not moving:
             self.candidate = True
         self._gap = False
         self._launches = launches
@@ -64,7 +69,7 @@ class LaunchBoard(BoardCodec):
     def begin(self, spin: int) -> None:
         """Begin a new spin; nothing of it is reported yet."""
         self.spin, self._counted = None if spin == self._ended else spin, spin
-        self.cut, self.begun, self.waiting, self.candidate, self._starting = (
+        self.interrupted, self.launch_seen, self.outcome_pending, self.candidate, self._starting = (
             False,
             False,
             True,

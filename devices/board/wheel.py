@@ -34,7 +34,7 @@ class WheelBoard(LaunchBoard):
     def launch(
         self,
         spin: int,
-        heard: BoardMessage,
+        message: BoardMessage,
         out: list[AnyReading],
         rpm: float | None = None,
         direction: Direction | None = None,
@@ -43,52 +43,52 @@ class WheelBoard(LaunchBoard):
         sensors.
         """
         self.begin(spin)
-        self.begun = True
+        self.launch_seen = True
         for fault in [fault for fault in self._faults if fault != "sensor"]:
-            self.fault(fault, False, heard, out)
-        self.show("launched", heard, out, rpm, direction)
+            self.fault(fault, False, message, out)
+        self.show("launched", message, out, rpm, direction)
 
     def show(
         self,
         phase: Phase,
-        heard: BoardMessage,
+        message: BoardMessage,
         out: list[AnyReading],
         rpm: float | None = None,
         direction: Direction | None = None,
     ) -> None:
         """Report a phase, also if only ``spin`` or lateness changed."""
-        self.phase, self._phase_late = phase, heard.late
+        self.phase, self._phase_late = phase, message.late
         reading = WheelPhase(
-            at=heard.now,
+            at=message.now,
             device=self._device,
-            frame=heard.frame,
+            frame=message.frame,
             phase=phase,
             spin=self.spin,
             rpm=rpm,
             direction=direction,
-            late=heard.late,
+            late=message.late,
         )
         out.append(reading)
 
-    def show_live(self, heard: BoardMessage, out: list[AnyReading]) -> None:
+    def show_live(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """Repeat the phase if it was first reported by a late report and this one is live."""
-        if self.phase is not None and self._phase_late and not heard.late:
-            self.show(self.phase, heard, out)
+        if self.phase is not None and self._phase_late and not message.late:
+            self.show(self.phase, message, out)
 
     def settle(
-        self, cell: int, heard: BoardMessage, out: list[AnyReading], turns: int | None = None
+        self, cell: int, message: BoardMessage, out: list[AnyReading], turns: int | None = None
     ) -> None:
         """Report that the ball or the wheel has come to rest, and where."""
-        self.waiting = False
-        self.show("settled", heard, out)
+        self.outcome_pending = False
+        self.show("settled", message, out)
         reading = WheelCell(
-            at=heard.now,
+            at=message.now,
             device=self._device,
-            frame=heard.frame,
+            frame=message.frame,
             cell=cell,
             spin=self.spin,
             turns=turns,
-            late=heard.late or self.candidate,
+            late=message.late or self.candidate,
         )
         out.append(reading)
 
@@ -96,7 +96,7 @@ class WheelBoard(LaunchBoard):
         self,
         fault: WheelFaultName,
         active: bool,
-        heard: BoardMessage,
+        message: BoardMessage,
         out: list[AnyReading],
         detail: str | None = None,
     ) -> None:
@@ -112,9 +112,9 @@ class WheelBoard(LaunchBoard):
         else:
             detail = self._faults.pop(fault)
         reading = WheelFault(
-            at=heard.now,
+            at=message.now,
             device=self._device,
-            frame=heard.frame,
+            frame=message.frame,
             fault=fault,
             active=active,
             spin=self.spin,

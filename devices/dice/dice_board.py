@@ -64,61 +64,61 @@ class DiceBoard(LaunchBoard):
         self._shown: tuple[str, int | None, bool] | None = None
         self._faults: dict[DiceFaultName, str | None] = {}
 
-    def missed(self) -> None:
+    def on_gap(self) -> None:
         """What was seen before must be seen again for the full time; the dice may have moved."""
-        super().missed()
-        self._position.broken()
+        super().on_gap()
+        self._position.reset()
         self._moved = True
 
-    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
+    def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """``dice``: whether they move, the count of throws, the reader's health, and each die with
         its position.
         """
-        moving, throws = heard.fields["moving"] == "1", int(heard.fields["throws"])
-        dice, health = read_dice(heard.fields["dice"]), heard.fields["health"]
+        moving, throws = message.fields["moving"] == "1", int(message.fields["throws"])
+        dice, health = read_dice(message.fields["dice"]), message.fields["health"]
         known = self._launches
-        self.follow(throws, moving)
+        self.follow_count(throws, moving)
         if known is not None and throws not in (known, self.spin):
             self.begin(throws)
-            self._position.broken()  # they may be about to move
+            self._position.reset()  # they may be about to move
             self._moved = False
-        if not self.begun and not self.candidate and self.waiting:
-            self.begun = True
-            self._end_faults(heard, out)
-        lain = self._position.held((sorted(die.face for die in dice), moving), heard.at)
+        if not self.launch_seen and not self.candidate and self.outcome_pending:
+            self.launch_seen = True
+            self._end_faults(message, out)
+        lain = self._position.update((sorted(die.face for die in dice), moving), message.at)
         self._moved = self._moved or moving
-        self._fault("sensor", health != "ok", heard, out, None if health == "ok" else health)
-        if not self.waiting:
+        self._fault("sensor", health != "ok", message, out, None if health == "ok" else health)
+        if not self.outcome_pending:
             lying = dice and self._shown is not None and self._shown[0] == "settled"
-            self._show("settled" if lying else "idle", heard, out)
+            self._show("settled" if lying else "idle", message, out)
         elif moving:
-            self._show("moving", heard, out)
+            self._show("moving", message, out)
         elif lain >= self._options.settle_time:
-            self._settle(dice, health, heard, out)
+            self._settle(dice, health, message, out)
 
     def _settle(
-        self, dice: tuple[Die, ...], health: str, heard: BoardMessage, out: list[AnyReading]
+        self, dice: tuple[Die, ...], health: str, message: BoardMessage, out: list[AnyReading]
     ) -> None:
         """The dice are at rest: report their faults, or their values."""
-        self.waiting = False
-        self._end_faults(heard, out)
+        self.outcome_pending = False
+        self._end_faults(message, out)
         if self.candidate and not dice:
             return  # they were picked up since, so their position is unknown
         wrong = self._wrong(dice)
         if health != "ok" and not wrong:
             wrong["no_read"] = health
-        self._show("settled", heard, out)
+        self._show("settled", message, out)
         for fault, detail in wrong.items():
-            self._fault(fault, True, heard, out, detail)
+            self._fault(fault, True, message, out, detail)
         self._before = dice
         if not wrong:
             values = tuple(int(die.face) for die in dice)
-            late = heard.late or self.candidate
+            late = message.late or self.candidate
             out.append(
                 DiceRead(
-                    at=heard.now,
+                    at=message.now,
                     device=self._device,
-                    frame=heard.frame,
+                    frame=message.frame,
                     values=values,
                     throw=self.spin,
                     late=late,
@@ -156,31 +156,31 @@ class DiceBoard(LaunchBoard):
     def _show(
         self,
         state: Literal["idle", "moving", "settled"],
-        heard: BoardMessage,
+        message: BoardMessage,
         out: list[AnyReading],
     ) -> None:
-        if self._shown != (state, self.spin, heard.late):
-            self._shown = state, self.spin, heard.late
+        if self._shown != (state, self.spin, message.late):
+            self._shown = state, self.spin, message.late
             reading = DiceState(
-                at=heard.now,
+                at=message.now,
                 device=self._device,
-                frame=heard.frame,
+                frame=message.frame,
                 state=state,
                 throw=self.spin,
-                late=heard.late,
+                late=message.late,
             )
             out.append(reading)
 
-    def _end_faults(self, heard: BoardMessage, out: list[AnyReading]) -> None:
+    def _end_faults(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """End the faults of the previous throw. A fault of the reader remains."""
         for fault in [fault for fault in self._faults if fault != "sensor"]:
-            self._fault(fault, False, heard, out)
+            self._fault(fault, False, message, out)
 
     def _fault(
         self,
         fault: DiceFaultName,
         active: bool,
-        heard: BoardMessage,
+        message: BoardMessage,
         out: list[AnyReading],
         detail: str | None = None,
     ) -> None:
@@ -192,9 +192,9 @@ class DiceBoard(LaunchBoard):
         else:
             detail = self._faults.pop(fault)
         reading = DiceFault(
-            at=heard.now,
+            at=message.now,
             device=self._device,
-            frame=heard.frame,
+            frame=message.frame,
             fault=fault,
             active=active,
             throw=self.spin,

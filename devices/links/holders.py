@@ -115,8 +115,8 @@ def _port_users(node: str, moment: float) -> Iterator[_PortUser]:
         return
     seen = _PROCESS_SCANS.since(moment).get(key, ())
     yield from seen
-    known = {each.holder.pid for each in seen}
-    yield from (_PortUser(each, False) for each in _lock_holders(node) if each.pid not in known)
+    known = {user.holder.pid for user in seen}
+    yield from (_PortUser(user, False) for user in _lock_holders(node) if user.pid not in known)
 
 
 def _lock_holders(node: str) -> Iterator[Holder]:
@@ -168,8 +168,8 @@ def _open_terminals(process: Path) -> tuple[set[TerminalKey], set[int | None]]:
             if not stat.S_ISCHR(status.st_mode) or os.major(status.st_rdev) == _MEMORY_MAJOR:
                 continue
             if status.st_rdev == _PTY_MASTER_DEVICE:
-                told = (process / "fdinfo" / entry.name).read_text().split()
-                masters.add(int(told[told.index("tty-index:") + 1]))
+                words = (process / "fdinfo" / entry.name).read_text().split()
+                masters.add(int(words[words.index("tty-index:") + 1]))
             else:
                 terminals.add(_terminal_key(status))
     return terminals, masters
@@ -188,7 +188,9 @@ def _process_name(process: Path) -> str:
         name = (process / "comm").read_text(errors="replace").strip()
     except OSError:
         return "a program of another user"
-    return "".join(each if each.isprintable() else "?" for each in name)  # anybody may choose it
+    return "".join(
+        character if character.isprintable() else "?" for character in name
+    )  # anybody may choose it
 
 
 def _is_running(pid: int) -> bool:

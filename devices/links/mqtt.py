@@ -121,8 +121,8 @@ class MqttLink:
             while size < MAX_READ_BYTES:
                 received.append(self._lines.get_nowait())
                 size += len(received[-1]) if isinstance(received[-1], bytes) else 0
-        self._lost = next((each for each in received if isinstance(each, LinkFailedError)), None)
-        lines = b"".join(each for each in received if isinstance(each, bytes))
+        self._lost = next((item for item in received if isinstance(item, LinkFailedError)), None)
+        lines = b"".join(item for item in received if isinstance(item, bytes))
         if self._lost is not None and not lines:
             raise self._lost
         return lines
@@ -178,8 +178,8 @@ class MqttLink:
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
         # an exception here would end the library's thread unnoticed
         try:
-            given = message.topic.removeprefix(f"{self._base}/").encode()
-            topic = escape(given) if len(given) <= MAX_TOPIC_BYTES else UNREADABLE_TOPIC
+            subtopic = message.topic.removeprefix(f"{self._base}/").encode()
+            topic = escape(subtopic) if len(subtopic) <= MAX_TOPIC_BYTES else UNREADABLE_TOPIC
         except UnicodeDecodeError:
             topic = UNREADABLE_TOPIC
         text = (

@@ -73,7 +73,10 @@ def network_card_in_device(device: Path, rows: dict[UsbClassPattern, str]) -> st
     interfaces = sorted(device.glob(f"{device.name}:*"))
     kinds = (
         kind
-        for folder, prefix in ((device, "bDevice"), *((each, "bInterface") for each in interfaces))
+        for folder, prefix in (
+            (device, "bDevice"),
+            *((interface, "bInterface") for interface in interfaces),
+        )
         for kind in _read_class(folder, prefix)
     )
     return match_class(kinds, rows)

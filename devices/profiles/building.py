@@ -73,7 +73,7 @@ class FrameBuilder:
         sequence = self._profile.sequence
         number = self._of.get(sequence.field) if sequence else None
         state = self._draws.state
-        made: list[bytes] = []
+        frames: list[bytes] = []
         for n in range(count):
             self._draws.state = state
             if number is not None and number.texts:
@@ -81,8 +81,8 @@ class FrameBuilder:
             frame = self._frame(chosen)
             if frame is None:
                 return ()
-            made.append(frame)
-        return tuple(made)
+            frames.append(frame)
+        return tuple(frames)
 
     # Fields
 
@@ -90,10 +90,10 @@ class FrameBuilder:
         self, expression: Expression | None, fields: Mapping[str, FieldSpec]
     ) -> list[FramePart]:
         """The parts that these fields are made of."""
-        made = [
+        parts = [
             FramePart(name, None, None, {}) for name in (expression.groups if expression else ())
         ]
-        self._of |= {root.name: root for root in made}
+        self._of |= {root.name: root for root in parts}
         for name, field in fields.items():
             source = self._of.get(field.of or name)
             if field.value is not None:
@@ -104,11 +104,11 @@ class FrameBuilder:
                 self._of[name] = FramePart(
                     f"{name} at {field.at}", field.at, field.width, {name: there}
                 )
-                made.append(self._of[name])
+                parts.append(self._of[name])
             elif source is not None:
                 source.fields[name] = field
                 self._of[name] = source
-        return made
+        return parts
 
     def _accepts(self, root: FramePart, text: Part) -> bool:
         """Whether all fields of a part fit this text, and no condition on them fails."""
@@ -119,7 +119,7 @@ class FrameBuilder:
             )
         except (UnfitFieldError, KeyError):
             return False
-        own = {name for name, other in self._of.items() if other is root}
+        own = {name for name, part in self._of.items() if part is root}
         return all(
             conditions_hold(
                 {name: wanted for name, wanted in when.items() if name in own},
@@ -248,17 +248,17 @@ class FrameBuilder:
             room = self._room()
             length += 0 if is_open else self._draws.choice((room, room, 0, 1, 2, 4, 8))
         cells = list(self._filler() * length)
-        taken: dict[int, str] = {}
+        set_cells: dict[int, str] = {}
         parts = [(0, lead), (length - len(trail), trail)]
         for at, width, text in placed:
             begin = at if at >= 0 else length + at
             # up to the end
             parts.append((begin, text if width is not None else text.ljust(length - begin, "0")))
         for begin, text in parts:
-            for place, each in enumerate(text, begin):
-                if not 0 <= place < length or taken.setdefault(place, each) != each:
+            for place, character in enumerate(text, begin):
+                if not 0 <= place < length or set_cells.setdefault(place, character) != character:
                     return None
-                cells[place] = each
+                cells[place] = character
         return "".join(cells)
 
     def _room(self) -> int:
@@ -290,18 +290,18 @@ class FrameBuilder:
 
     def _finished(self, frame: Part) -> bytes | None:
         """With its length, its checksum, its escapes and the end of a line."""
-        framing, made = self._profile.framing, bytearray(frame.encode("latin-1"))
+        framing, data = self._profile.framing, bytearray(frame.encode("latin-1"))
         if framing.form == "length":
             try:
-                size = (len(made) - framing.adds).to_bytes(framing.width, framing.order)
+                size = (len(data) - framing.adds).to_bytes(framing.width, framing.order)
             except OverflowError:
                 return None
-            made[framing.at : framing.at + framing.width] = size
-        if self._check is not None and (checked := self._checked(bytes(made))) is not None:
-            made = bytearray(checked)
+            data[framing.at : framing.at + framing.width] = size
+        if self._check is not None and (checked := self._checked(bytes(data))) is not None:
+            data = bytearray(checked)
         if framing.form == "line":
-            return bytes(made) + framing.ends[:1].encode("latin-1")
-        return _escaped(bytes(made), framing.start, framing.end, framing.escape, framing.escape_xor)
+            return bytes(data) + framing.ends[:1].encode("latin-1")
+        return _escaped(bytes(data), framing.start, framing.end, framing.escape, framing.escape_xor)
 
     def _checked(self, frame: bytes) -> bytes | None:
         """With the right checksum. None: there is no place for it."""
@@ -387,9 +387,9 @@ def _escaped(frame: bytes, start: str, end: str, escape: str, mask: int) -> byte
     """The frame with the bytes between its marks escaped."""
     if not escape:
         return frame
-    marks = {ord(each) for each in (*start, *end, *escape)}
+    marks = {ord(mark) for mark in (*start, *end, *escape)}
     inside = frame[len(start) : len(frame) - len(end)]
-    made = bytearray()
+    escaped = bytearray()
     for byte in inside:
-        made += bytes((ord(escape), byte ^ mask)) if byte in marks else bytes((byte,))
-    return frame[: len(start)] + bytes(made) + frame[len(frame) - len(end) :]
+        escaped += bytes((ord(escape), byte ^ mask)) if byte in marks else bytes((byte,))
+    return frame[: len(start)] + bytes(escaped) + frame[len(frame) - len(end) :]

@@ -97,10 +97,10 @@ class ChecksumVerifier:
         if begin is None or begin - self._of.short <= self._of.first:
             # a checksum over no bytes proves nothing
             return False
-        given = frame[begin : begin + self._width]
+        received = frame[begin : begin + self._width]
         if self._of.encoding != "hex":
-            return given == self.written(frame, begin)
-        return given.upper() == self.written(frame, begin)
+            return received == self.written(frame, begin)
+        return received.upper() == self.written(frame, begin)
 
     def place(self, frame: bytes) -> int | None:
         """Where the checksum begins in a frame. None: the frame is too short."""

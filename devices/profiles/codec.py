@@ -120,7 +120,7 @@ class ProfileCodec:
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last frame
         """Drop a partial frame; keep what is known of the device."""
         self._stream.reopened()
-        self._beat.reopened()
+        self._beat.on_reopened()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """The polls listed in the profile."""
@@ -389,10 +389,10 @@ class ProfileCodec:
     ) -> None:
         values = fitting.values
         if fitting.message.beat:
-            out += self._beat.heard(now)
+            out += self._beat.on_frame(now)
             values[LATE] = self._beat.late
         elif self._profile.pace.period:
-            values[LATE] = self._beat.beside(now)
+            values[LATE] = self._beat.is_other_late(now)
         elif self._kept_at == now:
             values[LATE] = True
         self.counters.late += values[LATE]

@@ -64,7 +64,7 @@ class TextDomain(msgspec.Struct, frozen=True):
         """Whether it can have this value."""
         if not isinstance(value, str) or "\\" in value:
             return isinstance(value, str)  # an escaped text stands for bytes
-        if not all(each.isprintable() and each <= "\xff" for each in value):
+        if not all(character.isprintable() and character <= "\xff" for character in value):
             return False
         if self.stripped and value != value.strip():
             return False
@@ -87,13 +87,12 @@ class ValueDomain(msgspec.Struct, frozen=True):
     def may_be(self, value: Any) -> bool:
         """Whether it can have this value."""
         return any(
-            value == each and isinstance(value, bool) == isinstance(each, bool)
-            for each in self.values
+            value == own and isinstance(value, bool) == isinstance(own, bool) for own in self.values
         )
 
     def key(self, text: str) -> bool:
         """Whether a value, as it is written in a map, can be this text."""
-        return any(str(each) == text for each in self.values if each is not None)
+        return any(str(own) == text for own in self.values if own is not None)
 
 
 class AnyDomain(msgspec.Struct, frozen=True):
@@ -143,12 +142,12 @@ def field_domain(
     kinds = [each for kind in text.kinds for each in _before_map(kind, field)]
     # a blank is no value whatever the map says
     unmapped = text.absent and field.blank is None and not field.fixed
-    given = FieldDomain(tuple(kinds), unmapped)
+    domain = FieldDomain(tuple(kinds), unmapped)
     if table is not None:
-        given = _mapped(given, field, table)
-    absent = given.absent or field.blank is not None or field.optional or field.keep
+        domain = _mapped(domain, field, table)
+    absent = domain.absent or field.blank is not None or field.optional or field.keep
     # what is kept may be of another message
-    return FieldDomain((*given.kinds, AnyDomain()) if field.keep else given.kinds, absent)
+    return FieldDomain((*domain.kinds, AnyDomain()) if field.keep else domain.kinds, absent)
 
 
 def _before_map(kind: ValueKind, field: FieldSpec) -> list[ValueKind]:
@@ -166,17 +165,17 @@ def _before_map(kind: ValueKind, field: FieldSpec) -> list[ValueKind]:
             if isinstance(each, int | float) and not isinstance(each, bool)
         ]
         rest = tuple(each for each in kind.values if isinstance(each, bool))
-        made: list[ValueKind] = [ValueDomain(rest)] if rest else []
+        kinds: list[ValueKind] = [ValueDomain(rest)] if rest else []
         if field.encoding != "text":
-            return [*made, *([_unbounded_numbers(field)] if texts or numbers else [])]
+            return [*kinds, *([_unbounded_numbers(field)] if texts or numbers else [])]
         if field.fixed:
             return [ValueDomain((field.fixed,))] if field.fixed in texts else []
         texts = [each.strip() if field.strip else each for each in texts]
         unscaled = field.bits is None and field.min is None and field.max is None
         plain = unscaled and not (field.times != 1 or field.plus or field.decimals)
         if numbers and not plain:
-            made.append(_unbounded_numbers(field))
-        return [*made, ValueDomain((*texts, *(numbers if plain else ())))]
+            kinds.append(_unbounded_numbers(field))
+        return [*kinds, ValueDomain((*texts, *(numbers if plain else ())))]
     if isinstance(kind, TextDomain):
         if field.fixed:
             stripped = TextDomain(kind.width, kind.stripped or field.strip, kind.fits)
@@ -221,8 +220,8 @@ def _within_bounds(numbers: NumberDomain, field: FieldSpec) -> list[ValueKind]:
     )
 
 
-def _mapped(given: FieldDomain, field: FieldSpec, table: Mapping[str, Any]) -> FieldDomain:
-    values = tuple(value for key, value in table.items() if given.key(key))
+def _mapped(unmapped: FieldDomain, field: FieldSpec, table: Mapping[str, Any]) -> FieldDomain:
+    values = tuple(value for key, value in table.items() if unmapped.key(key))
     others = () if field.otherwise is None else (field.otherwise,)
     kinds = (ValueDomain((*values, *others)),) if values or others else ()
-    return FieldDomain(kinds if given.kinds or given.absent else ())
+    return FieldDomain(kinds if unmapped.kinds or unmapped.absent else ())

@@ -21,13 +21,13 @@ class PseudoRandom:
         self.state = (self.state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
         return (self.state >> 33) % bound
 
-    def choice(self, of: Sequence[T]) -> T:
+    def choice(self, items: Sequence[T]) -> T:
         """One of them."""
-        return of[self.below(len(of))]
+        return items[self.below(len(items))]
 
-    def some(self, of: Sequence[T], most: int) -> list[T]:
+    def some(self, items: Sequence[T], most: int) -> list[T]:
         """At most so many of them, in their order."""
-        left = list(of)
+        left = list(items)
         while len(left) > most:
             del left[self.below(len(left))]
         return left

@@ -51,15 +51,15 @@ def _blind(profile: Profile) -> str | None:
     """A wheel whose profile never says a number is only heard, and what no frame gives never
     comes.
     """
-    said = [*profile.say, *(each for message in profile.message for each in message.say)]
-    if profile.kind == "wheel" and RESULT_READING not in {each.reading for each in said}:
+    readings = [*profile.say, *(spec for message in profile.message for spec in message.say)]
+    if profile.kind == "wheel" and RESULT_READING not in {spec.reading for spec in readings}:
         return (
             f"no number can come: the profile {profile.name} says no {RESULT_READING}; "
             "write one from the maker's document (docs/technician/profiles.md)"
         )
-    for at, what in unreached(profile):
+    for at, problem in unreached(profile):
         return (
-            f"the profile {profile.name}: {format_path(at)}: {what}; "
+            f"the profile {profile.name}: {format_path(at)}: {problem}; "
             "`novamas profile check` lists all such places"
         )
     return None

@@ -57,9 +57,9 @@ class Expression:
         """A text that it matches, with these texts of groups where they come. None: this try gave
         none.
         """
-        made = self._one_of(self._ways, draws, wanted)
-        fits = made is not None and self._whole.fullmatch(made.encode("latin-1"))
-        return made if fits else None
+        text = self._one_of(self._ways, draws, wanted)
+        fits = text is not None and self._whole.fullmatch(text.encode("latin-1"))
+        return text if fits else None
 
     def _one_of(
         self, ways: list[list[_Item]], draws: PseudoRandom, wanted: Mapping[str, str]
@@ -75,14 +75,14 @@ class Expression:
             for _ in range(
                 draws.choice((item.least, item.least + draws.below(most - item.least + 1)))
             ):
-                made = (
+                part = (
                     draws.choice(item.characters)
                     if item.ways is None
                     else self._one_of(item.ways, draws, wanted)
                 )
-                if made is None:
+                if part is None:
                     return None
-                parts.append(made)
+                parts.append(part)
         return "".join(parts)
 
     def _alternatives(self) -> list[list[_Item]]:
@@ -138,6 +138,6 @@ def _characters(atom: str) -> str:
     """The characters that an atom matches, plain ones first and most often."""
     matches = re.compile(atom.encode("latin-1"))
     found = [chr(byte) for byte in range(256) if matches.fullmatch(bytes((byte,)))]
-    plain = [each for each in found if each in _ALPHANUMERIC]
-    printable = [each for each in found if " " <= each <= "~"]
+    plain = [character for character in found if character in _ALPHANUMERIC]
+    printable = [character for character in found if " " <= character <= "~"]
     return "".join(plain * 2 + printable * 2) or "".join(found)

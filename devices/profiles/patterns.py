@@ -25,7 +25,7 @@ def compiled(pattern: str, longest: int, *, searched: bool = False) -> re.Patter
     tried again.
     """
     try:
-        made = re.compile(pattern.encode("latin-1"))
+        expression = re.compile(pattern.encode("latin-1"))
     except UnicodeEncodeError:
         raise ValueError(
             "is not an expression for bytes: it contains a character above \\u00ff"
@@ -40,7 +40,7 @@ def compiled(pattern: str, longest: int, *, searched: bool = False) -> re.Patter
         raise ValueError(
             "can match in too many ways; limit its repeats, as in [0-9]{1,3}, or use fewer"
         )
-    return made
+    return expression
 
 
 class _WayCounter:

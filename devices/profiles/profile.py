@@ -26,7 +26,7 @@ def parse_profile(text: str) -> Profile:
             (ProfileMistake(0, "", f"a profile may have at most {MAX_PROFILE_BYTES} bytes"),)
         )
     try:
-        given = places.loads(text)
+        document = places.loads(text)
     except (ValueError, RecursionError) as error:
         found = _TOML_ERROR.fullmatch(str(error))
         line, place, what = (
@@ -36,7 +36,7 @@ def parse_profile(text: str) -> Profile:
         )
         raise ProfileError((ProfileMistake(line, place, what),)) from error
     notes: Notes = []
-    profile = read_section(Profile, given, (), notes)
+    profile = read_section(Profile, document, (), notes)
     if not notes:  # a value that was not read could cause misleading errors
         notes += flaws(profile)
     if notes:
@@ -53,11 +53,11 @@ def doubts(text: str) -> tuple[ProfileMistake, ...]:
 
 def _with_lines(notes: Notes, text: str) -> tuple[ProfileMistake, ...]:
     lines = places.line_numbers(text)
-    made = {
+    mistakes = {
         ProfileMistake(places.line_of(lines, at) or 0, places.format_path(at), what)
         for at, what in notes
     }
-    return tuple(sorted(made, key=lambda mistake: (mistake.line, mistake.place, mistake.what)))
+    return tuple(sorted(mistakes, key=lambda mistake: (mistake.line, mistake.place, mistake.what)))
 
 
 def shipped_profile(name: str) -> Profile:

@@ -43,7 +43,10 @@ def unreachable(profile: Profile) -> Notes:
         _message(("message", index), message, common, profile, used, notes)
     for index, say in enumerate(profile.say):
         # whatever a message makes of these fields, another message may make of them too
-        every = {**common, **{name: ANYTHING for each in profile.message for name in each.fields}}
+        every = {
+            **common,
+            **{name: ANYTHING for message_spec in profile.message for name in message_spec.fields},
+        }
         _conditions(("say", index), say.when, say.unless, every, notes)
     for name, keys in used.items():
         lost = [key for key in profile.maps[name] if key not in keys]
@@ -117,11 +120,11 @@ def _fields(
                 used.setdefault(field.map, set()).update(keys)
             else:
                 notes += [_never_received((*here, "map"), key) for key in table if key not in keys]
-        made = field_domain(source, field, table)
+        domain = field_domain(source, field, table)
         if not field_domain(source, _without_keep(field), table).kinds and not _is_bare(field):
             notes.append((here, _why_no_value(before)))
         _placeholders(here, field, {**fields, **known}, notes)
-        known[name] = made
+        known[name] = domain
 
 
 def _unmapped(field: FieldSpec) -> FieldSpec:
@@ -224,7 +227,7 @@ def _lengths(
         notes.append(
             ((*at, "length"), f"can never be: a frame has room for {max(longest, 0)} bytes")
         )
-    limit = next((each for each in (message.length, whole) if each is not None), longest)
+    limit = next((length for length in (message.length, whole) if length is not None), longest)
     if len(message.starts) > limit:
         notes.append(((*at, "starts"), f"is longer than the message, which has {limit} bytes"))
     for name, field in message.fields.items():
@@ -277,9 +280,9 @@ def _conditions(
     for key, conditions in (("when", when), ("unless", unless)):
         for name, wanted in conditions.items():
             notes += [
-                ((*at, key, name), _never_has(name, one, known[name]))
-                for one in _each(wanted)
-                if name in known and not known[name].may_be(one)
+                ((*at, key, name), _never_has(name, value, known[name]))
+                for value in _each(wanted)
+                if name in known and not known[name].may_be(value)
             ]
 
 
@@ -290,6 +293,6 @@ def _each(wanted: Any) -> Iterable[Any]:
 def _never_has(name: str, value: Any, domain: FieldDomain) -> str:
     if value == "":
         return f"{name} always has a value; remove the condition, or make the field `optional`"
-    some = [each for kind in domain.kinds for each in getattr(kind, "values", ())]
-    there = f"; it may be {', '.join(repr(each) for each in some[:8])}" if some else ""
+    values = [possible for kind in domain.kinds for possible in getattr(kind, "values", ())]
+    there = f"; it may be {', '.join(repr(possible) for possible in values[:8])}" if values else ""
     return f"{name} is never {value!r}{there}"

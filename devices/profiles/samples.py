@@ -90,7 +90,7 @@ def narrow(known: Samples, when: Conditions, unless: Conditions) -> Samples:
     """The values of fields under these conditions. A field that may be any text has only the
     required values.
     """
-    made = dict(known)
+    narrowed = dict(known)
     for name in {*when, *unless} & set(known):
         one_when = {name: when[name]} if name in when else {}
         one_unless = {name: unless[name]} if name in unless else {}
@@ -100,10 +100,10 @@ def narrow(known: Samples, when: Conditions, unless: Conditions) -> Samples:
             if conditions_hold(one_when, one_unless, {name: value})
         )
         wanted = when[name] if name in when and not left else left
-        made[name] = Sample(
+        narrowed[name] = Sample(
             tuple(wanted) if isinstance(wanted, list | tuple) else (wanted,), known[name].span
         )
-    return made
+    return narrowed
 
 
 def missing_keys(field: FieldSpec, source: Sample, table: Mapping[str, Any]) -> list[int]:

@@ -46,18 +46,18 @@ def conditions_hold(when: Conditions, unless: Conditions, values: Values) -> boo
 
 
 def _is_wanted(value: Any, wanted: Any) -> bool:
-    given = "" if value is None else value
+    actual = "" if value is None else value
     return any(
-        given == one and isinstance(given, bool) == isinstance(one, bool)
-        for one in (wanted if isinstance(wanted, list) else [wanted])
+        actual == allowed and isinstance(actual, bool) == isinstance(allowed, bool)
+        for allowed in (wanted if isinstance(wanted, list) else [wanted])
     )
 
 
 def template_fields(template: Any) -> Iterator[str]:
     """The fields that a template names. Raises ``ValueError`` for malformed braces."""
     if isinstance(template, list):
-        for one in template:
-            yield from template_fields(one)
+        for item in template:
+            yield from template_fields(item)
     elif isinstance(template, str):
         for _, name, form, conversion in Formatter().parse(template):
             if name is not None:
@@ -72,7 +72,7 @@ def template_fields(template: Any) -> Iterator[str]:
 def fill_template(template: Any, values: Values) -> Any:
     """Fill in a template: ``{name}`` alone gives the value itself; within other text, its text."""
     if isinstance(template, list):
-        return [fill_template(one, values) for one in template]
+        return [fill_template(item, values) for item in template]
     if not isinstance(template, str):
         return template
     parts = list(Formatter().parse(template))
@@ -93,12 +93,12 @@ def make_reading(say: ReadingSpec, values: Values) -> AnyReading:
     """
     kind = READING_TYPES[say.reading]
     fields = reading_fields(kind)
-    given = {
+    filled = {
         key: suit_type(fields[key], fill_template(template, values))
         for key, template in say.fill.items()
     }
     present = {
-        key: value for key, value in given.items() if value is not None or fields[key].required
+        key: value for key, value in filled.items() if value is not None or fields[key].required
     }
     if isinstance(present.get("card"), str) and present["card"] not in CARDS:
         raise UnfitFieldError

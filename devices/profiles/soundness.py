@@ -90,10 +90,10 @@ def _framing(framing: FramingSpec, notes: Notes) -> None:
     needed, allowed = _FORM_KEYS[framing.form]
     default = FramingSpec()
     for key in FramingSpec.__struct_fields__:
-        given = getattr(framing, key) != getattr(default, key)
-        if given and key not in _COMMON_KEYS | needed | allowed:
+        is_set = getattr(framing, key) != getattr(default, key)
+        if is_set and key not in _COMMON_KEYS | needed | allowed:
             notes.append((("framing", key), f"does not apply to form {framing.form}; remove it"))
-        if not given and key in needed:
+        if not is_set and key in needed:
             notes.append((("framing",), f"missing key `{key}`, required by form {framing.form}"))
     wrong = {
         "ends": (
@@ -377,11 +377,11 @@ def _readings(
         else:
             _reading(here, say, samples.narrow(known, say.when, say.unless), notes)
         if say.reading in _RESULTS and say.twice is None and profile.checksum is None:
-            what = (
+            remedy = (
                 "`twice = true` if the device repeats it, or `twice = false` to accept "
                 "that a damaged frame may give a result"
             )
-            notes.append((here, f"reports a result without [checksum]; add {what}"))
+            notes.append((here, f"reports a result without [checksum]; add {remedy}"))
         if say.twice and not say.reading:
             notes.append(((*here, "twice"), "applies only with `reading`; remove it"))
 
@@ -392,12 +392,12 @@ def _reading(at: KeyPath, say: ReadingSpec, known: Samples, notes: Notes) -> Non
     for key in say.fill:
         if key in _FILLED_BY_CODEC or key not in fields:
             there = ", ".join(name for name in fields if name not in _FILLED_BY_CODEC)
-            what = (
+            problem = (
                 "is filled in by Novamás; remove it"
                 if key in _FILLED_BY_CODEC
                 else f"{say.reading} has no such field"
             )
-            notes.append(((*at, "with", key), f"{what}; there are: {there or 'none'}"))
+            notes.append(((*at, "with", key), f"{problem}; there are: {there or 'none'}"))
         elif _template((*at, "with", key), say.fill[key], known, notes) and (
             flaw := samples.field_flaw(kind, key, say.fill[key], known)
         ):

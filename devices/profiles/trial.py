@@ -41,10 +41,10 @@ def find_checksum(profile: Profile, data: bytes) -> tuple[int, ChecksumSpec] | N
     if profile.checksum is None:
         return None
     tried = (
-        (count_frames(replace(profile, checksum=other), data), other)
-        for other in _other_checksums(profile.checksum)
+        (count_frames(replace(profile, checksum=candidate), data), candidate)
+        for candidate in _other_checksums(profile.checksum)
     )
-    found, best = max(tried, key=lambda each: each[0], default=(0, profile.checksum))
+    found, best = max(tried, key=lambda result: result[0], default=(0, profile.checksum))
     return (found, best) if found >= max(2, count_unchecked_frames(profile, data) / 2) else None
 
 
@@ -56,6 +56,6 @@ def _other_checksums(checksum: ChecksumSpec) -> Iterator[ChecksumSpec]:
     for kind in ("xor", "sum", "lrc", *NAMED_CRCS):
         for encoding in orders[: 1 if width == 1 else None]:
             for first in dict.fromkeys((checksum.first, *TRIED_STARTS)):
-                other = replace(checksum, kind=kind, encoding=encoding, first=first, crc=None)
-                if checksum_width(replace(other, width=0)) == width:
-                    yield other
+                candidate = replace(checksum, kind=kind, encoding=encoding, first=first, crc=None)
+                if checksum_width(replace(candidate, width=0)) == width:
+                    yield candidate

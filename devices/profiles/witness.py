@@ -113,8 +113,8 @@ class _WitnessSearch:
 
     def why(self, index: int) -> str:
         """What took the frames instead."""
-        taken = self._others[index].most_common(1)
-        return f"; {taken[0][0]!r} takes what was tried" if taken else ""
+        others = self._others[index].most_common(1)
+        return f"; {others[0][0]!r} takes what was tried" if others else ""
 
     def _try(self, index: int, say: ReadingSpec | None, wanted: KeyPath) -> None:
         message = self._profile.message[index]

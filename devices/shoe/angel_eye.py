@@ -50,7 +50,7 @@ class _RecentReport(NamedTuple):
 
     seq: int
     body: bytes
-    heard: float
+    last_at: float
 
 
 class AngelEye:
@@ -125,7 +125,7 @@ class AngelEye:
         self.counters.bytes += len(data)
         if data and self._reopened:
             self._recent = deque(
-                (each._replace(heard=now) for each in self._recent), MAX_INTERLEAVED
+                (report._replace(last_at=now) for report in self._recent), MAX_INTERLEAVED
             )
             self._reopened = False
         out: list[AnyReading] = [*self._pace.burst(now)]
@@ -223,10 +223,12 @@ class AngelEye:
         older one is a copy only if it arrived a short time ago; otherwise it is another report with
         the same number. Two resets are never copies of each other.
         """
-        for place, each in enumerate(self._recent, 1):
-            known = place == len(self._recent) or (body != b"S" and now - each.heard <= self._mixed)
-            if known and (each.seq, each.body) == (seq, body):
-                self._recent[place - 1] = each._replace(heard=now)
+        for place, report in enumerate(self._recent, 1):
+            known = place == len(self._recent) or (
+                body != b"S" and now - report.last_at <= self._mixed
+            )
+            if known and (report.seq, report.body) == (seq, body):
+                self._recent[place - 1] = report._replace(last_at=now)
                 return True
         return False
 

@@ -77,7 +77,7 @@ class Barcode:
         self._repeat = options.repeat
         self._framing = framing
         self._pace = HandPace(device, options.min_draw)
-        self._heard = 0.0  # when the last byte arrived
+        self._last_byte_at = 0.0  # when the last byte arrived
         # a partial code left by a closed link: when to report it, and its bytes
         self._cut: tuple[float, int] | None = None
         # the last code, when it arrived, and whether it was late
@@ -89,8 +89,8 @@ class Barcode:
     @property
     def deadline(self) -> float | None:
         """When a burst is over, or an incomplete code is abandoned."""
-        begun = self._heard + CODE_TIMEOUT_SECONDS if self._framing.pending else None
-        times = (self._pace.deadline, begun, self._cut and self._cut[0])
+        timeout = self._last_byte_at + CODE_TIMEOUT_SECONDS if self._framing.pending else None
+        times = (self._pace.deadline, timeout, self._cut and self._cut[0])
         return min((time for time in times if time is not None), default=None)
 
     def opened(self, now: float) -> None:
@@ -130,10 +130,10 @@ class Barcode:
         if self._cut is not None:
             self._lose(self._cut[1], now, out)
             self._cut = None
-        if self._framing.pending and now >= self._heard + CODE_TIMEOUT_SECONDS:
+        if self._framing.pending and now >= self._last_byte_at + CODE_TIMEOUT_SECONDS:
             self._lose(self._framing.drop(), now, out)
         if data:
-            self._heard = now
+            self._last_byte_at = now
             self.counters.bytes += len(data)
             reports = self._framing.frames
             scans = self._framing.push(data)

@@ -166,15 +166,15 @@ class BeeTek:
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
     def _frame(self, match: re.Match[bytes], now: float, out: list[AnyReading]) -> None:
-        mode, what = (match["mode"] or b"").decode("ascii"), match["what"].decode("ascii")
+        mode, content = (match["mode"] or b"").decode("ascii"), match["what"].decode("ascii")
         evidence = escape(match[0])
         if mode and mode != f"{GAME_MODE}Alarm":
             self._switch(mode, now, out)
-        if what.startswith("Card:"):
-            self._draw(self._card(what, now, out), mode, evidence, now, out)
-        elif what == mode == GAME_MODE:
+        if content.startswith("Card:"):
+            self._draw(self._card(content, now, out), mode, evidence, now, out)
+        elif content == mode == GAME_MODE:
             self._draw(None, mode, evidence, now, out)
-        elif alarm := _ALARM.fullmatch(what):
+        elif alarm := _ALARM.fullmatch(content):
             self._begin(
                 ALARMS.get(alarm["code"] or "", "alarm"),
                 alarm["detail"].strip(),
@@ -182,16 +182,16 @@ class BeeTek:
                 now,
                 out,
             )
-        elif _WARNING.fullmatch(what):
-            self._begin("warning", what, evidence, now, out)
+        elif _WARNING.fullmatch(content):
+            self._begin("warning", content, evidence, now, out)
         else:
             self.counters.unknown += 1
-            if _MAYBE_CARD.search(what):
+            if _MAYBE_CARD.search(content):
                 self._miss(now, out)
             else:
                 out.append(
                     DeviceReport(
-                        at=now, device=self._device, frame=evidence, report="said", value=what
+                        at=now, device=self._device, frame=evidence, report="said", value=content
                     )
                 )
 
@@ -208,11 +208,11 @@ class BeeTek:
         if mode != GAME_MODE:
             self._fault("warning", f"mode {mode}", True, None, now, out)
 
-    def _card(self, what: str, now: float, out: list[AnyReading]) -> str | None:
+    def _card(self, content: str, now: float, out: list[AnyReading]) -> str | None:
         """The card of a frame. None if its code is invalid: a card left the shoe, but it is
         unknown.
         """
-        match = _CARD.fullmatch(what)
+        match = _CARD.fullmatch(content)
         if match is None:
             return None
         order = "rank first" if match["rank"] else "suit first"

@@ -72,8 +72,8 @@ class DeckMate1:
         out: list[AnyReading] = []
         *lines, rest = re.split(rb"[\r\n\x00]", self._pending + data)
         for line in lines:
-            if kept := self._shortened(line, now, out).strip():
-                self._line(kept, now, out)
+            if stripped := self._shortened(line, now, out).strip():
+                self._line(stripped, now, out)
         self._pending = self._shortened(rest, now, out)
         return out
 
@@ -90,8 +90,8 @@ class DeckMate1:
             self._garbage(line, now, out)
             return
         history, banner = _HISTORY.search(text) is not None, _BANNER.search(text) is not None
-        told = _HEAD.fullmatch(text) or (self._counters and _COUNTER.fullmatch(text))
-        if not (history or banner or told):
+        known = _HEAD.fullmatch(text) or (self._counters and _COUNTER.fullmatch(text))
+        if not (history or banner or known):
             self._counters = False
             self._garbage(line, now, out)
             return

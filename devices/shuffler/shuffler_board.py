@@ -46,8 +46,8 @@ class ShufflerBoard(BoardCodec):
     """One shuffler. See :class:`devices.codec.Codec`."""
 
     kind = "shuffler"
-    always = frozenset({"verdict", "packet"})
-    shown = False
+    accepts_late = frozenset({"verdict", "packet"})
+    shows_garbage = False
     words: ClassVar[Mapping[str, re.Pattern[str]]] = {
         "state": re.compile(
             rf"(?P<state>{'|'.join(STATES)}),(?P<packets>\d{{1,5}})(?:,(?P<detail>[a-z][a-z_]{{0,31}}))?"
@@ -67,17 +67,17 @@ class ShufflerBoard(BoardCodec):
         self._state: tuple[str, str | None, bool] | None = None
         self._packets: int | None = None
 
-    def forget(self) -> None:
+    def on_restart(self) -> None:
         """The board was restarted: its last action is over."""
         self._state = None
         self._packets = None
 
-    def understood(self, report: Report) -> re.Match[str] | None:
+    def parse_fields(self, report: Report) -> re.Match[str] | None:
         """Reject a report that names cards in any way other than a verdict."""
-        fields = super().understood(report)
+        fields = super().parse_fields(report)
         if fields is None or report.word != "verdict":
             return None if _CARD_TEXT.search(report.fields) else fields
-        named = [_cards(fields[which]) for which in ("missing", "extra")]
+        named = [_cards(fields[name]) for name in ("missing", "extra")]
         wrong = "0" in (fields["count_right"], fields["set_right"])
         return (
             fields
@@ -93,57 +93,59 @@ class ShufflerBoard(BoardCodec):
         if _CARD_TEXT.search(report.fields):
             self.report("cards_refused", report.word, now, out)
 
-    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
+    def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """``state``, also every second; ``verdict`` and ``packet``, once."""
-        fields = heard.fields
-        if heard.word == "verdict":
+        fields = message.fields
+        if message.word == "verdict":
             out.append(
                 ShufflerVerdict(
-                    at=heard.now,
+                    at=message.now,
                     device=self._device,
-                    frame=heard.frame,
+                    frame=message.frame,
                     decks=_number(fields["decks"]),
                     count=_number(fields["count"]),
                     count_right=VERDICTS[fields["count_right"]],
                     set_right=VERDICTS[fields["set_right"]],
                     missing=_cards(fields["missing"]),
                     extra=_cards(fields["extra"]),
-                    late=heard.late,
+                    late=message.late,
                 )
             )
             return
         packets = int(fields["packets"])
-        self._missing(packets - (heard.word == "packet"), heard, out)
+        self._missing(packets - (message.word == "packet"), message, out)
         self._packets = packets
-        if heard.word == "packet":
+        if message.word == "packet":
             out.append(
                 ShufflerPacket(
-                    at=heard.now,
+                    at=message.now,
                     device=self._device,
-                    frame=heard.frame,
+                    frame=message.frame,
                     size=int(fields["size"]),
                     to=fields["to"],
                     index=packets,
-                    late=heard.late,
+                    late=message.late,
                 )
             )
-        elif self._state != (fields["state"], fields["detail"], heard.late):
-            self._state = fields["state"], fields["detail"], heard.late
+        elif self._state != (fields["state"], fields["detail"], message.late):
+            self._state = fields["state"], fields["detail"], message.late
             out.append(
                 ShufflerState(
-                    at=heard.now,
+                    at=message.now,
                     device=self._device,
-                    frame=heard.frame,
+                    frame=message.frame,
                     state=STATES[fields["state"]],
                     detail=fields["detail"],
-                    late=heard.late,
+                    late=message.late,
                 )
             )
 
-    def _missing(self, before: int, heard: BoardMessage, out: list[AnyReading]) -> None:
+    def _missing(self, before: int, message: BoardMessage, out: list[AnyReading]) -> None:
         """Packets that came out without being reported."""
         if self._packets is not None and before > self._packets:
-            self.report("packets_missed", str(before - self._packets), heard.now, out, heard.frame)
+            self.report(
+                "packets_missed", str(before - self._packets), message.now, out, message.frame
+            )
 
 
 def _cards(named: str) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ class CcTalkCodec:
         self._echoed = False
         self._line = "whole"
         self._clean = 0
-        self._owed = False  # an echo is missing: it may yet come, and old answers with it
+        self._echo_missing = False  # an echo is missing: it may yet come, and old answers with it
         self._unsure_until = -inf
         self._late, self._silence = 0, 0.0
 
@@ -129,9 +129,9 @@ class CcTalkCodec:
         self._pending = self._junk = b""
         self._asked, self._echo = None, None
         self._overdue.clear()
-        self._next, self._owed = now, True
+        self._next, self._echo_missing = now, True
         for acceptor in self._acceptors.values():
-            acceptor.reconnect(now)
+            acceptor.on_reconnected(now)
 
     @property
     def opening(self) -> None:
@@ -156,7 +156,9 @@ class CcTalkCodec:
         """Ask the acceptor that has waited longest, if none is being asked."""
         if self._asked is not None or now < self._next:
             return b""
-        acceptor = min(self._acceptors.values(), key=lambda each: (each.due, each.address))
+        acceptor = min(
+            self._acceptors.values(), key=lambda candidate: (candidate.due, candidate.address)
+        )
         if now < acceptor.due:
             return b""
         header, data = acceptor.request(now)
@@ -173,18 +175,18 @@ class CcTalkCodec:
         out: list[AnyReading] = []
         if not data:
             if now >= self._answer_by:
-                self._give_up(now, out)
+                self._on_overdue(now, out)
             return out
         self.counters.bytes += len(data)
-        if self._owed:
-            self._owed, self._unsure_until = False, now + MAX_LIVE_DELAY_SECONDS
-        heard, begin = self._pending + data, 0
-        while begin < len(heard):
-            found = frames.read_frame(heard, begin, self._acceptors, self._crc)
+        if self._echo_missing:
+            self._echo_missing, self._unsure_until = False, now + MAX_LIVE_DELAY_SECONDS
+        received, begin = self._pending + data, 0
+        while begin < len(received):
+            found = frames.read_frame(received, begin, self._acceptors, self._crc)
             if found is True:
                 break
             if found is False:
-                self._junk += heard[begin : begin + 1]
+                self._junk += received[begin : begin + 1]
                 self._touched = True
                 begin += 1
                 if len(self._junk) == MAX_JUNK_BYTES:
@@ -193,7 +195,7 @@ class CcTalkCodec:
             self._drop_junk(now, out)
             begin += len(found.raw)
             self._frame(found, now, out)
-        self._pending = heard[begin:]
+        self._pending = received[begin:]
         return out
 
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:
@@ -218,32 +220,32 @@ class CcTalkCodec:
             # A copy, or too late to know what it answers. Who was asked may still answer.
             self._echo = asked
             self.counters.unknown += 1
-            self._unasked(frame, now, evidence, out)
+            self._on_unrequested(frame, now, evidence, out)
             return
         acceptor, request = asked
         self._asked, self._answer_by, self._next = None, inf, now + REQUEST_GAP_SECONDS
-        self._note_line("whole", now, out)
+        self._report_echo("whole", now, out)
         if (size := self._wrong_size(frame, request[0])) is not None:
             self.counters.unknown += 1
-            acceptor.misfit(request[0], len(frame.data), size, now, evidence, out)
+            acceptor.on_wrong_size(request[0], len(frame.data), size, now, evidence, out)
             return
         self.counters.frames += 1
         self._overdue = deque(
             (each for each in self._overdue if each[0] is not acceptor), MAX_OVERDUE_REQUESTS
         )
         if frame.header == frames.NAK:
-            acceptor.refused(request[0], now, evidence, out)
+            acceptor.on_refusal(request[0], now, evidence, out)
         elif frame.header == frames.BUSY:
-            acceptor.busy(now, evidence, out)
+            acceptor.on_busy(now, evidence, out)
         else:
-            silence = now - acceptor.heard
+            silence = now - acceptor.last_buffer_at
             late = silence > self._late_after or now < self._unsure_until
-            found = acceptor.answered(request, frame.data, now, late, evidence)
+            found = acceptor.on_answer(request, frame.data, now, late, evidence)
             coins = any(isinstance(each, SlotCoin) for each in found)
-            self._note_late(coins, late, silence, now, out)
+            self._count_late(coins, late, silence, now, out)
             out += found
 
-    def _unasked(
+    def _on_unrequested(
         self, frame: frames.CcTalkFrame, now: float, evidence: str, out: list[AnyReading]
     ) -> None:
         """An answer to no request that still waits."""
@@ -251,17 +253,17 @@ class CcTalkCodec:
             acceptor, asked_at = overdue
             if now - asked_at <= OVERDUE_SECONDS and frame.source in (None, acceptor.address):
                 self._overdue.remove(overdue)  # they are answered in the order of the requests
-                acceptor.answered_late(now - asked_at, self._limit, now, evidence, out)
+                acceptor.on_late_answer(now - asked_at, self._limit, now, evidence, out)
                 return
         if frame.source is not None:
-            self._acceptors[frame.source].confused()
+            self._acceptors[frame.source].on_unrequested_answer()
 
     def _wrong_size(self, frame: frames.CcTalkFrame, header: int) -> int | None:
         """The data bytes that an answer to this request has, if this one has others."""
         size = frames.REQUESTS[header][1] if frame.header == frames.ACK else 0
         return None if size in (None, len(frame.data)) else size
 
-    def _note_late(
+    def _count_late(
         self, coins: bool, late: bool, silence: float, now: float, out: list[AnyReading]
     ) -> None:
         """Count answers whose coins are late; report them once an answer is live."""
@@ -277,7 +279,7 @@ class CcTalkCodec:
             )
             self._late, self._silence = 0, 0.0
 
-    def _give_up(self, now: float, out: list[AnyReading]) -> None:
+    def _on_overdue(self, now: float, out: list[AnyReading]) -> None:
         """The answer to our request is overdue: silent is the acceptor, or the line is not in
         order.
         """
@@ -296,13 +298,13 @@ class CcTalkCodec:
         )
         if self._echoed:
             self._overdue.append((acceptor, self._asked_at))
-            acceptor.unanswered(header, now, out)
+            acceptor.on_no_answer(header, now, out)
             return
         acceptor.due = now  # again, but in its turn
-        self._owed = not self._touched
-        self._note_line("damaged" if self._touched else "missing", now, out)
+        self._echo_missing = not self._touched
+        self._report_echo("damaged" if self._touched else "missing", now, out)
 
-    def _note_line(self, line: str, now: float, out: list[AnyReading]) -> None:
+    def _report_echo(self, line: str, now: float, out: list[AnyReading]) -> None:
         """Report when the echo begins to be damaged or missing, and when it has been whole for some
         time.
         """

@@ -63,8 +63,8 @@ Report = Callable[[str, str], None]
 
 
 class BoxAcceptor:
-    """The acceptor of one box. ``due``: when to ask it next; ``heard``: when it last showed its
-    events. ``coins``: position -> amount in the settings.
+    """The acceptor of one box. ``due``: when to ask it next; ``last_buffer_at``: when it last
+    showed its events. ``coins``: position -> amount in the settings.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class BoxAcceptor:
     ) -> None:
         self.address, self.box = address, box
         self.due = -inf
-        self.heard = -inf
+        self.last_buffer_at = -inf
         self._device = device
-        self._known = coins
+        self._configured_coins = coins
         self._currency = currency
         self._poll = poll
         self._misses = 0  # requests in a row without an answer
@@ -82,14 +82,16 @@ class BoxAcceptor:
         self._suspected: int | None = None  # a request that it may not know
         self._silent = False
         self._slow = 0  # answers in a row that came too late
-        self._wrong: dict[int, int] = {}  # header -> answers of a wrong length since a right one
+        self._wrong_sizes: dict[
+            int, int
+        ] = {}  # header -> answers of a wrong length since a right one
         self._health = "ok"
-        self._claims: dict[int, str] = {}  # header -> what it said of itself
+        self._identities: dict[int, str] = {}  # header -> what it said of itself
         self._named: dict[int, str] = {}  # position -> the acceptor's name of the coin
         self._coins = CoinTable()
-        self._look: EventBuffer | None = None
-        self._doubted: EventBuffer | None = None  # a look that was shown once
-        self._strange = False  # it was silent since, so another may be in its place
+        self._buffer: EventBuffer | None = None
+        self._unconfirmed: EventBuffer | None = None  # a buffer that was shown once
+        self._maybe_other = False  # it was silent since, so another may be in its place
         self._check_at = inf
         self._refused: set[int] = set()  # requests whose refusal was told
         self._steps: deque[Request] = deque()
@@ -109,7 +111,7 @@ class BoxAcceptor:
                 (frames.READ_CREDITS, b""),
                 *(
                     (frames.COIN_ID, bytes((position,)))
-                    for position in self._known or range(1, POSITIONS + 1)
+                    for position in self._configured_coins or range(1, POSITIONS + 1)
                 ),
                 (frames.READ_CREDITS, b""),
                 (frames.MODIFY_INHIBITS, b""),
@@ -117,9 +119,9 @@ class BoxAcceptor:
             ]
         )
 
-    def reconnect(self, now: float) -> None:
+    def on_reconnected(self, now: float) -> None:
         """The link was opened again."""
-        self._strange = True
+        self._maybe_other = True
         self.restart()
         self.due = now
 
@@ -131,22 +133,22 @@ class BoxAcceptor:
             header = frames.REQUEST_INHIBITS if now >= self._check_at else frames.READ_CREDITS
             return header, b""
         header, data = self._steps[0]
-        return header, self._mask() if header == frames.MODIFY_INHIBITS else data
+        return header, self._inhibit_mask() if header == frames.MODIFY_INHIBITS else data
 
-    def unanswered(self, header: int, now: float, out: list[AnyReading]) -> None:
+    def on_no_answer(self, header: int, now: float, out: list[AnyReading]) -> None:
         """It was asked, as our echo shows, and did not answer in time."""
         self._misses += 1
         self._tries += 1
         self.due = now + (RETRY_SECONDS if self._silent else self._poll)
         if self._misses == SILENT_AFTER_REQUESTS:
             self._silent = True
-            self._strange = True
-            self._set_health("silent", self._sayer(now, None, out))
+            self._maybe_other = True
+            self._set_health("silent", self._reporter(now, None, out))
             self.restart()
         elif self._tries >= UNSUPPORTED_AFTER_REQUESTS and header not in REQUIRED_REQUESTS:
             self._suspected = header
 
-    def answered_late(
+    def on_late_answer(
         self, took: float, limit: float, now: float, frame: str, out: list[AnyReading]
     ) -> None:
         """It answered, but after the time in which an answer must come: it is not silent."""
@@ -154,12 +156,14 @@ class BoxAcceptor:
         self._slow += 1
         if self._slow == SLOW_AFTER_ANSWERS:
             self._silent = True
-            say = self._sayer(now, frame, out)
-            much = f"after {took:.2f} s, the limit is {limit:.2f} s"
-            self._set_health("answers too late", lambda name, what: say(name, f"{what}: {much}"))
+            report = self._reporter(now, frame, out)
+            detail = f"after {took:.2f} s, the limit is {limit:.2f} s"
+            self._set_health(
+                "answers too late", lambda name, health: report(name, f"{health}: {detail}")
+            )
             self.restart()
 
-    def misfit(
+    def on_wrong_size(
         self,
         header: int,
         size: int,
@@ -171,18 +175,18 @@ class BoxAcceptor:
         """It answered with another number of data bytes than this request has: nothing is taken of
         it. An answer that is damaged so that its check is right does this once.
         """
-        self._answers(now, frame, out)
+        self._on_any_answer(now, frame, out)
         self.due = now + self._poll
-        say = self._sayer(now, frame, out)
-        self._wrong[header] = self._wrong.get(header, 0) + 1
-        if self._wrong[header] == WRONG_AFTER_ANSWERS:
-            say("answer_wrong", f"{REQUEST_NAMES[header]}: {size} bytes, not {wanted}")
+        report = self._reporter(now, frame, out)
+        self._wrong_sizes[header] = self._wrong_sizes.get(header, 0) + 1
+        if self._wrong_sizes[header] == WRONG_AFTER_ANSWERS:
+            report("answer_wrong", f"{REQUEST_NAMES[header]}: {size} bytes, not {wanted}")
             if header not in REQUIRED_REQUESTS:
-                self._lacks(header, say)
+                self._on_unsupported(header, report)
 
-    def refused(self, header: int, now: float, frame: str, out: list[AnyReading]) -> None:
+    def on_refusal(self, header: int, now: float, frame: str, out: list[AnyReading]) -> None:
         """It answered that it does not do this."""
-        self._answers(now, frame, out)
+        self._on_any_answer(now, frame, out)
         if header not in self._refused:
             self._refused.add(header)
             out.append(
@@ -197,179 +201,184 @@ class BoxAcceptor:
         if header in REQUIRED_REQUESTS:
             self.due = now + RETRY_SECONDS
         else:
-            self._done(header)
+            self._next_step(header)
 
-    def busy(self, now: float, frame: str, out: list[AnyReading]) -> None:
+    def on_busy(self, now: float, frame: str, out: list[AnyReading]) -> None:
         """It answered that it cannot answer now."""
-        self._answers(now, frame, out)
+        self._on_any_answer(now, frame, out)
         self.due = now + self._poll
 
-    def answered(
+    def on_answer(
         self, request: Request, data: bytes, now: float, late: bool, frame: str
     ) -> list[AnyReading]:
         """Take its answer to a request."""
         out: list[AnyReading] = []
         header, asked = request
-        self._answers(now, frame, out)
-        self._wrong.pop(header, None)
+        self._on_any_answer(now, frame, out)
+        self._wrong_sizes.pop(header, None)
         self.due = now if self._steps else now + self._poll
-        say = self._sayer(now, frame, out)
+        report = self._reporter(now, frame, out)
         if self._suspected is not None:
-            self._lacks(self._suspected, say)
+            self._on_unsupported(self._suspected, report)
         if header == frames.READ_CREDITS:
-            self._take_look(read_buffer(data), now, late, frame, out)
+            self._on_buffer(read_buffer(data), now, late, frame, out)
         elif header == frames.COIN_ID:
             self._named[asked[0]] = _text(data)
         elif header == frames.MODIFY_INHIBITS:
-            self._tell_coins(say)
+            self._report_coins(report)
             self._check_at = now + INHIBIT_CHECK_SECONDS
         elif header == frames.REQUEST_INHIBITS:
-            self._check(data, now, say)
+            self._check_inhibits(data, now, report)
         elif header in (frames.CATEGORY, frames.MANUFACTURER, frames.PRODUCT):
-            self._claim(header, _text(data), say)
-        self._done(header, asked)
+            self._on_identity(header, _text(data), report)
+        self._next_step(header, asked)
         return out
 
-    def confused(self) -> None:
+    def on_unrequested_answer(self) -> None:
         """It answered when it was not asked: no answer of the set-up can be trusted."""
         if self._steps:
             self.restart()
             self.due += RETRY_SECONDS
 
-    def _done(self, header: int, data: bytes | None = None) -> None:
+    def _next_step(self, header: int, data: bytes | None = None) -> None:
         """Go on to the next step, if it was the answer to the present one."""
         if self._steps and self._steps[0][0] == header:
             if header == frames.COIN_ID and data not in (None, self._steps[0][1]):
                 return
-            if header == frames.READ_CREDITS and self._look is None:
+            if header == frames.READ_CREDITS and self._buffer is None:
                 return  # not before it is known where the counter stands
             self._steps.popleft()
             self._tries = 0
 
-    def _lacks(self, header: int, say: Report) -> None:
+    def _on_unsupported(self, header: int, report: Report) -> None:
         """It does not know a request that it need not know."""
         self._suspected = None
-        say("not_supported", REQUEST_NAMES[header])
+        report("not_supported", REQUEST_NAMES[header])
         if header == frames.REQUEST_INHIBITS:
             self._check_at = inf
         elif header == frames.COIN_ID:  # nor will it know the next
             self._steps = deque(step for step in self._steps if step[0] != header)
         else:
-            self._done(header)
+            self._next_step(header)
 
-    def _answers(self, now: float, frame: str, out: list[AnyReading]) -> None:
+    def _on_any_answer(self, now: float, frame: str, out: list[AnyReading]) -> None:
         self._misses = self._tries = self._slow = 0
         if self._silent:
             self._silent = False
-            self._set_health("ok", self._sayer(now, frame, out))
+            self._set_health("ok", self._reporter(now, frame, out))
 
-    def _claim(self, header: int, text: str, say: Report) -> None:
-        if self._claims.get(header) != text:
-            self._claims[header] = text
-            say(REQUEST_NAMES[header], text)
+    def _on_identity(self, header: int, text: str, report: Report) -> None:
+        if self._identities.get(header) != text:
+            self._identities[header] = text
+            report(REQUEST_NAMES[header], text)
         if header == frames.CATEGORY and "coin" not in text.lower():
             # a hopper or a note reader must not be switched on
-            self._set_health("no coin acceptor", say)
+            self._set_health("no coin acceptor", report)
             self.restart()
             self.due += RETRY_SECONDS
 
-    def _mask(self) -> bytes:
+    def _inhibit_mask(self) -> bytes:
         """The coins that it may accept, one bit each, as two bytes, the low one first."""
-        self._coins = agreed_amounts(self._named, self._known, self._currency)
+        self._coins = agreed_amounts(self._named, self._configured_coins, self._currency)
         return sum(1 << position - 1 for position in self._coins.amounts).to_bytes(2, "little")
 
-    def _tell_coins(self, say: Report) -> None:
+    def _report_coins(self, report: Report) -> None:
         for wrong in self._coins.wrong:
-            say("coin_mismatch", wrong)
+            report("coin_mismatch", wrong)
         listed = ", ".join(f"{at}: {amount}" for at, amount in self._coins.amounts.items())
-        say("coins", listed or "none is accepted")
+        report("coins", listed or "none is accepted")
 
-    def _check(self, data: bytes, now: float, say: Report) -> None:
+    def _check_inhibits(self, data: bytes, now: float, report: Report) -> None:
         self._check_at = now + INHIBIT_CHECK_SECONDS
-        if data != self._mask():
-            say("inhibits", "not as set; they are set again")
+        if data != self._inhibit_mask():
+            report("inhibits", "not as set; they are set again")
             self.restart()
 
-    def _take_look(
-        self, look: EventBuffer, now: float, late: bool, frame: str, out: list[AnyReading]
+    def _on_buffer(
+        self, buffer: EventBuffer, now: float, late: bool, frame: str, out: list[AnyReading]
     ) -> None:
-        """Compare with the look before. News must be shown twice: the simple checksum may miss a
+        """Compare with the buffer before. News must be shown twice: the simple checksum may miss a
         damaged answer.
         """
-        say = self._sayer(now, frame, out)
-        if look == self._look:
-            self._doubted, self._strange, self.heard = None, False, now
+        report = self._reporter(now, frame, out)
+        if buffer == self._buffer:
+            self._unconfirmed, self._maybe_other, self.last_buffer_at = None, False, now
             return
-        if look != self._doubted:
-            self._doubted, self.due = look, now
+        if buffer != self._unconfirmed:
+            self._unconfirmed, self.due = buffer, now
             return
-        if self._look is None:
-            if look.counter:
-                say("counter", f"begins at {look.counter}; coins before are not known here")
-            self._look, self._doubted, self._strange, self.heard = look, None, False, now
+        if self._buffer is None:
+            if buffer.counter:
+                report("counter", f"begins at {buffer.counter}; coins before are not known here")
+            self._buffer, self._unconfirmed, self._maybe_other, self.last_buffer_at = (
+                buffer,
+                None,
+                False,
+                now,
+            )
             return
-        news = compare(self._look, look)
-        if self._strange and not (news.proved and look.shows_before(news)):
+        news = compare(self._buffer, buffer)
+        if self._maybe_other and not (news.proved and buffer.shows_before(news)):
             # perhaps another acceptor: its events are not ours
             news = BufferChange((), None, reset=news.reset, proved=False)
-        self._strange = False
-        self._look, self._doubted, self.heard = look, None, now
+        self._maybe_other = False
+        self._buffer, self._unconfirmed, self.last_buffer_at = buffer, None, now
         if news.reset:
-            say("reset", "the acceptor counts from 0 again")
+            report("reset", "the acceptor counts from 0 again")
         if news.missed is None:
-            say("coins_missed", "unknown")
+            report("coins_missed", "unknown")
         elif news.missed:
-            say("coins_missed", f"up to {news.missed}")
+            report("coins_missed", f"up to {news.missed}")
         for event in news.events:
-            self._take_event(event, now, late, frame, out)
+            self._on_event(event, now, late, frame, out)
         if news.reset:
             self.restart()
 
-    def _take_event(
+    def _on_event(
         self, event: Event, now: float, late: bool, frame: str, out: list[AnyReading]
     ) -> None:
-        say = self._sayer(now, frame, out)
+        report = self._reporter(now, frame, out)
         position, code = event
         if event == NO_EVENT:
             return
         if position == 0:
             if code in COIN_REFUSALS:
-                say("coin_refused", COIN_REFUSALS[code])
+                report("coin_refused", COIN_REFUSALS[code])
             else:
-                self._set_health(ACCEPTOR_FAULTS.get(code, f"error {code}"), say)
+                self._set_health(ACCEPTOR_FAULTS.get(code, f"error {code}"), report)
             return
         amount = self._coins.amounts.get(position)
         if amount is None:
             name = self._named.get(position)
-            say("coin_unknown", f"position {position}" + (f", {name}" if name else ""))
+            report("coin_unknown", f"position {position}" + (f", {name}" if name else ""))
             return
-        self._set_health("ok", say)
+        self._set_health("ok", report)
         out.append(
             SlotCoin(
                 at=now, device=self._device, frame=frame, box=self.box, amount=amount, late=late
             )
         )
 
-    def _set_health(self, health: str, say: Report) -> None:
+    def _set_health(self, health: str, report: Report) -> None:
         if self._health != health:
             self._health = health
-            say("health", health)
+            report("health", health)
 
-    def _sayer(self, now: float, frame: str | None, out: list[AnyReading]) -> Report:
+    def _reporter(self, now: float, frame: str | None, out: list[AnyReading]) -> Report:
         """Report something of this box."""
 
-        def say(report: str, value: str) -> None:
+        def report(name: str, value: str) -> None:
             out.append(
                 DeviceReport(
                     at=now,
                     device=self._device,
                     frame=frame,
-                    report=report,
+                    report=name,
                     value=f"box {self.box}: {value}",
                 )
             )
 
-        return say
+        return report
 
 
 def _text(data: bytes) -> str:

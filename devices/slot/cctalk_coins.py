@@ -97,11 +97,11 @@ def agreed_amounts(named: Mapping[int, str], known: Mapping[int, int], currency:
     amounts: dict[int, int] = {}
     wrong: list[str] = []
     for position in sorted(known or named):
-        told = amount_of(named.get(position, ""), currency)
-        amount = known.get(position, told)
+        from_name = amount_of(named.get(position, ""), currency)
+        amount = known.get(position, from_name)
         if amount is None:
             continue
-        if told not in (None, amount):
+        if from_name not in (None, amount):
             wrong.append(f"position {position} is {named[position]}, the settings say {amount}")
             continue
         amounts[position] = amount

@@ -1,4 +1,4 @@
-"""The event counter of a ccTalk acceptor, and what can be known from one look to the next.
+"""The event counter of a ccTalk acceptor, and what can be known from one buffer to the next.
 
 It is 0 after a reset only; each event adds one, and after 255 comes 1. With it come the last five
 events, the newest first. What the counter proves lost is told; an event that cannot be proved is
@@ -52,7 +52,7 @@ def compare(before: EventBuffer, after: EventBuffer) -> BufferChange:
     """What happened between two looks at the same acceptor.
 
     The events that were known before must still be there, moved by as many places as the counter
-    has gone on. If none is left to see, or they differ, it is not proved that the look follows.
+    has gone on. If none is left to see, or they differ, it is not proved that the buffer follows.
     """
     if after == before:
         return BufferChange()
@@ -69,13 +69,13 @@ def compare(before: EventBuffer, after: EventBuffer) -> BufferChange:
     return BufferChange((), None, proved=False)
 
 
-def _oldest_first(look: EventBuffer, count: int) -> tuple[Event, ...]:
-    return look.events[:count][::-1]
+def _oldest_first(buffer: EventBuffer, count: int) -> tuple[Event, ...]:
+    return buffer.events[:count][::-1]
 
 
-def _is_after_reset(look: EventBuffer) -> bool:
+def _is_after_reset(buffer: EventBuffer) -> bool:
     """Whether it shows as many events as it has counted and none before them, or counted none."""
-    return look.counter == 0 or all(
-        (event == NO_EVENT) == (place >= look.counter) and look.counter < BUFFERED_EVENTS
-        for place, event in enumerate(look.events)
+    return buffer.counter == 0 or all(
+        (event == NO_EVENT) == (place >= buffer.counter) and buffer.counter < BUFFERED_EVENTS
+        for place, event in enumerate(buffer.events)
     )

@@ -72,13 +72,11 @@ def write_frame(to: int, source: int, header: int, data: bytes = b"", crc: bool 
     return body + bytes((-sum(body) & 0xFF,))
 
 
-def read_frame(
-    heard: bytes, begin: int, addresses: Container[int], crc: bool
-) -> CcTalkFrame | bool:
+def read_frame(data: bytes, begin: int, addresses: Container[int], crc: bool) -> CcTalkFrame | bool:
     """The frame that begins at that place: a request of ours to one of these addresses, or an
     answer of one of them. True: it may be one, but more bytes must come; False: it is none.
     """
-    head = heard[begin : begin + MIN_FRAME_BYTES - 1]
+    head = data[begin : begin + MIN_FRAME_BYTES - 1]
     asks = head[0] != HOST_ADDRESS
     if asks and head[0] not in addresses:
         return False
@@ -97,10 +95,10 @@ def read_frame(
         return False
     if not asks and header not in (ACK, NAK, BUSY):
         return False
-    raw = heard[begin : begin + MIN_FRAME_BYTES + size]
+    raw = data[begin : begin + MIN_FRAME_BYTES + size]
     if len(raw) < MIN_FRAME_BYTES + size:
         return True
-    data = raw[4:-1]
-    if raw != write_frame(to, source, header, data, crc):
+    payload = raw[4:-1]
+    if raw != write_frame(to, source, header, payload, crc):
         return False
-    return CcTalkFrame(to, None if crc else source, header, data, raw)
+    return CcTalkFrame(to, None if crc else source, header, payload, raw)

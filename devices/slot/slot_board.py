@@ -22,7 +22,7 @@ class SlotBoard(BoardCodec):
     """The slots of one table. See :class:`devices.codec.Codec`."""
 
     kind = "slot"
-    always = frozenset({"coin", "coins"})
+    accepts_late = frozenset({"coin", "coins"})
     words: ClassVar[Mapping[str, re.Pattern[str]]] = {
         "coin": re.compile(r"(?P<coins>\d{1,9}),(?P<box>[1-9]\d?),(?P<amount>[1-9]\d{0,8})"),
         "coins": re.compile(r"(?P<coins>\d{1,9}),(?P<health>[a-z][a-z_]{0,15})"),
@@ -34,35 +34,37 @@ class SlotBoard(BoardCodec):
         self._coins: int | None = None
         self._health: str | None = None
 
-    def forget(self) -> None:
+    def on_restart(self) -> None:
         """The board was restarted and counts from 0."""
         self._coins = None
         self._health = None
 
-    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
+    def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """``coin``: one was inserted; ``coins``, every second: how many in all, and whether the
         slots are in order.
         """
-        fields = heard.fields
-        coins, one = int(fields["coins"]), heard.word == "coin"
-        if self._coins is not None and coins - one > self._coins:
-            self.report("coins_missed", str(coins - one - self._coins), heard.now, out, heard.frame)
+        fields = message.fields
+        coins, is_coin = int(fields["coins"]), message.word == "coin"
+        if self._coins is not None and coins - is_coin > self._coins:
+            self.report(
+                "coins_missed", str(coins - is_coin - self._coins), message.now, out, message.frame
+            )
         self._coins = coins
-        if one:
+        if is_coin:
             box, amount = int(fields["box"]), int(fields["amount"])
             out.append(
                 SlotCoin(
-                    at=heard.now,
+                    at=message.now,
                     device=self._device,
-                    frame=heard.frame,
+                    frame=message.frame,
                     box=box,
                     amount=amount,
-                    late=heard.late,
+                    late=message.late,
                 )
             )
         elif self._health != fields["health"]:
             self._health = fields["health"]
-            self.report("health", fields["health"], heard.now, out, heard.frame)
+            self.report("health", fields["health"], message.now, out, message.frame)
 
 
 def _make(device: str, options: msgspec.Struct) -> SlotBoard:

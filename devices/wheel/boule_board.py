@@ -58,74 +58,76 @@ class BouleBoard(WheelBoard):
         self._position: Agreement[tuple[frozenset[int], bool]] = Agreement()
         self._moves: Agreement[bool] = Agreement()
         # hole -> since when it has been seen full without a break
-        self._since: dict[int, float] = {}
+        self._full_since: dict[int, float] = {}
         self._stuck: frozenset[int] = frozenset()
         # the hole in which the ball was reported, until it is taken out
         self._reported: int | None = None
         self._launched = 0.0
         self._taken = False  # the ball is in no hole: somebody took it out
 
-    def forget(self) -> None:
+    def on_restart(self) -> None:
         """The board was restarted."""
-        super().forget()
-        self._since.clear()
+        super().on_restart()
+        self._full_since.clear()
 
-    def missed(self) -> None:
+    def on_gap(self) -> None:
         """What was seen before must be seen again for the full time."""
-        super().missed()
-        self._position.broken()
-        self._moves.broken()
+        super().on_gap()
+        self._position.reset()
+        self._moves.reset()
 
     def begin(self, spin: int) -> None:
         """Begin a new spin."""
         super().begin(spin)
         self._reported, self._taken = None, False
 
-    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
+    def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """``holes``: which holes are seen full, which sensors are blind, whether the ball moves,
         and how often it started to.
         """
-        full, blind = holes_of_mask(heard.fields["full"]), holes_of_mask(heard.fields["blind"])
-        moving, launches = heard.fields["moving"] == "1", int(heard.fields["launches"])
-        lain = self._position.held((full, moving), heard.at)
-        since = self._moves.held(moving, heard.at)
-        self._since = {hole: self._since.get(hole, heard.at) for hole in full}
+        full, blind = holes_of_mask(message.fields["full"]), holes_of_mask(message.fields["blind"])
+        moving, launches = message.fields["moving"] == "1", int(message.fields["launches"])
+        lain = self._position.update((full, moving), message.at)
+        since = self._moves.update(moving, message.at)
+        self._full_since = {hole: self._full_since.get(hole, message.at) for hole in full}
         self._stuck &= full
-        self.follow(launches, moving)
+        self.follow_count(launches, moving)
         if moving:
-            self._run(full, launches, since, heard, out)
+            self._run(full, launches, since, message, out)
         else:
-            self._rest(full, blind, lain, since, heard, out)
+            self._rest(full, blind, lain, since, message, out)
         causes = [
-            f"{what} {list_holes(which)}"
-            for what, which in (("blind", blind), ("stuck", self._stuck))
-            if which
+            f"{problem} {list_holes(sensors)}"
+            for problem, sensors in (("blind", blind), ("stuck", self._stuck))
+            if sensors
         ]
-        self.fault("sensor", bool(causes), heard, out, ", ".join(causes) or None)
-        self.show_live(heard, out)
+        self.fault("sensor", bool(causes), message, out, ", ".join(causes) or None)
+        self.show_live(message, out)
 
     def _run(
         self,
         full: frozenset[int],
         launches: int,
         since: float,
-        heard: BoardMessage,
+        message: BoardMessage,
         out: list[AnyReading],
     ) -> None:
         """The ball moves: it was launched, or jumps between holes. A hole that stays full all the
         while has a stuck sensor.
         """
         if since >= self._options.launch_time and (
-            not self.waiting or not self.begun or self._taken
+            not self.outcome_pending or not self.launch_seen or self._taken
         ):
-            self.launch(launches, heard, out)
-            self._launched = heard.at if self._moves.since is None else self._moves.since
+            self.launch(launches, message, out)
+            self._launched = message.at if self._moves.since is None else self._moves.since
         if since >= self._options.stuck_time:
             self._stuck |= {
-                hole for hole in full if heard.at - self._since[hole] >= self._options.stuck_time
+                hole
+                for hole in full
+                if message.at - self._full_since[hole] >= self._options.stuck_time
             }
         if self.phase == "launched" and self._fresh(full):
-            self.show("settling", heard, out)
+            self.show("settling", message, out)
 
     def _rest(
         self,
@@ -133,7 +135,7 @@ class BouleBoard(WheelBoard):
         blind: frozenset[int],
         lain: float,
         since: float,
-        heard: BoardMessage,
+        message: BoardMessage,
         out: list[AnyReading],
     ) -> None:
         """The ball does not move. ``lain``: seconds since anything changed; ``since``: seconds
@@ -141,46 +143,46 @@ class BouleBoard(WheelBoard):
         """
         decided = lain >= self._options.settle_time
         self._taken = self._taken or (not full and lain >= self._options.launch_time)
-        if not self.waiting:
+        if not self.outcome_pending:
             if decided:
-                self._compare(full, heard, out)
+                self._compare(full, message, out)
         elif not decided:
             if since >= self._options.settle_time + self._options.out_time:
-                self._end("number_unknown", "unsteady", heard, out)
+                self._end("number_unknown", "unsteady", message, out)
         elif full & self._stuck or (not self.candidate and self._fresh(full) != full):
             # full since before the launch: no ball arrived there
             self._stuck |= full - self._fresh(full)
-            self._end("number_unknown", f"stuck {list_holes(self._stuck)}", heard, out)
+            self._end("number_unknown", f"stuck {list_holes(self._stuck)}", message, out)
         elif len(full) == 1:
             # the ball may rest between the two
             self.candidate = self.candidate or any(_are_adjacent(full | {hole}) for hole in blind)
-            self._lie(full, heard, out)
+            self._lie(full, message, out)
         elif full:
             self._end(
                 "between" if _are_adjacent(full) else "number_unknown",
                 f"seen in {list_holes(full)}",
-                heard,
+                message,
                 out,
             )
         elif lain >= self._options.out_time:  # the ball may be in a hole whose sensor is blind
-            self._end("number_unknown" if blind else "ball_out", "seen nowhere", heard, out)
+            self._end("number_unknown" if blind else "ball_out", "seen nowhere", message, out)
 
     def _end(
-        self, fault: WheelFaultName, detail: str, heard: BoardMessage, out: list[AnyReading]
+        self, fault: WheelFaultName, detail: str, message: BoardMessage, out: list[AnyReading]
     ) -> None:
         """End the spin without a result; a person must decide it."""
-        self.waiting = False
-        self.fault(fault, True, heard, out, detail)
+        self.outcome_pending = False
+        self.fault(fault, True, message, out, detail)
 
     def _fresh(self, full: frozenset[int]) -> frozenset[int]:
         """The holes that have been seen empty since the launch."""
-        return frozenset(hole for hole in full if self._since[hole] > self._launched)
+        return frozenset(hole for hole in full if self._full_since[hole] > self._launched)
 
-    def _lie(self, full: frozenset[int], heard: BoardMessage, out: list[AnyReading]) -> None:
+    def _lie(self, full: frozenset[int], message: BoardMessage, out: list[AnyReading]) -> None:
         (self._reported,) = full
-        self.settle(self._reported, heard, out)
+        self.settle(self._reported, message, out)
 
-    def _compare(self, full: frozenset[int], heard: BoardMessage, out: list[AnyReading]) -> None:
+    def _compare(self, full: frozenset[int], message: BoardMessage, out: list[AnyReading]) -> None:
         """Once reported, the ball must stay where it is until it is taken out."""
         if not full:
             self._reported = None
@@ -189,7 +191,7 @@ class BouleBoard(WheelBoard):
             self.fault(
                 "number_changed",
                 changed,
-                heard,
+                message,
                 out,
                 f"seen in {list_holes(full)}" if changed else None,
             )
@@ -201,9 +203,9 @@ def holes_of_mask(mask: str) -> frozenset[int]:
     return frozenset(hole for hole in range(1, HOLES + 1) if bits >> (hole - 1) & 1)
 
 
-def list_holes(some: frozenset[int]) -> str:
+def list_holes(holes: frozenset[int]) -> str:
     """Holes in order, as text for people."""
-    return " ".join(map(str, sorted(some)))
+    return " ".join(map(str, sorted(holes)))
 
 
 def _are_adjacent(full: frozenset[int]) -> bool:

@@ -108,7 +108,7 @@ class CammeghSS2:
         """Drop a partial line. What arrives next is late until the pace is normal again."""
         self._pending = b""
         self._cut = True
-        self._beat.reopened()
+        self._beat.on_reopened()
         self._reopened = True
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
@@ -276,14 +276,14 @@ class CammeghSS2:
         )
 
     def _status(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
-        out += self._beat.heard(now)
+        out += self._beat.on_frame(now)
         self._reopened = False
         if self._beat.late:
             self.counters.late += 1
-        if self._beat.late or self._beat.lay_unread(now):
+        if self._beat.late or self._beat.was_unread(now):
             self._warned.clear()
         bare = self._bare.number if self._bare and self._bare.spin == status.spin else None
-        confirmed = self._confirmation.heard(status, line, now, self._beat.late, bare)
+        confirmed = self._confirmation.confirm(status, line, now, self._beat.late, bare)
         if confirmed is not None:
             self._take(status, line, confirmed, now, out)
 
@@ -319,7 +319,7 @@ class CammeghSS2:
         )
         self._calm = not late and not wrong
         if wrong:
-            live = not late and not self._beat.lay_unread(now)
+            live = not late and not self._beat.was_unread(now)
             self._warn(status, line, confirmed.since, now, out, live=live)
 
     def _follow(

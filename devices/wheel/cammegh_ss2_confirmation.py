@@ -43,7 +43,7 @@ class StatusConfirmation:
         self._last: Status | None = None
         self._unconfirmed: _Unconfirmed | None = None
 
-    def heard(
+    def confirm(
         self, status: Status, line: bytes, now: float, late: bool, bare: Number | None
     ) -> ConfirmedStatus | None:
         """Take a status line that arrived at ``now``. None: not confirmed yet. ``bare``: the bare

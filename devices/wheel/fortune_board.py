@@ -65,33 +65,33 @@ class FortuneBoard(WheelBoard):
         self._slow: Agreement[bool] = Agreement()
         self._reported: int | None = None  # the cell that was reported, until the wheel is touched
 
-    def missed(self) -> None:
+    def on_gap(self) -> None:
         """What was seen before must be seen again for the full time."""
-        super().missed()
-        self._stands.broken()
-        self._slow.broken()
+        super().on_gap()
+        self._stands.reset()
+        self._slow.reset()
 
-    def take(self, heard: BoardMessage, out: list[AnyReading]) -> None:
+    def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """``wheel``: the cell under the tongue (0: a pin), cells passed, direction, tenths of a
         turn per minute, launches.
         """
-        fields = heard.fields
+        fields = message.fields
         cell, forward, back, launches = (
             int(fields[name]) for name in ("cell", "forward", "back", "launches")
         )
         direction, rpm = DIRECTIONS.get(fields["way"]), int(fields["rpm"]) / 10
-        stood = self._stands.held((cell, direction is not None), heard.at)
+        stood = self._stands.update((cell, direction is not None), message.at)
         broken = fields["health"] != "ok"
-        self.follow(launches, direction is not None)
-        self.fault("sensor", broken, heard, out, fields["health"] if broken else None)
+        self.follow_count(launches, direction is not None)
+        self.fault("sensor", broken, message, out, fields["health"] if broken else None)
         self.candidate = self.candidate or broken  # the board may have lost cells meanwhile
         if direction is not None:
-            self._turn(launches, forward, rpm, direction, broken, heard, out)
-        if self.waiting and self.begun and back > self._options.back:
-            self.fault("reversed", True, heard, out, f"{back} cells")
+            self._turn(launches, forward, rpm, direction, broken, message, out)
+        if self.outcome_pending and self.launch_seen and back > self._options.back:
+            self.fault("reversed", True, message, out, f"{back} cells")
         if direction is None and stood >= self._options.settle_time:
-            self._rest(cell, forward // self._options.cells, broken, heard, out)
-        self.show_live(heard, out)
+            self._rest(cell, forward // self._options.cells, broken, message, out)
+        self.show_live(message, out)
 
     def _turn(
         self,
@@ -100,43 +100,45 @@ class FortuneBoard(WheelBoard):
         rpm: float,
         direction: Direction,
         broken: bool,
-        heard: BoardMessage,
+        message: BoardMessage,
         out: list[AnyReading],
     ) -> None:
         slow = rpm < self._options.slow
-        steady = self._slow.held(slow, heard.at) >= SLOW_SECONDS
+        steady = self._slow.update(slow, message.at) >= SLOW_SECONDS
         again = self.spin is not None and self.spin != launches
-        if forward >= self._options.launch_cells and (not self.waiting or not self.begun or again):
+        if forward >= self._options.launch_cells and (
+            not self.outcome_pending or not self.launch_seen or again
+        ):
             self._reported = None
-            self.launch(launches, heard, out, rpm, direction)
+            self.launch(launches, message, out, rpm, direction)
             self.candidate = broken
         if self.phase == "launched" and slow and steady:
-            self.show("settling", heard, out, rpm, direction)
+            self.show("settling", message, out, rpm, direction)
 
     def _rest(
-        self, cell: int, turns: int, broken: bool, heard: BoardMessage, out: list[AnyReading]
+        self, cell: int, turns: int, broken: bool, message: BoardMessage, out: list[AnyReading]
     ) -> None:
         """The wheel has stopped."""
-        if not self.waiting:
+        if not self.outcome_pending:
             changed = self._reported is not None and cell != self._reported
-            self.fault("number_changed", changed, heard, out, str(cell) if changed else None)
+            self.fault("number_changed", changed, message, out, str(cell) if changed else None)
         elif broken:
-            self.waiting = False
-            self.fault("number_unknown", True, heard, out, heard.fields["health"])
+            self.outcome_pending = False
+            self.fault("number_unknown", True, message, out, message.fields["health"])
         elif not 0 < cell <= self._options.cells:
-            self.waiting = False
+            self.outcome_pending = False
             self.fault(
                 "number_unknown" if cell else "between",
                 True,
-                heard,
+                message,
                 out,
                 str(cell) if cell else None,
             )
         else:
-            if not self.cut and turns < self._options.min_turns:
-                self.fault("too_few_turns", True, heard, out, str(turns))
+            if not self.interrupted and turns < self._options.min_turns:
+                self.fault("too_few_turns", True, message, out, str(turns))
             self._reported = cell
-            self.settle(cell, heard, out, None if self.cut else turns)
+            self.settle(cell, message, out, None if self.interrupted else turns)
 
 
 def _make(device: str, options: msgspec.Struct) -> FortuneBoard:

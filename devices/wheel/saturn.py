@@ -111,7 +111,7 @@ class Saturn:
         self._pending = b""
         # still to be reported: number and state cannot be read
         self._blind = options.fields is None
-        self._heard: float | None = None
+        self._last_answer_at: float | None = None
         self._reopened = False
         self._late_frames = 0
         self._late = False
@@ -167,7 +167,7 @@ class Saturn:
             raise ValueError(f"saturn has no command {command!r}; there is: fire")
         if argument:
             raise ValueError(f"saturn: fire takes no argument, got {argument!r}")
-        if self._heard is None:
+        if self._last_answer_at is None:
             raise ValueError("saturn: the wheel has not answered yet; check the link")
         if self._firing or (
             self._fired is not None and self._now - self._fired < self._options.refire
@@ -234,9 +234,9 @@ class Saturn:
 
     def _pace(self, now: float, is_status: bool, out: list[AnyReading]) -> None:
         """Decide whether this answer is live or late, and report a burst that is over."""
-        gap = 0.0 if self._heard is None else now - self._heard
+        gap = 0.0 if self._last_answer_at is None else now - self._last_answer_at
         paced = gap >= LIVE_GAP_POLLS * self._options.poll
-        silent = self._heard is not None and (
+        silent = self._last_answer_at is not None and (
             self._reopened or gap > SILENCE_POLLS * self._options.poll
         )
         if silent:
@@ -245,7 +245,7 @@ class Saturn:
         elif paced:
             self._backlog = False
         if is_status:  # errors are answered in between
-            self._doubt.heard(now, now, in_backlog=self._backlog)
+            self._doubt.on_frame(now, now, in_backlog=self._backlog)
             self._burst = self._burst or self._doubt.ahead
         was_late, self._late = self._late, self._backlog or self._doubt.active
         if was_late and not self._late:
@@ -260,7 +260,7 @@ class Saturn:
                 )
             self._late_frames, self._silence, self._burst = 0, 0.0, False
             self._doubt.exhaust(now)
-        self._heard = now
+        self._last_answer_at = now
         self._reopened = False
         self._late_frames += self._late
         self.counters.late += self._late

@@ -37,19 +37,19 @@ class DiceReader(SimulatedBoard):
 
     def round(self) -> Scene:
         """A throw is read; then the dice are picked up. Dice that nobody throws stay in place."""
-        if (seconds := self.strikes("reader")) is not None:
+        if (seconds := self.take_fault("reader")) is not None:
             self._broken_until = self.time + seconds
         self.counted += 1
-        if self._seen and self.strikes("unmoved") is not None:
-            self.show()
+        if self._seen and self.take_fault("unmoved") is not None:
+            self.report_state()
         else:
             yield from self._throw()
         yield 6.0
         if not self._armed["unmoved"]:
             self._seen = []
-            self.show()
+            self.report_state()
 
-    def started(self) -> int:
+    def initial_count(self) -> int:
         """Dice that move when the board starts count as a throw."""
         return int(self._moving)
 
@@ -62,18 +62,18 @@ class DiceReader(SimulatedBoard):
         self._moving = True
         for _ in range(self.random.randint(3, 6)):
             self._seen = [self._lying("?") for _ in faces]
-            self.show()
+            self.report_state()
             yield self.random.uniform(0.2, 0.6)
         self._moving = False
         self._seen = [self._lying(str(face)) for face in faces]
         for fault, sign in (("unreadable", "?"), ("cocked", "/")):
-            if self.strikes(fault) is not None:
+            if self.take_fault(fault) is not None:
                 self._seen[0] = sign + self._seen[0][1:]
-        if self.strikes("die_missing") is not None:
+        if self.take_fault("die_missing") is not None:
             self._seen.pop()
-        if self.strikes("die_extra") is not None:
+        if self.take_fault("die_extra") is not None:
             self._seen.append(self._lying("1"))
-        self.show()
+        self.report_state()
 
     def _lying(self, face: str) -> str:
         return f"{face}@{self.random.randint(0, 600)}.{self.random.randint(0, 400)}"

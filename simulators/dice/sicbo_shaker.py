@@ -26,9 +26,9 @@ class SimulatedSicboShaker:
         self.rounds = 0
         self._state = "S0"
         self._course: list[Timed] = []
-        self._stiff = False
+        self._ignores_command = False
         self._due: list[Timed] = []
-        self._heard = b""
+        self._received = b""
 
     @property
     def deadline(self) -> float:
@@ -41,35 +41,35 @@ class SimulatedSicboShaker:
             at, state = self._course.pop(0)
             self.rounds += state == b"S0" and self._state == "S1"
             self._state = state.decode("ascii")
-            self._say(at)
-        sent = [each for each in self._due if each[0] <= now]
-        self._due = [each for each in self._due if each[0] > now]
+            self._send_state(at)
+        sent = [timed for timed in self._due if timed[0] <= now]
+        self._due = [timed for timed in self._due if timed[0] > now]
         return sent
 
     def receive(self, data: bytes, now: float) -> None:
         """Lines ``listens <payload>``: a request for the state, or a command."""
-        *lines, self._heard = (self._heard + data).split(b"\n")
+        *lines, self._received = (self._received + data).split(b"\n")
         for line in lines:
             topic, _, payload = line.partition(b" ")
             if topic == b"listens" and payload == b"/state":
-                self._say(now)
+                self._send_state(now)
             elif topic == b"listens" and payload.startswith(b"/cycle/") and self._state == "S0":
                 self._shake(now)
 
     def fault(self, name: str, value: float, now: float) -> None:
         """Trigger a fault."""
         if name == "no_shake":
-            self._stiff = True
+            self._ignores_command = True
         elif name == "motion":
             self._course = [(now, b"S90"), (now + value, b"S0")]
 
     def _shake(self, now: float) -> None:
         at = now
-        for state, seconds in STATE_SEQUENCE[:1] if self._stiff else STATE_SEQUENCE:
+        for state, seconds in STATE_SEQUENCE[:1] if self._ignores_command else STATE_SEQUENCE:
             self._course.append((at, state.encode("ascii")))
             at += seconds
         self._course.append((at, b"S0"))
-        self._stiff = False
+        self._ignores_command = False
 
-    def _say(self, at: float) -> None:
+    def _send_state(self, at: float) -> None:
         self._due.append((at + ANSWER_SECONDS, f"says {self._state}\n".encode("ascii")))

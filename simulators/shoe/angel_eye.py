@@ -62,24 +62,24 @@ class AngelEyeShoe(SimulatedShoe):
                 return 0x11 if other[:2] in (b"LK", b"EC", b"GP") else 0x14
         return 0
 
-    def say_new_shoe(self) -> None:
+    def report_new_shoe(self) -> None:
         """Send S, which uses no number."""
-        self._say(b"S")
+        self._send_copies(b"S")
         self._report(b"P", after=0.5)
 
-    say_reset = say_new_shoe
+    report_reset = report_new_shoe
 
-    def say_card(self, card: str, to: str, index: int) -> None:
+    def report_card(self, card: str, to: str, index: int) -> None:
         """Send D, with the card's destination."""
         self._report(b"D" + _place(to, index) + _coded(card))
 
-    def say_result(self, winner: str, pairs: tuple[str, ...]) -> None:
+    def report_result(self, winner: str, pairs: tuple[str, ...]) -> None:
         """Send G, with the pairs."""
         self._report(
             b"G%c" % (0x80 | WINNERS[winner] << 4 | ("player" in pairs) | ("banker" in pairs) << 1)
         )
 
-    def say_cut(self) -> None:
+    def report_cut(self) -> None:
         """Send C."""
         self._report(b"C")
 
@@ -87,7 +87,7 @@ class AngelEyeShoe(SimulatedShoe):
         """The card is drawn again when the error is cleared."""
         yield from self._stop(UNREAD, seconds)
         yield 1.0
-        self.say_card(card, to, index)
+        self.report_card(card, to, index)
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
         """It is the first card of the next coup, unless the host discards it."""
@@ -119,13 +119,13 @@ class AngelEyeShoe(SimulatedShoe):
 
     def _report(self, body: bytes, after: float = 0.0) -> None:
         self._seq = self._seq % 9 + 1
-        if self.strikes("lost_report") is None:
-            self._say(body, after)
+        if self.take_fault("lost_report") is None:
+            self._send_copies(body, after)
 
-    def _say(self, body: bytes, after: float = 0.0) -> None:
+    def _send_copies(self, body: bytes, after: float = 0.0) -> None:
         content = b"%d" % self._seq + body + bytes((frames.ETX,))
         right = frames.bcc(content)
-        wrong = int(self.strikes("bad_bcc") or 0)
+        wrong = int(self.take_fault("bad_bcc") or 0)
         for copy in range(COPIES):
             check = b"%02X" % (int(right, 16) ^ 1) if copy < wrong else right
             self.send(bytes((frames.ENQ,)) + content + check, after + copy * COPY_GAP_SECONDS)

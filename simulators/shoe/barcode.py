@@ -57,26 +57,26 @@ class BarcodeShoe(SimulatedShoe):
 
     baud = 9600
 
-    def say_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it knows only the card
+    def report_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it knows only the card
         """Send a line."""
-        if self.strikes("foreign_code") is not None:
-            self._say("5901234123457")
-        again = self.strikes("read_twice")
-        if self.strikes("lost_report") is not None:
+        if self.take_fault("foreign_code") is not None:
+            self._send_line("5901234123457")
+        again = self.take_fault("read_twice")
+        if self.take_fault("lost_report") is not None:
             return
-        self._say(card_code(card), after=0.3)
+        self._send_line(card_code(card), after=0.3)
         if again is not None:
-            self._say(card_code(card), after=0.3 + again)
+            self._send_line(card_code(card), after=0.3 + again)
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002
         """The card is out, but unknown."""
-        self._say("NOREAD")
+        self._send_line("NOREAD")
         yield seconds
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
         """It does not know that this card was one too many."""
-        self.say_card(card, "player", 1)
+        self.report_card(card, "player", 1)
         yield from super().overdrawn(card, seconds)
 
-    def _say(self, text: str, after: float = 0.0) -> None:
+    def _send_line(self, text: str, after: float = 0.0) -> None:
         self.send(f"{text}\r\n".encode("ascii"), after)

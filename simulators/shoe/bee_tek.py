@@ -34,37 +34,37 @@ class BeeTekShoe(SimulatedShoe):
         self._suit_first = suit_first
         self._turned_until = -inf
 
-    def say_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it does not know the card's place in a hand
+    def report_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it does not know the card's place in a hand
         """Send the card; the mode is all that it reveals about the destination."""
         rank, suit = card[0], card[1].upper()
         code = suit + ("10" if rank == "T" else rank) if self._suit_first else rank + suit
-        turned = self.strikes("wrong_mode")
+        turned = self.take_fault("wrong_mode")
         if turned is not None:
             self._turned_until = self.time + turned
         mode = BURN_MODE if to in ("first", "burn") or self.time < self._turned_until else GAME_MODE
-        self._say(f"{mode}<Card:{code}>")
+        self._send_line(f"{mode}<Card:{code}>")
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - nobody has read it
         """The card is out, but unknown."""
-        self._say(f"{GAME_MODE}<Game>")
+        self._send_line(f"{GAME_MODE}<Game>")
         yield 0.05
-        self._say(f"{GAME_MODE}<Alarm:E3 Card Not Read>")
+        self._send_line(f"{GAME_MODE}<Alarm:E3 Card Not Read>")
         yield seconds
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
         """It does not know that this card was one too many."""
-        self.say_card(card, "player", 1)
+        self.report_card(card, "player", 1)
         yield from super().overdrawn(card, seconds)
 
     def alarm(self, seconds: float) -> Scene:
         """A warning, then the alarm."""
-        self._say("<W0x01>")
+        self._send_line("<W0x01>")
         yield 1.0
-        self._say("[GameAlarm]<Alarm:E5 Card Jam>")
+        self._send_line("[GameAlarm]<Alarm:E5 Card Jam>")
         yield seconds
 
-    def _say(self, text: str) -> None:
-        if self.strikes("repeated") is not None:
+    def _send_line(self, text: str) -> None:
+        if self.take_fault("repeated") is not None:
             text += text[-1] * 3
-        if self.strikes("lost_report") is None:
+        if self.take_fault("lost_report") is None:
             self.send(f" {text} \r\n".encode("ascii"))

@@ -101,19 +101,19 @@ class SimulatedShoe:
 
     # defined by each device family
 
-    def say_new_shoe(self) -> None:
+    def report_new_shoe(self) -> None:
         """The cards were changed."""
 
-    def say_card(self, card: str, to: str, index: int) -> None:
+    def report_card(self, card: str, to: str, index: int) -> None:
         """A card was drawn and read."""
 
-    def say_result(self, winner: str, pairs: tuple[str, ...]) -> None:
+    def report_result(self, winner: str, pairs: tuple[str, ...]) -> None:
         """The coup is over."""
 
-    def say_cut(self) -> None:
+    def report_cut(self) -> None:
         """The cut card was drawn."""
 
-    def say_reset(self) -> None:
+    def report_reset(self) -> None:
         """Power is back."""
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - for device families
@@ -140,7 +140,7 @@ class SimulatedShoe:
         self._sent += 1
         heappush(self._sending, (self.time + after, self._sent, data))
 
-    def strikes(self, fault: str) -> float | None:
+    def take_fault(self, fault: str) -> float | None:
         """The value of a triggered fault, returned once. None if it was not triggered."""
         armed = self._armed[fault]
         return armed.popleft() if armed else None
@@ -151,7 +151,7 @@ class SimulatedShoe:
 
     def _reset(self, seconds: float) -> Scene:
         yield seconds
-        self.say_reset()
+        self.report_reset()
         yield 3.0
         yield from self._coups()
         yield from self._play()
@@ -168,14 +168,14 @@ class SimulatedShoe:
         self._held.clear()
         self._cut_seen = False
         yield 1.0
-        self.say_new_shoe()
+        self.report_new_shoe()
         yield 5.0
         if self._burn:
-            shown = self._take()
-            self.say_card(shown, "first", 0)
+            shown = self._draw_card()
+            self.report_card(shown, "first", 0)
             yield 2.0
             for index in range(baccarat.burned(shown)):
-                self.say_card(self._take(), "burn", index + 1)
+                self.report_card(self._draw_card(), "burn", index + 1)
                 yield self.random.uniform(0.6, 0.9)
         yield 5.0
 
@@ -189,23 +189,23 @@ class SimulatedShoe:
     def _coup(self) -> Scene:
         hands: baccarat.Hands = {"player": [], "banker": []}
         while (to := baccarat.next_hand(hands)) is not None:
-            alarm = self.strikes("alarm")
+            alarm = self.take_fault("alarm")
             if alarm is not None:
                 yield from self.alarm(alarm)
             if not self._cut_seen and (
-                len(self._cards) <= self._behind or self.strikes("cut_card") is not None
+                len(self._cards) <= self._behind or self.take_fault("cut_card") is not None
             ):
                 self._cut_seen = True
-                self.say_cut()
+                self.report_cut()
                 yield 2.0
             yield from self.ready()
             yield from self._deal(hands, to)
-        self.say_result(baccarat.winner(hands), baccarat.pairs(hands))
+        self.report_result(baccarat.winner(hands), baccarat.pairs(hands))
         self.coups.append(hands)
-        seconds = self.strikes("overdraw")
+        seconds = self.take_fault("overdraw")
         if seconds is not None:
             yield 1.0
-            yield from self.overdrawn(self._take(), seconds)
+            yield from self.overdrawn(self._draw_card(), seconds)
 
     def _deal(self, hands: baccarat.Hands, to: str) -> Scene:
         index = len(hands[to]) + 1
@@ -213,16 +213,16 @@ class SimulatedShoe:
             # the overdrawn card, already reported when the coup began
             hands[to].append(self._held.pop())
             return
-        card = self._take()
+        card = self._draw_card()
         hands[to].append(card)
-        seconds = self.strikes("unread")
+        seconds = self.take_fault("unread")
         if seconds is not None:
             yield from self.unread(card, to, index, seconds)
         else:
-            self.say_card(card, to, index)
+            self.report_card(card, to, index)
         yield self.random.uniform(0.7, 1.5)
 
-    def _take(self) -> str:
+    def _draw_card(self) -> str:
         card = self._cards.pop()
         self.drawn.append(card)
         return card

@@ -31,7 +31,7 @@ class SimulatedDeckMate1:
         self._boot = BOOT_SECONDS
         self._cycle = inf
         self._since = 0.0  # when its clock was started
-        self._kept: list[tuple[str, float, int]] = []
+        self._stored_events: list[tuple[str, float, int]] = []
         self._due: list[Timed] = []
 
     @property
@@ -45,15 +45,15 @@ class SimulatedDeckMate1:
             if self._boot <= self._cycle:
                 at, self._boot, self._cycle = self._boot, inf, self._boot + SHUFFLE_SECONDS
                 self._since = at
-                self._keep("Powered Up", at)
+                self._remember("Powered Up", at)
                 self._due.append((at, BANNER))
             else:
                 at, self._cycle = self._cycle, self._cycle + SHUFFLE_SECONDS
                 self.rounds += 1
                 if self._random.random() < 0.1:
-                    self._keep(self._random.choice(EVENTS), at)
-        sent = [each for each in self._due if each[0] <= now]
-        self._due = [each for each in self._due if each[0] > now]
+                    self._remember(self._random.choice(EVENTS), at)
+        sent = [timed for timed in self._due if timed[0] <= now]
+        self._due = [timed for timed in self._due if timed[0] > now]
         return sent
 
     def receive(self, data: bytes, now: float) -> None:
@@ -69,8 +69,8 @@ class SimulatedDeckMate1:
                 for index, line in enumerate(self._history(now))
             ]
 
-    def _keep(self, event: str, at: float) -> None:
-        self._kept.append((event, at - self._since, self.rounds))
+    def _remember(self, event: str, at: float) -> None:
+        self._stored_events.append((event, at - self._since, self.rounds))
 
     def _history(self, now: float) -> list[str]:
         head = [
@@ -81,9 +81,9 @@ class SimulatedDeckMate1:
         head += ["Gripper Offset: 12", "Platform Offset: -3", ""]
         lines = [
             f"{event:<13} Time: {_clock(at)}  Date: 01-01-03  P: 120 G: 44 Cyc: {cycle}"
-            for event, at, cycle in self._kept
+            for event, at, cycle in self._stored_events
         ]
-        ups = sum(event == "Powered Up" for event, *_ in self._kept)
+        ups = sum(event == "Powered Up" for event, *_ in self._stored_events)
         return [*head, *lines, "", f"Power Ups: {ups}", f"Total Cycles: {self.rounds}"]
 
 

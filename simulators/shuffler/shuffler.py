@@ -41,51 +41,51 @@ class Shuffler(SimulatedBoard):
         """A deck is loaded, shuffled and checked, its packets are dealt, and the rest is
         unloaded.
         """
-        yield from self._upset("needs_service", "service")
+        yield from self._interrupt("needs_service", "service")
         while True:
-            yield from self._do("loading", 2.0)
-            yield from self._do("shuffling", self.random.uniform(4.0, 6.0))
-            wrong = yield from self._judge()
+            yield from self._enter("loading", 2.0)
+            yield from self._enter("shuffling", self.random.uniform(4.0, 6.0))
+            wrong = yield from self._check_deck()
             if not wrong:
                 break
-        yield from self._do("ready", 2.0)
+        yield from self._enter("ready", 2.0)
         for to in (
             (*(f"box:{box}" for box in range(1, self._boxes + 1)), "dealer") if self._packet else ()
         ):
-            yield from self._upset("jam", "jam")
-            yield from self._upset("door_open", "door_open")
-            yield from self._do("dealing", 1.0)
+            yield from self._interrupt("jam", "jam")
+            yield from self._interrupt("door_open", "door_open")
+            yield from self._enter("dealing", 1.0)
             self.counted += 1
-            self.say("packet", self.counted, self._packet, to)
-        yield from self._do("ready", 6.0)
-        yield from self._do("unloading", 2.0)
-        yield from self._do("idle", 1.0)
+            self.report("packet", self.counted, self._packet, to)
+        yield from self._enter("ready", 6.0)
+        yield from self._enter("unloading", 2.0)
+        yield from self._enter("idle", 1.0)
 
-    def _judge(self) -> Generator[float, None, bool]:
+    def _check_deck(self) -> Generator[float, None, bool]:
         """Whether the deck is wrong. A wrong deck is taken out and replaced after a while."""
         count, missing, extra = DECK, "-", "-"
-        seconds = self.strikes("count_wrong")
+        seconds = self.take_fault("count_wrong")
         wrong = "count_wrong" if seconds is not None else ""
         if seconds is not None:
             count, missing = DECK - 1, self._any_card()
-        elif (seconds := self.strikes("set_wrong")) is not None:
+        elif (seconds := self.take_fault("set_wrong")) is not None:
             wrong, missing, extra = "set_wrong", "Ks", self._any_card()
-        self.say("verdict", 1, count, int(count == DECK), int(not wrong), missing, extra)
+        self.report("verdict", 1, count, int(count == DECK), int(not wrong), missing, extra)
         if seconds is not None:
-            yield from self._do(wrong, seconds)
-            yield from self._do("unloading", 2.0)
+            yield from self._enter(wrong, seconds)
+            yield from self._enter("unloading", 2.0)
         return bool(wrong)
 
     def _any_card(self) -> str:
         return NEW_DECK[self.random.randrange(DECK - 1)]
 
-    def _upset(self, state: str, fault: str) -> Scene:
+    def _interrupt(self, state: str, fault: str) -> Scene:
         """Something stops it for a while; then it recovers."""
-        if (seconds := self.strikes(fault)) is not None:
-            yield from self._do(state, seconds, "feed" if state == "jam" else "")
-            yield from self._do("recovering", 2.0)
+        if (seconds := self.take_fault(fault)) is not None:
+            yield from self._enter(state, seconds, "feed" if state == "jam" else "")
+            yield from self._enter("recovering", 2.0)
 
-    def _do(self, state: str, seconds: float, detail: str = "") -> Scene:
+    def _enter(self, state: str, seconds: float, detail: str = "") -> Scene:
         self._doing = (state, detail) if detail else (state,)
-        self.show()
+        self.report_state()
         yield seconds

@@ -51,7 +51,7 @@ class SimulatedAcceptor:
         self.inhibits = b"\x00\x00"
         self.enabled = False
 
-    def note(self, event: Event) -> None:
+    def add_event(self, event: Event) -> None:
         """Count an event and keep it; the oldest is lost."""
         self.counter = self.counter % COUNTER_VALUES + 1
         self.events.appendleft(event)
@@ -67,9 +67,9 @@ class SimulatedAcceptor:
         allowed = int.from_bytes(self.inhibits, "little") >> position - 1 & 1
         if self.enabled and allowed:
             self.taken.append(amount)
-            self.note((position, 1))
+            self.add_event((position, 1))
         else:
-            self.note((0, INHIBITED))
+            self.add_event((0, INHIBITED))
 
     def answer(self, header: int, data: bytes, now: float) -> bytes | None:
         """The data of the answer; None: it says nothing."""
@@ -127,7 +127,7 @@ class SimulatedCcTalkBus:
             SimulatedAcceptor(FIRST_ADDRESS + index, dict(names)) for index in range(boxes)
         ]
         self._coins = self._plan(FIRST_COIN_SECONDS)
-        self._heard = b""
+        self._received = b""
         self._sent: list[tuple[float, int, bytes]] = []
         self._order = count()
         self._silent_until = -1.0
@@ -141,7 +141,7 @@ class SimulatedCcTalkBus:
 
     def advance(self, now: float) -> list[Timed]:
         """What is on the line up to ``now``."""
-        self._let_fall(now)
+        self._insert_due_coins(now)
         sent: list[Timed] = []
         while self._sent and self._sent[0][0] <= now:
             at, _, data = heappop(self._sent)
@@ -150,18 +150,18 @@ class SimulatedCcTalkBus:
 
     def receive(self, data: bytes, now: float) -> None:
         """Repeat what the host says, and let the acceptor answer for which it is."""
-        self._let_fall(now)
-        self._heard += data
-        while len(self._heard) >= frames.MIN_FRAME_BYTES:
-            size = frames.MIN_FRAME_BYTES + self._heard[1]
-            if len(self._heard) < size:
+        self._insert_due_coins(now)
+        self._received += data
+        while len(self._received) >= frames.MIN_FRAME_BYTES:
+            size = frames.MIN_FRAME_BYTES + self._received[1]
+            if len(self._received) < size:
                 return
-            raw, self._heard = self._heard[:size], self._heard[size:]
-            self._take(raw, now)
+            raw, self._received = self._received[:size], self._received[size:]
+            self._on_request(raw, now)
 
     def fault(self, name: str, value: float, now: float) -> None:
         """All act on the first acceptor, or on the line, at once or at the next request."""
-        one = self.acceptors[0]
+        acceptor = self.acceptors[0]
         if name == "no_echo":
             self._silent_until = now + value
         elif name == "collision":
@@ -170,20 +170,20 @@ class SimulatedCcTalkBus:
             self._dropped += 1
         elif name == "counter_jump":
             for _ in range(int(value)):
-                one.taken.append(self.coin)
-                one.note((self.position, 1))
+                acceptor.taken.append(self.coin)
+                acceptor.add_event((self.position, 1))
         elif name == "acceptor_reset":
-            one.reset()
-            one.dead_until = now + value
+            acceptor.reset()
+            acceptor.dead_until = now + value
         elif name == "dead_acceptor":
-            one.dead_until = now + value
+            acceptor.dead_until = now + value
         elif name == "coin_held":
-            one.held_until = now + value
-            one.note((0, HELD))
+            acceptor.held_until = now + value
+            acceptor.add_event((0, HELD))
         elif name == "coin_return":
-            one.note((0, LEVER))
+            acceptor.add_event((0, LEVER))
 
-    def _let_fall(self, now: float) -> None:
+    def _insert_due_coins(self, now: float) -> None:
         """Insert the coins of which it is time."""
         while self._coins[0][0] <= now:
             at, box = self._coins.popleft()
@@ -193,27 +193,29 @@ class SimulatedCcTalkBus:
                 self.rounds += 1
                 self._coins = self._plan(at + self._pause)
 
-    def _take(self, raw: bytes, now: float) -> None:
+    def _on_request(self, raw: bytes, now: float) -> None:
         to, _, source, header = raw[:4]
         ends = now + len(raw) * 10 / self.baud
         if self._collides:
             self._collides -= 1
             # whoever sends a 0 is heard, whatever the other sends
-            self._say(now, bytes((0, *(byte & self._random.randrange(256) for byte in raw[1:]))))
+            self._send(now, bytes((0, *(byte & self._random.randrange(256) for byte in raw[1:]))))
             return
         if now >= self._silent_until:
-            self._say(now, raw)
-        one = next((each for each in self.acceptors if each.address == to), None)
-        if one is None or raw != frames.write_frame(to, source, header, raw[4:-1], self.crc):
+            self._send(now, raw)
+        acceptor = next(
+            (candidate for candidate in self.acceptors if candidate.address == to), None
+        )
+        if acceptor is None or raw != frames.write_frame(to, source, header, raw[4:-1], self.crc):
             return
-        answer = one.answer(header, raw[4:-1], now)
+        answer = acceptor.answer(header, raw[4:-1], now)
         if self._dropped:
             self._dropped -= 1
         elif answer is not None:
             whole = frames.write_frame(frames.HOST_ADDRESS, to, frames.ACK, answer, self.crc)
-            self._say(ends + REACTION_SECONDS, whole)
+            self._send(ends + REACTION_SECONDS, whole)
 
-    def _say(self, at: float, data: bytes) -> None:
+    def _send(self, at: float, data: bytes) -> None:
         heappush(self._sent, (at, next(self._order), data))
 
     def _plan(self, begin: float) -> deque[tuple[float, int]]:

@@ -30,12 +30,12 @@ class Slots(SimulatedBoard):
 
     def round(self) -> Scene:
         """A coin in most boxes."""
-        if (seconds := self.strikes("blocked")) is not None:
+        if (seconds := self.take_fault("blocked")) is not None:
             self._blocked_until = self.time + seconds
-            self.show()
+            self.report_state()
         for box in range(1, self._boxes + 1):
             yield self.random.uniform(0.5, 1.5)
             if self.random.random() < 0.8 and self.time >= self._blocked_until:
                 self.counted += 1
-                self.say("coin", self.counted, box, self._coin)
+                self.report("coin", self.counted, box, self._coin)
         yield 2.0

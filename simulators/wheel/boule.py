@@ -35,8 +35,8 @@ class BoulePlate(SimulatedBoard):
         number of launches.
         """
         stuck, blind = (
-            {hole for hole, end in some.items() if self.time < end}
-            for some in (self._stuck, self._blind)
+            {hole for hole, end in sensors.items() if self.time < end}
+            for sensors in (self._stuck, self._blind)
         )
         return (
             "holes",
@@ -52,18 +52,18 @@ class BoulePlate(SimulatedBoard):
         self._begin_faults(hole)
         self.counted += 1
         self._moving = True
-        self._see()
+        self._set_holes()
         yield self.random.uniform(6.0, 9.0)
         for _ in range(self.random.randint(2, 6)):
-            self._see(self.random.randint(1, HOLES))
+            self._set_holes(self.random.randint(1, HOLES))
             yield self.random.uniform(0.03, 0.08)
-            self._see()
+            self._set_holes()
             yield self.random.uniform(0.1, 0.4)
         yield from self._come_to_rest(hole)
         yield self.random.uniform(6.0, 9.0)
-        self._see()
+        self._set_holes()
 
-    def started(self) -> int:
+    def initial_count(self) -> int:
         """A ball that moves when the board starts counts as launched."""
         return int(self._moving)
 
@@ -72,39 +72,39 @@ class BoulePlate(SimulatedBoard):
         holes.
         """
         out, between = (
-            self.strikes("ball_out") is not None,
-            self.strikes("between_holes") is not None,
+            self.take_fault("ball_out") is not None,
+            self.take_fault("between_holes") is not None,
         )
         resting = () if out else (hole, hole + 1 if hole % 9 else hole - 8) if between else (hole,)
         for _ in range(self.random.randint(1, 4)):
-            self._see(*resting)
+            self._set_holes(*resting)
             yield self.random.uniform(0.02, 0.06)
-            self._see()
+            self._set_holes()
             yield self.random.uniform(0.02, 0.06)
-        self._see(*resting)
-        flickers = self.strikes("flicker") or 0.0
+        self._set_holes(*resting)
+        flickers = self.take_fault("flicker") or 0.0
         yield MOVING_HOLD_SECONDS
         self._moving = False
-        self.show()
+        self.report_state()
         end = self.time + flickers
         while self.time < end:
             yield 0.4
-            self._see()
+            self._set_holes()
             yield 0.2
-            self._see(*resting)
+            self._set_holes(*resting)
 
     def _begin_faults(self, hole: int) -> None:
         """Sensors that fail from the launch on: one always sees a ball, and the winning hole's is
         blind.
         """
-        if (seconds := self.strikes("stuck_sensor")) is not None:
+        if (seconds := self.take_fault("stuck_sensor")) is not None:
             self._stuck[hole % HOLES + 1] = self.time + seconds
-        if (seconds := self.strikes("blind_sensor")) is not None:
+        if (seconds := self.take_fault("blind_sensor")) is not None:
             self._blind[hole] = self.time + seconds
 
-    def _see(self, *holes: int) -> None:
+    def _set_holes(self, *holes: int) -> None:
         self._full = frozenset(holes)
-        self.show()
+        self.report_state()
 
 
 def _mask(holes: set[int] | frozenset[int]) -> str:

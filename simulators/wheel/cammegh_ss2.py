@@ -96,7 +96,7 @@ class SlingshotSS2:
         self._replies: list[tuple[float, int, str]] = []
         self._answered = 0
         self._rounds = 0
-        self._heard = bytearray()
+        self._received = bytearray()
         self.asked_at = -inf
         self._power_on(0.0, 0.0)
 
@@ -114,15 +114,15 @@ class SlingshotSS2:
 
     def advance(self, now: float) -> list[Timed]:
         """All lines up to ``now``, with their line ends: scene first, then status, then replies."""
-        self._pass(now)
+        self._run_until(now)
         sent, self._sent = self._sent, []
         return sent
 
-    def _pass(self, now: float) -> None:
+    def _run_until(self, now: float) -> None:
         while (due := self.deadline) <= now:
             self.time = due
             if self._wake <= due:
-                self._go_on()
+                self._next_scene()
             elif self._push <= due:
                 self._push += self.random.choice((0.496, 0.496, 0.496, 0.512))
                 if self.mode & AUTO_STATUS and not self.silenced:
@@ -135,14 +135,14 @@ class SlingshotSS2:
         """Commands from ``*`` to CR or LF. Anything before the ``*`` is skipped, and so are more
         than 256 bytes without an end.
         """
-        self._pass(now)
+        self._run_until(now)
         for byte in data:
             if byte not in b"\r\n":
-                self._heard.append(byte)
-                del self._heard[:-256]
+                self._received.append(byte)
+                del self._received[:-256]
                 continue
-            command = bytes(self._heard)
-            self._heard.clear()
+            command = bytes(self._received)
+            self._received.clear()
             start = command.find(b"*")
             if start >= 0 and now >= self._mute_until:
                 for delay, line in answer(self, command[start + 1 :].decode("latin-1")):
@@ -152,7 +152,7 @@ class SlingshotSS2:
         """``sensor`` and ``power_cycle`` act at once, all others at the next opportunity in a
         game.
         """
-        self._pass(now)
+        self._run_until(now)
         if name == "power_cycle":
             self._power_on(now, value)
         elif name == "sensor":
@@ -195,7 +195,7 @@ class SlingshotSS2:
 
     # the scenes
 
-    def _go_on(self) -> None:
+    def _next_scene(self) -> None:
         try:
             self._wake = self.time + next(self._scene)
         except StopIteration as end:
@@ -211,7 +211,7 @@ class SlingshotSS2:
         self._mute_until = now + off + MUTE_SECONDS
         self._push = self._mute_until
         self._replies.clear()
-        self._heard.clear()
+        self._received.clear()
         self._awaits_start = False
         self._began = now
         self.play(lambda: self._idle(off + MUTE_SECONDS + 2.0))
@@ -256,28 +256,28 @@ class SlingshotSS2:
         """
         self._awaits_start = False
         yield self.random.uniform(1.0, 2.0)
-        if self.mode & REVERSE and self._strikes("rotor_not_reversed") is None:
-            yield from self._turn_round()
-        while self._strikes("failed_launch") is not None:
+        if self.mode & REVERSE and self._take_fault("rotor_not_reversed") is None:
+            yield from self._reverse_rotor()
+        while self._take_fault("failed_launch") is not None:
             yield 4.0
             self.warnings |= FAILED_LAUNCH
             self.misfires += 1
             if int(self.parameters["g"]) & NO_RETRY:
                 return self.stopping
             yield self.random.uniform(2.5, 3.5)
-            yield from self._turn_round()  # recorded wheels reverse again for the second try
+            yield from self._reverse_rotor()  # recorded wheels reverse again for the second try
         yield self.random.uniform(1.0, 2.5)
         self.warnings &= ~FAILED_LAUNCH
         return self._ball_in_rim
 
-    def _turn_round(self) -> Generator[float, None, None]:
+    def _reverse_rotor(self) -> Generator[float, None, None]:
         yield self.rotor.drive(0.0, self.time) + self.random.uniform(0.5, 1.0)
         self.rotor.anticlockwise = not self.rotor.anticlockwise
         yield self.rotor.drive(self._speed(), self.time)
 
     def _ball_in_rim(self) -> Scene:
         self.state = 3
-        if self._strikes("ball_with_rotor") is not None:
+        if self._take_fault("ball_with_rotor") is not None:
             self.warnings |= WITH_ROTOR
         yield self.random.uniform(2.5, 4.5)
         # not told to restart, it plays on, and the table must void the spin
@@ -293,7 +293,7 @@ class SlingshotSS2:
             )
         turning = self.random.uniform(25.0, 28.0)
         yield turning * 0.4
-        gone = self._strikes("ball_removed")
+        gone = self._take_fault("ball_removed")
         if gone is not None:
             self.warnings |= NOT_DETECTED
             yield min(gone, NO_BALL_STOP_SECONDS)
@@ -312,7 +312,7 @@ class SlingshotSS2:
         self.state, self.number = 5, pocket_text(pocket)
         self.wins.append(pocket)
         if not self.mode & NO_BARE_NUMBER:
-            wrong = self._strikes("wrong_number") is not None
+            wrong = self._take_fault("wrong_number") is not None
             self.say(pocket_text((pocket + 1) % pockets) if wrong else self.number)
         if self.mode & USER_START:
             yield self.random.uniform(4.0, 7.0)
@@ -347,7 +347,7 @@ class SlingshotSS2:
         self.warnings = 0
         return lambda: self._idle(ATTENDED_AFTER_SECONDS)
 
-    def _strikes(self, fault: str) -> float | None:
+    def _take_fault(self, fault: str) -> float | None:
         armed = self._armed[fault]
         return armed.popleft() if armed else None
 

@@ -72,67 +72,67 @@ def answer(wheel: CommandedWheel, command: str) -> Answer:
         return []
     letter, argument = command[0], command[1:].strip()
     known = _COMMANDS.get(letter)
-    return known(wheel, argument) if known else _say(f"*{letter} NO")
+    return known(wheel, argument) if known else _reply(f"*{letter} NO")
 
 
-def _say(line: str, delay: float = 0.0) -> Answer:
+def _reply(line: str, delay: float = 0.0) -> Answer:
     return [(delay, line)]
 
 
 def _power(wheel: CommandedWheel, argument: str) -> Answer:
     idle = wheel.state == 6
     if argument not in ("0", "1") or idle != (argument == "1"):
-        return _say("*P NO")
+        return _reply("*P NO")
     wheel.play(wheel.starting if idle else wheel.stopping)
-    return _say("*P OK")
+    return _reply("*P OK")
 
 
 def _restart(wheel: CommandedWheel, _: str) -> Answer:
     wheel.play(wheel.starting)
-    return _say("*R OK")
+    return _reply("*R OK")
 
 
 def _key(wheel: CommandedWheel, _: str) -> Answer:
     if wheel.state == 6:
-        return _say("*K CAM")
+        return _reply("*K CAM")
     if wheel.awaits_start:
         wheel.play(wheel.launching)
-    return _say("*K OK")
+    return _reply("*K OK")
 
 
 def _user_start(wheel: CommandedWheel, argument: str) -> Answer:
     if argument not in ("1", "3") or not wheel.awaits_start:
-        return _say("*u NO")
+        return _reply("*u NO")
     wheel.play(wheel.launching)
-    return _say("*u OK")
+    return _reply("*u OK")
 
 
 def _status(wheel: CommandedWheel, _: str) -> Answer:
     too_soon = wheel.time - wheel.asked_at < MIN_STATUS_GAP_SECONDS
     wheel.asked_at = wheel.time
-    return [] if wheel.silenced or too_soon else _say(wheel.status())
+    return [] if wheel.silenced or too_soon else _reply(wheel.status())
 
 
 def _set_mode(wheel: CommandedWheel, argument: str) -> Answer:
     if not argument:
-        return _say(f"*o {wheel.mode}")
+        return _reply(f"*o {wheel.mode}")
     if wheel.state != 6:
-        return _say("*o BUSY")
+        return _reply("*o BUSY")
     if not argument.isdecimal() or int(argument) > 0xFFFF:
-        return _say("*o NO")
+        return _reply("*o NO")
     wheel.mode = int(argument)
-    return _say(f"*o {wheel.mode}")
+    return _reply(f"*o {wheel.mode}")
 
 
 def _overview(wheel: CommandedWheel, _: str) -> Answer:
-    return _say(f"*O {wheel.state} 1 {wheel.parameters['h']} {wheel.mode}")
+    return _reply(f"*O {wheel.state} 1 {wheel.parameters['h']} {wheel.mode}")
 
 
 def _push(wheel: CommandedWheel, argument: str) -> Answer:
     if argument not in ("0", "1"):
-        return _say("*q NO")
+        return _reply("*q NO")
     wheel.silenced = argument == "0"
-    return _say("*q OK")
+    return _reply("*q OK")
 
 
 def _parameter(wheel: CommandedWheel, argument: str) -> Answer:
@@ -140,13 +140,13 @@ def _parameter(wheel: CommandedWheel, argument: str) -> Answer:
     name, _, value = argument.partition(" ")
     known = wheel.parameters
     if name == "f":
-        return _say("*T OK")
+        return _reply("*T OK")
     if name.isupper() and name.lower() in known:
-        return _say(f"*T {name.lower()} {known[name.lower()]}")
+        return _reply(f"*T {name.lower()} {known[name.lower()]}")
     if name not in known or not _fits(name, value):
-        return _say("*T NO")
+        return _reply("*T NO")
     known[name] = value
-    return _say({"s": "T OK", "z": "*Z OK", "m": f"*T m {value}"}.get(name, "*T OK"))
+    return _reply({"s": "T OK", "z": "*Z OK", "m": f"*T m {value}"}.get(name, "*T OK"))
 
 
 def _fits(name: str, value: str) -> bool:
@@ -165,46 +165,46 @@ def _fits(name: str, value: str) -> bool:
 
 def _clock(wheel: CommandedWheel, argument: str) -> Answer:
     if argument == "g":
-        return _say(
+        return _reply(
             (CLOCK_START + timedelta(seconds=wheel.time)).strftime("*d g %H:%M:%S - %d/%m/%y")
         )
-    return _say("*d OK" if argument.startswith("s ") else "*d NO")
+    return _reply("*d OK" if argument.startswith("s ") else "*d NO")
 
 
 def _self_test(wheel: CommandedWheel, _: str) -> Answer:
     if wheel.state != 6:
-        return _say("*F BUSY")
-    return _say("*F 11" if wheel.warnings else "*F 0", SELF_TEST_SECONDS)
+        return _reply("*F BUSY")
+    return _reply("*F 11" if wheel.warnings else "*F 0", SELF_TEST_SECONDS)
 
 
 def _encoder(wheel: CommandedWheel, _: str) -> Answer:
-    return _say(f"*A {wheel.random.randrange(int(wheel.parameters['z']))}")
+    return _reply(f"*A {wheel.random.randrange(int(wheel.parameters['z']))}")
 
 
 def _events(_: CommandedWheel, argument: str) -> Answer:
-    return _say(f"*I {argument}" if argument in ("0", "4") else "*I NO")
+    return _reply(f"*I {argument}" if argument in ("0", "4") else "*I NO")
 
 
 def _chi_square(wheel: CommandedWheel, _: str) -> Answer:
     """Chi-square of the wins so far, and its percentage of the degrees of freedom."""
     pockets, spins = int(wheel.parameters["z"]), len(wheel.wins)
     if wheel.state not in (5, 6):
-        return _say("*w BUSY")
+        return _reply("*w BUSY")
     counts, expected = Counter(wheel.wins), max(1, spins) / pockets
     chi = (
         sum((counts[pocket] - expected) ** 2 / expected for pocket in range(pockets))
         if spins
         else 0.0
     )
-    return _say(f"*w {chi:.2f} {100 * chi / (pockets - 1):.0f}")
+    return _reply(f"*w {chi:.2f} {100 * chi / (pockets - 1):.0f}")
 
 
 def _table(letter: str) -> Callable[[CommandedWheel, str], Answer]:
     def table(wheel: CommandedWheel, _: str) -> Answer:
         if wheel.state not in (5, 6):
-            return _say(f"*{letter} BUSY")
+            return _reply(f"*{letter} BUSY")
         counts = Counter(wheel.wins) if letter == "W" else Counter({0: wheel.misfires})
-        return _say(
+        return _reply(
             f"*{letter} "
             + " ".join(str(counts[pocket]) for pocket in range(int(wheel.parameters["z"])))
         )
@@ -219,14 +219,14 @@ def _log(wheel: CommandedWheel, argument: str) -> Answer:
     pages = -(-len(wheel.wins) // LOG_PAGE_CHARS)
     kind, _, page = argument.partition(" ")
     if kind == "t":
-        return _say(f"*s t {pages}")
+        return _reply(f"*s t {pages}")
     if kind != "r" or not page.isdecimal() or int(page) >= pages:
-        return _say("*s NO")
+        return _reply("*s NO")
     if wheel.state != 6:
-        return _say("*s BUSY")
+        return _reply("*s BUSY")
     wins = wheel.wins[int(page) * LOG_PAGE_CHARS :][:LOG_PAGE_CHARS]
     text = "".join(chr(0x21 + win) for win in wins).ljust(LOG_PAGE_CHARS, "~")
-    return _say(f"{text}{sum(text.encode()) % 256:02X}")
+    return _reply(f"{text}{sum(text.encode()) % 256:02X}")
 
 
 _COMMANDS: dict[str, Callable[[CommandedWheel, str], Answer]] = {
@@ -238,9 +238,9 @@ _COMMANDS: dict[str, Callable[[CommandedWheel, str], Answer]] = {
     "O": _overview,
     "P": _power,
     "R": _restart,
-    "S": lambda _wheel, _: _say(f"*S {FIRMWARE}"),
+    "S": lambda _wheel, _: _reply(f"*S {FIRMWARE}"),
     "T": _parameter,
-    "V": lambda _wheel, _: _say(f"*V {FIRMWARE} SIMULATED"),
+    "V": lambda _wheel, _: _reply(f"*V {FIRMWARE} SIMULATED"),
     "W": _table("W"),
     "X": _status,
     "d": _clock,
@@ -248,6 +248,6 @@ _COMMANDS: dict[str, Callable[[CommandedWheel, str], Answer]] = {
     "q": _push,
     "s": _log,
     "u": _user_start,
-    "v": lambda _wheel, _: _say("*v 1.00 1.00"),
+    "v": lambda _wheel, _: _reply("*v 1.00 1.00"),
     "w": _chi_square,
 }

@@ -55,23 +55,23 @@ class SimulatedFortuneWheel(SimulatedBoard):
     def round(self) -> Scene:
         """A push, several turns, a cell."""
         stop = self._next.pop(0) if self._next else self.random.randint(1, self._cells)
-        turns = 1 if self.strikes("weak_push") is not None else self.random.randint(4, 6)
-        if (seconds := self.strikes("encoder")) is not None:
+        turns = 1 if self.take_fault("weak_push") is not None else self.random.randint(4, 6)
+        if (seconds := self.take_fault("encoder")) is not None:
             self._broken_until = self.time + seconds
         self.counted += 1
         self._forward = self._back = self._uncounted = 0
         self._on_pin = False
         yield from self._run_down(turns * self._cells + (stop - self._cell) % self._cells)
         yield from self._fall_back()
-        self._on_pin = self.strikes("on_pin") is not None
+        self._on_pin = self.take_fault("on_pin") is not None
         self._rpm = 0.0
-        self.show()
+        self.report_state()
         yield STANDSTILL_SECONDS
         self._way = "0"
-        self.show()
+        self.report_state()
         yield 4.0
 
-    def started(self) -> int:
+    def initial_count(self) -> int:
         """A wheel that turns when the board starts counts as launched; cells passed before are not
         counted.
         """
@@ -88,12 +88,12 @@ class SimulatedFortuneWheel(SimulatedBoard):
             self._rpm = 120 * cells * left / (seconds * self._cells)
             self._forward = round(cells * (1 - left * left))
             self._cell = (start - 1 + self._forward) % self._cells + 1
-            self.show()
+            self.report_state()
             yield REPORT_INTERVAL_SECONDS
 
     def _fall_back(self) -> Scene:
         """The tongue pushes it back by at most one cell; a person may turn it back further."""
-        turned = self.strikes("turned_back")
+        turned = self.take_fault("turned_back")
         back = self.random.randint(0, 1) if turned is None else round(turned)
         if turned is None and back:  # it passed into the next cell first
             self._forward += 1
@@ -102,5 +102,5 @@ class SimulatedFortuneWheel(SimulatedBoard):
         if back:
             yield 0.5
             self._way, self._back = "-", back
-            self.show()
+            self.report_state()
         yield 0.5

@@ -47,7 +47,7 @@ class SaturnWheel:
         self._spin = 0
         self._error_until = -inf
         self._due: list[Timed] = []
-        self._heard = b""
+        self._received = b""
 
     @property
     def deadline(self) -> float:
@@ -58,15 +58,15 @@ class SaturnWheel:
         """Advance the time."""
         while self._next <= now:
             self._move(self._next)
-        sent = [each for each in self._due if each[0] <= now]
-        self._due = [each for each in self._due if each[0] > now]
+        sent = [timed for timed in self._due if timed[0] <= now]
+        self._due = [timed for timed in self._due if timed[0] > now]
         return sent
 
     def receive(self, data: bytes, now: float) -> None:
         """Answer a request; ignore anything else."""
-        *asked, self._heard = (self._heard + data).split(frames.EOT)
-        for each in asked:
-            request = each + frames.EOT
+        *frames_received, self._received = (self._received + data).split(frames.EOT)
+        for body in frames_received:
+            request = body + frames.EOT
             if request == frames.STATUS:
                 self._answer("02", self._status(now), now)
             elif request == frames.ERROR:

@@ -37,7 +37,7 @@ def take(readings: list[AnyReading]) -> None:
 
 
 async def test_a_defect_says_where_it_is_and_not_what_it_saw(pty: Pty) -> None:
-    async with running(pty.url, codec=Telling(), take=take, confidential=True) as floor:
+    async with running(pty.url, codec=Telling(), on_readings=take, confidential=True) as floor:
         await floor.until_open()
         pty.say(b"boom 7h\n")
         await until_async(lambda: floor.device.health().defects == 1)

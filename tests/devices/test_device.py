@@ -71,7 +71,7 @@ class Floor:
         settings = {
             "codec": Lines(),
             "stale_after": 1000.0,
-            "take": self.readings.extend,
+            "on_readings": self.readings.extend,
             **settings,
         }
         self.device = DeviceSupervisor(id="wheel", url=url, log=log, **settings)
@@ -296,7 +296,7 @@ async def test_a_table_that_raises_does_not_stop_its_device(pty: Pty) -> None:
         taken.extend(readings)
         raise RuntimeError("a defect of the table")
 
-    async with running(pty.url, take=take) as floor:
+    async with running(pty.url, on_readings=take) as floor:
         await floor.until_open()
         for number in range(1, 3):
             pty.say(b"ok\n")

@@ -78,7 +78,7 @@ async def test_bytes_are_noted_first_and_their_readings_are_taken_at_once(pty: P
     def take(readings: list[AnyReading]) -> None:
         happened.append(len(readings))
 
-    async with running(pty.url, codec=Spoken(), note=note, take=take) as floor:
+    async with running(pty.url, codec=Spoken(), on_call=note, on_readings=take) as floor:
         await floor.until_open()
         pty.say(b"ok 1\nok 2\nok 3\n")
         await floor.until_frames(3)
@@ -152,7 +152,7 @@ async def test_bytes_that_lay_unread_say_since_when(pty: Pty, speed: float, told
     def clock() -> float:
         return time.monotonic() * speed
 
-    async with running(pty.url, note=note, speed=speed, clock=clock) as floor:
+    async with running(pty.url, on_call=note, speed=speed, clock=clock) as floor:
         await floor.until_open()
         await looked_again()
         begin = clock()
@@ -304,7 +304,9 @@ async def _run(url: str) -> None:
     def note(_: AnyCall) -> None:
         task.set_name("open")
 
-    await DeviceSupervisor(id="wheel", url=url, codec=Lines(), take=lambda _: None, note=note).run()
+    await DeviceSupervisor(
+        id="wheel", url=url, codec=Lines(), on_readings=lambda _: None, on_call=note
+    ).run()
 
 
 async def test_a_write_in_portions_is_whole_and_in_order(
@@ -379,7 +381,7 @@ async def test_any_split_on_the_wire_gives_the_same_readings(pty: Pty, split: Sp
     async with running(
         pty.url,
         codec=found.make("wheel", found.options()),
-        take=readings.extend,
+        on_readings=readings.extend,
         clock=lambda: now[0],
     ) as floor:
         await floor.until_open()

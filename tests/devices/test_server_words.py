@@ -167,7 +167,7 @@ async def test_where_cards_lie_face_down_the_words_are_not_shown(
     url = server.url.replace("tcp:", f"{scheme}:")
     codec = CODECS["barcode-serial"]()
     notes: list[object] = []
-    async with running(url, codec=codec, confidential=True, note=notes.append) as floor:
+    async with running(url, codec=codec, confidential=True, on_call=notes.append) as floor:
         await until_async(lambda: floor.device._failures >= 2)
         told = [each for each in floor.readings if not isinstance(each, CardDrawn)]
         lost = next(each for each in told if isinstance(each, LinkLost))

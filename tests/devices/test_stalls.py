@@ -271,8 +271,8 @@ class TestWatch:
 class TestBeat:
     def beat(self) -> SteadyPace:
         beat = SteadyPace("wheel", 1.0)
-        beat.heard(0.0)
-        beat.heard(1.0)
+        beat.on_frame(0.0)
+        beat.on_frame(1.0)
         return beat
 
     def late(
@@ -281,7 +281,7 @@ class TestBeat:
         if since is not None:
             beat.delayed(since, now)
         for _ in range(frames):
-            beat.heard(now)
+            beat.on_frame(now)
         return beat.late
 
     def test_as_many_as_the_pace_allows_are_live(self) -> None:
@@ -312,7 +312,7 @@ class TestBeat:
     def test_a_device_that_is_joined_is_late_for_a_moment(self) -> None:
         beat = SteadyPace("wheel", 0.5)
         beat.kept()
-        told = [(beat.heard(now), beat.late) for now in (100.0, 100.5, 101.0, 101.5)]
+        told = [(beat.on_frame(now), beat.late) for now in (100.0, 100.5, 101.0, 101.5)]
         assert told == [([], True), ([], True), ([], False), ([], False)]
 
     def test_a_backlog_that_comes_in_several_bursts_is_late_to_its_end(self) -> None:
@@ -320,7 +320,7 @@ class TestBeat:
         beat.kept()
         for burst in (100.0, 100.45, 101.2):
             assert self.late(beat, burst, frames=10)
-        said = [each for now in (101.7, 102.2, 102.7) for each in beat.heard(now)]
+        said = [each for now in (101.7, 102.2, 102.7) for each in beat.on_frame(now)]
         assert not beat.late
         assert [each.frames for each in said] == [31]
 
@@ -347,7 +347,7 @@ class TestBeat:
 
     def test_a_link_that_was_opened_again_is_late(self) -> None:
         beat = self.beat()
-        beat.reopened()
+        beat.on_reopened()
         assert self.late(beat, 2.0, 1.1)
 
     def test_a_window_is_that_of_its_own_bytes_alone(self) -> None:
@@ -358,9 +358,9 @@ class TestBeat:
     def test_a_frame_beside_the_sequence(self) -> None:
         beat = self.beat()
         beat.delayed(2.0, 6.0)
-        assert not beat.beside(6.0)
+        assert not beat.is_other_late(6.0)
         beat.delayed(1.0 + SILENCE_PERIODS + 0.1, 7.0)
-        assert beat.beside(7.0)
+        assert beat.is_other_late(7.0)
 
 
 class TestPace:
@@ -402,45 +402,47 @@ class TestLateness:
     def lateness(self) -> Lateness:
         lateness = Lateness(1.0)
         for second in range(4):
-            assert not lateness.waited(second, 100.0 + second)
+            assert not lateness.is_late(second, 100.0 + second)
         return lateness
 
     def test_only_what_it_waited_before_we_looked_away_counts(self) -> None:
         lateness = self.lateness()
         lateness.delayed(103.1, 107.0)
-        assert not lateness.waited(4.0, 107.0)
-        assert not lateness.waited(6.9, 107.0)
-        assert not lateness.waited(8.0, 108.0)
+        assert not lateness.is_late(4.0, 107.0)
+        assert not lateness.is_late(6.9, 107.0)
+        assert not lateness.is_late(8.0, 108.0)
 
     def test_a_report_that_waited_on_the_wire_is_late(self) -> None:
         lateness = self.lateness()
         lateness.delayed(106.1, 107.0)
-        assert lateness.waited(4.0, 107.0)
+        assert lateness.is_late(4.0, 107.0)
 
     def test_a_clock_that_stood_still_is_noticed(self) -> None:
         """Ours: the board reports more seconds than have passed."""
         lateness = self.lateness()
-        burst = [(lateness.waited(sent, 103.2), lateness.joined(103.2)) for sent in range(4, 30)]
+        burst = [
+            (lateness.is_late(sent, 103.2), lateness.is_learning(103.2)) for sent in range(4, 30)
+        ]
         assert [joined for _, joined in burst[2:]] == [True] * 24
-        assert not lateness.waited(30.0, 104.2)
-        assert not lateness.joined(104.2)
+        assert not lateness.is_late(30.0, 104.2)
+        assert not lateness.is_learning(104.2)
 
     def test_a_backlog_that_comes_in_several_bursts_is_late_to_its_end(self) -> None:
         lateness = Lateness(1.0)
         lateness.kept()
         for number, burst in enumerate((100.0, 100.9, 101.8)):
             for sent in range(10 * number, 10 * number + 10):
-                assert lateness.waited(sent, burst) or lateness.joined(burst)
+                assert lateness.is_late(sent, burst) or lateness.is_learning(burst)
         for second in range(1, 4):
-            assert not lateness.waited(29.0 + second, 101.8 + second)
-        assert not lateness.joined(104.8)
+            assert not lateness.is_late(29.0 + second, 101.8 + second)
+        assert not lateness.is_learning(104.8)
 
     def test_promptness_is_not_learned_from_what_lay_unread(self) -> None:
         lateness = self.lateness()
         lateness.delayed(103.1, 104.9)
-        assert not lateness.waited(4.0, 104.9)
-        assert not lateness.waited(4.9, 105.8)
-        assert lateness.waited(6.0, 108.0)
+        assert not lateness.is_late(4.0, 104.9)
+        assert not lateness.is_late(4.9, 105.8)
+        assert lateness.is_late(6.0, 108.0)
 
 
 @given(stalls)

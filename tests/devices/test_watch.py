@@ -360,17 +360,17 @@ class TestAsking:
     def test_what_is_due_is_asked_once(self) -> None:
         watch = self.watch()
         watch.tick(0.5)
-        assert watch.request() == b"0.5?"
-        assert watch.request() == b""
+        assert watch.take_request() == b"0.5?"
+        assert watch.take_request() == b""
         watch.tick(1.4)
-        assert watch.request() == b""
+        assert watch.take_request() == b""
         watch.tick(1.5)
-        assert watch.request() == b"1.5?"
+        assert watch.take_request() == b"1.5?"
 
     def test_what_was_not_asked_in_time_is_not_made_up_for(self) -> None:
         watch = self.watch()
         readings = watch.tick(40.0)
-        assert watch.request() == b"40?"
+        assert watch.take_request() == b"40?"
         assert readings == [LinkStale(at=STALE_AFTER, device="wheel", age=STALE_AFTER)]
 
     def test_a_recording_is_asked_as_if_in_time(self) -> None:
@@ -378,14 +378,14 @@ class TestAsking:
         watch.feed(b"ok\n", 0.2)
         watch.feed(b"ok\n", 3.5)
         assert watch.deadline == 4.0
-        assert watch.request() == b"3?"
+        assert watch.take_request() == b"3?"
 
     def test_nothing_is_asked_while_the_link_is_closed(self) -> None:
         watch = self.watch()
         watch.lost(0.1, "unplugged")
-        watch.request()
+        watch.take_request()
         watch.lost(9.0, "unplugged")
-        assert watch.request() == b""
+        assert watch.take_request() == b""
 
     def test_our_own_bytes_are_no_noise(self) -> None:
         watch = self.watch()

@@ -26,7 +26,7 @@ from simulators.slot.cctalk import (
 from tests.support.devices.board_pens import of
 
 STEP = 0.01
-OWN = sorted(name for name, fault in FAULTS.items() if fault.of == ("cctalk-acceptor",))
+OWN = sorted(name for name, fault in FAULTS.items() if fault.protocols == ("cctalk-acceptor",))
 LINE = sorted(name for name, fault in FAULTS.items() if fault.where == "line")
 LAST, QUIET = 40.0, 25.0
 """Seconds: when the last fault may strike, and after it until everything must be in order again."""
@@ -56,7 +56,7 @@ class Played:
                 at, fault, value = due.pop(0)
                 (line if FAULTS[fault].where == "line" else bus).fault(fault, value, at)
             self._take(watch, BytesReceived(now, b"".join(data for _, data in line.advance(now))))
-            if request := watch.request():
+            if request := watch.take_request():
                 bus.receive(request, now)
         self.state = watch.state
 

@@ -94,7 +94,7 @@ async def floor(folder: Path, *, commands: bool = True) -> AsyncIterator[Floor]:
             id="wheel",
             url=pty.url,
             codec=Lines(),
-            take=made.on_readings,
+            on_readings=made.on_readings,
             stale_after=1000.0,
             commands_enabled=commands,
         )

@@ -180,7 +180,9 @@ async def test_a_link_that_opens_is_told_at_once(tmp_path: Path) -> None:
     """A device that says nothing yet has the same state before and after."""
     port = Pty(tmp_path)
     with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
-        device = DeviceSupervisor(id="wheel", url=port.url, codec=Lines(), take=lambda _: None)
+        device = DeviceSupervisor(
+            id="wheel", url=port.url, codec=Lines(), on_readings=lambda _: None
+        )
         places = {"r1": ServedTable(make_runner(journal), Topics("palma"), {"wheel": device}, 1.0)}
         api = TablesApi("pit-1", "b1", Topics("palma"), places)
         clock = TimeWatch(ClockConfig(chrony=""), journal, [], {}, lambda: None)

@@ -74,7 +74,7 @@ class Bus:
             assert due is not None
             self.now = max(self.now + 0.001, due)
             said += self.call(BytesReceived(self.now, b""))
-            if raw := self.watch.request():
+            if raw := self.watch.take_request():
                 self.asked.append((raw[0], raw[3]))
                 self.at.append(self.now)
                 self.data.append(raw[4:-1])
@@ -262,7 +262,7 @@ class SlowBus(Bus):
             heard = b"".join(data for at, data in self.coming if at <= self.now)
             self.coming = [each for each in self.coming if each[0] > self.now]
             said += self.call(BytesReceived(self.now, heard))
-            if raw := self.watch.request():
+            if raw := self.watch.take_request():
                 self.asked.append((raw[0], raw[3]))
                 self.data.append(raw[4:-1])
                 self.coming.append((self.now + 0.005, raw))
@@ -636,8 +636,8 @@ def test_no_bytes_at_any_time_are_a_defect(course: list[tuple[float, bytes | Non
         if data is None:
             data = raw + (bus.answer(raw[0], raw[3], raw[4:-1]) if raw else b"")
         bus.watch.tick(bus.now)
-        bus.watch.hear(data, bus.now)
-        raw = bus.watch.request() or raw
+        bus.watch.receive(data, bus.now)
+        raw = bus.watch.take_request() or raw
         if raw:
             bus.asked.append((raw[0], raw[3]))
             bus.data.append(raw[4:-1])
@@ -646,19 +646,19 @@ def test_no_bytes_at_any_time_are_a_defect(course: list[tuple[float, bytes | Non
 def test_nothing_is_asked_while_the_link_is_closed() -> None:
     bus = ready()
     bus.call(LinkClosed(bus.now, "unplugged"))
-    bus.watch.request()
+    bus.watch.take_request()
     for _ in range(5):
         bus.now += 1.0
         assert bus.call(LinkClosed(bus.now, "unplugged")) == []
-        assert bus.watch.request() == b""
+        assert bus.watch.take_request() == b""
 
 
 def test_after_a_stall_of_ours_one_request_is_sent_and_not_all_that_were_due() -> None:
     bus = ready(boxes=[[2, 1], [3, 2]])
     bus.now += 4.0
     assert bus.call(BytesReceived(bus.now, b"")) == []
-    assert len(bus.watch.request()) == frames.MIN_FRAME_BYTES
-    assert bus.watch.request() == b""
+    assert len(bus.watch.take_request()) == frames.MIN_FRAME_BYTES
+    assert bus.watch.take_request() == b""
 
 
 def test_it_takes_no_commands() -> None:
