@@ -1,8 +1,8 @@
-"""Captures that other programs made of a line: raw bytes, hexadecimal text, or lines of text, each
-of which may begin with its time.
+"""Imports captures that other programs made of a line: raw bytes, hexadecimal text, or lines of
+text, each of which may begin with its time.
 
-A capture must hold only what the device sent. Nothing is guessed: where it does not fit the form,
-or lines of it are missing, it is refused with its line.
+A capture must contain only what the device sent. Nothing is guessed: if it does not fit the format,
+or lines are missing, it is refused with the line number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from devices.recording_lines import format_time
 Form = Literal["raw", "hex", "text"]
 
 RAW_CHUNK_BYTES = 256
-"""Bytes of one chunk where a capture does not say what arrived together."""
+"""Bytes per chunk if a capture does not show which bytes arrived together."""
 NO_TIMES = "none in the capture: all bytes are at 0, and are judged as one burst"
 _HALF_DAY_SECONDS, _DAY_SECONDS = 43_200.0, 86_400.0
 
@@ -41,7 +41,7 @@ _HEX_BYTES = re.compile(rf"(?:{_PAIR})+|(?:0[xX])?{_PAIR}(?:[ \t,:;-]+(?:0[xX])?
 
 
 class CaptureError(NovamasError, ValueError):
-    """A capture that cannot be imported: ``line`` (0: all of it) and ``what``."""
+    """A capture that cannot be imported. ``line``: 0 for the whole file; ``what``: the reason."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(f"line {line}: {what}" if line else what)
@@ -49,8 +49,8 @@ class CaptureError(NovamasError, ValueError):
 
 
 class Capture(msgspec.Struct, frozen=True):
-    """What a capture has. ``chunks``: the time of each, as a recording writes it, and its bytes.
-    ``times``: where the times come from, in words.
+    """The content of a capture. ``chunks``: the time of each, as a recording writes it, and its
+    bytes. ``times``: where the times come from, in words.
     """
 
     chunks: tuple[tuple[str, bytes], ...]
@@ -58,7 +58,7 @@ class Capture(msgspec.Struct, frozen=True):
 
 
 class _CaptureLine(msgspec.Struct, frozen=True):
-    """A line without its time. ``time``: that time as the capture has it."""
+    """A line split into its time, as written, and the rest."""
 
     number: int
     time: str
@@ -66,7 +66,7 @@ class _CaptureLine(msgspec.Struct, frozen=True):
 
 
 def read_capture(data: bytes, form: Form, line_end: bytes = b"\r\n") -> Capture:
-    """Read a capture. ``line_end``: what ended each line of a text, and was lost in the capture.
+    """Read a capture. ``line_end``: the end of each line of text, which the capture has lost.
     Raises :class:`CaptureError`.
     """
     if form == "raw":
@@ -94,7 +94,7 @@ def read_capture(data: bytes, form: Form, line_end: bytes = b"\r\n") -> Capture:
 
 
 class _TimeFormat(msgspec.Struct, frozen=True):
-    """A way to write times. ``words``: what is known of them."""
+    """A format of times. ``words``: its description."""
 
     pattern: re.Pattern[str]
     stamps: Callable[[list[_CaptureLine]], Iterator[tuple[str, float]]]
@@ -142,7 +142,7 @@ def _datetime(line: _CaptureLine) -> datetime:
 
 
 def _six_digits(text: str) -> str:
-    """A time with the six digits behind the point that Python reads."""
+    """Reduce or pad a fraction to the six digits that Python parses."""
     return re.sub(r"[.,](\d+)", lambda found: "." + found[1][:6].ljust(6, "0"), text)
 
 
@@ -163,8 +163,8 @@ _TIME_OF_DAY_FORMAT = _TimeFormat(
 
 
 def _split_times(data: bytes) -> tuple[_TimeFormat | None, list[_CaptureLine]]:
-    """Which times the lines have, and the lines without them. Empty lines are left out. All lines
-    must have a time, or none of them.
+    """Recognise the format of the times and split the lines. Empty lines are left out. Either all
+    lines have a time or none has.
     """
     lines = [
         (number, line.removesuffix(b"\r"))
@@ -194,7 +194,7 @@ def _split_times(data: bytes) -> tuple[_TimeFormat | None, list[_CaptureLine]]:
     if kind is _LOCAL_FORMAT:
         zoned = {_datetime(line).tzinfo is not None for line in found}
         if len(zoned) > 1:
-            raise CaptureError(0, "some times have a zone and others have none")
+            raise CaptureError(0, "some times have a zone and others do not")
         kind = _ZONED_FORMAT if zoned == {True} else _LOCAL_FORMAT
     return kind, found
 
@@ -220,7 +220,7 @@ def _stamps(kind: _TimeFormat | None, lines: list[_CaptureLine]) -> list[str]:
 
 
 def _read_hex(line: _CaptureLine) -> bytes:
-    """The bytes of a line of hexadecimal numbers."""
+    """Parse a line of hexadecimal numbers."""
     text = line.rest.decode("latin-1").strip()
     if text and not _HEX_BYTES.fullmatch(text):
         raise CaptureError(
@@ -232,7 +232,9 @@ def _read_hex(line: _CaptureLine) -> bytes:
 
 
 def _read_dump(lines: list[_CaptureLine]) -> list[bytes] | None:
-    """The bytes of a dump with offsets, which prove that no line is missing. None: it has none."""
+    """Parse a dump with offsets, which prove that no line is missing. None: there are no
+    offsets.
+    """
     texts = [(line.number, line.rest.decode("latin-1").strip()) for line in lines]
     form = next((form for form in (_XXD, _DUMP) if form.fullmatch(texts[0][1])), None)
     if form is None:
@@ -255,8 +257,8 @@ def _read_dump(lines: list[_CaptureLine]) -> list[bytes] | None:
         if offset != size:
             raise CaptureError(
                 number,
-                f"its offset is {offset}, but {size} bytes stand above it: lines are missing, or "
-                "columns were changed",
+                f"its offset is {offset}, but there are {size} bytes above it: "
+                "lines are missing, or columns were changed",
             )
         if match is not None:
             found.append(bytes.fromhex(re.sub(r"[ \t]", "", match[2])))

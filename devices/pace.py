@@ -1,6 +1,7 @@
-"""Detects late reports: those that arrive faster than the device can send had waited in a buffer.
-They are true, but not live. So are those that somebody may have kept, such as a device server that
-delivers what it had as soon as the link is opened (:meth:`devices.codec.JudgesKept.kept`).
+"""Detects late reports. Reports that arrive faster than the device can send must have waited in a
+buffer: they are true, but not live. The same holds for bytes that may have been kept, for example
+by a device server that delivers its buffer as soon as the link is opened
+(:meth:`devices.codec.KeptBytesAware.kept`).
 
 :class:`HandPace` is for a device paced by a person's hand. A shoe sends only when a card is drawn,
 so silence before a card proves nothing; but of two cards that arrive closer together than a hand
@@ -9,9 +10,10 @@ can draw them, the second is late. The first card of such a burst cannot be reco
 :class:`SteadyPace` is for a device that repeats itself at a steady pace, so that its silence means
 something.
 
-If we were not scheduled for a while, what we read then may have arrived at any time since we last
-looked (:meth:`devices.codec.JudgesDelay.delayed`). Each report is then given the earliest time at
-which it can have arrived at the device's own pace; it is late if there is no such time.
+If this process was not scheduled for a while, the bytes that it reads then may have arrived at any
+time since it last polled (:meth:`devices.codec.DelayAware.delayed`). Each report is then given the
+earliest time at which it can have arrived at the device's own pace; it is late if there is no such
+time.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from devices.readings import LinkLate
 
 
 class HandPace:
-    """``min_draw``: minimum seconds between two cards; an earlier card is late. 0 disables."""
+    """Pace of a device driven by hand. ``min_draw``: minimum seconds between two cards; an earlier
+    card is late. 0: no card is ever late.
+    """
 
     def __init__(self, device: str, min_draw: float) -> None:
         self._device = device
@@ -35,7 +39,9 @@ class HandPace:
 
     @property
     def opening(self) -> float:
-        """Seconds after opening in which reports count as kept: a hand draws no card sooner."""
+        """Time after opening, in seconds, in which reports count as kept: no hand draws a card
+        sooner.
+        """
         return self._min_draw
 
     @property
@@ -44,16 +50,17 @@ class HandPace:
         return self._report + self._min_draw if self._late and self._report is not None else None
 
     def delayed(self, since: float, now: float) -> None:
-        """What arrives at ``now`` may have arrived at any time from ``since`` on."""
+        """The reports at ``now`` may have arrived at any time from ``since`` on."""
         self._unseen = since, now
 
     def kept(self, now: float) -> None:
-        """What arrives at ``now`` may have been kept for any time, and what follows immediately."""
+        """The reports at ``now``, and those immediately after, may have been kept for any time."""
         self._kept = now
 
     def is_late(self, now: float, card: bool) -> bool:
-        """Whether a report that arrives now is late. What follows immediately after a late card is
-        late too. Cards that lay unread are late only if no hand draws so many since we last looked.
+        """Return whether a report that arrives now is late. Reports immediately after a late card
+        are late too. Cards that lay unread are late only if no hand can draw as many since the last
+        poll.
         """
         before = self._card if card or self._late else None
         late = before is not None and now - before < self._min_draw
@@ -70,14 +77,14 @@ class HandPace:
         return late
 
     def _earliest(self, now: float) -> float:
-        """When a card that is not late arrived, at the earliest."""
+        """Earliest time at which a card that is not late can have arrived."""
         if self._unseen is None or self._unseen[1] != now:
             return now
         since = self._unseen[0]
         return since if self._card is None else max(since, self._card + self._min_draw)
 
     def burst(self, now: float) -> list[LinkLate]:
-        """A burst that has ended by now; reported once."""
+        """Report a burst that has ended by now, once."""
         if self.deadline is None or now < self.deadline:
             return []
         frames, self._late = self._late, 0
@@ -85,33 +92,33 @@ class HandPace:
 
 
 SILENCE_PERIODS = 1.5
-"""In periods: after a longer silence, what follows is late."""
+"""Silence, in periods, after which the following frames are late."""
 LIVE_GAP_PERIODS = 0.8
-"""In periods: a frame that follows another after at least this time cannot have waited in a buffer;
-it is live.
+"""Minimum gap before a frame, in periods, which proves that it did not wait in a buffer: it is
+live.
 """
 BURST_REPORT_INTERVAL_SECONDS = 60.0
-"""Seconds after which a burst is reported though it is not over, and again after as many: a device
-that is faster than its period says never is, and somebody has to know why nothing of it counts.
+"""Interval at which a burst is reported before it is over. With a device that is faster than its
+configured period a burst never ends, and staff must see why none of its frames counts.
 """
 MAX_DRIFT = 0.1
-"""How far a device's pace may differ from its nominal one while nobody looks."""
+"""Maximum relative drift of a device's pace while the port is not polled."""
 MIN_PERIOD_SECONDS = 0.1
-"""Seconds: no device that repeats itself does so more often, unless its period is shorter."""
+"""Minimum time between frames of a steady device, unless its period is shorter."""
 MAX_LEAD_GAPS = 1.5
-"""In shortest gaps: how far frames may be ahead of the fastest pace. A network may deliver two at
+"""How far frames may be ahead of the fastest pace, in minimum gaps. A network may deliver two at
 once; three had waited somewhere.
 """
 MAX_DOUBT_SECONDS = 1.0
-"""Maximum seconds, else twice ``LIVE_GAP_PERIODS``, in which no frame may come faster than the
-fastest pace before a device whose frames may have been kept is live again.
+"""Upper limit of the time (otherwise twice ``LIVE_GAP_PERIODS``) without frames faster than the
+fastest pace, after which a device whose frames may have been kept is live again.
 """
 
 
 class BacklogDetector:
-    """Whether frames may have been kept before they were delivered, judged by how many come in how
-    much time. ``shortest``: minimum seconds between two frames of the device; ``lasts``: seconds
-    without faster ones after which the doubt ends.
+    """Judges by their rate whether frames may have been kept before they were delivered.
+    ``shortest``: minimum seconds between two frames of the device; ``lasts``: seconds without
+    faster frames after which it is no longer ``active``.
     """
 
     def __init__(self, shortest: float, lasts: float) -> None:
@@ -121,8 +128,8 @@ class BacklogDetector:
         self._shortest = shortest
         self._lasts = lasts
         self._kept = False  # the next frame may have been kept
-        self._since = 0.0  # when a frame last gave rise to doubt
-        # the earliest time for the last frame, if each came as soon as possible
+        self._since = 0.0  # when a frame was last suspicious
+        # earliest time of the last frame, if each was sent as soon as possible
         self._due: float | None = None
 
     def kept(self) -> None:
@@ -130,8 +137,8 @@ class BacklogDetector:
         self.active = self._kept = True
 
     def on_frame(self, since: float, now: float, *, in_backlog: bool = False) -> None:
-        """A frame arrived, at any time from ``since`` to ``now``. ``in_backlog``: a silence was
-        seen before it, so that it is late however fast it comes.
+        """Handle a frame that arrived at some time from ``since`` to ``now``. ``in_backlog``: it
+        follows a silence, so it is late at any rate.
         """
         due = since if self._due is None else max(since, self._due + self._shortest)
         latest = now + MAX_LEAD_GAPS * self._shortest
@@ -143,12 +150,16 @@ class BacklogDetector:
         self._kept = False
 
     def exhaust(self, now: float) -> None:
-        """The next frame is ahead if it comes sooner than ``shortest`` after now."""
+        """Allow no lead: the next frame is ahead if it comes sooner than ``shortest`` after
+        ``now``.
+        """
         self._due = now + MAX_LEAD_GAPS * self._shortest
 
 
 class SteadyPace:
-    """``period``: seconds between the frames that the device sends by itself or is polled for."""
+    """Pace of a device that repeats itself. ``period``: seconds between its frames, sent by itself
+    or on request.
+    """
 
     def __init__(self, device: str, period: float) -> None:
         self.late = False
@@ -158,47 +169,47 @@ class SteadyPace:
             min(LIVE_GAP_PERIODS * period, MIN_PERIOD_SECONDS),
             min(2 * LIVE_GAP_PERIODS * period, MAX_DOUBT_SECONDS),
         )
-        # a silence was seen and what the wire kept meanwhile is not known to be over
+        # a silence was seen, and frames kept during it may still be arriving
         self._backlog = False
-        self._report = False  # what is late now is worth a report
-        # when the last frame arrived: at the pace of the device, and at the latest
+        self._report = False  # the late frames are to be reported
+        # when the last frame arrived: by the device's pace, and the latest possible time
         self._last: float | None = None
         self._read = 0.0
         self._unseen: tuple[float, float] | None = None
-        self._slack = 0.0  # by how much its pace may have drifted while nobody looked
+        self._slack = 0.0  # possible drift of its pace while the port was not polled
         self._reopened = False
-        # while late: since when there was neither a silence nor a burst, and the frames since then
+        # while late: start of the period without silence or burst, and the frames since then
         self._even_from, self._even = 0.0, 0
-        self._late_from = 0.0  # since when it is late, or when that was last reported
+        self._late_from = 0.0  # when it became late, or when that was last reported
         self._frames = 0
         self._silence = 0.0
 
     def on_reopened(self) -> None:
-        """The link was closed. What arrives next is late until the pace is normal again."""
+        """The link was reopened. Frames are late until the pace is normal again."""
         self._reopened = True
 
     def delayed(self, since: float, now: float) -> None:
-        """What arrives at ``now`` may have arrived at any time from ``since`` on."""
+        """The frames at ``now`` may have arrived at any time from ``since`` on."""
         self._unseen = since, now
 
     def was_unread(self, now: float) -> bool:
-        """Whether what arrives now may have arrived long before."""
+        """Return whether the frames at ``now`` may have arrived long before."""
         return self._unseen is not None and self._unseen[1] == now
 
     def kept(self) -> None:
-        """What arrives next may have been kept for any time."""
+        """The next frame may have been kept for any time."""
         self._doubt.kept()
 
     def on_frame(self, now: float) -> list[LinkLate]:
-        """A frame arrived: update :attr:`late`, and report a burst that is over or does not end.
+        """Handle a frame: update :attr:`late`, and report a burst that is over or does not end.
 
-        Frames that lay unread are live if the last one before them was, and no silence was seen
-        until we looked away: then they were sent after that one, and are hardly older than our own
-        delay. If fewer came than the device sends in that time, the silence shows at the next
-        frame.
+        Frames that lay unread are live if the frame before them was live and there was no silence
+        before the port was last polled: then they were sent after that frame, and are hardly older
+        than our own delay. If there are fewer than the device sends in that time, the silence shows
+        at the next frame.
 
-        More frames than any such device sends in that time were kept, however short the silence
-        was: our own clock may have stood still.
+        More frames than any such device can send in that time were kept, however short the silence
+        was: our own clock may have stopped.
         """
         bursts = []
         since, at = now, now
@@ -240,8 +251,8 @@ class SteadyPace:
         return bursts
 
     def _burst(self, now: float) -> list[LinkLate]:
-        """Report what was late up to now; nothing if it only began with the link, at the pace of
-        the device.
+        """Report the late frames so far; nothing if they only followed the opening of the link, at
+        the device's pace.
         """
         frames, silence = self._frames, round(self._silence, 3)
         self._late_from, self._frames, self._silence = now, 0, 0.0
@@ -250,8 +261,8 @@ class SteadyPace:
         return [LinkLate(at=now, device=self._device, frames=frames, silence=silence)]
 
     def _is_paced(self, since: float, now: float) -> bool:
-        """Whether a frame after a late one cannot be of the same burst: it came long enough after
-        that one, or what was read before had come evenly, so that nothing of a burst can be left.
+        """Whether a frame after a late one cannot belong to the same burst: it came long enough
+        after that one, or the frames before came so evenly that nothing of a burst can be left.
         """
         gap = now - self._read
         return gap >= LIVE_GAP_PERIODS * self._period and (
@@ -261,15 +272,15 @@ class SteadyPace:
         )
 
     def _was_even(self, now: float) -> bool:
-        """Whether the frames read so far, while late, were not more than the device sends."""
+        """Whether the frames read so far, while late, are no more than the device sends."""
         if now - self._even_from > MAX_LIVE_DELAY_SECONDS:
             self._even_from, self._even = self._read, 0
         seen = self._read - self._even_from
         return seen >= self._period and 0 < self._even <= seen / self._period + 1
 
     def is_other_late(self, now: float) -> bool:
-        """Whether a frame outside the steady sequence is late now: if the sequence is late or
-        missing.
+        """Return whether a frame outside the steady sequence is late now: if the sequence is late
+        or missing.
         """
         looked = self._unseen[0] if self._unseen is not None and self.was_unread(now) else now
         silent = self._last is not None and (

@@ -1,5 +1,5 @@
-"""Records what devices send and are sent, after it was handed on: one thread writes all recordings,
-up to a second later.
+"""Records the bytes to and from devices. One thread writes all recordings, up to a second after the
+bytes were processed.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from devices.recording import MIN_CLOCK_STEP_SECONDS, ClockedWriter, RecordingWr
 from devices.recording_lines import MAX_RUN_PAUSE_SECONDS
 
 WRITE_DELAY_SECONDS = 0.5
-"""Seconds that chunks are gathered before they are written, so that no line wakes a thread."""
+"""Time for which chunks are gathered before they are written, so that not every line wakes the
+thread.
+"""
 MAX_QUEUED_CHUNKS = 1024
-"""Chunks of one recording that may wait for a slow disk. Later ones are not recorded, and the
-recording says so.
+"""Maximum number of chunks of one recording that may wait for a slow disk. Later ones are not
+recorded, and a remark in the recording gives their number.
 """
 MAX_RUN_BYTES = 256
-"""Bytes in one line of the recording, unless they were read at once: a few frames."""
+"""Maximum bytes in one line of the recording, unless they were read at once: a few frames."""
 CLOSE_TIMEOUT_SECONDS = 2.0
-"""Seconds that closing waits for the disk."""
+"""Maximum time for which closing waits for the disk."""
 
 
 class _QueuedChunk(msgspec.Struct, frozen=True):
-    """A chunk that waits. ``read``: when, by a clock that nobody sets. ``gap``: a remark that
-    stands before it.
+    """A chunk to be written. ``read``: when it was read, by a monotonic clock. ``gap``: a remark to
+    write before it.
     """
 
     at: float
@@ -53,9 +55,9 @@ class DeviceRecorder:
         self._report = report
         self._waiting: deque[_QueuedChunk | int] = (
             deque()
-        )  # a number: so many chunks are missing here
-        self._dropped = 0  # chunks that found no room after the last one that did
-        self._missing = 0  # chunks that were not written after the last one that was
+        )  # a number: this many chunks are missing here
+        self._dropped = 0  # chunks dropped since the last one that was queued
+        self._missing = 0  # chunks lost since the last one that was written
         self._failing = False
         self._judging = threading.Lock()
         self._closing = False
@@ -71,8 +73,8 @@ class DeviceRecorder:
         read: float | None = None,
         gap: str = "",
     ) -> None:
-        """Record a chunk later. ``at``: seconds since 1970; ``read``: the same moment by a clock
-        that nobody sets; ``gap``: a remark to write before it.
+        """Queue a chunk. ``at``: seconds since 1970; ``read``: the same moment by a monotonic
+        clock; ``gap``: a remark to write before it.
         """
         if len(self._waiting) >= MAX_QUEUED_CHUNKS:
             self._dropped += 1
@@ -85,15 +87,17 @@ class DeviceRecorder:
         THREAD.wake(now=len(self._waiting) >= MAX_QUEUED_CHUNKS // 2)
 
     def close(self) -> None:
-        """Write what waits and close the file; blocks at most two seconds. A disk that takes longer
-        is given the rest when it responds.
+        """Write the queued chunks and close the file; blocks for two seconds at most. If the disk
+        takes longer, the thread writes the rest when it responds.
         """
         self._closing = True
         THREAD.wake(now=True)
         self._closed.wait(CLOSE_TIMEOUT_SECONDS)
 
     def write_waiting(self) -> bool:
-        """Write what waits. Whether the recording is closed then. For the thread alone."""
+        """Write the queued chunks; return whether the recording is closed. Called by the thread
+        only.
+        """
         closing = self._closing
         while self._waiting:
             item = self._waiting.popleft()
@@ -113,7 +117,7 @@ class DeviceRecorder:
         return True
 
     def _rest_of_run(self, first: _QueuedChunk) -> Iterator[_QueuedChunk]:
-        """Take from what waits the chunks that belong into the same line."""
+        """Take the queued chunks that belong to the same line."""
         last, size = first, len(first.data)
         while self._waiting:
             item = self._waiting[0]
@@ -133,7 +137,7 @@ class DeviceRecorder:
                 self._clocked.write(first.read, first.at, first.data, first.sent, first.gap)
             else:
                 self._clocked.write_run(first.at, [(item.read, item.data) for item in run])
-        except Exception as error:  # the other recordings go on
+        except Exception as error:  # must not stop the other recordings
             self._missing += len(run)
             self._judge(str(error))
         else:
@@ -150,12 +154,12 @@ class DeviceRecorder:
         with self._judging:
             was_failing, self._failing = self._failing, failure is not None
         if self._failing != was_failing:
-            with suppress(Exception):  # the other recordings go on
+            with suppress(Exception):  # must not stop the other recordings
                 self._report(None if failure is None else f"not recorded: {failure}")
 
 
 def _continues(item: _QueuedChunk, first: _QueuedChunk, last: _QueuedChunk) -> bool:
-    """Whether a chunk belongs into the line that begins with ``first`` and ends with ``last``."""
+    """Whether a chunk belongs to the line that begins with ``first`` and ends with ``last``."""
     return (
         not (item.sent or first.sent or item.gap or first.gap)
         and type(item.data) is type(first.data) is bytes
@@ -165,7 +169,7 @@ def _continues(item: _QueuedChunk, first: _QueuedChunk, last: _QueuedChunk) -> b
 
 
 class RecordingThread:
-    """The thread that writes all recordings. It runs while there are any."""
+    """The thread that writes all recordings. It runs while there is any."""
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
@@ -174,14 +178,14 @@ class RecordingThread:
         self._now = threading.Event()
 
     def add(self, recorder: DeviceRecorder) -> None:
-        """Write this recording too, until it is closed."""
+        """Add a recording; it is removed once it is closed."""
         with self._changing:
             self._recorders.append(recorder)
             if len(self._recorders) == 1:
                 threading.Thread(target=self._run, name="recorder", daemon=True).start()
 
     def wake(self, *, now: bool) -> None:
-        """Something waits. ``now``: do not gather more."""
+        """Tell the thread that chunks are queued. ``now``: write them without gathering more."""
         if now:
             self._now.set()
         if not self._something.is_set():

@@ -3,23 +3,22 @@ r"""Recordings: the bytes sent and received on a link, with their times, as text
 The format: header lines ``# key: value`` (device, driver, link, framing, check, note, started),
 then one line per chunk::
 
-
     2025-09-23T07:25:28.384000Z < *X;2;002;32;0;174;1\r\n ~5A0C2E91
 
 The time is ISO 8601 (UTC if it names no zone) or plain seconds; ``<`` means from the device, ``>``
-to it; the payload has backslash escapes (see :func:`devices.readings.escape`). ``<<`` means several
-chunks from the device in one line (see :mod:`devices.recording_lines`). ``framing: raw``
-keeps every byte as it was read; ``framing: line`` leaves out the ``\r\n`` that ends each payload.
-With ``check: crc32`` each line ends with a check (see :mod:`devices.recording_lines`).
+to it; the payload is written with backslash escapes (see :func:`devices.readings.escape`). ``<<``
+means several chunks from the device in one line (see :mod:`devices.recording_lines`).
+``framing: raw`` keeps every byte as it was read; ``framing: line`` leaves out the ``\r\n`` that
+ends each payload. With ``check: crc32`` each line ends with a check.
 
-A recording is evidence, so a file that was changed is refused: a line that was altered, cut,
-removed, repeated or moved shows by its check. What a file without checks cannot show is not found.
-A last line without a line end and without a right check is no change: the writer was interrupted
-there, and an incomplete line is never completed. The first lines of a recording, up to any of them,
-are a recording too.
+A recording is evidence, so a file that was changed is refused: the checks reveal a line that was
+altered, cut, removed, repeated or moved. In a file without checks such changes are not detected. A
+last line without line end and without a correct check is not a change: the writer was interrupted
+there, and an incomplete line is never completed. Any number of first lines of a recording is a
+valid recording.
 
-Remarks, ``#`` lines behind the header, say where chunks are missing, where the link was opened
-again, and where the clock was set. Other lines with ``#`` are notes of people.
+Remarks (``#`` lines after the header) state where chunks are missing, where the link was reopened,
+and where the clock was set. Other lines with ``#`` are people's notes.
 """
 
 from __future__ import annotations
@@ -64,23 +63,22 @@ from devices.recording_lines import (
 )
 
 MIN_CLOCK_STEP_SECONDS = 0.1
-"""Seconds: by how much the machine's clock must have been set to be noted."""
+"""Minimum step of the machine's clock that is noted."""
 MIN_SILENCE_SECONDS = 0.1
-"""Seconds of silence after which a new file may begin: not within a frame."""
+"""Minimum silence before a new file may begin, so that no frame is split."""
 SILENCE_WAIT_PART = 1 / 16
-"""Part of ``max_bytes`` within which a silence is waited for."""
+"""Last part of ``max_bytes`` in which the writer waits for a silence to begin a new file."""
 SILENCE_WAIT_SECONDS = 60.0
-"""Seconds after midnight within which a silence is waited for."""
+"""Time after midnight in which the writer waits for a silence to begin a new file."""
 TAIL_BYTES = 1 << 16
-"""Bytes at the end of a file in which its last line is looked for."""
+"""Number of bytes at the end of a file in which its last line is searched."""
 CHECK_BYTES = 11
-"""Bytes of a check and the line end."""
+"""Size of a check and the line end."""
 
 FRAMINGS: Mapping[str, Framing] = {"line": "line", "raw": "raw"}
 
 _HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(.*)")
-# Not a valid escape, so a line that the writer did not finish cannot be mistaken for a complete
-# one.
+# Not a valid escape, so an unfinished line cannot be mistaken for a complete one.
 CUT_MARK = rb"\cut"
 STARTED = "recording was started again here"
 NOT_A_RECORDING = "not a recording, or empty: it has no line such as `0.5 < *X;2`"
@@ -92,15 +90,15 @@ NO_HEADER = (
 
 
 class RecordingProblem(msgspec.Struct, frozen=True):
-    """A line that was not read, and why."""
+    """A line that was not read, and the reason."""
 
     line: int
     what: str
 
 
 class RecordingError(NovamasError, ValueError):
-    """A file that cannot be used as a recording: ``path``, ``line`` (0: the whole file) and
-    ``what``. ``problems``: all lines that are not as they were recorded.
+    """A file that cannot be used as a recording. ``line``: 0 for the whole file; ``what``: the
+    reason; ``problems``: all lines that are not as they were recorded.
     """
 
     def __init__(
@@ -115,9 +113,8 @@ def _unreadable(path: Path, error: Exception) -> RecordingError:
 
 
 class Chunk(msgspec.Struct, frozen=True):
-    """Bytes read (or written: ``sent``) at once. ``at`` is seconds on the recording's own clock,
-    which never goes back and is never set. ``gap``: why bytes before it may be missing, so that it
-    does not continue what came before; empty: it does.
+    """Bytes read (or, if ``sent``, written) at once. ``at``: seconds on the recording's own
+    monotonic clock. ``gap``: why bytes before this chunk may be missing; empty: none are.
     """
 
     at: float
@@ -127,11 +124,11 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """A recording that was read. ``start + chunk.at`` is the time of a chunk as written, until the
+    """A recording in memory. ``start + chunk.at`` is the time of a chunk as written, until the
     clock was set.
 
-    If times are absolute, ``start`` is the time of the first chunk in seconds since 1970 and chunks
-    count from it; otherwise it is 0. ``problems``: what the writer could not write whole.
+    If times are absolute, ``start`` is the time of the first chunk in seconds since 1970 and the
+    times of chunks count from it; otherwise it is 0. ``problems``: incomplete lines.
     """
 
     header: dict[str, str]
@@ -148,13 +145,13 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 class RecordingReader:
-    """Reads a recording, plain or compressed (``.gz``), chunk by chunk: each iteration from its
-    beginning. ``start`` is known with the first chunk, ``header`` and ``framing`` too; ``problems``
-    are those so far; ``stepped``: by how many seconds the clock was set so far; ``gap``: why bytes
-    behind the last chunk may be missing.
+    """Reads a recording, plain or compressed (``.gz``), chunk by chunk. Each iteration starts from
+    the beginning. ``start``, ``header`` and ``framing`` are known from the first chunk on;
+    ``problems``: those so far; ``stepped``: the seconds by which the clock was set so far; ``gap``:
+    why bytes after the last chunk may be missing.
 
-    Raises :class:`RecordingError` if the file cannot be read, or when it comes to a line that is
-    not as it was recorded.
+    Iterating raises :class:`RecordingError` if the file cannot be read, or at a line that is not as
+    it was recorded.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -169,8 +166,8 @@ class RecordingReader:
         self.start = 0.0
         self.stepped = 0.0
         self.problems: list[RecordingProblem] = []
-        self._framed = False  # the header says which framing
-        self._checked = False  # the header says that the lines have checks
+        self._framed = False  # the header names the framing
+        self._checked = False  # the lines have checks, according to the header
         self._chain: Chain | None = None
         self._begun = False  # a chunk was read
         self._latest = 0.0
@@ -178,12 +175,12 @@ class RecordingReader:
 
     @property
     def read(self) -> int:
-        """Bytes of the file that were read so far."""
+        """Number of bytes of the file read so far."""
         return self._read if self._file is None else self._file.tell()
 
     @property
     def follows(self) -> int | None:
-        """The last check of the recording that this one continues. None: it is the first."""
+        """The last check of the file that this one continues. None: it is the first file."""
         try:
             return int(self.header["follows"], 16)
         except (KeyError, ValueError):
@@ -191,11 +188,11 @@ class RecordingReader:
 
     @property
     def check(self) -> int | None:
-        """The check that a line behind those read so far would follow on."""
+        """The check from which the next line would continue."""
         return self._chain.value if self._chain is not None else None
 
     def last_check(self) -> int | None:
-        """The same at the end of the file, without reading the chunks before it."""
+        """Return the last check in the file, without reading the chunks before it."""
         try:
             with self.path.open("rb") as file:
                 if self.path.suffix != ".gz":
@@ -251,7 +248,7 @@ class RecordingReader:
             raise self._refusal(changed)
 
     def _without_mark(self, line: bytes) -> bytes:
-        """The first line without a byte order mark."""
+        """Remove a byte order mark from the first line."""
         if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise RecordingError(
                 self.path,
@@ -269,7 +266,7 @@ class RecordingReader:
         )
 
     def _hash(self, line: bytes, number: int) -> None:
-        """Take in a line with ``#``: of a header, a remark, or a note."""
+        """Handle a line with ``#``: of a header, a remark, or a note."""
         text = line[1:].decode("utf-8", "replace").strip()
         gap, step = gap_of(text), step_of(text)
         if gap is not None or step is not None:
@@ -289,8 +286,8 @@ class RecordingReader:
             self._take_key(match[1].lower(), match[2].strip(), number)
 
     def _take_key(self, key: str, value: str, number: int) -> None:
-        """What follows from a line of the header, also of one in the middle: the recorder was
-        started again there.
+        """Apply a line of a header. A header in the middle means that the recorder was restarted
+        there.
         """
         if key == "started":
             self.gap = STARTED
@@ -316,8 +313,8 @@ class RecordingReader:
         return self._chain
 
     def _line(self, line: bytes, number: int) -> list[Chunk]:
-        """The chunks of a line; none if the writer was interrupted there. Raises ``ValueError`` if
-        the line is not as it was recorded.
+        """Parse a line into chunks; empty if the writer was interrupted there. Raises
+        ``ValueError`` if the line is not as it was recorded.
         """
         whole = line.endswith(b"\n")
         body, check = unseal(line.rstrip(b"\r\n"))
@@ -325,7 +322,7 @@ class RecordingReader:
             problem = "the last line has no line end and may be incomplete"
             self.problems.append(RecordingProblem(number, problem))
             return []
-        # The bytes of a whole line may end like a cut one, but its check proves that it is whole.
+        # the bytes of a complete line may end like the mark, but its check proves it complete
         if body.endswith(CUT_MARK) and (check is None or not self._checked):
             self.problems.append(
                 RecordingProblem(number, "the writer was interrupted in this line")
@@ -351,8 +348,8 @@ class RecordingReader:
         return chunks
 
     def _chunk(self, at: float, data: bytes, sent: bool) -> Chunk:
-        """A chunk with its time on the recording's own clock. Raises ``ValueError`` if that goes
-        back.
+        """Create a chunk with its time on the recording's own clock. Raises ``ValueError`` if that
+        goes back.
         """
         at = round(at - self.start - self.stepped, 6)
         if at < self._latest:
@@ -364,7 +361,7 @@ class RecordingReader:
         return Chunk(at, data, sent, gap)
 
     def _verify(self, body: bytes, check: int | None) -> None:
-        """Raises ``ValueError`` if a line does not follow on those before it."""
+        """Raise ``ValueError`` if the check of a line does not continue the chain."""
         if not self._checked:
             if check is not None and self._framed:
                 raise ValueError(
@@ -397,15 +394,15 @@ def read_recording(path: Path | str) -> Recording:
 
 
 class RecordingWriter:
-    """Writes chunks and runs of chunks to ``path``, each with one write to the file, so nothing is
-    left in memory if the process dies.
+    """Writes chunks and runs of chunks to ``path``, each with one system call, so nothing is lost
+    in memory if the process dies.
 
     When the file would exceed ``max_bytes``, or its day (UTC) is over and ``max_days`` is set, it
-    is renamed to ``path.1`` and compressed in a thread (``path.1.gz``); older files move up. That
-    is done in a silence of the device, if one comes in time, so that no frame is divided. At most
-    ``max_files`` are kept, none longer than ``max_days``. An existing file is appended to. The file
-    is opened by the first chunk. Every method but ``close`` may raise ``OSError``; the next call
-    tries again.
+    is renamed to ``path.1`` and compressed in a thread (``path.1.gz``); older files move up. This
+    happens in a silence of the device, if there is one in time, so that no frame is split. At most
+    ``max_files`` files are kept, none longer than ``max_days``. An existing file is appended to.
+    The file is opened by the first chunk. Every method but ``close`` may raise ``OSError``; the
+    next call tries again.
     """
 
     def __init__(
@@ -428,8 +425,8 @@ class RecordingWriter:
         self._file: int | None = None
         self._size = 0
         self._chain = Chain(framing)
-        self._latest: float | None = None  # the time of the last line in the file
-        self._follows: int | None = None  # the last check of the file before this one
+        self._latest: float | None = None  # time of the last line in the file
+        self._follows: int | None = None  # last check of the previous file
 
     def write(self, at: float, data: bytes, sent: bool = False) -> None:
         """Append a chunk with time ``at`` (seconds since 1970). Raises ``ValueError`` for an
@@ -455,7 +452,7 @@ class RecordingWriter:
         self._append(times[0], run_line(format_time(times[0]), data, later), times[-1])
 
     def _append(self, at: float, line: bytes, until: float) -> None:
-        """Append the line of what was read from ``at`` to ``until``."""
+        """Append the line of chunks that were read from ``at`` to ``until``."""
         if self._file is not None and self._is_time(at, len(line)):
             self.close()
             self._rotate()
@@ -468,7 +465,7 @@ class RecordingWriter:
         self._latest = until
 
     def step(self, seconds: float) -> None:
-        """Note that the machine's clock was set by so many seconds since the last chunk."""
+        """Note that the machine's clock was set by ``seconds`` since the last chunk."""
         if self._file is None:
             self._open()
         self.remark(step_remark(seconds))
@@ -492,7 +489,7 @@ class RecordingWriter:
             os.close(file)
 
     def _is_time(self, at: float, size: int) -> bool:
-        """Whether a line belongs into a new file."""
+        """Whether a new file should begin with this line."""
         quiet = self._latest is None or not 0 <= at - self._latest < MIN_SILENCE_SECONDS
         if self._max_bytes is not None:
             room = self._max_bytes - self._size - size - CHECK_BYTES
@@ -509,7 +506,7 @@ class RecordingWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.is_file() and self._is_over(self.path.stat()):
             self._rotate()
-        # a symbolic link could lead to any file
+        # O_NOFOLLOW: a symbolic link could lead to any file
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         self._file = os.open(self.path, flags, PRIVATE_MODE)
         self._size = os.fstat(self._file).st_size
@@ -552,7 +549,7 @@ class RecordingWriter:
 
     def _rotate(self) -> None:
         """Rename ``path`` to ``path.1``, ``path.1`` to ``path.2`` and so on; delete files beyond
-        the last, and those that are too old.
+        ``max_files``, and those that are too old.
         """
         self._settle()
         self._latest = None
@@ -576,8 +573,8 @@ class RecordingWriter:
             self._compressing.start()
 
     def _drop_old(self, oldest: float) -> None:
-        """Delete the files from before that time. One that was written while the clock was fast is
-        at least as old as the one after it.
+        """Delete the files that are older than ``oldest``. A file that was written while the clock
+        was fast counts as no younger than the next one.
         """
         written = inf
         for number in range(1, self._max_files):
@@ -600,7 +597,7 @@ class RecordingWriter:
 def format_recording(
     header: Mapping[str, str], chunks: Iterable[tuple[str, bytes]]
 ) -> Iterator[bytes]:
-    """The lines of a whole recording, with checks. A chunk: its time as it is written, and its
+    """Yield the lines of a whole recording, with checks. A chunk is its time as written and its
     bytes from the device.
     """
     yield _header({**header, "framing": "raw", "check": CHECK_KIND})
@@ -616,34 +613,36 @@ def _header(values: Mapping[str, str]) -> bytes:
 
 
 class ClockedWriter:
-    """Writes chunks with the times of a clock that nobody sets, so that setting the machine's clock
-    does not move chunks against each other; the step is noted.
+    """Writes chunks with the times of a monotonic clock, so that setting the machine's clock does
+    not shift chunks against each other; the step is noted.
     """
 
     def __init__(self, writer: RecordingWriter) -> None:
         self._writer = writer
-        self._since_1970: float | None = None  # when that clock was 0
+        self._since_1970: float | None = None  # when the monotonic clock was 0
 
     def write(
         self, read: float, time_of_day: float, data: bytes, sent: bool = False, gap: str = ""
     ) -> None:
-        """Append a chunk that was read at ``read`` by that clock; ``time_of_day``: the same moment
-        by the machine's clock, in seconds since 1970; ``gap``: a remark to write before it. Raises
-        as :meth:`RecordingWriter.write`.
+        """Append a chunk that was read at ``read`` by the monotonic clock. ``time_of_day``: the
+        same moment by the machine's clock, in seconds since 1970; ``gap``: a remark to write before
+        it. Raises like :meth:`RecordingWriter.write`.
         """
         if gap:
             self._writer.remark(gap)
         self._writer.write(self._started(read, time_of_day) + read, data, sent)
 
     def write_run(self, time_of_day: float, chunks: Sequence[tuple[float, bytes]]) -> None:
-        """Append chunks from the device as one line: each with when it was read by that clock;
-        ``time_of_day``: of the first. Raises as :meth:`RecordingWriter.write`.
+        """Append chunks from the device as one line, each with its time by the monotonic clock.
+        ``time_of_day``: that of the first. Raises like :meth:`RecordingWriter.write`.
         """
         started = self._started(chunks[0][0], time_of_day)
         self._writer.write_run([(started + read, data) for read, data in chunks])
 
     def _started(self, read: float, time_of_day: float) -> float:
-        """When that clock was 0, in seconds since 1970. Notes a step of the machine's clock."""
+        """When the monotonic clock was 0, in seconds since 1970. Notes a step of the machine's
+        clock.
+        """
         since_1970, before = round(time_of_day - read, 6), self._since_1970
         if before is None:
             self._since_1970 = before = since_1970
@@ -655,8 +654,8 @@ class ClockedWriter:
 
 
 def _compress(path: Path) -> None:
-    """Compress ``path`` to ``path.gz`` and keep its modification time. If the disk refuses, leave
-    it as it is.
+    """Compress ``path`` to ``path.gz`` and keep its modification time. On a disk error, leave it as
+    it is.
     """
     part = path.with_name(f"{path.name}.part")
     try:

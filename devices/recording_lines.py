@@ -1,12 +1,12 @@
-r"""The lines of a recording: chunks, remarks, and the checks that show whether a line was changed.
+r"""The lines of a recording: chunks, remarks, and the checks that reveal changes.
 
-A chunk is ``<time> <direction> <payload> ~<check>``. A run, chunks from the device in short
-succession, is one line: ``<time> << <payload> <pauses> ~<check>``. Its payload is that of all
+A chunk is ``<time> <direction> <payload> ~<check>``. A run (chunks from the device in short
+succession) is one line: ``<time> << <payload> <pauses> ~<check>``. Its payload is that of all
 chunks; its pauses, separated by commas, are the microseconds between one chunk and the next, each
-followed by ``x`` and the bytes of the later chunk unless it has one byte.
+followed by ``x`` and the size of the later chunk unless that is one byte.
 
-The check is a CRC-32 over all lines and remarks since the header, so that a line that was changed,
-cut, removed, repeated or moved does not match. It protects against editors and transfers, not
+The check is a CRC-32 over all lines and remarks since the header, so a line that was changed, cut,
+removed, repeated or moved does not match. It protects against editors and transfer errors, not
 against a forger.
 """
 
@@ -25,13 +25,13 @@ LINE_END = b"\r\n"
 CHECK_KIND = "crc32"
 """The value of ``# check:`` in the header of a recording whose lines have checks."""
 MAX_TIME_SECONDS = 253_402_300_799.0
-"""Seconds from 1970 to the end of the year 9999."""
+"""The end of the year 9999, in seconds since 1970."""
 LINK_OPENED = "the link was opened again here"
 
 RUN_MARK = "<<"
 """The direction of a run."""
 MAX_RUN_PAUSE_SECONDS = 0.05
-"""Seconds between two chunks of a run. A longer pause begins a new line."""
+"""Maximum pause between two chunks of a run. A longer pause begins a new line."""
 
 _PAUSE = re.compile(r"(\d{1,6})(?:x(\d{1,6}))?", re.ASCII)
 _SECONDS = re.compile(r"\d+(\.\d+)?")
@@ -41,14 +41,16 @@ _STEP = re.compile(r"the clock was set by ([+-]\d+\.\d{6}) s here")
 
 
 class LaterChunk(NamedTuple):
-    """A chunk of a run after its first: the microseconds since the chunk before, and its bytes."""
+    """A chunk of a run after the first: microseconds since the previous chunk, and size in
+    bytes.
+    """
 
     pause: int
     size: int
 
 
 class Chain:
-    """The running check of a part of a recording, from its header on."""
+    """Running check of a recording since its latest header."""
 
     def __init__(self, framing: Framing) -> None:
         self.value = zlib.crc32(framing.encode())
@@ -58,13 +60,13 @@ class Chain:
         self.value = zlib.crc32(line, self.value)
 
     def seal(self, line: bytes) -> bytes:
-        """The line with its check."""
+        """Return the line with its check appended."""
         self.add(line)
         return b"%b ~%08X" % (line, self.value)
 
     def matches(self, line: bytes, check: int) -> bool:
-        """Whether a line has the check that follows from all lines before it. The next line is
-        compared with this one as it is, so that each change is found once.
+        """Return whether a line has the check that results from all lines before it. The chain
+        continues from the check in the file, so that each change is found once.
         """
         self.add(line)
         before, self.value = self.value, check
@@ -72,27 +74,28 @@ class Chain:
 
 
 def unseal(line: bytes) -> tuple[bytes, int | None]:
-    """A line without its check, and the check; None: it has none."""
+    """Split a line into its content and its check; None: there is no check."""
     found = _SEALED.fullmatch(line)
     return (line, None) if found is None else (found[1], int(found[2], 16))
 
 
 def chunk_line(time: str, data: bytes, sent: bool) -> bytes:
-    """The line of a chunk, without check and line end."""
+    """Format a chunk as a line, without check and line end."""
     return f"{time} {'>' if sent else '<'} {escape(data)}".encode("ascii")
 
 
 def run_line(time: str, data: bytes, later: Sequence[LaterChunk]) -> bytes:
-    """The line of a run, without check and line end. ``data``: of all its chunks; ``later``: those
-    after the first.
+    """Format a run as a line, without check and line end. ``data``: the bytes of all its chunks;
+    ``later``: the chunks after the first.
     """
     pauses = ",".join(str(pause) if size == 1 else f"{pause}x{size}" for pause, size in later)
     return f"{time} {RUN_MARK} {escape(data)} {pauses}".encode("ascii")
 
 
 def split_run(line: bytes) -> tuple[bytes, list[LaterChunk]]:
-    """The line of a run, without its check, as the line of one chunk with all its bytes, and the
-    chunks after the first. The line of a chunk is returned unchanged. Raises ``ValueError``.
+    """Split the line of a run, without its check, into the line of one chunk with all its bytes,
+    and the chunks after the first. The line of a chunk is returned unchanged. Raises
+    ``ValueError``.
     """
     time, _, rest = line.partition(b" ")
     if not rest.startswith(RUN_MARK.encode() + b" "):
@@ -106,13 +109,13 @@ def split_run(line: bytes) -> tuple[bytes, list[LaterChunk]]:
 
 
 def step_remark(seconds: float) -> str:
-    """The remark that the clock was set by so many seconds."""
+    """Format the remark that the clock was set by ``seconds``."""
     return f"the clock was set by {seconds:+.6f} s here"
 
 
 def read_ending(end: bytes) -> tuple[float | None, int | None]:
-    """When the last chunk in the end of a file was read, by the clock as it is set now, and the
-    check that the next line would follow on. None: not found.
+    """Read the end of a file: the time of its last chunk, by the clock as it is set now, and the
+    check from which the next line continues. None: not found.
     """
     remarks: list[bytes] = []
     for line in reversed(end.split(b"\n")[1:-1]):
@@ -137,18 +140,20 @@ def read_ending(end: bytes) -> tuple[float | None, int | None]:
 
 
 def gap_of(remark: str) -> str | None:
-    """Why bytes may be missing at a remark. None: the remark does not say so."""
+    """Return why bytes may be missing at a remark, or None if it is not such a remark."""
     return remark if _GAP.fullmatch(remark) else None
 
 
 def step_of(remark: str) -> float | None:
-    """The seconds by which the clock was set at a remark. None: the remark does not say so."""
+    """Return the seconds by which the clock was set at a remark, or None if it is not such a
+    remark.
+    """
     found = _STEP.fullmatch(remark)
     return None if found is None else float(found[1])
 
 
 def format_time(at: float) -> str:
-    """Seconds since 1970 as UTC with microseconds.
+    """Format seconds since 1970 as UTC with microseconds.
 
     >>> moment(1758612328.384)
     '2025-09-23T07:25:28.384000Z'
@@ -158,8 +163,8 @@ def format_time(at: float) -> str:
 
 def parse_chunk(line: bytes, framing: Framing, *, checked: bool) -> tuple[float, bool, bytes, bool]:
     """Parse the line of a chunk, without its check, into (time, whether it is absolute, bytes,
-    whether they were sent). ``checked``: its check proves that it is as it was written. Raises
-    ``ValueError`` saying what is wrong.
+    whether they were sent). ``checked``: a check has proved that it is unchanged. Raises
+    ``ValueError`` describing the error.
     """
     text = line.decode("latin-1")
     time, _, rest = text.partition(" ")
@@ -187,7 +192,7 @@ def parse_chunk(line: bytes, framing: Framing, *, checked: bool) -> tuple[float,
 
 
 def parse_time(text: str) -> tuple[float, bool]:
-    """Seconds, and whether they count from 1970. Raises ``ValueError``."""
+    """Parse a time into seconds, and whether they count from 1970. Raises ``ValueError``."""
     if _SECONDS.fullmatch(text):
         if (seconds := float(text)) > MAX_TIME_SECONDS:
             raise ValueError(f"time {text[:20]}... is after the year 9999")

@@ -73,7 +73,7 @@ class SimulatedBoard(ABC):
         return sent
 
     def receive(self, data: bytes, now: float) -> None:  # noqa: B027 - it takes no input
-        """Ignores everything: a board takes no commands."""
+        """Ignores everything: a board accepts no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
         """``restart`` acts at once, all others at the next opportunity."""

@@ -1,7 +1,7 @@
-"""What the codecs of all sensor boards share: lines, checks, sequence numbers, copies, restarts and
+"""Base class of the codecs of sensor boards: lines, checks, sequence numbers, copies, restarts and
 lateness.
 
-The codec of one kind of board defines its words and what they mean, and keeps its own state.
+The codec of one kind of board defines its words and their meaning, and keeps its own state.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from devices.codec import Counters, FrameProof
 from devices.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkLate, escape
 
 RECENT_LINES = 8
-"""A line equal to one of this many previous lines is a copy: its number and time together are never
-the same twice.
+"""Number of previous lines with which a line is compared. An equal line is a copy, because number
+and time together are unique.
 """
 
 MAX_REPORT_GAP_MS = round(1500 * HEARTBEAT_SECONDS)
-"""Milliseconds of the board's clock. A board that reported nothing for longer may not have been
-watching either.
+"""Maximum time between reports, in milliseconds of the board's clock. A board that was silent for
+longer may not have watched its sensors either.
 """
 
 _BOOT_FIELDS = re.compile(rf"{FORMAT_VERSION},(?P<says>[!-~][ -~]{{0,63}})")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``late_after``: a report is late if it arrives this many seconds later than the promptest
-    one.
+    """Options of all boards. ``late_after``: a report is late if it arrives this many seconds later
+    than the fastest one.
     """
 
     late_after: Annotated[float, msgspec.Meta(gt=0, le=86400)] = 1.0
@@ -56,8 +56,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class BoardMessage(msgspec.Struct, frozen=True):
-    """A report that was understood. ``now``: when it arrived; ``at``: when the board sent it, in
-    seconds of the board's clock; ``late``: it had waited, or may have; ``frame``: the evidence.
+    """A parsed report. ``now``: when it arrived; ``at``: when the board sent it, in seconds of the
+    board's clock; ``late``: it waited, or may have waited; ``frame``: the evidence.
     """
 
     word: str
@@ -69,18 +69,16 @@ class BoardMessage(msgspec.Struct, frozen=True):
 
 
 class BoardCodec(ABC):
-    """One board. See :class:`devices.codec.Codec`. ``words``: a pattern for the fields of every
-    word.
-    """
+    """One board. See :class:`devices.codec.Codec`. ``words``: word -> pattern of its fields."""
 
     kind: ClassVar[str]
     words: ClassVar[Mapping[str, re.Pattern[str]]]
     accepts_late: ClassVar[frozenset[str]] = frozenset()
-    """Words that are accepted even if they may have waited. The others are repeated within a
+    """Words that are accepted even if they may have waited. All others are repeated within a
     second.
     """
     shows_garbage: ClassVar[bool] = True
-    """Whether bytes that are not understood may be shown."""
+    """Whether unparsable bytes may appear in readings."""
     steady = True
     proof = FrameProof.CHECKED
 
@@ -90,15 +88,15 @@ class BoardCodec(ABC):
         self._pending = b""
         self._last: Report | None = None
         self._recent: deque[bytes] = deque(maxlen=RECENT_LINES)
-        self._ms = 0  # seconds of the board's clock, continued across its restarts of the count
+        self._ms = 0  # the board's clock in milliseconds, continued across its wrap-around
         self._arrived = 0.0
         self._lateness = Lateness(options.late_after)
         self._late, self._silence = 0, 0.0
-        self._reported_unknown: set[str] = set()  # words not understood that were already reported
+        self._reported_unknown: set[str] = set()  # unknown words that were already reported
 
     @property
     def deadline(self) -> float | None:
-        """None: the state report that comes every second drives all waiting."""
+        """None: the state report that arrives every second drives all timing."""
         return None
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - the next report shows the gap
@@ -107,13 +105,13 @@ class BoardCodec(ABC):
         self._lateness.restart()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """None: it sends by itself."""
+        """Nothing: a board sends by itself."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """Always raises: a board takes no commands."""
+        """Raise ``ValueError``: a board accepts no commands."""
         raise ValueError(
-            f"{self.kind} board: no command {command!r}; a sensor board takes no commands"
+            f"{self.kind} board: no command {command!r}; a sensor board accepts no commands"
         )
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
@@ -127,16 +125,18 @@ class BoardCodec(ABC):
         return out
 
     def delayed(self, since: float, now: float) -> None:
-        """See :class:`devices.codec.JudgesDelay`: its own clock tells when it sent a report."""
+        """See :class:`devices.codec.DelayAware`: the board's clock shows when it sent a report."""
         self._lateness.delayed(since, now)
 
     @property
     def opening(self) -> None:
-        """See :class:`devices.codec.JudgesKept`: its own clock tells when a backlog is over."""
+        """See :class:`devices.codec.KeptBytesAware`: the board's clock shows when a backlog is
+        over.
+        """
         return
 
     def kept(self, now: float) -> None:  # noqa: ARG002 - the next report counts
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         self._lateness.kept()
 
     @abstractmethod
@@ -145,29 +145,29 @@ class BoardCodec(ABC):
 
     @abstractmethod
     def on_restart(self) -> None:
-        """The board was restarted: its previous state is no longer valid."""
+        """Discard the state: the board was restarted."""
 
     def on_gap(self) -> None:  # noqa: B027 - optional: not every board waits for something
-        """Reports before this one were lost: what was being timed may have been interrupted."""
+        """Handle lost reports: anything that was being timed may have been interrupted."""
 
     def report(
         self, report: str, value: str, now: float, out: list[AnyReading], frame: str | None = None
     ) -> None:
-        """Report something the board says about itself."""
+        """Append a report of the board about itself."""
         out.append(
             DeviceReport(at=now, device=self._device, frame=frame, report=report, value=value)
         )
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Split a line that is too long into several."""
+        """Split a line that is too long; return the rest."""
         while len(line) > MAX_LINE_BYTES:
             self._line(line[:MAX_LINE_BYTES], now, out)
             line = line[MAX_LINE_BYTES:]
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
-        """Read the reports in a line: usually one, or several if line ends were lost. Drop what is
-        between them.
+        """Parse the reports in a line: usually one, or several if line ends were lost. Drop the
+        bytes between them.
         """
         begin = 0
         for match in FRAME.finditer(line):
@@ -188,14 +188,14 @@ class BoardCodec(ABC):
 
     def _report(self, report: Report, now: float, out: list[AnyReading]) -> None:
         if report.kind != self.kind:
-            # not a valid frame: a wrong driver must not pass for the right one
+            # not a valid frame, so that a wrong driver is noticed
             self.counters.unknown += 1
             self._report_once("kind", report.kind, now, out)
             return
         if report.line in self._recent and (
             report.word != "boot" or now - self._arrived < HEARTBEAT_SECONDS
         ):
-            return  # a copy is no sign of life: a board that repeats itself forever has stopped
+            return  # a copy does not show that the board is alive
         self.counters.frames += 1
         self._count(report, now, out)
         self._recent.append(report.line)
@@ -219,7 +219,7 @@ class BoardCodec(ABC):
             self._recent.clear()
             self._lateness.restart()
             self.on_restart()
-            lost = 1  # what it had to report before the restart is unknown
+            lost = 1  # reports from before the restart may be missing
             if report.word != "boot":
                 self.report(
                     "boot",
@@ -252,13 +252,13 @@ class BoardCodec(ABC):
             self._late = 0
 
     def parse_fields(self, report: Report) -> re.Match[str] | None:
-        """The fields of a report, or None if they are malformed."""
+        """Return the fields of a report, or None if they are malformed."""
         shape = _BOOT_FIELDS if report.word == "boot" else self.words.get(report.word)
         return shape.fullmatch(report.fields) if shape is not None else None
 
     def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        """Report a line whose check is right but whose content is malformed. If its word is known,
-        a report is lost.
+        """Handle a line with a correct check but malformed content. If its word is known, a report
+        was lost.
         """
         self.counters.unknown += 1
         self._report_once("not_understood", report.word, now, out)
@@ -274,7 +274,7 @@ class BoardCodec(ABC):
         elif report.word == "boot":
             self.report("boot", fields["says"], now, out, escape(report.line))
         elif joined and report.word not in self.accepts_late:
-            self.on_gap()  # a state report that may have waited: it will be repeated
+            self.on_gap()  # a state report that may have waited; it will be repeated
         else:
             self.on_message(
                 BoardMessage(
@@ -284,7 +284,7 @@ class BoardCodec(ABC):
             )
 
     def _report_once(self, report: str, value: str, now: float, out: list[AnyReading]) -> None:
-        """Report a value only the first time, and only so many values in all."""
+        """Report a value only once, and only a limited number of values."""
         if value not in self._reported_unknown and len(self._reported_unknown) < RECENT_LINES:
             self._reported_unknown.add(value)
             self.report(report, value, now, out)

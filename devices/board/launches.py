@@ -1,4 +1,4 @@
-"""What the boards of wheels and dice share: they count their launches, and each launch has one
+"""Base class of the codecs of boards that count launches or throws, each of which has one
 outcome.
 """
 
@@ -17,36 +17,35 @@ class LaunchBoard(BoardCodec):
         super().__init__(device, options)
         self.spin: int | None = None
         self.launch_seen = False
-        """Whether its launch was heard."""
+        """Whether the launch itself was reported."""
         self.outcome_pending = False
-        """Whether its outcome is still to be reported."""
+        """Whether the outcome is still to be reported."""
         self.candidate = False
-        """Whether the outcome is a candidate only, because its launch was not heard."""
+        """Whether the outcome is only a candidate, because the launch was not reported."""
         self.interrupted = False
-        """Whether the board was restarted in the middle of it."""
+        """Whether the board was restarted during the spin."""
         self._ended: int | None = None  # the last spin before the board was restarted
         self._launches: int | None = None
-        self._counted: int | None = None  # the count with which the last spin began
-        # Something moves and the count is that of another spin, but so far too briefly for a
-        # launch.
+        self._counted: int | None = None  # the board's count at the start of the last spin
+        # something moves and the count has changed, but not yet for long enough to be a launch
         self._starting = False
         self._gap = True
 
     def on_restart(self) -> None:
-        """The board was restarted: nothing is known of the ball, wheel or dice."""
+        """Discard the state: nothing is known about the ball, wheel or dice after a restart."""
         self.interrupted = self.outcome_pending and self.launch_seen
         self._ended = self._ended if self.spin is None else self.spin
         self._launches, self._starting = None, False
         self.on_gap()
 
     def on_gap(self) -> None:
-        """A launch may have been missed."""
+        """Note that a launch may have been missed."""
         self._gap = True
 
     def follow_count(self, launches: int, moving: bool) -> None:
-        """Adopt the board's count. After a launch that was not heard, the present position may be
-        its outcome, unless the board has counted no launch since its restart. A board that was
-        restarted in the middle of a spin has lost its count.
+        """Adopt the board's count. After a launch that was not reported, the current position may
+        be its outcome, unless the board has counted no launch since its restart. A board that was
+        restarted during a spin has lost its count.
         """
         if self._gap and (launches != self._launches or self._starting):
             first, cut = self._launches is None, self.interrupted
@@ -67,7 +66,7 @@ class LaunchBoard(BoardCodec):
         self._starting = moving and launches != self._counted
 
     def begin(self, spin: int) -> None:
-        """Begin a new spin; nothing of it is reported yet."""
+        """Begin a new spin; nothing has been reported for it yet."""
         self.spin, self._counted = None if spin == self._ended else spin, spin
         self.interrupted, self.launch_seen, self.outcome_pending, self.candidate, self._starting = (
             False,

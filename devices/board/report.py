@@ -13,18 +13,18 @@ from binascii import crc_hqx
 import msgspec
 
 SEQUENCE_NUMBERS = 1 << 16
-"""Reports are numbered 0 to 65535, then from 0 again."""
+"""Number of sequence numbers: 0 to 65535, then from 0 again."""
 CLOCK_WRAP_MS = 1 << 32
-"""Milliseconds after which a board's clock wraps to 0: 49.7 days."""
+"""Milliseconds at which a board's clock wraps to 0: 49.7 days."""
 HEARTBEAT_SECONDS = 1.0
-"""Seconds: a board reports its state at least this often."""
+"""Maximum time between two state reports of a board."""
 FORMAT_VERSION = "1"
-"""The version of the format, which a board sends when it starts."""
+"""Version of the format, which a board sends when it starts."""
 MAX_LINE_BYTES = 160
-"""Bytes, including the line end."""
+"""Maximum size of a line, including its end."""
 
 FRAME = re.compile(rb"\$(NB,[ -#%-)+-~]*)\*([0-9A-F]{4})")
-"""A possible report, anywhere in a line."""
+"""Pattern of a possible report, anywhere in a line."""
 _BODY = re.compile(
     r"NB,(?P<number>0|[1-9]\d{0,4}),(?P<ms>0|[1-9]\d{0,9}),(?P<kind>[a-z]{1,16}),(?P<word>[a-z]{1,16})(?:,(?P<fields>.*))?"
 )
@@ -44,7 +44,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def check(body: bytes) -> int:
-    """The CRC-16 of the bytes between ``$`` and ``*``.
+    """Return the CRC-16 of the bytes between ``$`` and ``*``.
 
     >>> f"{check(b'123456789'):04X}"
     '31C3'
@@ -53,9 +53,7 @@ def check(body: bytes) -> int:
 
 
 def read_report(line: bytes) -> Report | None:
-    """The report in a complete line (without its end), or None if the check or the shape is
-    wrong.
-    """
+    """Parse a complete line (without its end). None: the check or the format is wrong."""
     frame = FRAME.fullmatch(line)
     if frame is None or check(frame[1]) != int(frame[2], 16):
         return None
@@ -68,7 +66,7 @@ def read_report(line: bytes) -> Report | None:
 
 
 def write_report(number: int, ms: int, kind: str, word: str, *fields: object) -> bytes:
-    """The line of a report, including its end: ``write_report(7, 1500, "slot", "coins", 2)``."""
+    """Format a report as a line with its end: ``write_report(7, 1500, "slot", "coins", 2)``."""
     body = ",".join(
         map(str, ("NB", number % SEQUENCE_NUMBERS, ms % CLOCK_WRAP_MS, kind, word, *fields))
     ).encode("ascii")

@@ -1,6 +1,4 @@
-"""What the boards of wheels share: one outcome per launch; phases and faults are reported when they
-begin and end.
-"""
+"""Base class of the codecs of boards at wheels: phases, outcomes and faults."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ class WheelBoard(LaunchBoard):
         self._faults: dict[WheelFaultName, str | None] = {}
 
     def begin(self, spin: int) -> None:
-        """Begin a new spin; nothing of it is reported yet."""
+        """Begin a new spin; nothing has been reported for it yet."""
         super().begin(spin)
         self.phase = None
 
@@ -39,8 +37,8 @@ class WheelBoard(LaunchBoard):
         rpm: float | None = None,
         direction: Direction | None = None,
     ) -> None:
-        """The ball or the wheel was launched: faults of the previous spin end, except those of
-        sensors.
+        """Report the launch of the ball or wheel; end the faults of the previous spin, except those
+        of sensors.
         """
         self.begin(spin)
         self.launch_seen = True
@@ -56,7 +54,7 @@ class WheelBoard(LaunchBoard):
         rpm: float | None = None,
         direction: Direction | None = None,
     ) -> None:
-        """Report a phase, also if only ``spin`` or lateness changed."""
+        """Report a phase, even if only ``spin`` or lateness changed."""
         self.phase, self._phase_late = phase, message.late
         reading = WheelPhase(
             at=message.now,
@@ -71,14 +69,14 @@ class WheelBoard(LaunchBoard):
         out.append(reading)
 
     def show_live(self, message: BoardMessage, out: list[AnyReading]) -> None:
-        """Repeat the phase if it was first reported by a late report and this one is live."""
+        """Repeat the phase if it was only known from a late report and this one is live."""
         if self.phase is not None and self._phase_late and not message.late:
             self.show(self.phase, message, out)
 
     def settle(
         self, cell: int, message: BoardMessage, out: list[AnyReading], turns: int | None = None
     ) -> None:
-        """Report that the ball or the wheel has come to rest, and where."""
+        """Report where the ball or wheel has come to rest."""
         self.outcome_pending = False
         self.show("settled", message, out)
         reading = WheelCell(
@@ -100,9 +98,7 @@ class WheelBoard(LaunchBoard):
         out: list[AnyReading],
         detail: str | None = None,
     ) -> None:
-        """Report that a fault begins, that its detail changed, or that it ends. Nothing if it is
-        unchanged.
-        """
+        """Report a fault that begins, ends or changes its detail; nothing if it is unchanged."""
         if (active and self._faults.get(fault, "") == detail) or (
             not active and fault not in self._faults
         ):

@@ -75,11 +75,11 @@ class SicboShaker:
 
     @property
     def opening(self) -> float:
-        """See :class:`devices.codec.JudgesKept`: by then it has answered a request of ours."""
+        """See :class:`devices.codec.KeptBytesAware`: by then it has answered a request of ours."""
         return 2 * self._options.poll
 
     def kept(self, now: float) -> None:
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         self._kept = now
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:

@@ -147,7 +147,7 @@ class SerialLink(DescriptorLink):
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`. With a parity, bytes may be
-        :class:`devices.readings.Damaged`.
+        :class:`devices.readings.DamagedBytes`.
         """
         data = super().read(timeout)
         return data if self._marks is None else self._marks.undo(data)

@@ -114,7 +114,7 @@ class ProfileCodec:
         )
 
     def opened(self, now: float) -> None:
-        """See :class:`devices.codec.TakesText`."""
+        """See :class:`devices.codec.GreetingAware`."""
         self._greeting_until = now + GREETING_SECONDS if self._free else -inf
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last frame
@@ -140,27 +140,27 @@ class ProfileCodec:
             raise ValueError(f"{self._profile.name}: {command} {error}") from None
 
     def delayed(self, since: float, now: float) -> None:
-        """See :class:`devices.codec.JudgesDelay`."""
+        """See :class:`devices.codec.DelayAware`."""
         self._pace.delayed(since, now)
         self._beat.delayed(since, now)
 
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:
-        """See :class:`devices.codec.TakesDamage`: any byte may be part of a frame."""
+        """See :class:`devices.codec.DamageAware`: any byte may be part of a frame."""
         self.counters.bytes += len(byte)
         self._stream.spoil(byte, now)
         return self.feed(b"", now)
 
     @property
     def opening(self) -> float | None:
-        """See :class:`devices.codec.JudgesKept`: the beat tells when a backlog is over, if there is
-        one.
+        """See :class:`devices.codec.KeptBytesAware`: the beat tells when a backlog is over, if
+        there is one.
         """
         if self._profile.pace.period:
             return None
         return self._pace.opening if self._profile.pace.draw else OPENING_SECONDS
 
     def kept(self, now: float) -> None:
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         self._kept_at = now
         self._pace.kept(now)
         self._beat.kept()

@@ -104,20 +104,20 @@ class AngelEye:
         return frames.command(frames.COMMANDS[command])
 
     def delayed(self, since: float, now: float) -> None:
-        """See :class:`devices.codec.JudgesDelay`: no hand draws faster than ``min_draw``."""
+        """See :class:`devices.codec.DelayAware`: no hand draws faster than ``min_draw``."""
         self._pace.delayed(since, now)
 
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:  # noqa: ARG002
-        """See :class:`devices.codec.TakesDamage`: FF may mean something, 00 is in no frame."""
+        """See :class:`devices.codec.DamageAware`: FF may mean something, 00 is in no frame."""
         return self.feed(b"\x00", now)
 
     @property
     def opening(self) -> float:
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         return self._pace.opening
 
     def kept(self, now: float) -> None:
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         self._pace.kept(now)
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:

@@ -94,7 +94,7 @@ class Barcode:
         return min((time for time in times if time is not None), default=None)
 
     def opened(self, now: float) -> None:
-        """See :class:`devices.codec.TakesText`."""
+        """See :class:`devices.codec.GreetingAware`."""
         if self._framing.proof is FrameProof.TEXT:
             self._greeting_until = now + GREETING_SECONDS
 
@@ -108,20 +108,20 @@ class Barcode:
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """Always raises: it takes no commands."""
-        raise ValueError(f"a barcode scanner has no command {command!r}; it takes no commands")
+        """Always raises: it accepts no commands."""
+        raise ValueError(f"a barcode scanner has no command {command!r}; it accepts no commands")
 
     def delayed(self, since: float, now: float) -> None:
-        """See :class:`devices.codec.JudgesDelay`: no hand draws faster than ``min_draw``."""
+        """See :class:`devices.codec.DelayAware`: no hand draws faster than ``min_draw``."""
         self._pace.delayed(since, now)
 
     @property
     def opening(self) -> float:
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         return self._pace.opening
 
     def kept(self, now: float) -> None:
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         self._pace.kept(now)
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:

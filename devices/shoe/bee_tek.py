@@ -98,21 +98,21 @@ class BeeTek:
         raise ValueError(f"bee-tek has no command {command!r}; no command of this shoe is known")
 
     def delayed(self, since: float, now: float) -> None:
-        """See :class:`devices.codec.JudgesDelay`: no hand draws faster than ``min_draw``."""
+        """See :class:`devices.codec.DelayAware`: no hand draws faster than ``min_draw``."""
         self._pace.delayed(since, now)
 
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:  # noqa: ARG002
-        """See :class:`devices.codec.TakesDamage`: what is left of the line could be a frame."""
+        """See :class:`devices.codec.DamageAware`: what is left of the line could be a frame."""
         self._spoiled = True
         return self.feed(DAMAGE_SUBSTITUTE, now)
 
     @property
     def opening(self) -> float:
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         return self._pace.opening
 
     def kept(self, now: float) -> None:
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         self._pace.kept(now)
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:

@@ -63,8 +63,10 @@ class DeckMate1:
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """Always raises: it takes no commands."""
-        raise ValueError(f"deck-mate-1 has no command {command!r}; this shuffler takes no commands")
+        """Always raises: it accepts no commands."""
+        raise ValueError(
+            f"deck-mate-1 has no command {command!r}; this shuffler accepts no commands"
+        )
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""

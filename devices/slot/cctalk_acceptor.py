@@ -79,7 +79,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class CcTalkCodec:
     """The acceptors of one table. See :class:`devices.codec.Codec` and
-    :class:`devices.codec.Asks`.
+    :class:`devices.codec.RequestingCodec`.
     """
 
     steady = True
@@ -135,13 +135,13 @@ class CcTalkCodec:
 
     @property
     def opening(self) -> None:
-        """See :class:`devices.codec.JudgesKept`: coins are late for some time after what was
+        """See :class:`devices.codec.KeptBytesAware`: coins are late for some time after what was
         kept.
         """
         return
 
     def kept(self, now: float) -> None:
-        """See :class:`devices.codec.JudgesKept`. Old answers may still come."""
+        """See :class:`devices.codec.KeptBytesAware`. Old answers may still come."""
         self._unsure_until = now + MAX_LIVE_DELAY_SECONDS
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
@@ -149,8 +149,8 @@ class CcTalkCodec:
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """Always raises: it takes no commands."""
-        raise ValueError(f"cctalk-acceptor has no command {command!r}; it takes no commands")
+        """Always raises: it accepts no commands."""
+        raise ValueError(f"cctalk-acceptor has no command {command!r}; it accepts no commands")
 
     def ask(self, now: float) -> bytes:
         """Ask the acceptor that has waited longest, if none is being asked."""
@@ -199,7 +199,7 @@ class CcTalkCodec:
         return out
 
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:
-        """See :class:`devices.codec.TakesDamage`: any byte may be part of a frame."""
+        """See :class:`devices.codec.DamageAware`: any byte may be part of a frame."""
         out: list[AnyReading] = []
         self.counters.bytes += len(byte)
         self._junk += self._pending + byte

@@ -146,16 +146,16 @@ class CammeghSS2:
         return readings
 
     def delayed(self, since: float, now: float) -> None:
-        """See :class:`devices.codec.JudgesDelay`: its pace tells how many lines it sent since."""
+        """See :class:`devices.codec.DelayAware`: its pace tells how many lines it sent since."""
         self._beat.delayed(since, now)
 
     @property
     def opening(self) -> None:
-        """See :class:`devices.codec.JudgesKept`: its pace tells when a backlog is over."""
+        """See :class:`devices.codec.KeptBytesAware`: its pace tells when a backlog is over."""
         return
 
     def kept(self, now: float) -> None:  # noqa: ARG002 - the next line counts
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         self._beat.kept()
         self._reopened = self._unseen = True
 

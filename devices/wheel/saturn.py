@@ -146,13 +146,13 @@ class Saturn:
 
     @property
     def opening(self) -> None:
-        """See :class:`devices.codec.JudgesKept`: the pace of our polls tells when a backlog is
+        """See :class:`devices.codec.KeptBytesAware`: the pace of our polls tells when a backlog is
         over.
         """
         return
 
     def kept(self, now: float) -> None:  # noqa: ARG002 - the next answer counts
-        """See :class:`devices.codec.JudgesKept`."""
+        """See :class:`devices.codec.KeptBytesAware`."""
         self._doubt.kept()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:

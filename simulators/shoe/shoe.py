@@ -85,7 +85,7 @@ class SimulatedShoe:
         return sent
 
     def receive(self, data: bytes, now: float) -> None:
-        """Ignores everything: this shoe takes no commands."""
+        """Ignores everything: this shoe accepts no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
         """``reset`` acts at once: the coup is abandoned and the next begins. All others act at the

@@ -57,7 +57,7 @@ class SimulatedDeckMate1:
         return sent
 
     def receive(self, data: bytes, now: float) -> None:
-        """Ignores everything: it takes no commands."""
+        """Ignores everything: it accepts no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
         """Trigger a fault."""

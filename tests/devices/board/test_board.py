@@ -297,7 +297,7 @@ class TestLate:
 def test_a_board_is_steady_and_is_never_told_anything(name: str) -> None:
     codec = driver(name).make("board", driver(name).options())
     assert (codec.steady, codec.polls(), codec.deadline) == (True, (), None)
-    with pytest.raises(ValueError, match="a sensor board takes no commands"):
+    with pytest.raises(ValueError, match="a sensor board accepts no commands"):
         codec.encode("start")
 
 

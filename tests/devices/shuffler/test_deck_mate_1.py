@@ -41,7 +41,7 @@ def test_a_history_is_told_once_and_never_as_a_state() -> None:
 def test_it_listens_to_nothing() -> None:
     codec = DeckMate1("shuffler")
     assert codec.polls() == ()
-    with pytest.raises(ValueError, match="takes no commands"):
+    with pytest.raises(ValueError, match="accepts no commands"):
         codec.encode("shuffle")
 
 

@@ -662,7 +662,7 @@ def test_after_a_stall_of_ours_one_request_is_sent_and_not_all_that_were_due() -
 
 
 def test_it_takes_no_commands() -> None:
-    with pytest.raises(ValueError, match="takes no commands"):
+    with pytest.raises(ValueError, match="accepts no commands"):
         Bus().codec.encode("open")
 
 
