@@ -21,10 +21,10 @@ import psycopg
 
 from benchmarks.figures import row
 from controller.contract.times import utc
-from subscribers.surveillance.archive import Query, Record
+from subscribers.surveillance.archive import ArchiveRecord, Query
 from subscribers.surveillance.archive_postgres import PostgresArchive
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
-from subscribers.surveillance.export import FORMS, export
+from subscribers.surveillance.export import WRITERS, export
 from tests.support.surveillance.postgres import Postgres
 
 AT_ONCE = 100
@@ -32,7 +32,7 @@ AT_ONCE = 100
 TABLES = 50
 _TABLE = "CREATE TABLE record (key TEXT PRIMARY KEY, time TEXT NOT NULL, body {} NOT NULL)"
 
-Keep = Callable[[Sequence[Record]], object]
+Keep = Callable[[Sequence[ArchiveRecord]], object]
 
 
 def main(records: int) -> None:
@@ -50,9 +50,9 @@ def main(records: int) -> None:
         ending.callback(other.close)
         programs: dict[str, Keep] = {
             "sqlite script": lambda some: _plain_sqlite(plain, some),
-            "sqlite archive": sqlite.keep,
+            "sqlite archive": sqlite.store,
             "postgres script": lambda some: _plain_postgres(other, some),
-            "postgres archive": postgres.keep,
+            "postgres archive": postgres.store,
         }
         for line in keeping(programs, records):
             print(line, flush=True)
@@ -81,7 +81,7 @@ def keeping(programs: dict[str, Keep], records: int) -> Iterator[str]:
 
 def writing(folder: Path, archive: SQLiteArchive, plain: sqlite3.Connection) -> Iterator[str]:
     """What each form takes for all of them."""
-    count = archive.newest()
+    count = archive.newest_number()
     yield f"\n{count:,} events written to a file\n"
     yield row("", "records/s", "MB", "ratio", "CPU ratio", width=12)
     script = folder / "script.csv"
@@ -92,7 +92,7 @@ def writing(folder: Path, archive: SQLiteArchive, plain: sqlite3.Connection) -> 
 
     alone = _took(plainly)
     yield row("csv script", round(count / alone[0]), _mb(script), 1.0, 1.0, width=12)
-    for form in FORMS:
+    for form in WRITERS:
         path = folder / f"export.{form}"
         took = _took(partial(export, archive.find(Query()), form, path))
         ratios = (took[0] / alone[0], took[1] / alone[1])
@@ -110,7 +110,7 @@ def _mb(path: Path) -> float:
     return path.stat().st_size / 1e6
 
 
-def said(number: int) -> Record:
+def said(number: int) -> ArchiveRecord:
     """An event as a wheel's table says it."""
     table, seq, moment = f"ruleta-{number % TABLES}", number // TABLES + 1, utc(1.79e9 + number)
     frames = [{"at": number / 4, "frame": f"*X;{n};017;17;0;{number:03d}"} for n in range(4)]
@@ -120,7 +120,7 @@ def said(number: int) -> Record:
         "decree": "ARA02", "boot": "9f8e7d6c", "seq": seq, "time": moment,
         "mono_ns": number * 10**9, "session": 3, "round": seq, "outcome": outcome, "frames": frames,
     }  # fmt: skip
-    return Record(
+    return ArchiveRecord(
         site="casino-mayor",
         kind="event",
         key=f"{table}:9f8e7d6c:{seq}",
@@ -151,7 +151,7 @@ def _postgres(where: str) -> psycopg.Connection:
     return connection
 
 
-def _plain_sqlite(connection: sqlite3.Connection, some: Sequence[Record]) -> None:
+def _plain_sqlite(connection: sqlite3.Connection, some: Sequence[ArchiveRecord]) -> None:
     with closing(connection.cursor()) as cursor:
         cursor.execute("BEGIN")
         cursor.executemany(
@@ -160,7 +160,7 @@ def _plain_sqlite(connection: sqlite3.Connection, some: Sequence[Record]) -> Non
         cursor.execute("COMMIT")
 
 
-def _plain_postgres(connection: psycopg.Connection, some: Sequence[Record]) -> None:
+def _plain_postgres(connection: psycopg.Connection, some: Sequence[ArchiveRecord]) -> None:
     with connection.transaction(), connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO record VALUES (%s, %s, %s)", [(e.key, e.time, e.body) for e in some]

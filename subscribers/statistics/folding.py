@@ -19,7 +19,7 @@ from subscribers.statistics.shoes import (
     rising_sequences,
 )
 from subscribers.statistics.spins import Corrected, Dealt, Serviced, Spin, TableSpins, Told, Void
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 
 Table = tuple[str, str]
 """Site and table."""
@@ -85,7 +85,7 @@ class Statistics:
         self.tables: dict[Table, TableStatistics] = {}
         self.unread = 0
 
-    def know(self, record: Record) -> None:
+    def know(self, record: ArchiveRecord) -> None:
         """What a table says of itself, before the events of its run."""
         try:
             told = msgspec.json.decode(record.body, type=_Info)
@@ -95,7 +95,7 @@ class Statistics:
         known = self.tables.setdefault((record.site, record.table), TableStatistics())
         known.orders[record.boot] = ordered(told.about.settings.get("pocket_order"))
 
-    def take(self, record: Record) -> Iterator[Found]:
+    def take(self, record: ArchiveRecord) -> Iterator[Found]:
         """One event of a table, those of a table in their order."""
         try:
             told = msgspec.json.decode(record.body, type=Told)
@@ -147,7 +147,7 @@ class Statistics:
         ]
 
 
-def read(statistics: Statistics, records: Iterable[Record]) -> list[Found]:
+def read(statistics: Statistics, records: Iterable[ArchiveRecord]) -> list[Found]:
     """Take all of them. Returns what was found."""
     return [found for record in records for found in statistics.take(record)]
 

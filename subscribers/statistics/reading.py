@@ -8,7 +8,7 @@ import msgspec
 
 from subscribers.statistics.folding import TYPES, Statistics, read
 from subscribers.statistics.health import Found
-from subscribers.surveillance.archive import Archive, Query
+from subscribers.surveillance.archive import Query, RecordArchive
 
 
 class Reader:
@@ -19,7 +19,7 @@ class Reader:
 
     def __init__(
         self,
-        archive: Archive,
+        archive: RecordArchive,
         tables: Sequence[str] = (),
         since: str | None = None,
         sites: Sequence[str] = (),

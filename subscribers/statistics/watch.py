@@ -12,7 +12,7 @@ import msgspec
 
 from subscribers.statistics.health import Found
 from subscribers.statistics.reading import Reader
-from subscribers.surveillance.archive import Archive, Record
+from subscribers.surveillance.archive import ArchiveRecord, RecordArchive
 from subscribers.surveillance.open_archive import open_archive
 
 PAUSE = 5.0
@@ -48,20 +48,20 @@ def watch(where: str) -> Callable[[Grown], Coroutine[Any, Any, None]]:
     return watching
 
 
-def keep_findings(archive: Archive, reader: Reader) -> None:
+def keep_findings(archive: RecordArchive, reader: Reader) -> None:
     """Read on, and keep what is found. What was found before is the same finding and is kept once.
     Raises :class:`ArchiveError`.
     """
     found = reader.read()
     if found:
-        archive.keep([finding_of(each) for each in found])
+        archive.store([finding_of(each) for each in found])
 
 
-def finding_of(found: Found) -> Record:
+def finding_of(found: Found) -> ArchiveRecord:
     """It as a record of the archive."""
     evidence = {"since": found.since, "spins": found.spins}
     body = {"what": found.what, "detail": found.detail, "evidence": evidence}
-    return Record(
+    return ArchiveRecord(
         site=found.site,
         kind="finding",
         key=f"{found.what}:{found.table}:{found.since}",

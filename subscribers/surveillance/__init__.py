@@ -1,1 +1,1 @@
-"""The surveillance room: an archive of all that was said, what it proves, and who asks it."""
+"""Surveillance: records what the tables publish in an archive, checks it and searches it."""

@@ -17,16 +17,18 @@ from subscribers.essential import end_at_signal, ending_process
 from subscribers.service_log import log_lines
 from subscribers.statistics.watch import watch
 from subscribers.surveillance.open_archive import open_archive
-from subscribers.surveillance.service import Beside, Recorder
+from subscribers.surveillance.service import SideTask, SurveillanceRecorder
 from subscribers.surveillance.settings import SurveillanceSettings
-from subscribers.surveillance.upkeep import look_after
+from subscribers.surveillance.upkeep import run_upkeep
 from subscribers.video.delivery import beside as deliveries
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run until a signal. Returns the exit code."""
+    """Run the recorder until a signal. Return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m subscribers.surveillance", description=__doc__)
-    parser.add_argument("--settings", required=True, metavar="JSON", help="by novamas surveillance")
+    parser.add_argument(
+        "--settings", required=True, metavar="JSON", help="written by novamas surveillance"
+    )
     settings = msgspec.json.decode(parser.parse_args(argv).settings, type=SurveillanceSettings)
     log_lines(settings.log)
     failed: list[BaseException] = []
@@ -42,15 +44,15 @@ def main(argv: list[str] | None = None) -> int:
 async def _run(settings: SurveillanceSettings) -> None:
     ending = asyncio.Event()
     end_at_signal(ending.set)
-    beside: dict[str, Beside] = {
-        "retention": partial(look_after, settings),
+    side_tasks: dict[str, SideTask] = {
+        "retention": partial(run_upkeep, settings),
         "statistics": watch(settings.archive),
     }
     if settings.bookmarks:
-        opened = partial(open_archive, settings.archive)
-        beside["bookmarks"] = deliveries(settings.bookmarks, opened)
+        open_site_archive = partial(open_archive, settings.archive)
+        side_tasks["bookmarks"] = deliveries(settings.bookmarks, open_site_archive)
     with ending_process():
-        await Recorder(settings, beside).run(ending)
+        await SurveillanceRecorder(settings, side_tasks).run(ending)
 
 
 if __name__ == "__main__":

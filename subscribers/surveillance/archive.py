@@ -1,4 +1,4 @@
-"""The archive: what it keeps, and how it is asked, whatever database it lies in."""
+"""Records of the archive, queries, and the interface that every database implements."""
 
 from __future__ import annotations
 
@@ -12,61 +12,63 @@ _HISTORICAL = b',"historical":true'
 Kind = Literal[
     "event", "sealed", "alert", "info", "reply", "checkpoint", "finding", "access", "removal"
 ]
-"""``alert``: an alert of a node, a jackpot or a table as retained; ``info``: what a table says of
-itself, as its settings; ``finding``: what the recorder itself found wrong; ``access``: somebody was
-shown sealed cards; ``removal``: records were removed when their time was over.
+"""``alert``: a retained alert of a node, a jackpot or a table; ``info``: a table's description of
+itself, such as its settings; ``finding``: a fault that the recorder detected; ``access``: sealed
+cards were shown to a person; ``removal``: records were removed by the retention.
 """
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was said, as it was said. ``site``, ``kind`` and ``key`` name it."""
+class ArchiveRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One published message, with its body unchanged. ``site``, ``kind`` and ``key``
+    identify it.
+    """
 
     site: str
     kind: Kind
     key: str
-    """What makes it the same when it comes again. Of an event: table, boot and seq. Of a sealed
-    card: table and the digest of the box. Of a checkpoint: node, journal and position.
+    """Equal for repetitions of the same message. Event: table, boot and seq. Sealed card: table and
+    the digest of the box. Checkpoint: node, journal and position.
     """
     time: str
-    """When it happened, by who said it: UTC, ISO 8601 with microseconds. Where its body has no
-    time, when it was heard.
+    """When it happened according to the publisher: UTC, ISO 8601 with microseconds. If the body has
+    no time, when it was received.
     """
     heard: str
-    """When the recorder heard it first: UTC, ISO 8601 with microseconds."""
+    """When the recorder first received it: UTC, ISO 8601 with microseconds."""
     body: bytes
-    """As it came."""
+    """As received."""
     table: str = ""
-    """The table's id; empty where it belongs to a node or a jackpot."""
+    """The table's id; empty for records of a node or a jackpot."""
     node: str = ""
-    """The node that said it, where that is known."""
+    """The node that published it, if known."""
     boot: str = ""
-    """The run of the daemon."""
+    """The daemon's run."""
     seq: int = 0
-    """The number of an event; of a sealed card, that of the event before it."""
+    """The number of an event; for a sealed card, that of the preceding event."""
     type: str = ""
-    """Of an event: its type. Of an alert, a finding: what is wrong."""
+    """Event: its type. Alert or finding: what is wrong."""
     session: int = 0
-    """The session, where it belongs to one."""
+    """The session, or 0."""
     round: int = 0
-    """The round, where it belongs to one."""
+    """The round, or 0."""
     words: tuple[str, ...] = ()
-    """What else it is found by: rule ids, articles, irregularities, persons, devices."""
+    """Further search words: rule ids, articles, irregularities, persons, devices."""
 
 
-class Row(msgspec.Struct, frozen=True):
-    """A record and its place in the archive. ``number`` grows with each record that is kept, from
-    1, and is never given twice.
+class ArchiveRow(msgspec.Struct, frozen=True):
+    """A record and its number in the archive. Numbers start at 1, grow with each stored record, and
+    are never reused.
     """
 
     number: int
-    record: Record
+    record: ArchiveRecord
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """What is looked for: all that is given must hold. Of several sites, tables, kinds or types,
-    one must; of several words, each. Times are those of the records, written as theirs; ``since``
-    is included, ``until`` is not. A word is found in ``words`` and ``type`` by its beginning,
-    whatever its case.
+    """Conditions, all of which must hold. A record matches if it has any of the sites, tables,
+    kinds and types, and every word. Times are compared with those of the records; ``since`` is
+    inclusive, ``until`` exclusive. A word matches the beginning of any entry of ``words`` or of
+    ``type``, ignoring case.
     """
 
     sites: tuple[str, ...] = ()
@@ -79,16 +81,14 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     session: int | None = None
     round: int | None = None
     after: int = 0
-    """Only records of larger numbers."""
+    """Only records with larger numbers."""
     order: Literal["number", "time", "latest"] = "time"
-    """``number``: as they were kept; ``time``: as they happened; ``latest``: the same, the last one
-    first.
-    """
+    """``number``: as stored; ``time``: as they happened; ``latest``: by time, newest first."""
     limit: int | None = None
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """Events of a table that are missing: from ``first`` to ``last`` of one boot."""
+    """Missing events of a table: ``first`` to ``last`` of one boot, inclusive."""
 
     site: str
     table: str
@@ -97,17 +97,18 @@ class Gap(msgspec.Struct, frozen=True):
     last: int
 
 
-class Kept(msgspec.Struct, frozen=True):
-    """What became of records. ``new``: those that were not there, with their numbers. ``differ``:
-    pairs of what is there and of what was said under the same name; what is there is never changed.
+class StoreResult(msgspec.Struct, frozen=True):
+    """The result of storing records. ``new``: records that were not there yet, with their numbers.
+    ``conflicts``: pairs of the stored record and a new one with the same key but other content; a
+    stored record is never changed.
     """
 
-    new: tuple[Row, ...]
-    differ: tuple[tuple[Record, Record], ...]
+    new: tuple[ArchiveRow, ...]
+    conflicts: tuple[tuple[ArchiveRecord, ArchiveRecord], ...]
 
 
-class Spared(msgspec.Struct, frozen=True):
-    """Records of a table that stay: from number ``first`` to ``last``."""
+class RetainedRange(msgspec.Struct, frozen=True):
+    """Records of a table that a removal must not touch: numbers ``first`` to ``last``."""
 
     site: str
     table: str
@@ -116,55 +117,55 @@ class Spared(msgspec.Struct, frozen=True):
 
 
 class Removal(msgspec.Struct, frozen=True):
-    """What is to be removed: the records of a kind up to the number ``through``."""
+    """Records to remove: those of a kind with a number up to ``through``, except ``retained``."""
 
     kind: Kind
     through: int
-    spared: tuple[Spared, ...] = ()
+    retained: tuple[RetainedRange, ...] = ()
 
 
-def same(one: Record, other: Record) -> bool:
-    """Whether two records of the same name say the same: an event that is told again says that it
-    is, and that alone may differ.
+def same_content(first: ArchiveRecord, second: ArchiveRecord) -> bool:
+    """True if two records with the same key have the same content. A repeated event may differ in
+    being marked ``historical``.
     """
-    if one.body == other.body:
+    if first.body == second.body:
         return True
-    if one.kind != "event":
+    if first.kind != "event":
         return False
-    return one.body.replace(_HISTORICAL, b"") == other.body.replace(_HISTORICAL, b"")
+    return first.body.replace(_HISTORICAL, b"") == second.body.replace(_HISTORICAL, b"")
 
 
-class Archive(Protocol):
-    """A database. Every method may raise :class:`ArchiveError`."""
+class RecordArchive(Protocol):
+    """An archive database. Every method may raise :class:`ArchiveError`."""
 
-    def keep(self, records: Sequence[Record]) -> Kept:
-        """Keep them, all or none, on the disk before it returns. What is there already is not kept
-        again.
+    def store(self, records: Sequence[ArchiveRecord]) -> StoreResult:
+        """Store the records, all or none, and return when they are on disk. A record that is
+        already there is not stored again.
         """
 
-    def find(self, query: Query) -> Iterator[Row]:
-        """What matches."""
+    def find(self, query: Query) -> Iterator[ArchiveRow]:
+        """Yield the matching records."""
 
-    def newest(self) -> int:
-        """The number of the record that was kept last; 0 before the first."""
+    def newest_number(self) -> int:
+        """Return the number of the last stored record, or 0."""
 
     def gaps(self, site: str) -> list[Gap]:
-        """What is missing within the boots of each table, up to the last event of each."""
+        """Return the missing events of each boot of each table, up to the boot's last event."""
 
-    def last(self, site: str, table: str) -> Record | None:
-        """The event of a table that happened last: the largest ``seq`` of its newest boot."""
+    def last_event(self, site: str, table: str) -> ArchiveRecord | None:
+        """Return the latest event of a table: the largest ``seq`` of its newest boot."""
 
-    def remember(self, name: str, value: bytes) -> None:
-        """Keep a value under a name, such as how far a reader of the archive has come."""
+    def save_value(self, name: str, value: bytes) -> None:
+        """Store a value under a name, such as the read position of a consumer."""
 
-    def recall(self, name: str) -> bytes | None:
-        """The value under a name."""
+    def load_value(self, name: str) -> bytes | None:
+        """Return the value stored under a name."""
 
-    def doomed(self, what: Removal) -> int:
-        """How many records ``drop`` would remove."""
+    def count_removable(self, removal: Removal) -> int:
+        """Return how many records :meth:`remove` would remove."""
 
-    def drop(self, what: Removal) -> int:
-        """Remove records. Returns how many."""
+    def remove(self, removal: Removal) -> int:
+        """Remove records. Return how many."""
 
     def close(self) -> None:
-        """End."""
+        """Close the connection or the file."""

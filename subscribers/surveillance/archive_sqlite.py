@@ -1,7 +1,7 @@
-"""The archive in a file of SQLite: one process writes at a time, any number read beside it.
+"""The archive in an SQLite file: one process writes at a time, any number read.
 
-Write-ahead log, synced before ``keep`` returns. Triggers refuse every change of a record, and its
-removal except by ``drop``: whoever writes with another program must first remove them.
+The write-ahead log is synced before ``store`` returns. Triggers reject every change of a record,
+and its removal except by ``remove``; another program would first have to remove the triggers.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from typing import Any
 import msgspec
 
 from subscribers.surveillance.archive import (
+    ArchiveRecord,
+    ArchiveRow,
     Gap,
-    Kept,
     Kind,
     Query,
-    Record,
     Removal,
-    Row,
-    same,
+    StoreResult,
+    same_content,
 )
-from subscribers.surveillance.errors import ArchiveError, TakenError
+from subscribers.surveillance.errors import ArchiveError, ArchiveInUseError
 
-VERSION = 1
-BUSY = 30_000
-"""Milliseconds that one writer waits for another."""
-PAGE = 500
-"""Rows read at once. Between pages nothing is locked and no snapshot is held."""
-FREQUENT = 20_000
-"""A word found more often is not looked up first: the records are walked in their order."""
-BATCH = 5000
-"""Records that ``drop`` removes in one transaction."""
-MODE = 0o640
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_MILLISECONDS = 30_000
+"""Maximum time that one writer waits for another."""
+PAGE_ROWS = 500
+"""Rows read at once. Between pages no lock and no snapshot is held."""
+FREQUENT_WORD_ROWS = 20_000
+"""A word with more rows than this is not looked up by index: the records are scanned in order."""
+REMOVAL_BATCH_RECORDS = 5000
+"""Records removed per transaction."""
+FILE_MODE = 0o640
 """Permissions of a new file: its owner writes, its group reads."""
-RARE: frozenset[Kind] = frozenset({"alert", "checkpoint", "finding", "access"})
-"""Kinds of which there are so few that they are looked up first."""
-GREATEST = "\U0010ffff"
-"""Sorts after every word that begins as what stands before it."""
+RARE_KINDS: frozenset[Kind] = frozenset({"alert", "checkpoint", "finding", "access"})
+"""Kinds with so few records that they are looked up first."""
+MAX_TEXT = "\U0010ffff"
+"""Appended to a prefix, sorts after every word with that prefix."""
 
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -103,31 +103,31 @@ _COLUMNS = (
     "number, site, kind, key, time, heard, body, place, node, boot, seq, type, session, round, "
     "words"
 )
-_KEPT = f"SELECT {_COLUMNS} FROM record WHERE site = ? AND kind = ? AND key = ?"  # noqa: S608
-_KEEP = (
+_SELECT_EXISTING = f"SELECT {_COLUMNS} FROM record WHERE site = ? AND kind = ? AND key = ?"  # noqa: S608
+_INSERT_RECORD = (
     "INSERT INTO record (site, kind, key, time, heard, body, place, node, boot, seq, type, "
     "session, round, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_RUN = (
+_UPDATE_RUN = (
     "INSERT INTO run VALUES (?, ?, ?, ?, 1, 0, ?) ON CONFLICT DO UPDATE SET "
     "here = here + (excluded.last > dropped), last = max(last, excluded.last), "
     "time = max(time, excluded.time)"
 )
-_MISSING = (
+_SELECT_GAPS = (
     "SELECT before, seq FROM (SELECT seq, lag(seq, 1, :dropped) OVER (ORDER BY seq) AS before "
     "FROM record WHERE kind = 'event' AND site = :site AND place = :place AND boot = :boot "
     "AND seq > :dropped) WHERE seq > before + 1"
 )
-_LAST = (
+_SELECT_LAST = (
     f"SELECT {_COLUMNS} FROM record WHERE kind = 'event' AND site = ? AND place = ? "  # noqa: S608
     "AND boot = ? ORDER BY seq DESC LIMIT 1"
 )
-_PARTIAL = {
+_PARTIAL_INDEX_CONDITIONS = {
     "session": "session > 0",
     "kind": "kind IN ('alert', 'checkpoint', 'finding', 'access')",
 }
-"""What an index holds, by the column that it begins with, as the index says it."""
-_DOOMED = (
+"""The conditions of partial indexes, spelled as in the schema, by their first column."""
+_REMOVABLE = (
     "FROM record INDEXED BY record_kind WHERE kind = ? AND number <= ? AND NOT EXISTS ("
     "SELECT 1 FROM json_each(?) AS spared WHERE spared.value ->> 0 = record.site "
     "AND spared.value ->> 1 = record.place "
@@ -137,49 +137,51 @@ _words = msgspec.json.Decoder(tuple[str, ...])
 
 
 class SQLiteArchive:
-    """The archive in one file. ``read_only``: nothing is written, and the file must be there.
-    ``recorder``: no other one may record there while this one does. Raises
-    :class:`ArchiveError`, as every method. It may be used by several threads.
+    """The archive in one file. With ``read_only`` nothing is written, and the file must exist. With
+    ``recorder`` no other recorder may use the archive at the same time. Every method raises
+    :class:`ArchiveError`, and may be called from several threads.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False, recorder: bool = False) -> None:
         self.path, self._read_only = path, read_only
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        with self._told():
-            self._held = _hold(path) if recorder else None
+        with self._translate_errors():
+            self._lock_file = _lock_for_recorder(path) if recorder else None
             try:
                 self._connection = _connect(path, read_only=read_only)
-            except BaseException:  # whoever opens it again must not find it held by us
-                if self._held is not None:
-                    os.close(self._held)
+            except BaseException:  # release the lock for the next attempt
+                if self._lock_file is not None:
+                    os.close(self._lock_file)
                 raise
 
-    def keep(self, records: Sequence[Record]) -> Kept:
-        """Keep them, all or none, on the disk before it returns."""
-        new: list[Row] = []
-        differ: list[tuple[Record, Record]] = []
-        with self._changing() as connection:
+    def store(self, records: Sequence[ArchiveRecord]) -> StoreResult:
+        """Store the records, all or none, and return when they are on disk."""
+        new: list[ArchiveRow] = []
+        differ: list[tuple[ArchiveRecord, ArchiveRecord]] = []
+        with self._writing() as connection:
             for record in records:
-                found = connection.execute(_KEPT, (record.site, record.kind, record.key)).fetchone()
-                if found is not None:
-                    kept = _row(found).record
-                    if not same(kept, record):
-                        differ.append((kept, record))
+                existing = connection.execute(
+                    _SELECT_EXISTING, (record.site, record.kind, record.key)
+                ).fetchone()
+                if existing is not None:
+                    stored = _row(existing).record
+                    if not same_content(stored, record):
+                        differ.append((stored, record))
                     continue
-                number = connection.execute(_KEEP, _values(record)).lastrowid
+                number = connection.execute(_INSERT_RECORD, _values(record)).lastrowid
                 assert number is not None
-                found_by = {(word, number) for word in _found_by(record)}
-                connection.executemany("INSERT INTO word VALUES (?, ?)", found_by)
+                words = {(word, number) for word in _search_words(record)}
+                connection.executemany("INSERT INTO word VALUES (?, ?)", words)
                 if record.kind == "event":
                     run = (record.site, record.table, record.boot, record.seq, record.time)
-                    connection.execute(_RUN, run)
-                new.append(Row(number, record))
-        return Kept(tuple(new), tuple(differ))
+                    connection.execute(_UPDATE_RUN, run)
+                new.append(ArchiveRow(number, record))
+        return StoreResult(tuple(new), tuple(differ))
 
-    def find(self, query: Query) -> Iterator[Row]:
-        """What matches."""
-        streams = [self._walk(*each) for each in self._plans(query)]
+    def find(self, query: Query) -> Iterator[ArchiveRow]:
+        """Yield the matching records, page by page."""
+        streams = [self._walk(*plan) for plan in self._plan(query)]
         if query.order == "number":
             found = heapq.merge(*streams, key=lambda row: row.number)
         else:
@@ -190,15 +192,15 @@ class SQLiteArchive:
             )
         return islice(found, query.limit)
 
-    def newest(self) -> int:
-        """The number of the record that was kept last; 0 before the first."""
+    def newest_number(self) -> int:
+        """Return the number of the last stored record, or 0."""
         with self._reading() as connection:
             found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'record'")
             last = found.fetchone()
         return 0 if last is None else int(last[0])
 
     def gaps(self, site: str) -> list[Gap]:
-        """What is missing within the boots of each table. What ``drop`` removed is not missing."""
+        """Return the missing events of each boot of each table. Removed records are not missing."""
         gaps = []
         with self._reading() as connection:
             runs = connection.execute(
@@ -207,85 +209,86 @@ class SQLiteArchive:
                 (site,),
             ).fetchall()
             for place, boot, dropped in runs:
-                of = {"site": site, "place": place, "boot": boot, "dropped": dropped}
-                for before, seq in connection.execute(_MISSING, of):
+                run = {"site": site, "place": place, "boot": boot, "dropped": dropped}
+                for before, seq in connection.execute(_SELECT_GAPS, run):
                     gaps.append(Gap(site, place, boot, before + 1, seq - 1))
         return gaps
 
-    def last(self, site: str, table: str) -> Record | None:
-        """The event of a table that happened last."""
+    def last_event(self, site: str, table: str) -> ArchiveRecord | None:
+        """Return the latest event of a table."""
         with self._reading() as connection:
             runs = connection.execute(
                 "SELECT boot FROM run WHERE site = ? AND place = ? ORDER BY time DESC, boot",
                 (site, table),
             )
             for (boot,) in runs.fetchall():
-                found = connection.execute(_LAST, (site, table, boot)).fetchone()
+                found = connection.execute(_SELECT_LAST, (site, table, boot)).fetchone()
                 if found is not None:
                     return _row(found).record
         return None
 
-    def remember(self, name: str, value: bytes) -> None:
-        """Keep a value under a name."""
-        with self._changing() as connection:
+    def save_value(self, name: str, value: bytes) -> None:
+        """Store a value under a name."""
+        with self._writing() as connection:
             connection.execute("INSERT OR REPLACE INTO remembered VALUES (?, ?)", (name, value))
 
-    def recall(self, name: str) -> bytes | None:
-        """The value under a name."""
+    def load_value(self, name: str) -> bytes | None:
+        """Return the value stored under a name."""
         with self._reading() as connection:
             found = connection.execute("SELECT value FROM remembered WHERE name = ?", (name,))
             value = found.fetchone()
         return None if value is None else value[0]
 
-    def doomed(self, what: Removal) -> int:
-        """How many records ``drop`` would remove."""
+    def count_removable(self, removal: Removal) -> int:
+        """Return how many records :meth:`remove` would remove."""
         with self._reading() as connection:
-            found = connection.execute(f"SELECT count(*) {_DOOMED}", _of(what))
+            found = connection.execute(f"SELECT count(*) {_REMOVABLE}", _removal_values(removal))
             return int(found.fetchone()[0])
 
-    def drop(self, what: Removal) -> int:
-        """Remove records. Returns how many."""
-        count, batch = 0, BATCH
-        while batch == BATCH:
-            with self._changing() as connection:
+    def remove(self, removal: Removal) -> int:
+        """Remove records. Return how many."""
+        count, batch = 0, REMOVAL_BATCH_RECORDS
+        while batch == REMOVAL_BATCH_RECORDS:
+            with self._writing() as connection:
                 rows = connection.execute(
-                    f"SELECT {_COLUMNS} {_DOOMED} ORDER BY number LIMIT ?",
-                    (*_of(what), BATCH),
+                    f"SELECT {_COLUMNS} {_REMOVABLE} ORDER BY number LIMIT ?",
+                    (*_removal_values(removal), REMOVAL_BATCH_RECORDS),
                 ).fetchall()
-                _drop(connection, what, [_row(row) for row in rows])
+                _remove(connection, removal, [_row(row) for row in rows])
             batch = len(rows)
             count += batch
         return count
 
     def close(self) -> None:
-        """End."""
+        """Close the file and release the recorder's lock."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-            if self._held is not None:
-                os.close(self._held)
-                self._held = None
+            if self._lock_file is not None:
+                os.close(self._lock_file)
+                self._lock_file = None
 
-    def _plans(self, query: Query) -> list[tuple[str, list[Any], Query]]:
-        """The condition of each walk whose rows, merged, are what matches: one for each value of
-        what is looked up first, so that an index has them in order.
+    def _plan(self, query: Query) -> list[tuple[str, list[Any], Query]]:
+        """Return the conditions of the scans whose merged rows are the result: one scan for each
+        value of the columns that are looked up first, so that an index yields its rows in order.
         """
-        index, first = _looked_up(query)
+        index, first = _choose_index(query)
         clauses, values = _filters(query, frozenset(first))
         for word in query.words:
-            begins = word.casefold()
-            span = (begins, begins + GREATEST)
-            if self._few(span):
+            prefix = word.casefold()
+            bounds = (prefix, prefix + MAX_TEXT)
+            if self._is_rare(bounds):
                 index = ""
                 clauses.append("number IN (SELECT number FROM word WHERE word >= ? AND word < ?)")
-                values += span
+                values += bounds
             else:
                 clauses.append("begins_with(type, words, ?)")
-                values.append(begins)
+                values.append(prefix)
         if query.order == "number":
             index = "NOT INDEXED"
-        clauses = [*(f"{name} = ?" for name in first), *(_PARTIAL.get(each, "") for each in first),
+        clauses = [*(f"{name} = ?" for name in first),
+                   *(_PARTIAL_INDEX_CONDITIONS.get(name, "") for name in first),
                    *clauses]  # fmt: skip
         where = " AND ".join(filter(None, clauses)) or "1"
         return [
@@ -293,51 +296,55 @@ class SQLiteArchive:
             for chosen in product(*first.values())
         ]
 
-    def _few(self, span: tuple[str, str]) -> bool:
+    def _is_rare(self, bounds: tuple[str, str]) -> bool:
         with self._reading() as connection:
             found = connection.execute(
                 "SELECT count(*) FROM (SELECT 1 FROM word WHERE word >= ? AND word < ? LIMIT ?)",
-                (*span, FREQUENT + 1),
+                (*bounds, FREQUENT_WORD_ROWS + 1),
             ).fetchone()
-        return bool(found[0] <= FREQUENT)
+        return bool(found[0] <= FREQUENT_WORD_ROWS)
 
-    def _walk(self, where: str, values: list[Any], query: Query) -> Iterator[Row]:
-        """The rows of one condition in the order of the query, page by page."""
-        left = query.limit
-        at: list[Any]
+    def _walk(self, condition: str, values: list[Any], query: Query) -> Iterator[ArchiveRow]:
+        """Yield the rows of one condition in the order of the query, page by page."""
+        remaining = query.limit
+        position: list[Any]
         if query.order == "number":
-            beyond, order, at = "number > ?", "number", [query.after]
+            following, order, position = "number > ?", "number", [query.after]
         elif query.order == "time":
-            beyond, order, at = "number > ? AND (time, number) > (?, ?)", "time, number", ["", 0]
+            following, order, position = (
+                "number > ? AND (time, number) > (?, ?)",
+                "time, number",
+                ["", 0],
+            )
         else:
-            beyond, order = "number > ? AND (time, number) < (?, ?)", "time DESC, number DESC"
-            at = [GREATEST, 0]
-        while left is None or left > 0:
-            take = PAGE if left is None else min(PAGE, left)
-            begin = at if query.order == "number" else [query.after, *at]
+            following, order = "number > ? AND (time, number) < (?, ?)", "time DESC, number DESC"
+            position = [MAX_TEXT, 0]
+        while remaining is None or remaining > 0:
+            page_size = PAGE_ROWS if remaining is None else min(PAGE_ROWS, remaining)
+            parameters = position if query.order == "number" else [query.after, *position]
             with self._reading() as connection:
                 rows = connection.execute(
-                    f"SELECT {_COLUMNS} FROM record {where} AND {beyond} "  # noqa: S608
+                    f"SELECT {_COLUMNS} FROM record {condition} AND {following} "  # noqa: S608
                     f"ORDER BY {order} LIMIT ?",
-                    (*values, *begin, take),
+                    (*values, *parameters, page_size),
                 ).fetchall()
-            found = [_row(row) for row in rows]
-            yield from found
-            if len(found) < take:
+            page = [_row(row) for row in rows]
+            yield from page
+            if len(page) < page_size:
                 return
-            last = found[-1]
-            at = [last.number] if query.order == "number" else [last.record.time, last.number]
-            left = None if left is None else left - len(found)
+            last = page[-1]
+            position = [last.number] if query.order == "number" else [last.record.time, last.number]
+            remaining = None if remaining is None else remaining - len(page)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._told():
+        with self._lock, self._translate_errors():
             if self._connection is None:
                 raise ArchiveError(f"{self.path}: the archive was closed")
             yield self._connection
 
     @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction: all of it or nothing."""
         if self._read_only:
             raise ArchiveError(f"{self.path}: the archive was opened for reading")
@@ -353,61 +360,60 @@ class SQLiteArchive:
                 raise
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError, OverflowError, UnicodeError) as error:
-            what = getattr(error, "strerror", None) or str(error)
-            advice = _ADVICE.get(what, "look after the file and the disk it lies on")
-            raise ArchiveError(f"{self.path}: {what}; {advice}") from None
+            message = getattr(error, "strerror", None) or str(error)
+            advice = _ADVICE.get(message, "check the file and its disk")
+            raise ArchiveError(f"{self.path}: {message}; {advice}") from None
 
 
 _ADVICE = {
     "database or disk is full": "make room on the disk",
     "No space left on device": "make room on the disk",
-    "database is locked": "another program holds it; end that program",
-    "attempt to write a readonly database": "let the user of this program write there",
-    "No such file or directory": "begin it with `novamas surveillance`, or name the right file",
-    "Permission denied": "let the user of this program read and write there",
-    "file is not a database": "name the archive, or put the last good file in its place",
-    "database disk image is malformed": "put the last good file in its place",
+    "database is locked": "another program uses it; stop that program",
+    "attempt to write a readonly database": "give this program's user write access",
+    "No such file or directory": "create it with `novamas surveillance`, or name the right file",
+    "Permission denied": "give this program's user read and write access",
+    "file is not a database": "name the archive, or restore the last good file",
+    "database disk image is malformed": "restore the last good file",
 }
 
 
-def _hold(path: Path) -> int:
-    """Lock the archive for this recorder, until the returned file descriptor is closed. Raises
-    ``OSError`` and :class:`ArchiveError`.
+def _lock_for_recorder(path: Path) -> int:
+    """Lock the archive for this recorder until the returned file descriptor is closed. Raise
+    ``OSError`` or :class:`ArchiveInUseError`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    held = os.open(f"{path}.lock", flags, 0o600)
+    descriptor = os.open(f"{path}.lock", flags, 0o600)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(held)
-        raise TakenError(
-            f"{path}: another recorder has this archive; end it, or give this one an archive of "
-            "its own"
+        os.close(descriptor)
+        raise ArchiveInUseError(
+            f"{path}: another recorder uses this archive; stop it, or give this one another archive"
         ) from None
-    return held
+    return descriptor
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Raises ``sqlite3.Error``, ``OSError`` and :class:`ArchiveError`."""
+    """Raise ``sqlite3.Error``, ``OSError`` or :class:`ArchiveError`."""
     if read_only:
-        os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC))  # what is wrong is said more clearly
+        os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC))  # gives a clearer error than SQLite
         address = f"{path.absolute().as_uri()}?mode=ro"
         connection = sqlite3.connect(
             address, uri=True, isolation_level=None, check_same_thread=False
         )
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # what is there is not opened: closing drops the locks
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, MODE))
+        with suppress(FileExistsError):  # closing an existing file would drop SQLite's locks
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         connection.create_function("begins_with", 3, _begins_with, deterministic=True)
-        connection.execute(f"PRAGMA busy_timeout = {BUSY}")
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MILLISECONDS}")
         if not read_only:
             if _write_ahead(connection) != "wal":
                 raise ArchiveError(
@@ -423,10 +429,10 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> str:
-    """Turn on the write-ahead log. SQLite waits for nobody there, and several begin a new archive
-    at once. Gives the mode that the file has.
+    """Turn on the write-ahead log and return the resulting journal mode. SQLite's busy timeout does
+    not apply here, and several processes may create an archive at once.
     """
-    end = time.monotonic() + BUSY / 1000
+    end = time.monotonic() + BUSY_TIMEOUT_MILLISECONDS / 1000
     while True:
         try:
             return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
@@ -437,80 +443,80 @@ def _write_ahead(connection: sqlite3.Connection) -> str:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    """Make the tables where there are none."""
+    """Create the tables in an empty file."""
     connection.execute("BEGIN IMMEDIATE")
     empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     connection.execute("ROLLBACK")
     if empty:
         connection.executescript(
             f"BEGIN IMMEDIATE; {_SCHEMA} "  # noqa: S608
-            f"INSERT INTO meta VALUES ('archive', '{VERSION}'); COMMIT;"
+            f"INSERT INTO meta VALUES ('archive', '{SCHEMA_VERSION}'); COMMIT;"
         )
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise :class:`ArchiveError` if it is no archive of this version."""
+    """Raise :class:`ArchiveError` unless it is an archive with this schema version."""
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     if not {"meta", "record", "run", "word"} <= names:
-        raise ArchiveError(f"{path}: this is no archive of novamas surveillance; name another file")
+        raise ArchiveError(f"{path}: not an archive of novamas surveillance; name another file")
     found = connection.execute("SELECT value FROM meta WHERE name = 'archive'").fetchone()
-    if found is None or found[0] != str(VERSION):
-        told = "none" if found is None else found[0]
+    if found is None or found[0] != str(SCHEMA_VERSION):
+        version = "none" if found is None else found[0]
         raise ArchiveError(
-            f"{path}: its version is {told}, and this program knows {VERSION}; use the release "
-            "that wrote it"
+            f"{path}: its schema version is {version}, not {SCHEMA_VERSION}; use the release that "
+            "wrote it"
         )
 
 
-def _of(what: Removal) -> tuple[Any, ...]:
-    """The values of ``_DOOMED``."""
-    spared = [msgspec.structs.astuple(each) for each in what.spared]
-    return what.kind, what.through, msgspec.json.encode(spared).decode()
+def _removal_values(removal: Removal) -> tuple[Any, ...]:
+    """Return the parameters of ``_REMOVABLE``."""
+    ranges = [msgspec.structs.astuple(range_) for range_ in removal.retained]
+    return removal.kind, removal.through, msgspec.json.encode(ranges).decode()
 
 
-def _drop(connection: sqlite3.Connection, what: Removal, rows: list[Row]) -> None:
-    connection.execute("INSERT INTO dropping VALUES (?, ?)", (what.kind, what.through))
+def _remove(connection: sqlite3.Connection, removal: Removal, rows: list[ArchiveRow]) -> None:
+    connection.execute("INSERT INTO dropping VALUES (?, ?)", (removal.kind, removal.through))
     connection.executemany("DELETE FROM record WHERE number = ?", [(row.number,) for row in rows])
     connection.executemany(
         "DELETE FROM word WHERE word = ? AND number = ?",
-        {(word, row.number) for row in rows for word in _found_by(row.record)},
+        {(word, row.number) for row in rows for word in _search_words(row.record)},
     )
     connection.execute("DELETE FROM dropping")
-    if what.kind != "event":
+    if removal.kind != "event":
         return
-    upto: dict[tuple[str, str, str], int] = {}
+    last_seqs: dict[tuple[str, str, str], int] = {}
     for row in rows:
-        of = (row.record.site, row.record.table, row.record.boot)
-        upto[of] = max(upto.get(of, 0), row.record.seq)
-    for of, seq in upto.items():
+        boot_key = (row.record.site, row.record.table, row.record.boot)
+        last_seqs[boot_key] = max(last_seqs.get(boot_key, 0), row.record.seq)
+    for boot_key, seq in last_seqs.items():
         connection.execute(
             "UPDATE run SET dropped = max(dropped, :seq), here = (SELECT count(*) FROM record "
             "WHERE kind = 'event' AND site = :site AND place = :place AND boot = :boot "
             "AND seq > max(dropped, :seq)) WHERE site = :site AND place = :place AND boot = :boot",
-            {"seq": seq, "site": of[0], "place": of[1], "boot": of[2]},
+            {"seq": seq, "site": boot_key[0], "place": boot_key[1], "boot": boot_key[2]},
         )
 
 
-def _looked_up(query: Query) -> tuple[str, dict[str, tuple[Any, ...]]]:
-    """The index to walk, and the columns that come before the time in it, with their values."""
+def _choose_index(query: Query) -> tuple[str, dict[str, tuple[Any, ...]]]:
+    """Return the index to scan, and the columns that precede the time in it, with their values."""
     if query.order == "number":
         return "", {}
     if query.session is not None and query.session > 0 and query.round is not None:
         return "INDEXED BY record_round", {"session": (query.session,), "round": (query.round,)}
     if query.types:
         return "INDEXED BY record_type", {"type": tuple(dict.fromkeys(query.types))}
-    if query.kinds and RARE.issuperset(query.kinds):
+    if query.kinds and RARE_KINDS.issuperset(query.kinds):
         return "INDEXED BY record_rare", {"kind": tuple(dict.fromkeys(query.kinds))}
     if query.tables:
         return "INDEXED BY record_place", {"place": tuple(dict.fromkeys(query.tables))}
     return "INDEXED BY record_time", {}
 
 
-def _filters(query: Query, without: frozenset[str]) -> tuple[list[str], list[Any]]:
-    """The conditions beside those that are looked up first. A plus keeps SQLite from another
-    index.
+def _filters(query: Query, indexed: frozenset[str]) -> tuple[list[str], list[Any]]:
+    """Return the conditions that the index does not cover. The unary plus keeps SQLite from using
+    another index for them.
     """
-    given: dict[str, Sequence[Any]] = {
+    columns: dict[str, Sequence[Any]] = {
         "site": query.sites,
         "place": query.tables,
         "kind": query.kinds,
@@ -520,19 +526,19 @@ def _filters(query: Query, without: frozenset[str]) -> tuple[list[str], list[Any
     }
     clauses: list[str] = []
     values: list[Any] = []
-    for name, among in given.items():
-        if among and name not in without:
-            clauses.append(f"+{name} IN ({', '.join('?' * len(among))})")
-            values += among
-    walked = "+" if query.order == "number" else ""
-    for test, moment in ((">=", query.since), ("<", query.until)):
+    for name, allowed in columns.items():
+        if allowed and name not in indexed:
+            clauses.append(f"+{name} IN ({', '.join('?' * len(allowed))})")
+            values += allowed
+    no_index = "+" if query.order == "number" else ""
+    for operator, moment in ((">=", query.since), ("<", query.until)):
         if moment is not None:
-            clauses.append(f"{walked}time {test} ?")
+            clauses.append(f"{no_index}time {operator} ?")
             values.append(moment)
     return clauses, values
 
 
-def _values(record: Record) -> tuple[Any, ...]:
+def _values(record: ArchiveRecord) -> tuple[Any, ...]:
     return (
         record.site, record.kind, record.key, record.time, record.heard, record.body, record.table,
         record.node, record.boot, record.seq, record.type, record.session, record.round,
@@ -540,10 +546,10 @@ def _values(record: Record) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _row(row: tuple[Any, ...]) -> Row:
-    number, site, kind, key, time, heard, body, table, node, boot, seq, kind_of, *rest = row
-    session, played, words = rest
-    record = Record(
+def _row(row: tuple[Any, ...]) -> ArchiveRow:
+    number, site, kind, key, time, heard, body, table, node, boot, seq, type_, *rest = row
+    session, round_, words = rest
+    record = ArchiveRecord(
         site=site,
         kind=kind,
         key=key,
@@ -554,19 +560,21 @@ def _row(row: tuple[Any, ...]) -> Row:
         node=node,
         boot=boot,
         seq=seq,
-        type=kind_of,
+        type=type_,
         session=session,
-        round=played,
+        round=round_,
         words=_words.decode(words),
     )
-    return Row(number, record)
+    return ArchiveRow(number, record)
 
 
-def _found_by(record: Record) -> set[str]:
-    """The words of a record in lower case."""
+def _search_words(record: ArchiveRecord) -> set[str]:
+    """Return the words that a record is found by, in lower case."""
     return {word.casefold() for word in (record.type, *record.words) if word}
 
 
-def _begins_with(kind: str, words: str, begins: str) -> bool:
-    """Whether a word of a row begins so. ``words``: as the row has them."""
-    return any(word.casefold().startswith(begins) for word in (kind, *_words.decode(words)) if word)
+def _begins_with(type_: str, words: str, prefix: str) -> bool:
+    """Return True if a word of a row starts with ``prefix``. ``words``: the JSON of its column."""
+    return any(
+        word.casefold().startswith(prefix) for word in (type_, *_words.decode(words)) if word
+    )

@@ -1,7 +1,7 @@
-"""A connection with a server of PostgreSQL that waits for an answer only so long.
+"""A PostgreSQL connection with a reply timeout.
 
-A server that hangs keeps its connections, and its machine acknowledges what comes on them: only the
-time tells it from one that is slow.
+A hung server keeps its connections open, and its host acknowledges what arrives on them: only a
+timeout distinguishes it from a slow one.
 """
 
 from __future__ import annotations
@@ -15,50 +15,53 @@ import psycopg
 from psycopg.abc import PQGen
 from psycopg.waiting import Ready, Wait
 
-ANSWER = 10.0
-"""Seconds for which a server may say nothing while it has something to do that is never much."""
-SLOW = 300.0
-"""The same, while it may have to go through a large part of the archive."""
-LOOK = 0.1
-"""Seconds between two looks at the time."""
+REPLY_TIMEOUT_SECONDS = 10.0
+"""Maximum time without a reply to a statement that is never expensive."""
+SCAN_TIMEOUT_SECONDS = 300.0
+"""Maximum time without a reply to a statement that may scan much of the archive."""
+POLL_INTERVAL_SECONDS = 0.1
+"""Interval at which the timeout is checked."""
 T = TypeVar("T")
 
 
 class BoundedConnection(psycopg.Connection[tuple[Any, ...]]):
-    """``patience``: seconds without a word of the server after which a statement raises
-    ``psycopg.OperationalError``, and the connection is closed.
+    """``reply_timeout`` is the maximum time in seconds without a reply. After that a statement
+    raises ``psycopg.OperationalError``, and the connection is closed.
     """
 
-    patience = ANSWER
+    reply_timeout = REPLY_TIMEOUT_SECONDS
 
     @contextmanager
-    def within(self, patience: float) -> Iterator[None]:
-        """With another patience."""
-        before, self.patience = self.patience, patience
+    def with_timeout(self, seconds: float) -> Iterator[None]:
+        """Use another reply timeout in the context."""
+        previous, self.reply_timeout = self.reply_timeout, seconds
         try:
             yield
         finally:
-            self.patience = before
+            self.reply_timeout = previous
 
-    def wait(self, gen: PQGen[T], interval: float = LOOK, timeout: float | None = None) -> T:
-        """What ``gen`` returns, which talks with the server. ``timeout``: seconds for all of it."""
-        patience = self.patience if timeout is None else min(timeout, self.patience)
-        return super().wait(self._bounded(gen, patience), interval)
+    def wait(
+        self, gen: PQGen[T], interval: float = POLL_INTERVAL_SECONDS, timeout: float | None = None
+    ) -> T:
+        """Return the result of ``gen``, which talks to the server. ``timeout`` limits the whole, in
+        seconds.
+        """
+        reply_timeout = self.reply_timeout if timeout is None else min(timeout, self.reply_timeout)
+        return super().wait(self._with_timeout(gen, reply_timeout), interval)
 
-    def _bounded(self, gen: PQGen[T], patience: float) -> Generator[Wait, Ready | int, T]:
-        until = time.monotonic() + patience
+    def _with_timeout(self, gen: PQGen[T], timeout: float) -> Generator[Wait, Ready | int, T]:
+        deadline = time.monotonic() + timeout
         try:
             wanted = next(gen)
             while True:
                 ready = yield wanted
                 now = time.monotonic()
                 if ready:
-                    until = now + patience
-                elif now >= until:
-                    self.pgconn.finish()  # a word to the server would be waited for again
+                    deadline = now + timeout
+                elif now >= deadline:
+                    self.pgconn.finish()  # a proper close would wait for the server again
                     raise psycopg.OperationalError(
-                        f"the server has not answered for {patience:g} s: it hangs, or its disk "
-                        "does"
+                        f"the server has not answered for {timeout:g} s: it or its disk hangs"
                     )
                 wanted = gen.send(Ready(ready))
         except StopIteration as end:

@@ -1,5 +1,5 @@
-"""``python -m subscribers.surveillance.cards``: shows the sealed cards of a round to a person with
-the role, and records it first. ``novamas surveillance cards`` starts it.
+"""``python -m subscribers.surveillance.cards``: shows the sealed cards of a round to an authorized
+person, and records the access first. ``novamas surveillance cards`` starts it.
 """
 
 from __future__ import annotations
@@ -22,61 +22,61 @@ from devices.log import structlog
 from subscribers.cards import short
 from subscribers.console.admission import NobodyError
 from subscribers.console.settings import PitSettings
-from subscribers.surveillance.admitted import RefusedError, admitted
+from subscribers.surveillance.admitted import AccessRefusedError, admit_person
 from subscribers.surveillance.errors import ArchiveError
-from subscribers.surveillance.finding import latest_session, round_rows
+from subscribers.surveillance.lookup import latest_session, round_rows
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.sealed import (
-    Card,
+    AccessReason,
+    CardDisclosure,
+    DisclosedCard,
     NoCardsError,
-    Reason,
-    Shown,
-    look,
+    disclose_cards,
     may_see,
     private_key,
 )
-from subscribers.surveillance.search import local
+from subscribers.surveillance.search import local_time
 from subscribers.surveillance.words import own
 from subscribers.words import who
 
 EPILOG = """\
 The person needs the role `surveillance` in the people file, a PIN, and to be
-enrolled for the table. What is shown is recorded in the archive first, with the
+enrolled for the table. The access is recorded in the archive first, with the
 person and the reason; if it cannot be recorded, nothing is shown.
 
-exit status: 0 shown, 1 not shown, or a box was not made by the daemon, 2 wrong usage"""
+exit status: 0 shown, 1 not shown, or a box not signed by the daemon, 2 wrong usage"""
 
 
 class CardsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the program is told. No secret is in it."""
+    """Settings of the program. They contain no secret."""
 
     archive: str
     site: str
     pit: PitSettings
     state: str
-    """The folder in which wrong PINs are counted."""
+    """The folder that stores the count of wrong PINs."""
     key: str | None = None
     """The file of surveillance's private key."""
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Returns the exit status."""
-    given = command_line().parse_args(words)
-    settings = msgspec.json.decode(given.settings, type=CardsSettings)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return the exit status."""
+    options = command_line().parse_args(arguments)
+    settings = msgspec.json.decode(options.settings, type=CardsSettings)
     try:
-        shown = _shown(settings, given)
-    except (ArchiveError, KeyFileError, NoCardsError, NobodyError, RefusedError) as error:
+        disclosure = _shown(settings, options)
+    except (ArchiveError, KeyFileError, NoCardsError, NobodyError, AccessRefusedError) as error:
         sys.stderr.write(f"novamas surveillance cards: {error}\n")
         return 1
     try:
-        _print(shown, as_json=given.json or not sys.stdout.isatty(), language=given.lang)
-    except BrokenPipeError:  # the reader of the output closed it, which is no error
+        _print(disclosure, as_json=options.json or not sys.stdout.isatty(), language=options.lang)
+    except BrokenPipeError:  # the reader of the output closed it; not an error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0 if all(card.signed == "daemon" for card in shown.cards) else 1
+    return 0 if all(card.signed == "daemon" for card in disclosure.cards) else 1
 
 
 def command_line() -> argparse.ArgumentParser:
-    """What it takes on the command line."""
+    """Return the parser of the command line."""
     parser = CommandLine(
         prog="novamas surveillance cards",
         description="Show the sealed cards of a round, and record who saw them.",
@@ -87,53 +87,60 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("action", nargs="?", choices=["cards"], help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--table", required=True, metavar="TABLE")
-    add("--site", metavar="SITE", help="default: the one of the configuration")
+    add("--site", metavar="SITE", help="default: that of the configuration")
     add("--round", required=True, type=int, metavar="N")
-    add("--session", type=int, metavar="N", help="default: the last that had this round")
+    add("--session", type=int, metavar="N", help="default: the latest with this round")
     add("--key", type=Path, metavar="FILE", help="surveillance's private key (novamas keygen)")
-    add("--as", dest="person", required=True, metavar="PERSON", help="who looks: id or badge")
-    add("--why", required=True, metavar="REASON", help="why: it is recorded")
-    add("--pin-file", type=Path, metavar="FILE", help="the PIN, for scripts; else it is asked for")
-    add("--json", action="store_true", help="a JSON object on each line, as into a pipe")
+    add("--as", dest="person", required=True, metavar="PERSON", help="id or badge of the person")
+    add("--why", required=True, metavar="REASON", help="reason, which is recorded")
+    add(
+        "--pin-file",
+        type=Path,
+        metavar="FILE",
+        help="file with the PIN, for scripts; default: ask for it",
+    )
+    add("--json", action="store_true", help="print JSON lines, as into a pipe")
     add("--lang", choices=LANGUAGES, default=ENGLISH, help="the language of the words")
     return parser
 
 
-def _shown(settings: CardsSettings, given: argparse.Namespace) -> Shown:
-    path = given.key or (None if settings.key is None else Path(settings.key))
+def _shown(settings: CardsSettings, options: argparse.Namespace) -> CardDisclosure:
+    path = options.key or (None if settings.key is None else Path(settings.key))
     if path is None:
-        raise RefusedError("no key: give --key FILE, or set `cards_key` of [archive]")
-    why = given.why.strip()
-    if not why:
-        raise RefusedError("--why: say why, for it is recorded")
-    person = _admitted(settings, given)
+        raise AccessRefusedError("no key: give --key FILE, or set `cards_key` in [archive]")
+    purpose = options.why.strip()
+    if not purpose:
+        raise AccessRefusedError("--why: give a reason; it is recorded")
+    person = _admitted(settings, options)
     key = private_key(path)
     with closing(open_archive(settings.archive)) as archive:
-        site = given.site or settings.site
-        session = given.session or latest_session(archive, site, given.table, given.round)
+        site = options.site or settings.site
+        session = options.session or latest_session(archive, site, options.table, options.round)
         if session is None:
-            raise RefusedError(f"{site}: nothing is known of round {given.round} of {given.table}")
-        reason = Reason(person=person.id, name=person.name, origin=_origin(), why=why)
-        rows = round_rows(archive, site, given.table, session, given.round)
-        return look(archive, rows, key, reason, time.time())
+            raise AccessRefusedError(
+                f"{site}: the archive has no round {options.round} of {options.table}"
+            )
+        reason = AccessReason(person=person.id, name=person.name, origin=_origin(), why=purpose)
+        rows = round_rows(archive, site, options.table, session, options.round)
+        return disclose_cards(archive, rows, key, reason, time.time())
 
 
-def _admitted(settings: CardsSettings, given: argparse.Namespace) -> Person:
-    """The person, by PIN. Raises :class:`RefusedError` and ``NobodyError``."""
-    admission, person = admitted(
-        settings.pit, settings.site, settings.state, given.person, given.pin_file, given.lang
+def _admitted(settings: CardsSettings, options: argparse.Namespace) -> Person:
+    """Return the person, admitted by PIN. Raise :class:`AccessRefusedError` or ``NobodyError``."""
+    admission, person = admit_person(
+        settings.pit, settings.site, settings.state, options.person, options.pin_file, options.lang
     )
     if not may_see(person):
-        raise RefusedError(
-            f"{person.name} has not the role surveillance; novamas people add gives it"
+        raise AccessRefusedError(
+            f"{person.name} does not have the role surveillance; `novamas people add` grants it"
         )
-    if not admission.may_be_at(given.table, person):
-        raise RefusedError(f"{person.name} is not enrolled for {given.table}")
+    if not admission.may_be_at(options.table, person):
+        raise AccessRefusedError(f"{person.name} is not enrolled for {options.table}")
     return person
 
 
 def _origin() -> str:
-    """The machine, its user and the terminal."""
+    """Return the machine, its user and the terminal."""
     try:
         terminal = os.ttyname(0)
     except OSError:
@@ -141,25 +148,28 @@ def _origin() -> str:
     return f"{os.uname().nodename} user {os.getuid()} {terminal}"
 
 
-def _print(shown: Shown, *, as_json: bool, language: str) -> None:
+def _print(disclosure: CardDisclosure, *, as_json: bool, language: str) -> None:
     if as_json:
-        for card in shown.cards:
-            told = {**msgspec.to_builtins(card), "shown_to": shown.look.person}
-            sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+        for card in disclosure.cards:
+            fields = {**msgspec.to_builtins(card), "shown_to": disclosure.look.person}
+            sys.stdout.write(msgspec.json.encode(fields).decode() + "\n")
     else:
-        for card in shown.cards:
+        for card in disclosure.cards:
             sys.stdout.write(line(card, language) + "\n")
-    if not shown.cards:
+    if not disclosure.cards:
         sys.stderr.write(own("page.cards_none", language) + "\n")
     recorded = own(
-        "page.cards_recorded", language, name=shown.look.name, time=local(shown.look.time)
+        "page.cards_recorded",
+        language,
+        name=disclosure.look.name,
+        time=local_time(disclosure.look.time),
     )
     sys.stderr.write(recorded + "\n")
 
 
-def line(card: Card, language: str) -> str:
-    """One card for a person."""
-    parts = [local(card.time or card.heard)]
+def line(card: DisclosedCard, language: str) -> str:
+    """Return one card as a line of text."""
+    parts = [local_time(card.time or card.heard)]
     if card.to is not None:
         parts.append(f"{who(card.to, language)} {card.index}")
     if card.card is not None:

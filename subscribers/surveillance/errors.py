@@ -1,11 +1,11 @@
-"""What goes wrong in the surveillance room, for a person."""
+"""Errors of the surveillance room."""
 
 from __future__ import annotations
 
 
 class ArchiveError(Exception):
-    """The archive cannot be used. The message names it, says why, and what to do."""
+    """The archive cannot be used. The message names it, and states why and what to do."""
 
 
-class TakenError(ArchiveError):
-    """Another recorder has the archive."""
+class ArchiveInUseError(ArchiveError):
+    """Another recorder uses the archive."""

@@ -19,48 +19,47 @@ import msgspec
 
 from devices.command_line import CommandLine, end_process
 from subscribers.surveillance import export_forms
-from subscribers.surveillance.archive import Archive, Gap, Kind, Query, Row
+from subscribers.surveillance.archive import ArchiveRow, Gap, Kind, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.times import TimeError, time_of
 
 EPILOG = """\
-parquet: for pyarrow, DuckDB, pandas and others; bodies as they came. csv: a row
-for each record; a text that a spreadsheet would take for a formula has an
-apostrophe before it. jsonl: a JSON object on each line, as `novamas export`
-writes them; `novamas verify --witness FILE` holds a journal against it.
+parquet: for pyarrow, DuckDB, pandas and others; bodies as received. csv: a row
+for each record; a text that a spreadsheet would take for a formula gets a leading
+apostrophe. jsonl: a JSON object on each line, as `novamas export` writes them;
+`novamas verify --witness FILE` compares a journal with it.
 
-Sealed cards are written as the boxes in which they came.
+Sealed cards are exported as received, in their boxes.
 
-Times: 1h or 30m (so long ago), 21:30 (the last time that it was), 2026-11-22,
+Times: 1h or 30m (ago), 21:30 (the most recent one), 2026-11-22,
 2026-11-22T21:30, 2026-11-22T20:30:00Z.
 
-exit status: 0 written, 1 nothing found, or it cannot be read or written, 2 wrong
-usage"""
-MODE = 0o640
-"""Permissions of the file, less what the umask takes."""
+exit status: 0 written, 1 nothing found, or reading or writing failed, 2 wrong usage"""
+FILE_MODE = 0o640
+"""Permissions of the new file, before the umask."""
 
 
 class ExportSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the program is told. No secret is in it."""
+    """Settings of the program. They contain no secret."""
 
     archive: str
 
 
 class ExportError(Exception):
-    """Nothing was written. The message says why, and what to do."""
+    """Nothing was written. The message states why, and what to do."""
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Returns the exit status."""
-    given = command_line().parse_args(words)
-    settings = msgspec.json.decode(given.settings, type=ExportSettings)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the export and return the exit status."""
+    options = command_line().parse_args(arguments)
+    settings = msgspec.json.decode(options.settings, type=ExportSettings)
     try:
-        query, seen = _query(given), set[tuple[str, str]]()
+        query, tables = _query(options), set[tuple[str, str]]()
         with closing(open_archive(settings.archive, read_only=True)) as archive:
-            rows = _seen(archive.find(query), seen)
-            count, digest = export(rows, given.form, given.file, replace=given.replace)
-            missing = list(_gaps(archive, seen))
+            rows = _collect_tables(archive.find(query), tables)
+            count, digest = export(rows, options.form, options.file, replace=options.replace)
+            gaps = list(_gaps(archive, tables))
     except TimeError as error:
         sys.stderr.write(f"novamas surveillance export: {error}\n")
         return 2
@@ -68,21 +67,21 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"novamas surveillance export: {error}\n")
         return 1
     except OSError as error:
-        where = error.filename or given.file
-        sys.stderr.write(f"novamas surveillance export: {where}: {error.strerror}\n")
+        place = error.filename or options.file
+        sys.stderr.write(f"novamas surveillance export: {place}: {error.strerror}\n")
         return 1
-    for gap in missing:
+    for gap in gaps:
         sys.stderr.write(
             f"novamas surveillance export: of table {gap.table} at {gap.site}, boot {gap.boot}, "
             f"the events {gap.first} to {gap.last} are missing in the archive\n"
         )
-    told = f"{count:,} records" if count != 1 else "1 record"
-    sys.stderr.write(f"{told} in {given.file}, SHA-256 {digest}\n")
+    summary = f"{count:,} records" if count != 1 else "1 record"
+    sys.stderr.write(f"{summary} in {options.file}, SHA-256 {digest}\n")
     return 0
 
 
 def command_line() -> argparse.ArgumentParser:
-    """What it takes on the command line."""
+    """Return the parser of the command line."""
     parser = CommandLine(
         prog="novamas surveillance export",
         description="Write records of the archive to a file.",
@@ -92,51 +91,67 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--settings", required=True, help=argparse.SUPPRESS)
     add = parser.add_argument
     add("action", choices=("export",), help=argparse.SUPPRESS)
-    add("file", type=Path, metavar="FILE", help="the file; it must not be there yet")
-    add("--form", choices=FORMS, required=True, help="of the file")
-    add("--site", action="append", default=[], metavar="SITE", help="of this site; repeatable")
-    add("--table", action="append", default=[], metavar="TABLE", help="of this table; repeatable")
-    add("--kind", action="append", default=[], choices=get_args(Kind), help="repeatable")
-    add("--type", action="append", default=[], metavar="TYPE", help="of event; repeatable")
-    add("--from", dest="since", metavar="TIME", help="from then on")
-    add("--to", dest="until", metavar="TIME", help="until then")
-    add("--replace", action="store_true", help="take the place of a file that is there")
+    add("file", type=Path, metavar="FILE", help="the file; it must not exist yet")
+    add("--form", choices=WRITERS, required=True, help="file format")
+    add("--site", action="append", default=[], metavar="SITE", help="only this site; repeatable")
+    add("--table", action="append", default=[], metavar="TABLE", help="only this table; repeatable")
+    add(
+        "--kind",
+        action="append",
+        default=[],
+        choices=get_args(Kind),
+        help="only this kind; repeatable",
+    )
+    add(
+        "--type",
+        action="append",
+        default=[],
+        metavar="TYPE",
+        help="only this type of event; repeatable",
+    )
+    add("--from", dest="since", metavar="TIME", help="first time to include")
+    add("--to", dest="until", metavar="TIME", help="first time to exclude")
+    add("--replace", action="store_true", help="replace an existing file")
     return parser
 
 
-def _query(given: argparse.Namespace) -> Query:
+def _query(options: argparse.Namespace) -> Query:
     now = datetime.now().astimezone()
     return Query(
-        sites=tuple(given.site),
-        tables=tuple(given.table),
-        kinds=tuple(given.kind),
-        types=tuple(given.type),
-        since=None if given.since is None else time_of(given.since, now),
-        until=None if given.until is None else time_of(given.until, now),
+        sites=tuple(options.site),
+        tables=tuple(options.table),
+        kinds=tuple(options.kind),
+        types=tuple(options.type),
+        since=None if options.since is None else time_of(options.since, now),
+        until=None if options.until is None else time_of(options.until, now),
     )
 
 
-def _seen(rows: Iterable[Row], seen: set[tuple[str, str]]) -> Iterator[Row]:
-    """The same; adds the sites and tables that it meets."""
+def _collect_tables(
+    rows: Iterable[ArchiveRow], tables: set[tuple[str, str]]
+) -> Iterator[ArchiveRow]:
+    """Yield the rows, and add their sites and tables to ``tables``."""
     for row in rows:
-        seen.add((row.record.site, row.record.table))
+        tables.add((row.record.site, row.record.table))
         yield row
 
 
-def _gaps(archive: Archive, seen: set[tuple[str, str]]) -> Iterator[Gap]:
-    """What is missing at those tables, whenever it was."""
-    for site in sorted({site for site, _ in seen}):
-        yield from (gap for gap in archive.gaps(site) if (site, gap.table) in seen)
+def _gaps(archive: RecordArchive, tables: set[tuple[str, str]]) -> Iterator[Gap]:
+    """Yield the missing events of these tables, at any time."""
+    for site in sorted({site for site, _ in tables}):
+        yield from (gap for gap in archive.gaps(site) if (site, gap.table) in tables)
 
 
-def export(rows: Iterable[Row], form: str, path: Path, *, replace: bool = False) -> tuple[int, str]:
-    """Write records to a file, which is there whole or not at all. Returns how many, and the
-    SHA-256 of the file. Raises :class:`ExportError`, :class:`ArchiveError` and ``OSError``.
+def export(
+    rows: Iterable[ArchiveRow], form: str, path: Path, *, replace: bool = False
+) -> tuple[int, str]:
+    """Write records to a file, completely or not at all. Return their number and the SHA-256 of the
+    file. Raise :class:`ExportError`, :class:`ArchiveError` or ``OSError``.
     """
     if not replace and (path.exists() or path.is_symlink()):
-        raise ExportError(_there(path))
-    write = FORMS[form]()
-    with _beside(path) as (part, file):
+        raise ExportError(_exists_message(path))
+    write = WRITERS[form]()
+    with _partial_file(path) as (part, file):
         count = write(rows, file)
         if not count:
             raise ExportError("nothing in the archive matches; no file was written")
@@ -144,15 +159,15 @@ def export(rows: Iterable[Row], form: str, path: Path, *, replace: bool = False)
         os.fsync(file.fileno())
         with part.open("rb") as written:
             digest = file_digest(written, "sha256").hexdigest()
-        _put(part, path, replace=replace)
+        _move_into_place(part, path, replace=replace)
     return count, digest
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
-    """A new file in the same folder, which is removed unless it was put in its place."""
+def _partial_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+    """Create a temporary file in the same folder; remove it on exit unless it was moved."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, MODE)
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
     try:
         with open(descriptor, "w+b") as file:  # noqa: PTH123
             yield part, file
@@ -160,21 +175,21 @@ def _beside(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
         part.unlink(missing_ok=True)
 
 
-def _put(part: Path, path: Path, *, replace: bool) -> None:
+def _move_into_place(part: Path, path: Path, *, replace: bool) -> None:
     if not replace:
         try:
             path.hardlink_to(part)
         except FileExistsError:
-            raise ExportError(_there(path)) from None
-        except OSError as error:  # such as on a stick with exFAT
+            raise ExportError(_exists_message(path)) from None
+        except OSError as error:  # no hard links, for example on exFAT
             if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EINVAL):
                 raise
             if path.exists():
-                raise ExportError(_there(path)) from None
+                raise ExportError(_exists_message(path)) from None
             part.replace(path)
     else:
         part.replace(path)
-    with suppress(OSError):  # where a folder cannot be synced
+    with suppress(OSError):  # some file systems cannot sync a folder
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(folder)
@@ -182,20 +197,20 @@ def _put(part: Path, path: Path, *, replace: bool) -> None:
             os.close(folder)
 
 
-def _there(path: Path) -> str:
-    return f"{path}: it is there already; name another file, or give --replace"
+def _exists_message(path: Path) -> str:
+    return f"{path}: the file exists; name another file, or give --replace"
 
 
-def _csv(rows: Iterable[Row], file: IO[bytes]) -> int:
-    file.write(export_forms.head().encode())
+def _csv(rows: Iterable[ArchiveRow], file: IO[bytes]) -> int:
+    file.write(export_forms.csv_header().encode())
     return _lines(rows, export_forms.as_csv, file)
 
 
-def _jsonl(rows: Iterable[Row], file: IO[bytes]) -> int:
+def _jsonl(rows: Iterable[ArchiveRow], file: IO[bytes]) -> int:
     return _lines(rows, export_forms.as_json, file)
 
 
-def _lines(rows: Iterable[Row], line: Callable[[Row], str], file: IO[bytes]) -> int:
+def _lines(rows: Iterable[ArchiveRow], line: Callable[[ArchiveRow], str], file: IO[bytes]) -> int:
     count = 0
     for row in rows:
         file.write(line(row).encode("utf-8", "backslashreplace"))
@@ -203,7 +218,7 @@ def _lines(rows: Iterable[Row], line: Callable[[Row], str], file: IO[bytes]) -> 
     return count
 
 
-def _parquet() -> Callable[[Iterable[Row], IO[bytes]], int]:
+def _parquet() -> Callable[[Iterable[ArchiveRow], IO[bytes]], int]:
     try:
         from subscribers.surveillance.export_parquet import write
     except ModuleNotFoundError as error:
@@ -214,12 +229,12 @@ def _parquet() -> Callable[[Iterable[Row], IO[bytes]], int]:
     return write
 
 
-FORMS: dict[str, Callable[[], Callable[[Iterable[Row], IO[bytes]], int]]] = {
+WRITERS: dict[str, Callable[[], Callable[[Iterable[ArchiveRow], IO[bytes]], int]]] = {
     "parquet": _parquet,
     "csv": lambda: _csv,
     "jsonl": lambda: _jsonl,
 }
-"""The forms, and what writes each."""
+"""By format, a function that returns its writer."""
 
 
 if __name__ == "__main__":

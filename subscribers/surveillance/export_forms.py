@@ -1,7 +1,7 @@
-"""A record as a row of a table of text and as a line of JSON. Without clock or I/O.
+"""Archive records as CSV rows and as JSON lines. No clock, no I/O.
 
-A line is an entry as ``novamas export`` writes those of a journal, with what the archive knows and
-without what it does not: ``novamas verify --witness`` takes a file of such lines.
+A JSON line has the fields of a journal entry as ``novamas export`` writes it, as far as the archive
+knows them: ``novamas verify --witness`` accepts a file of such lines.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from subscribers.surveillance.archive import Row
+from subscribers.surveillance.archive import ArchiveRow
 
 COLUMNS = (
     "number",
@@ -31,35 +31,35 @@ COLUMNS = (
     "key",
     "body",
 )
-"""The columns of the forms ``csv`` and ``parquet``."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-"""With what a cell begins that a spreadsheet reckons instead of showing it."""
+"""The columns of the formats ``csv`` and ``parquet``."""
+_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""First characters of a cell that a spreadsheet evaluates as a formula."""
 
 
-def head() -> str:
-    """The first line of ``csv``."""
+def csv_header() -> str:
+    """Return the header line of ``csv``."""
     return _line(COLUMNS)
 
 
-def as_csv(row: Row) -> str:
-    """A line for a record (RFC 4180). Its words are joined by ``; ``. A text that a spreadsheet
-    would take for a formula has an apostrophe before it.
+def as_csv(row: ArchiveRow) -> str:
+    """Return the CSV line of a record (RFC 4180). Its words are joined by ``; ``. A text that a
+    spreadsheet would take for a formula gets a leading apostrophe.
     """
     return _line([_cell(value) for value in values(row)[:-3]] + _last_cells(row))
 
 
-def as_json(row: Row) -> str:
-    """A line for a record, with its body unchanged; a body that is not JSON on one line becomes a
-    string.
+def as_json(row: ArchiveRow) -> str:
+    """Return the JSON line of a record, with its body unchanged. A body that is not JSON on one
+    line is written as a string.
     """
     record = row.record
-    told: dict[str, Any] = dict(zip(COLUMNS, values(row), strict=True))
-    told["body"] = msgspec.Raw(record.body) if _is_line(record.body) else _text(record.body)
-    return msgspec.json.encode(told).decode() + "\n"
+    fields: dict[str, Any] = dict(zip(COLUMNS, values(row), strict=True))
+    fields["body"] = msgspec.Raw(record.body) if _is_line(record.body) else _text(record.body)
+    return msgspec.json.encode(fields).decode() + "\n"
 
 
-def values(row: Row) -> list[Any]:
-    """A record in the order of the columns."""
+def values(row: ArchiveRow) -> list[Any]:
+    """Return the fields of a record in the order of the columns."""
     record = row.record
     return [
         row.number, record.site, record.kind, record.table, record.node, record.boot, record.seq,
@@ -68,13 +68,13 @@ def values(row: Row) -> list[Any]:
     ]  # fmt: skip
 
 
-def _last_cells(row: Row) -> list[str]:
+def _last_cells(row: ArchiveRow) -> list[str]:
     record = row.record
     return [_cell("; ".join(record.words)), _cell(record.key), _cell(_text(record.body))]
 
 
 def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_PREFIXES) else value
 
 
 def _is_line(body: bytes) -> bool:

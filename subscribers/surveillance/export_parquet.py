@@ -1,4 +1,4 @@
-"""Records as a file of Parquet, one group of rows at a time."""
+"""Writes records to a Parquet file, one row group at a time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from subscribers.surveillance.archive import Row
+from subscribers.surveillance.archive import ArchiveRow
 from subscribers.surveillance.export_forms import COLUMNS, values
 
-ROWS, BYTES = 20_000, 64 << 20
-"""A group has at most so many rows, and ends with the row whose body makes it so many bytes."""
-_OFTEN = pa.dictionary(pa.int32(), pa.string())
-_MOMENT = pa.timestamp("us", tz="UTC")
+MAX_GROUP_ROWS, MAX_GROUP_BYTES = 20_000, 64 << 20
+"""A row group ends at this number of rows, or with the row whose body reaches this size."""
+_DICTIONARY = pa.dictionary(pa.int32(), pa.string())
+_TIMESTAMP = pa.timestamp("us", tz="UTC")
 _TYPES = {
     "number": pa.int64(),
-    **dict.fromkeys(("site", "kind", "table", "node", "boot", "type"), _OFTEN),
-    **dict.fromkeys(("time", "heard"), _MOMENT),
+    **dict.fromkeys(("site", "kind", "table", "node", "boot", "type"), _DICTIONARY),
+    **dict.fromkeys(("time", "heard"), _TIMESTAMP),
     **dict.fromkeys(("seq", "session", "round"), pa.int64()),
     "words": pa.list_(pa.string()),
     "key": pa.string(),
@@ -28,8 +28,10 @@ _TYPES = {
 SCHEMA = pa.schema([pa.field(name, _TYPES[name]) for name in COLUMNS])
 
 
-def write(rows: Iterable[Row], file: IO[bytes]) -> int:
-    """Write them all. Returns how many. Bodies are as they came; a time that is none is null."""
+def write(rows: Iterable[ArchiveRow], file: IO[bytes]) -> int:
+    """Write all rows and return their number. Bodies are unchanged; an invalid time is written as
+    null.
+    """
     count = 0
     with pq.ParquetWriter(file, SCHEMA, compression="zstd") as writer:
         for group in _groups(rows):
@@ -38,20 +40,20 @@ def write(rows: Iterable[Row], file: IO[bytes]) -> int:
     return count
 
 
-def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    group: list[Row] = []
+def _groups(rows: Iterable[ArchiveRow]) -> Iterator[list[ArchiveRow]]:
+    group: list[ArchiveRow] = []
     size = 0
     for row in rows:
         group.append(row)
         size += len(row.record.body)
-        if len(group) == ROWS or size >= BYTES:
+        if len(group) == MAX_GROUP_ROWS or size >= MAX_GROUP_BYTES:
             yield group
             group, size = [], 0
     if group:
         yield group
 
 
-def _table(group: list[Row]) -> Any:
+def _table(group: list[ArchiveRow]) -> Any:
     columns = dict(zip(COLUMNS, zip(*map(values, group), strict=True), strict=True))
     for name in ("time", "heard"):
         columns[name] = tuple(map(_moment, columns[name]))

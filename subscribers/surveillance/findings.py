@@ -1,4 +1,4 @@
-"""What the recorder itself found wrong, as a record and as an alert."""
+"""Faults that the recorder detected, as records and as alerts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Literal
 import msgspec
 
 from controller.contract.retained import Alert
-from subscribers.surveillance.archive import Archive, Query, Record
+from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 
-What = Literal[
+FindingType = Literal[
     "event_differs",
     "event_unknown",
     "events_missing",
@@ -24,30 +24,30 @@ What = Literal[
     "checkpoint_forged",
     "checkpoint_unsigned",
 ]
-ADVICE = ("wheel_bias", "wheel_changed", "shoe_order", "shoe_ranks")
-"""What statistics find beside the recording."""
+STATISTICS_FINDINGS = ("wheel_bias", "wheel_changed", "shoe_order", "shoe_ranks")
+"""Findings of the statistics task that runs beside the recording."""
 SEVERITY: dict[str, Literal["warning", "fault"]] = {
     "events_missing": "warning",
     "journal_restored": "warning",
     "checkpoint_unsigned": "warning",
-    **dict.fromkeys(ADVICE, "warning"),
+    **dict.fromkeys(STATISTICS_FINDINGS, "warning"),
 }
-"""``fault`` where nothing is said."""
+"""Severity by finding; ``fault`` for those not listed."""
 
 
 SETTLED = "settled"
-"""The type of the record that says so; its key is that of the finding after the same word."""
-KEY_CHANGED: What = "checkpoint_key_changed"
-STALLED = "archive_stalled"
-"""What is alerted while the archive takes nothing."""
+"""Type of the record that settles a finding. Its key is this word and the key of the finding."""
+KEY_CHANGED: FindingType = "checkpoint_key_changed"
+ARCHIVE_STALLED = "archive_stalled"
+"""Alert while the archive cannot store records."""
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """``detail``: for a person; ``evidence``: what was compared, as it was said; ``name``: what
-    makes it the same finding when it is found again.
+class RecorderFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """``detail``: text for a person; ``evidence``: the compared data, as received; ``name``:
+    identifies the finding when it is detected again.
     """
 
-    what: What
+    what: FindingType
     detail: str
     name: str
     evidence: dict[str, Any]
@@ -57,61 +57,63 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     seq: int = 0
 
 
-def finding_record(found: Finding, site: str, now: str) -> Record:
-    """It as a record."""
-    body = {"what": found.what, "detail": found.detail, "evidence": found.evidence}
-    return Record(
+def finding_record(finding: RecorderFinding, site: str, now: str) -> ArchiveRecord:
+    """Return the finding as a record."""
+    body = {"what": finding.what, "detail": finding.detail, "evidence": finding.evidence}
+    return ArchiveRecord(
         site=site,
         kind="finding",
-        key=f"{found.what}:{found.name}"[:400],
+        key=f"{finding.what}:{finding.name}"[:400],
         time=now,
         heard=now,
         body=msgspec.json.encode(body),
-        table=found.table,
-        node=found.node,
-        boot=found.boot,
-        seq=found.seq,
-        type=found.what,
-        words=tuple(filter(None, (found.table, found.node))),
+        table=finding.table,
+        node=finding.node,
+        boot=finding.boot,
+        seq=finding.seq,
+        type=finding.what,
+        words=tuple(filter(None, (finding.table, finding.node))),
     )
 
 
-def alert(record: Record) -> Alert:
-    """A finding that was kept as the alert that stands until somebody settles it."""
-    what: Any = record.type
-    told = msgspec.json.decode(record.body)
+def finding_alert(record: ArchiveRecord) -> Alert:
+    """Return the alert of a stored finding. It remains until a person settles the finding."""
+    type_: Any = record.type
+    body = msgspec.json.decode(record.body)
     return Alert(
-        alert=alert_name(record.type, record.key),
-        what=f"surveillance.{what}",
-        severity=SEVERITY.get(what, "fault"),
+        alert=alert_id(record.type, record.key),
+        what=f"surveillance.{type_}",
+        severity=SEVERITY.get(type_, "fault"),
         raised=record.time,
-        detail=told["detail"],
+        detail=body["detail"],
     )
 
 
-def stalled(reason: str, raised: str) -> Alert:
-    """The alert that the archive takes nothing."""
+def stalled_alert(reason: str, raised: str) -> Alert:
+    """Return the alert that the archive cannot store records."""
     return Alert(
-        alert=STALLED.replace("_", "-"),
-        what=f"surveillance.{STALLED}",
+        alert=ARCHIVE_STALLED.replace("_", "-"),
+        what=f"surveillance.{ARCHIVE_STALLED}",
         severity="fault",
         raised=raised,
-        detail=f"{reason}. The broker keeps what comes meanwhile; it goes on by itself",
+        detail=f"{reason}. The broker keeps new messages meanwhile; recording resumes by itself",
     )
 
 
-def alert_name(what: str, key: str) -> str:
-    """The id of the alert of a finding."""
+def alert_id(what: str, key: str) -> str:
+    """Return the id of a finding's alert."""
     return f"{what.replace('_', '-')}-{blake2b(key.encode(), digest_size=5).hexdigest()}"
 
 
-def shown(body: bytes) -> str:
-    """A body as evidence."""
+def body_text(body: bytes) -> str:
+    """Return a body as text, for evidence."""
     return body.decode("utf-8", "backslashreplace")
 
 
-def open_findings(archive: Archive, sites: tuple[str, ...] = ()) -> list[tuple[int, Record]]:
-    """The findings that nobody has settled, the oldest first, with their numbers."""
+def open_findings(
+    archive: RecordArchive, sites: tuple[str, ...] = ()
+) -> list[tuple[int, ArchiveRecord]]:
+    """Return the findings that are not settled, oldest first, with their numbers."""
     rows = list(archive.find(Query(sites=sites, kinds=("finding",))))
     settled = {(row.record.site, row.record.key) for row in rows if row.record.type == SETTLED}
     return [
@@ -121,24 +123,26 @@ def open_findings(archive: Archive, sites: tuple[str, ...] = ()) -> list[tuple[i
     ]
 
 
-def settled_key(finding: Record) -> str:
-    """The key of the record that settles a finding."""
+def settled_key(finding: ArchiveRecord) -> str:
+    """Return the key of the record that settles a finding."""
     return f"{SETTLED}:{finding.key}"
 
 
-def key_of(finding: str) -> tuple[str, str]:
-    """The node and the other key, of the key of a finding ``checkpoint_key_changed``."""
+def changed_key(finding: str) -> tuple[str, str]:
+    """Return node and new public key, parsed from the key of a finding
+    ``checkpoint_key_changed``.
+    """
     _, node, key, _ = finding.split(":")
     return node, key
 
 
-def refused_keys(archive: Archive, site: str) -> frozenset[str]:
-    """Keys that nobody has vouched for since they took another one's place."""
+def refused_keys(archive: RecordArchive, site: str) -> frozenset[str]:
+    """Return the keys that replaced another one without a person vouching for them."""
     rows = archive.find(Query(sites=(site,), kinds=("finding",), types=(KEY_CHANGED, SETTLED)))
     refused: dict[str, str] = {}
     for row in rows:
         if row.record.type == KEY_CHANGED:
-            refused[row.record.key] = key_of(row.record.key)[1]
+            refused[row.record.key] = changed_key(row.record.key)[1]
         else:
             refused.pop(msgspec.json.decode(row.record.body)["finding"], None)
     return frozenset(refused.values())

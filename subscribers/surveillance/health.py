@@ -1,4 +1,4 @@
-"""How the recorder is: for its log, and at ``/metrics`` and ``/health`` for whoever watches it."""
+"""State of the recorder, for its log and for monitoring at ``/metrics`` and ``/health``."""
 
 from __future__ import annotations
 
@@ -11,34 +11,50 @@ import msgspec
 from controller.metrics.endpoint import HttpResponse, Pages
 from controller.metrics.family import MetricFamily, Values
 from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
-from subscribers.surveillance.site import Site
+from subscribers.surveillance.site import RecordedSite
 
-SITE = ("site",)
+SITE_LABEL = ("site",)
 FAMILIES = (
-    MetricFamily("novamas_surveillance_kept_total", "counter", "Records kept since the start."),
-    MetricFamily("novamas_surveillance_archive_failed_total", "counter", "Attempts it refused."),
-    MetricFamily("novamas_surveillance_archive_up", "gauge", "1: the archive takes records."),
-    MetricFamily("novamas_surveillance_broker_connected", "gauge", "Of each site.", SITE),
-    MetricFamily("novamas_surveillance_waiting_messages", "gauge", "Not kept yet.", SITE),
-    MetricFamily("novamas_surveillance_wanted_recalls", "gauge", "Not answered yet.", SITE),
+    MetricFamily("novamas_surveillance_kept_total", "counter", "Records stored since the start."),
+    MetricFamily(
+        "novamas_surveillance_archive_failed_total", "counter", "Attempts to store that failed."
+    ),
+    MetricFamily("novamas_surveillance_archive_up", "gauge", "1 if the archive stores records."),
+    MetricFamily(
+        "novamas_surveillance_broker_connected",
+        "gauge",
+        "1 if connected to the site's broker.",
+        SITE_LABEL,
+    ),
+    MetricFamily(
+        "novamas_surveillance_waiting_messages", "gauge", "Messages not stored yet.", SITE_LABEL
+    ),
+    MetricFamily(
+        "novamas_surveillance_wanted_recalls", "gauge", "Recalls not answered yet.", SITE_LABEL
+    ),
     MetricFamily(
         "novamas_surveillance_first_sight_keys",
         "gauge",
-        "Nodes whose key is believed because it was the first one.",
-        SITE,
+        "Nodes whose key is trusted only because it came first.",
+        SITE_LABEL,
     ),
-    MetricFamily("novamas_surveillance_bad_messages_total", "counter", "Could not be read.", SITE),
     MetricFamily(
-        "novamas_surveillance_findings_total", "counter", "Findings since the start.", SITE
+        "novamas_surveillance_bad_messages_total",
+        "counter",
+        "Messages that could not be read.",
+        SITE_LABEL,
+    ),
+    MetricFamily(
+        "novamas_surveillance_findings_total", "counter", "Findings since the start.", SITE_LABEL
     ),
     MetricFamily(
         "novamas_surveillance_findings_open",
         "gauge",
-        "Findings that nobody has settled, as far as they are shown as alerts.",
-        SITE,
+        "Unsettled findings that are shown as alerts.",
+        SITE_LABEL,
     ),
 )
-FIELDS = {
+SITE_METRIC_FIELDS = {
     "novamas_surveillance_broker_connected": "connected",
     "novamas_surveillance_waiting_messages": "waiting",
     "novamas_surveillance_wanted_recalls": "wanted",
@@ -46,61 +62,61 @@ FIELDS = {
     "novamas_surveillance_findings_total": "findings",
     "novamas_surveillance_findings_open": "open",
 }
-"""By metric, what of a site it is."""
+"""Field of a site's state, by metric."""
 
 
-class Health(msgspec.Struct):
-    """What is counted. ``trouble``: why the archive takes nothing; ``sites``: by id."""
+class RecorderHealth(msgspec.Struct):
+    """Counters and state. ``trouble``: why the archive cannot store records; ``sites``: by id."""
 
     kept: int = 0
     failed: int = 0
     trouble: str | None = None
     sites: dict[str, dict[str, Any]] = {}
 
-    def of(self, sites: Sequence[Site]) -> dict[str, Any]:
-        """It as it is now, as fields of the log."""
+    def update(self, sites: Sequence[RecordedSite]) -> dict[str, Any]:
+        """Read the current state of the sites. Return everything as log fields."""
         self.sites = {
             site.id: {
                 "connected": site.connection.up,
-                "waiting": len(site.taken),
-                "wanted": sum(len(each.wants) for each in list(site.tables.values())),
+                "waiting": len(site.pending),
+                "wanted": sum(len(table.wants) for table in list(site.tables.values())),
                 "first_sight": site.unvouched,
-                "bad": site.bad,
-                "findings": site.found,
-                "open": site.shown,
+                "bad": site.bad_count,
+                "findings": site.finding_count,
+                "open": site.shown_alerts,
                 "trouble": site.trouble,
             }
             for site in sites
         }
-        told: dict[str, Any] = msgspec.to_builtins(self)
-        return told
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        return fields
 
 
-def values(health: Health) -> dict[str, Values]:
-    """It for Prometheus."""
+def metric_values(health: RecorderHealth) -> dict[str, Values]:
+    """Return the Prometheus samples of a health state."""
     return {
         "novamas_surveillance_kept_total": {(): health.kept},
         "novamas_surveillance_archive_failed_total": {(): health.failed},
         "novamas_surveillance_archive_up": {(): health.trouble is None},
         "novamas_surveillance_first_sight_keys": {
-            (site,): len(told["first_sight"]) for site, told in health.sites.items()
+            (site,): len(state["first_sight"]) for site, state in health.sites.items()
         },
         **{
-            name: {(site,): int(told[field]) for site, told in health.sites.items()}
-            for name, field in FIELDS.items()
+            name: {(site,): int(state[field]) for site, state in health.sites.items()}
+            for name, field in SITE_METRIC_FIELDS.items()
         },
     }
 
 
-def pages(told: Callable[[], Health]) -> Pages:
-    """What is answered; ``told``: how the recorder is now."""
+def pages(current: Callable[[], RecorderHealth]) -> Pages:
+    """Return the handlers of the pages. ``current`` returns the current state."""
 
     async def metrics() -> HttpResponse:
-        return HttpResponse(await exposition(FAMILIES, values(told())), TEXT_CONTENT_TYPE)
+        return HttpResponse(await exposition(FAMILIES, metric_values(current())), TEXT_CONTENT_TYPE)
 
     async def health() -> HttpResponse:
-        now = told()
-        up = HTTPStatus.OK if now.trouble is None else HTTPStatus.SERVICE_UNAVAILABLE
-        return HttpResponse(msgspec.json.encode(now), "application/json", up)
+        state = current()
+        up = HTTPStatus.OK if state.trouble is None else HTTPStatus.SERVICE_UNAVAILABLE
+        return HttpResponse(msgspec.json.encode(state), "application/json", up)
 
     return {b"/metrics": metrics, b"/health": health}

@@ -1,5 +1,5 @@
-"""What a record says, in words: what happened, by which article, who said it, on what evidence.
-Without clock or I/O.
+"""A record as text for a person: what happened, under which article, who published it, on what
+evidence. No clock, no I/O.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from controller.contract.messages.messages import ENGLISH, catalogue, text, word
 from controller.contract.outcomes import AnyOutcome
 from controller.contract.refusals import Refusal
 from subscribers.display.permanency import said
-from subscribers.surveillance.archive import Kind, Record, Row
+from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Kind
 from subscribers.surveillance.words import own
 from subscribers.words import decision, who
 
@@ -29,9 +29,9 @@ Mark = Literal[
     "access",
     "other",
 ]
-"""How a timeline draws it."""
+"""How a timeline draws an item."""
 
-MARKS: Mapping[str, Mark] = {
+EVENT_MARKS: Mapping[str, Mark] = {
     "round.result": "result",
     "round.void": "void",
     "round.unresolved": "unresolved",
@@ -39,28 +39,28 @@ MARKS: Mapping[str, Mark] = {
     "irregularity": "irregularity",
     "alert.raised": "alert",
 }
-"""The mark of each type of event that has one of its own."""
-KINDS: Mapping[Kind, Mark] = {"alert": "alert", "finding": "finding", "access": "access"}
-LONGEST = 400
-"""Characters of a detail that are shown in a list."""
+"""Marks of event types; the mark of all others is ``other``."""
+KIND_MARKS: Mapping[Kind, Mark] = {"alert": "alert", "finding": "finding", "access": "access"}
+MAX_DETAIL_LENGTH = 400
+"""Maximum length of a detail in a list, in characters."""
 
 Fields = Mapping[str, Any]
 
 
-class Signed(msgspec.Struct, frozen=True):
-    """A person who signed the command that led to it."""
+class Signer(msgspec.Struct, frozen=True):
+    """A person who signed the command that led to the event."""
 
     id: str
     name: str
     role: str
-    """In words."""
+    """The role's name in the language of the item."""
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One record, for a person."""
+class ArchiveItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A record as shown to a person."""
 
     number: int
-    """Its place in the archive."""
+    """Its number in the archive."""
     site: str
     kind: Kind
     mark: Mark
@@ -75,37 +75,37 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: int = 0
     round: int = 0
     what: str = ""
-    """The word on the wire: the irregularity, the reason, the alert."""
+    """The wire word of the irregularity, the reason or the alert."""
     detail: str = ""
     law: str = ""
     """The id of the rule."""
     article: str = ""
     """Where the rule is printed."""
     by: str = ""
-    """The person that it names as the one who said it, with the role in words."""
-    signed: tuple[Signed, ...] = ()
-    """Who signed it. Empty: a device said it, or nobody had to sign."""
+    """The person it names as its author, with the role's name."""
+    signed: tuple[Signer, ...] = ()
+    """Who signed the command. Empty if a device caused it, or no signature was required."""
     frames: tuple[Frame, ...] = ()
-    """The evidence of a wheel or of dice, as received."""
+    """Evidence of a wheel or of dice, as received."""
     readings: tuple[int, ...] = ()
-    """The evidence where cards are dealt: readings in the journal, by their numbers."""
+    """Evidence of card games: the numbers of readings in the journal."""
     simulated: bool = False
 
 
-def item(row: Row, language: str) -> Item:
-    """What a record says. A body that cannot be read is shown as what it is: unreadable."""
+def item(row: ArchiveRow, language: str) -> ArchiveItem:
+    """Return a record as an item. An unreadable body gives an item without details."""
     record = row.record
     fields = fields_of(record.body)
     what = _what(record, fields)
     detail = _text(fields, "detail") or _text(fields, "note")
     readings = _converted(fields.get("readings"), tuple[int, ...])
-    return Item(
+    return ArchiveItem(
         number=row.number,
         site=record.site,
         kind=record.kind,
-        mark=MARKS.get(record.type, "other")
+        mark=EVENT_MARKS.get(record.type, "other")
         if record.kind == "event"
-        else KINDS.get(record.kind, "other"),
+        else KIND_MARKS.get(record.kind, "other"),
         type=record.type,
         time=record.time,
         title=_title(record, fields, what, language),
@@ -116,7 +116,7 @@ def item(row: Row, language: str) -> Item:
         session=record.session,
         round=record.round,
         what=what,
-        detail=detail if len(detail) <= LONGEST else f"{detail[:LONGEST]} …",
+        detail=detail if len(detail) <= MAX_DETAIL_LENGTH else f"{detail[:MAX_DETAIL_LENGTH]} …",
         law=_text(fields, "law"),
         article=_text(fields, "article"),
         by=_by(fields, language),
@@ -128,15 +128,15 @@ def item(row: Row, language: str) -> Item:
 
 
 def fields_of(body: bytes) -> Fields:
-    """The fields of a body; none of one that is no JSON object."""
+    """Return the fields of a body; empty if it is not a JSON object."""
     try:
-        found = msgspec.json.decode(body)
+        decoded = msgspec.json.decode(body)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return decoded if isinstance(decoded, dict) else {}
 
 
-def _what(record: Record, fields: Fields) -> str:
+def _what(record: ArchiveRecord, fields: Fields) -> str:
     if record.kind == "access":
         return ""
     for name in ("what", "reason", "why"):
@@ -145,13 +145,13 @@ def _what(record: Record, fields: Fields) -> str:
     return record.type if record.kind in ("alert", "finding") else ""
 
 
-def _title(record: Record, fields: Fields, what: str, language: str) -> str:
+def _title(record: ArchiveRecord, fields: Fields, what: str, language: str) -> str:
     match record.kind:
         case "event":
             return _event(record.type, fields, what, language)
         case "alert":
-            told = word("alert", what, language)
-            return told if record.body else own("kind.cleared", language, alert=told)
+            alert_text = word("alert", what, language)
+            return alert_text if record.body else own("kind.cleared", language, alert=alert_text)
         case "finding":
             return word("alert", f"surveillance.{what}", language)
         case "reply":
@@ -160,9 +160,9 @@ def _title(record: Record, fields: Fields, what: str, language: str) -> str:
             return own(f"kind.{record.kind}", language, **_strings(fields))
 
 
-def _event(kind: str, fields: Fields, what: str, language: str) -> str:
+def _event(type_: str, fields: Fields, what: str, language: str) -> str:
     result = _result(fields, language)
-    match kind:
+    match type_:
         case "irregularity":
             return word("irregularity", what, language)
         case "alert.raised":
@@ -172,25 +172,25 @@ def _event(kind: str, fields: Fields, what: str, language: str) -> str:
         case "round.unresolved":
             return text("note.unresolved", language, why=word("unresolved", what, language))
         case _:
-            return own(f"event.{kind}", language, **_worded(fields, language), result=result)
+            return own(f"event.{type_}", language, **_worded(fields, language), result=result)
 
 
 def _worded(fields: Fields, language: str) -> dict[str, str]:
-    """The fields of an event, those with words of the wire in words."""
-    found = _strings(fields)
-    found.setdefault("card", own("page.face_down", language))
+    """Return the fields of an event, with wire words replaced by their texts."""
+    texts = _strings(fields)
+    texts.setdefault("card", own("page.face_down", language))
     for name in ("who", "to"):
-        if name in found:
-            found[name] = who(found[name], language)
-    if "decision" in found:
+        if name in texts:
+            texts[name] = who(texts[name], language)
+    if "decision" in texts:
         count = fields.get("count")
-        found["decision"] = decision(
-            found["decision"], count if isinstance(count, int) else None, language
+        texts["decision"] = decision(
+            texts["decision"], count if isinstance(count, int) else None, language
         )
     for name, group in (("duty", "role"), ("state", "link"), ("work", "work")):
-        if name in found:
-            found[name] = word(group, found[name], language)
-    return found
+        if name in texts:
+            texts[name] = word(group, texts[name], language)
+    return texts
 
 
 def _reply(fields: Fields, language: str) -> str:
@@ -199,7 +199,7 @@ def _reply(fields: Fields, language: str) -> str:
     refusal = _converted(fields.get("refusal"), Refusal)
     try:
         why = _text(fields, "error") if refusal is None else refusal.told(language)
-    except (KeyError, ValueError, IndexError):  # the text of a newer release
+    except (KeyError, ValueError, IndexError):  # the text needs fields of a newer release
         why = _text(fields, "error")
     return own("kind.refused", language, why=why)
 
@@ -215,12 +215,16 @@ def _by(fields: Fields, language: str) -> str:
     return f"{name} ({word('role', role, language)})" if name and role else name
 
 
-def _signed(fields: Fields, language: str) -> tuple[Signed, ...]:
-    found = fields.get("signed_by")
+def _signed(fields: Fields, language: str) -> tuple[Signer, ...]:
+    signers = fields.get("signed_by")
     return tuple(
-        Signed(_text(each, "id"), _text(each, "name"), word("role", _text(each, "role"), language))
-        for each in (found if isinstance(found, list) else ())
-        if isinstance(each, dict)
+        Signer(
+            _text(signer, "id"),
+            _text(signer, "name"),
+            word("role", _text(signer, "role"), language),
+        )
+        for signer in (signers if isinstance(signers, list) else ())
+        if isinstance(signer, dict)
     )
 
 
@@ -233,23 +237,23 @@ def _strings(fields: Fields) -> dict[str, str]:
 
 
 def _text(fields: Fields, name: str) -> str:
-    found = fields.get(name)
-    return found if isinstance(found, str) else ""
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
 
 
-def _converted(found: Any, kind: Any) -> Any:
-    """A part of a body as what it should be; None if it is not."""
+def _converted(value: Any, kind: Any) -> Any:
+    """Convert a part of a body; return None if it does not fit."""
     try:
-        return None if found is None else msgspec.convert(found, kind)
+        return None if value is None else msgspec.convert(value, kind)
     except ValueError:
         return None
 
 
-GROUPS = ("irregularity", "alert", "void_reason", "unresolved")
-"""The groups of the catalogue that say what happened."""
+WORD_GROUPS = ("irregularity", "alert", "void_reason", "unresolved")
+"""The groups of the catalogue with texts for wire words."""
 
 
 def known_words() -> frozenset[str]:
-    """Every word on the wire that says what happened."""
-    found = (key.partition(".") for key in catalogue(ENGLISH))
-    return frozenset(name for group, _, name in found if group in GROUPS)
+    """Return every wire word that names what happened."""
+    keys = (key.partition(".") for key in catalogue(ENGLISH))
+    return frozenset(name for group, _, name in keys if group in WORD_GROUPS)

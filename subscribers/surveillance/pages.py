@@ -1,4 +1,4 @@
-"""What the page of surveillance is told."""
+"""The HTML page of surveillance and the data for its script."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from subscribers.console.pages import NAMES, WORDS, frame
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of as console_words
 from subscribers.display.start import start
-from subscribers.surveillance.asked import TYPES
-from subscribers.surveillance.items import GROUPS, MARKS
+from subscribers.surveillance.items import EVENT_MARKS, WORD_GROUPS
 from subscribers.surveillance.sealed import may_see
+from subscribers.surveillance.search_request import EVENT_TYPES
 from subscribers.surveillance.words import all_of, own
 
-LOOKERS = ("surveillance", "inspector", "director")
-"""The roles that may look at the page."""
+VIEWER_ROLES = ("surveillance", "inspector", "director")
+"""Roles that may open the page."""
 
 
-class Choice(msgspec.Struct, frozen=True):
-    """Something that can be looked for, and its words."""
+class SearchChoice(msgspec.Struct, frozen=True):
+    """A search term and its text."""
 
     id: str
     text: str
 
 
 class SurveillancePage(msgspec.Struct, frozen=True, kw_only=True):
-    """What the script is told. No card is in it."""
+    """Data for the page's script. It contains no card."""
 
     site: str
     language: str
@@ -40,21 +40,21 @@ class SurveillancePage(msgspec.Struct, frozen=True, kw_only=True):
     roles: tuple[str, ...]
     token: str
     left: float
-    """Seconds until the session ends if nothing is touched."""
+    """Seconds until an idle session ends."""
     now: float
     """The server's time, in milliseconds since 1970."""
     tables: tuple[str, ...]
-    whats: tuple[tuple[str, tuple[Choice, ...]], ...]
-    """What can be looked for, in groups."""
+    whats: tuple[tuple[str, tuple[SearchChoice, ...]], ...]
+    """Search terms, in groups."""
     cards: bool
-    """Whether this person may see sealed cards, and there is a key to open them."""
+    """True if this person may see sealed cards and there is a key to open them."""
     key: bool
-    """Whether there is a key."""
+    """True if there is a key."""
     clips: bool
-    """Whether the server cuts clips."""
+    """True if the server cuts clips."""
 
 
-def surveillance(
+def surveillance_page(
     site: str,
     session: Session,
     tables: tuple[str, ...],
@@ -65,9 +65,9 @@ def surveillance(
     key: bool,
     clips: bool,
 ) -> Response:
-    """The page of a person who may look."""
+    """Return the page for a person with one of :data:`VIEWER_ROLES`."""
     language = session.language
-    told = SurveillancePage(
+    data = SurveillancePage(
         site=site,
         language=language,
         languages=NAMES,
@@ -89,12 +89,12 @@ def surveillance(
         language,
         "/surveillance/static/surveillance.css",
         "/surveillance/static/surveillance.js",
-        told,
+        data,
         base,
     )
 
 
-_PLAIN = """\
+_PLAIN_PAGE = """\
 <!doctype html>
 <html lang="{language}">
 <head>
@@ -108,56 +108,67 @@ _PLAIN = """\
 <link rel="stylesheet" href="{base}/theme.css">
 </head>
 <body>
-<main class="plain"><h1>{title}</h1><p>{said}</p></main>
+<main class="plain"><h1>{title}</h1><p>{message}</p></main>
 </body>
 </html>
 """
 
 
-def plain(key: str, language: str, status: int, base: str, **fields: object) -> Response:
-    """A page that only says one thing."""
-    page = _PLAIN.format(
+def plain_page(key: str, language: str, status: int, base: str, **fields: object) -> Response:
+    """Return a page with a single message."""
+    page = _PLAIN_PAGE.format(
         start=start(),
         base=base,
         language=language,
         title=html.escape(own("page.title", language)),
-        said=html.escape(own(key, language, **fields)),
+        message=html.escape(own(key, language, **fields)),
     )
     return HTMLResponse(page, status, headers={"cache-control": "no-store"})
 
 
 def _words(language: str) -> dict[str, str]:
-    told = {k: v for k, v in catalogue(language).items() if k.partition(".")[0] in WORDS}
+    shared = {
+        key: text for key, text in catalogue(language).items() if key.partition(".")[0] in WORDS
+    }
     return {
-        **told,
+        **shared,
         **console_words(language),
         **all_of(language, "page", "mark", "signed"),
     }
 
 
-def _whats(language: str) -> tuple[tuple[str, tuple[Choice, ...]], ...]:
-    """Marks first, then every irregularity, reason and alert by its words, then types of events."""
-    marks = [Choice("notable", own("page.notable", language))]
-    marks += [Choice(each, own(f"mark.{each}", language)) for each in dict.fromkeys(MARKS.values())]
-    marks += [Choice(each, own(f"mark.{each}", language)) for each in ("finding", "access")]
+def _whats(language: str) -> tuple[tuple[str, tuple[SearchChoice, ...]], ...]:
+    """Return marks first, then every irregularity, reason and alert by its text, then
+    event types.
+    """
+    marks = [SearchChoice("notable", own("page.notable", language))]
     marks += [
-        Choice(each, own(f"kind.{each}", language))
-        for each in ("sealed", "checkpoint", "reply", "info")
+        SearchChoice(name, own(f"mark.{name}", language))
+        for name in dict.fromkeys(EVENT_MARKS.values())
     ]
-    found: list[tuple[str, tuple[Choice, ...]]] = [("", tuple(marks))]
+    marks += [SearchChoice(name, own(f"mark.{name}", language)) for name in ("finding", "access")]
+    marks += [
+        SearchChoice(name, own(f"kind.{name}", language))
+        for name in ("sealed", "checkpoint", "reply", "info")
+    ]
+    groups: list[tuple[str, tuple[SearchChoice, ...]]] = [("", tuple(marks))]
     texts = catalogue(language)
-    for group in GROUPS:
-        of = [
-            Choice(name, said)
-            for key, said in texts.items()
-            for of_group, _, name in [key.partition(".")]
-            if of_group == group and "{" not in said
+    for group in WORD_GROUPS:
+        choices = [
+            SearchChoice(name, text)
+            for key, text in texts.items()
+            for key_group, _, name in [key.partition(".")]
+            if key_group == group and "{" not in text
         ]
-        named = {"void_reason": "void"}.get(group, group)
-        found.append((own(f"mark.{named}", language), tuple(sorted(of, key=lambda one: one.text))))
-    kinds = [
-        Choice(each, own(f"event.{each}", language, result="", left="", count="").strip())
-        for each in sorted(TYPES - set(MARKS))
+        mark = {"void_reason": "void"}.get(group, group)
+        groups.append(
+            (own(f"mark.{mark}", language), tuple(sorted(choices, key=lambda choice: choice.text)))
+        )
+    types = [
+        SearchChoice(name, own(f"event.{name}", language, result="", left="", count="").strip())
+        for name in sorted(EVENT_TYPES - set(EVENT_MARKS))
     ]
-    found.append((own("mark.other", language), tuple(sorted(kinds, key=lambda one: one.text))))
-    return tuple(found)
+    groups.append(
+        (own("mark.other", language), tuple(sorted(types, key=lambda choice: choice.text)))
+    )
+    return tuple(groups)

@@ -1,9 +1,9 @@
-"""Checkpoints against each other, and against the chain as a daemon's file has it now. Pure.
+"""Compares checkpoints with each other, and with the chain that a daemon's file has now. Pure.
 
-A signed checkpoint says which hash the chain had at a position. It stays true: whatever was put in
-place of an entry changes the hash of every later one. So some of those that were told are kept, and
-after each new one the daemon is asked for the hashes at their positions, as it reads them from its
-file. One that differs proves that the file was rewritten; one that is gone, that it was cut.
+A signed checkpoint states the chain's hash at a position. It stays valid: replacing an entry
+changes the hash of every later one. So some checkpoints are stored as marks, and after each new one
+the daemon is asked for the hashes at their positions, as it reads them from its file. A hash that
+differs proves that the file was rewritten; a missing one, that it was cut.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import msgspec
 
 from controller.contract.node import Checkpoint
 from controller.proof.checkpoint import flaw
-from subscribers.surveillance.findings import Finding, What
+from subscribers.surveillance.findings import FindingType, RecorderFinding
 
-MARKS = 64
-"""Checkpoints of a journal that are kept to be asked for again."""
+MAX_MARKS = 64
+"""Maximum number of marks per journal."""
 
 
-class Proof(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a daemon. ``marks``: checkpoints of its journal, in order of position.
-    ``key``: the one that is believed; ``vouched``: a person or the configuration vouches for it, it
-    was not merely the first one.
+class JournalProof(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a daemon's journal, as far as proved. ``marks``: its checkpoints, by position.
+    ``key``: the trusted key; ``vouched``: a person or the configuration vouches for it, it is not
+    merely the first one seen.
     """
 
     key: str | None = None
@@ -33,114 +33,128 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[Checkpoint, ...] = ()
 
 
-class Link(msgspec.Struct, frozen=True):
+class ChainLink(msgspec.Struct, frozen=True):
     """The hash at a position, as the file has it."""
 
     position: int
     hash: str
 
 
-def trusting(proof: Proof, key: str) -> Proof:
-    """A person or the configuration vouches for this key. What was signed with the one before stays
-    signed.
+def trust_key(proof: JournalProof, key: str) -> JournalProof:
+    """Return the proof with a key that a person or the configuration vouches for. Checkpoints
+    signed with the previous key stay valid.
     """
     return msgspec.structs.replace(proof, key=key, vouched=True)
 
 
-def heard(proof: Proof, said: Checkpoint, node: str) -> tuple[Proof, tuple[Finding, ...]]:
-    """Take a checkpoint. Returns what is known then, and what is wrong with it. The first key is
-    believed where nobody vouches for one; nothing that another one signed is.
+def check_checkpoint(
+    proof: JournalProof, checkpoint: Checkpoint, node: str
+) -> tuple[JournalProof, tuple[RecorderFinding, ...]]:
+    """Check a new checkpoint. Return the new proof and the findings. Without a key that was vouched
+    for, the first one is trusted; checkpoints signed with another key are ignored.
     """
-    if said.key is None or said.signature is None:
+    if checkpoint.key is None or checkpoint.signature is None:
         return proof, (
             _finding(
                 "checkpoint_unsigned",
                 node,
-                said.boot,
-                f"the checkpoints of {node} are not signed and prove nothing; its alert "
-                "journal-key says why",
-                said=said,
+                checkpoint.boot,
+                f"the checkpoints of {node} are not signed and prove nothing; see its alert "
+                "journal-key",
+                said=checkpoint,
             ),
         )
-    if (wrong := flaw(said, frozenset({said.key}))) is not None:
+    if (defect := flaw(checkpoint, frozenset({checkpoint.key}))) is not None:
         return proof, (
             _finding(
                 "checkpoint_forged",
                 node,
-                f"{said.journal}:{said.position}:{said.hash}",
-                f"a checkpoint came for {node} that it did not sign: {wrong}. Look who may write "
-                "there at the broker",
-                said=said,
+                f"{checkpoint.journal}:{checkpoint.position}:{checkpoint.hash}",
+                f"received a checkpoint for {node} that it did not sign: {defect}. Check who may "
+                "publish there at the broker",
+                said=checkpoint,
             ),
         )
-    if proof.key is not None and proof.key != said.key:
+    if proof.key is not None and proof.key != checkpoint.key:
         return proof, (
             _finding(
                 "checkpoint_key_changed",
                 node,
-                f"{said.key}:{proof.marks[-1].position if proof.marks else 0}",
-                f"{node} signs with the key {said.key}, and {proof.key} is the one to believe. "
-                "Nothing that the other one signs is believed. If you replaced the key, settle "
-                "this with --as; otherwise somebody else writes its journal",
+                f"{checkpoint.key}:{proof.marks[-1].position if proof.marks else 0}",
+                f"{node} signs with the key {checkpoint.key}, but the trusted key is {proof.key}. "
+                "Checkpoints with the other key are ignored. If you replaced the key, settle "
+                "this with --as; otherwise another program writes its journal",
                 believed=proof.key,
-                said=said,
+                said=checkpoint,
             ),
         )
-    found: list[Finding] = []
+    findings: list[RecorderFinding] = []
     last = proof.marks[-1] if proof.marks else None
-    if last is not None and proof.journal != said.journal and said.time < last.time:
-        return proof, tuple(found)  # of the journal before, and late
-    if last is None or proof.journal != said.journal:
-        if proof.journal not in ("", said.journal):
-            found.append(_replaced(node, proof.journal, last, said))
-        begun = Proof(key=said.key, vouched=proof.vouched, journal=said.journal, marks=(said,))
-        return begun, tuple(found)
-    known = next((each for each in proof.marks if each.position == said.position), None)
-    if known is not None and known.hash != said.hash:
-        found.append(_rewritten(node, known, said.hash, said, good(proof, known.position)))
-    elif known is None and said.position < last.position and said.time > last.time:
-        found.append(
+    if last is not None and proof.journal != checkpoint.journal and checkpoint.time < last.time:
+        return proof, tuple(findings)  # late, of the previous journal
+    if last is None or proof.journal != checkpoint.journal:
+        if proof.journal not in ("", checkpoint.journal):
+            findings.append(_replaced(node, proof.journal, last, checkpoint))
+        restarted = JournalProof(
+            key=checkpoint.key,
+            vouched=proof.vouched,
+            journal=checkpoint.journal,
+            marks=(checkpoint,),
+        )
+        return restarted, tuple(findings)
+    mark = next((mark_ for mark_ in proof.marks if mark_.position == checkpoint.position), None)
+    if mark is not None and mark.hash != checkpoint.hash:
+        findings.append(
+            _rewritten(
+                node, mark, checkpoint.hash, checkpoint, last_good_mark(proof, mark.position)
+            )
+        )
+    elif mark is None and checkpoint.position < last.position and checkpoint.time > last.time:
+        findings.append(
             _finding(
                 "journal_rolled_back",
                 node,
-                f"{said.journal}:{said.position}:{said.time}",
+                f"{checkpoint.journal}:{checkpoint.position}:{checkpoint.time}",
                 f"the journal of {node} had {last.position} entries at {last.time}, and has "
-                f"{said.position} at {said.time}: an older copy was put in its place, or it was "
-                "cut. Keep the file, and run `novamas verify` on it",
+                f"{checkpoint.position} at {checkpoint.time}: an older copy was put in its "
+                "place, or it was cut. Keep the file, and run `novamas verify` on it",
                 before=last,
-                said=said,
+                said=checkpoint,
             )
         )
-    if said.position > last.position:
-        proof = msgspec.structs.replace(proof, marks=thinned((*proof.marks, said)))
-    elif found and said.time > last.time:  # told once: go on from what it is now
-        kept = tuple(each for each in proof.marks if each.position < said.position)
-        proof = msgspec.structs.replace(proof, marks=(*kept, said))
-    return proof, tuple(found)
+    if checkpoint.position > last.position:
+        proof = msgspec.structs.replace(proof, marks=thin((*proof.marks, checkpoint)))
+    elif findings and checkpoint.time > last.time:  # reported once: continue from this one
+        earlier = tuple(mark_ for mark_ in proof.marks if mark_.position < checkpoint.position)
+        proof = msgspec.structs.replace(proof, marks=(*earlier, checkpoint))
+    return proof, tuple(findings)
 
 
-def asked(proof: Proof) -> list[int]:
-    """The positions whose hashes a daemon is asked for: those of its marks. At 0, where a new
-    journal is before its first entry, there is none.
+def positions_to_query(proof: JournalProof) -> list[int]:
+    """Return the positions at which to ask the daemon for hashes: those of its marks. Position 0,
+    before the first entry, has no hash.
     """
-    return [each.position for each in proof.marks if each.position]
+    return [mark.position for mark in proof.marks if mark.position]
 
 
-def answered(
-    proof: Proof, links: tuple[Link, ...], node: str, of: Collection[Checkpoint] | None = None
-) -> tuple[Proof, tuple[Finding, ...]]:
-    """Hold against the marks what the daemon's file has at their positions. Days that had their
-    time are gone from the beginning, and that alone is no finding.
+def check_chain(
+    proof: JournalProof,
+    links: tuple[ChainLink, ...],
+    node: str,
+    queried: Collection[Checkpoint] | None = None,
+) -> tuple[JournalProof, tuple[RecorderFinding, ...]]:
+    """Compare the hashes of the daemon's file with the marks. Entries at the beginning may be gone
+    because their retention ended; that alone is no finding.
 
-    ``of``: the marks that it was asked about, where those are not all: a checkpoint may come
-    between the question and its answer.
+    ``queried``: the marks that were asked for, if not all: a checkpoint may arrive between the
+    request and its reply.
     """
-    now = {each.position: each.hash for each in links}
-    begins = min(now, default=0)
-    marks = [each for each in proof.marks if of is None or each in of]
+    hashes = {item.position: item.hash for item in links}
+    first = min(hashes, default=0)
+    marks = [item for item in proof.marks if queried is None or item in queried]
     for mark in marks:
-        if mark.position not in now and (mark.position > begins or mark is marks[-1]):
-            found = _finding(
+        if mark.position not in hashes and (mark.position > first or mark is marks[-1]):
+            finding = _finding(
                 "journal_cut",
                 node,
                 f"{mark.journal}:{mark.position}:{mark.hash}",
@@ -149,47 +163,53 @@ def answered(
                 signed=mark,
                 has=links,
             )
-            return _until(proof, mark.position), (found,)
-        if mark.position in now and now[mark.position] != mark.hash:
-            before = good(proof, mark.position)
-            rewritten = _rewritten(node, mark, now[mark.position], None, before)
+            return _until(proof, mark.position), (finding,)
+        if mark.position in hashes and hashes[mark.position] != mark.hash:
+            previous = last_good_mark(proof, mark.position)
+            rewritten = _rewritten(node, mark, hashes[mark.position], None, previous)
             return _until(proof, mark.position), (rewritten,)
     return proof, ()
 
 
-def thinned(marks: tuple[Checkpoint, ...]) -> tuple[Checkpoint, ...]:
-    """At most :data:`MARKS` of them: the first and the last, and in between the more, the newer."""
-    while len(marks) > MARKS:
+def thin(marks: tuple[Checkpoint, ...]) -> tuple[Checkpoint, ...]:
+    """Drop marks until :data:`MAX_MARKS` are left: never the first or the last, and newer ones
+    last.
+    """
+    while len(marks) > MAX_MARKS:
         spans = [
-            (marks[n + 1].position - marks[n - 1].position)
-            / max(1, marks[-1].position - marks[n].position)
-            for n in range(1, len(marks) - 2)
+            (marks[index + 1].position - marks[index - 1].position)
+            / max(1, marks[-1].position - marks[index].position)
+            for index in range(1, len(marks) - 2)
         ]
-        least = spans.index(min(spans)) + 1
-        marks = (*marks[:least], *marks[least + 1 :])
+        densest = spans.index(min(spans)) + 1
+        marks = (*marks[:densest], *marks[densest + 1 :])
     return marks
 
 
-def _until(proof: Proof, position: int) -> Proof:
-    """Without the marks from this position on: they were told to be wrong."""
-    kept = tuple(each for each in proof.marks if each.position < position)
-    return msgspec.structs.replace(proof, marks=kept)
+def _until(proof: JournalProof, position: int) -> JournalProof:
+    """Return the proof without the marks from this position on: they were reported as wrong."""
+    earlier = tuple(mark for mark in proof.marks if mark.position < position)
+    return msgspec.structs.replace(proof, marks=earlier)
 
 
-def good(proof: Proof, position: int) -> Checkpoint | None:
-    """The last mark before a position: up to there nothing was changed."""
+def last_good_mark(proof: JournalProof, position: int) -> Checkpoint | None:
+    """Return the last mark before a position: up to there the file is unchanged."""
     return max(
-        (each for each in proof.marks if each.position < position),
-        key=lambda each: each.position,
+        (mark for mark in proof.marks if mark.position < position),
+        key=lambda mark: mark.position,
         default=None,
     )
 
 
 def _rewritten(
-    node: str, signed: Checkpoint, has: str, said: Checkpoint | None, before: Checkpoint | None
-) -> Finding:
-    first = 1 if before is None else before.position + 1
-    which = (
+    node: str,
+    signed: Checkpoint,
+    found: str,
+    checkpoint: Checkpoint | None,
+    unchanged: Checkpoint | None,
+) -> RecorderFinding:
+    first = 1 if unchanged is None else unchanged.position + 1
+    entries = (
         f"entry {first}"
         if first == signed.position
         else f"one or more of the entries {first} to {signed.position}"
@@ -197,34 +217,39 @@ def _rewritten(
     return _finding(
         "journal_rewritten",
         node,
-        f"{signed.journal}:{signed.position}:{has}",
-        f"the journal of {node} was rewritten: {which} changed. At {signed.time} it signed the "
-        f"hash {signed.hash} for entry {signed.position}, and now has {has} there. Keep the file, "
-        "and run `novamas verify` on it",
+        f"{signed.journal}:{signed.position}:{found}",
+        f"the journal of {node} was rewritten: {entries} changed. At {signed.time} it signed the "
+        f"hash {signed.hash} for entry {signed.position}, and now it has {found} there. Keep the "
+        "file, and run `novamas verify` on it",
         signed=signed,
-        has=has,
-        said=said,
-        unchanged=before,
+        has=found,
+        said=checkpoint,
+        unchanged=unchanged,
     )
 
 
-def _replaced(node: str, before: str, last: Checkpoint | None, said: Checkpoint) -> Finding:
+def _replaced(
+    node: str, journal: str, last: Checkpoint | None, checkpoint: Checkpoint
+) -> RecorderFinding:
     return _finding(
         "journal_replaced",
         node,
-        said.journal,
-        f"{node} writes another journal than before. If its alert journal-set-aside names the file "
-        "that was damaged, keep that file; if its alert journal-restored names a backup, see the "
-        "finding journal_restored; if there is neither, somebody put another in its place",
-        journal=before,
+        checkpoint.journal,
+        f"{node} writes a different journal than before. If its alert journal-set-aside "
+        "names the file that was damaged, keep that file; if its alert journal-restored names "
+        "a backup, see the finding journal_restored; if there is neither, a person replaced the "
+        "journal",
+        journal=journal,
         before=last,
-        said=said,
+        said=checkpoint,
     )
 
 
-def _finding(what: What, node: str, name: str, detail: str, **evidence: Any) -> Finding:
-    return Finding(
-        what=what,
+def _finding(
+    type_: FindingType, node: str, name: str, detail: str, **evidence: Any
+) -> RecorderFinding:
+    return RecorderFinding(
+        what=type_,
         detail=detail,
         name=f"{node}:{name}",
         evidence=msgspec.to_builtins(evidence),

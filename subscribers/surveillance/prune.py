@@ -1,5 +1,5 @@
-"""``python -m subscribers.surveillance.prune``: removes what the policy of an archive says.
-``novamas surveillance prune`` starts it; the recorder does the same once a day.
+"""``python -m subscribers.surveillance.prune``: removes records whose retention in the archive's
+policy has ended. ``novamas surveillance prune`` starts it; the recorder does the same once a day.
 """
 
 from __future__ import annotations
@@ -14,22 +14,29 @@ import msgspec
 
 from controller.contract.times import utc
 from devices.command_line import CommandLine, end_process
-from subscribers.surveillance.archive import Archive, Kind
+from subscribers.surveillance.archive import Kind, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
-from subscribers.surveillance.retention import DAY, STATE, due, last_mark, read, waiting
+from subscribers.surveillance.retention import (
+    DAY_SECONDS,
+    STATE_NAME,
+    decode_age,
+    due_removals,
+    last_mark,
+    retained_ranges,
+)
 from subscribers.surveillance.upkeep import prune
 
 EPILOG = """\
-The policy is keep_days of [archive]. The age of a record is counted in days for
-which a recorder ran, whatever the clock says. What is removed is recorded as
+The policy is keep_days of [archive]. The age of a record is counted in days on
+which a recorder ran, independent of the clock. Each removal is recorded as
 `removal`.
 
 exit status: 0 done, 1 the archive cannot be used, 2 wrong usage"""
 
 
 class PruneSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the program is told. No secret is in it."""
+    """Settings of the program. They contain no secret."""
 
     archive: str
     site: str
@@ -37,13 +44,13 @@ class PruneSettings(msgspec.Struct, frozen=True, kw_only=True):
     keep_days: dict[Kind, int] = {}
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Returns the exit status."""
-    given = command_line().parse_args(words)
-    settings = msgspec.json.decode(given.settings, type=PruneSettings)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return the exit status."""
+    options = command_line().parse_args(arguments)
+    settings = msgspec.json.decode(options.settings, type=PruneSettings)
     try:
-        with closing(open_archive(settings.archive, read_only=given.dry_run)) as archive:
-            _prune(archive, settings, dry_run=given.dry_run)
+        with closing(open_archive(settings.archive, read_only=options.dry_run)) as archive:
+            _prune(archive, settings, dry_run=options.dry_run)
     except ArchiveError as error:
         sys.stderr.write(f"novamas surveillance prune: {error}\n")
         return 1
@@ -51,7 +58,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def command_line() -> argparse.ArgumentParser:
-    """What it takes on the command line."""
+    """Return the parser of the command line."""
     parser = CommandLine(
         prog="novamas surveillance prune",
         description="Remove from the archive what is older than its policy.",
@@ -60,36 +67,36 @@ def command_line() -> argparse.ArgumentParser:
     )
     parser.add_argument("--settings", required=True, help=argparse.SUPPRESS)
     parser.add_argument("action", choices=("prune",), help=argparse.SUPPRESS)
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
+    parser.add_argument("--dry-run", action="store_true", help="only print what would be removed")
     return parser
 
 
-def _prune(archive: Archive, settings: PruneSettings, *, dry_run: bool) -> None:
-    """Print what is done."""
-    tell = sys.stdout.write
-    count, policy = read(archive.recall(STATE)), settings.keep_days
+def _prune(archive: RecordArchive, settings: PruneSettings, *, dry_run: bool) -> None:
+    """Remove what is due, or with ``dry_run`` only print it."""
+    write = sys.stdout.write
+    age, policy = decode_age(archive.load_value(STATE_NAME)), settings.keep_days
     if not policy:
-        tell("keep_days of [archive] is empty: everything is kept\n")
+        write("keep_days of [archive] is empty: everything is kept\n")
         return
-    tell(f"Recorded for {count.counted // DAY} days, as the recorder counted.\n")
+    write(f"Recorded for {age.counted // DAY_SECONDS} days, as counted by the recorder.\n")
     if dry_run:
-        done = due(archive, policy, count)
+        removals = due_removals(archive, policy, age)
     else:
         now = utc(time.time())
-        done = prune(archive, policy, count, settings.site, settings.node, now)
+        removals = prune(archive, policy, age, settings.site, settings.node, now)
     for kind, days in policy.items():
-        what = next((each for each in done if each.removal.kind == kind), None)
-        if what is not None:
+        due = next((removal for removal in removals if removal.removal.kind == kind), None)
+        if due is not None:
             would = "would be removed" if dry_run else "removed"
-            tell(f"{kind}: {what.count:,} {would}, kept until {what.mark.time}\n")
-        elif last_mark(count, days) is None:
-            tell(f"{kind}: nothing is {days} days old\n")
+            write(f"{kind}: {due.count:,} {would}, kept until {due.mark.time}\n")
+        elif last_mark(age, days) is None:
+            write(f"{kind}: nothing is {days} days old\n")
         else:
-            tell(f"{kind}: nothing is left that is {days} days old\n")
-    for spared in waiting(archive):
-        tell(
-            f"Table {spared.table} of {spared.site}: a round waits for a person; its session stays "
-            f"(records {spared.first} to {spared.last})\n"
+            write(f"{kind}: nothing left that is {days} days old\n")
+    for spared in retained_ranges(archive):
+        write(
+            f"Table {spared.table} of {spared.site}: a round waits for a person; its session is "
+            f"kept (records {spared.first} to {spared.last})\n"
         )
 
 

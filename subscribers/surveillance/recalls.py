@@ -1,7 +1,8 @@
-"""What a table is asked, and what follows from its answer. Pure: the caller owns clock and wire.
+"""Which events to recall from a table, and how to evaluate its reply. Pure: the caller owns clock
+and connection.
 
-A table is asked for the gaps that the archive has, and for what comes after its last event, until
-nothing more comes. The last event itself is asked too: a journal that does not know what it told
+Recalled are the gaps of the archive and everything after its last event, until nothing more is
+returned. The last event itself is recalled too: a journal that does not know an event it published
 was replaced, restored or cut.
 """
 
@@ -13,123 +14,141 @@ import msgspec
 
 from controller.contract.node import Checkpoint
 from controller.contract.times import moment
-from subscribers.surveillance.archive import Gap, Record
-from subscribers.surveillance.findings import Finding, shown
+from subscribers.surveillance.archive import ArchiveRecord, Gap
+from subscribers.surveillance.findings import RecorderFinding, body_text
 
-RESTORED = "journal.restored"
-"""The event that is the first of a table whose journal goes on from a backup."""
-KEPT = 6 * 86_400.0
-"""Seconds for which a daemon surely keeps what it told: it cuts days after a week."""
+RESTORED_EVENT = "journal.restored"
+"""First event of a table whose journal continues from a backup."""
+DAEMON_RETENTION_SECONDS = 6 * 86_400.0
+"""Time for which a daemon certainly keeps its events: it removes days after a week."""
 
 
-class Want(msgspec.Struct, frozen=True, kw_only=True):
-    """Events of a table that are wanted: from ``first`` to ``last`` of a boot, or, without
-    ``last``, all that follow. ``known``: the first of them is in the archive; ``swept``: all are,
-    and are asked again to be compared.
+class WantedEvents(msgspec.Struct, frozen=True, kw_only=True):
+    """Events to recall: ``first`` to ``last`` of a boot, or without ``last`` everything from
+    ``first`` on. ``archived``: the first of them, which is in the archive. ``compare``: all are
+    archived, and are recalled for comparison.
     """
 
     table: str
     boot: str
     first: int
     last: int | None = None
-    known: Record | None = None
-    swept: bool = False
+    archived: ArchiveRecord | None = None
+    compare: bool = False
 
-    def fields(self) -> dict[str, Any]:
-        """The body of the recall."""
-        told: dict[str, Any] = {"boot": self.boot, "from": self.first}
-        return {**told, "onward": True} if self.last is None else {**told, "to": self.last}
+    def body_fields(self) -> dict[str, Any]:
+        """Return the fields of the recall command."""
+        start: dict[str, Any] = {"boot": self.boot, "from": self.first}
+        return {**start, "onward": True} if self.last is None else {**start, "to": self.last}
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table is asked."""
+class RecallQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of a recall to a table."""
 
-    want: Want | None = None
-    """None: the hashes of the chain."""
+    want: WantedEvents | None = None
+    """None if it was asked for the hashes of the chain."""
     node: str = ""
     marks: tuple[Checkpoint, ...] = ()
-    """The checkpoints at whose positions it is asked for the hashes."""
+    """The checkpoints at whose positions it was asked for hashes."""
 
 
-class TableState(msgspec.Struct, frozen=True):
-    """The retained state of a table, as far as it is looked at."""
+class TablePosition(msgspec.Struct, frozen=True):
+    """The fields of a table's retained state that are used here."""
 
     boot: str
     seq: int
     time: str
 
 
-class Next(msgspec.Struct, frozen=True):
-    """What follows from an answer: what is wanted instead, and what was found."""
+class RecallOutcome(msgspec.Struct, frozen=True):
+    """The result of a reply: what to recall next, and findings."""
 
-    wants: tuple[Want, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    wants: tuple[WantedEvents, ...] = ()
+    findings: tuple[RecorderFinding, ...] = ()
 
 
-def wants(table: str, gaps: list[Gap], last: Record | None, state: TableState | None) -> list[Want]:
-    """All that is wanted of a table."""
-    wanted = [Want(table=table, boot=each.boot, first=each.first, last=each.last) for each in gaps]
+def wanted_events(
+    table: str, gaps: list[Gap], last: ArchiveRecord | None, state: TablePosition | None
+) -> list[WantedEvents]:
+    """Return everything to recall from a table."""
+    wanted = [
+        WantedEvents(table=table, boot=gap.boot, first=gap.first, last=gap.last) for gap in gaps
+    ]
     if last is not None:
-        wanted.append(Want(table=table, boot=last.boot, first=last.seq, known=last))
+        wanted.append(WantedEvents(table=table, boot=last.boot, first=last.seq, archived=last))
     elif state is not None:
-        wanted.append(Want(table=table, boot=state.boot, first=1))
+        wanted.append(WantedEvents(table=table, boot=state.boot, first=1))
     return wanted
 
 
-def again(table: str, told: list[Record], page: int) -> list[Want]:
-    """These events once more, to be compared: by run, at most ``page`` at a time."""
+def recompare(table: str, events: list[ArchiveRecord], page: int) -> list[WantedEvents]:
+    """Return requests that recall these events again for comparison, at most ``page``
+    events each.
+    """
     numbers: dict[str, list[int]] = {}
-    for each in told:
-        numbers.setdefault(each.boot, []).append(each.seq)
+    for event in events:
+        numbers.setdefault(event.boot, []).append(event.seq)
     return [
-        Want(table=table, boot=boot, first=first, last=min(first + page - 1, max(of)), swept=True)
-        for boot, of in numbers.items()
-        for first in range(min(of), max(of) + 1, page)
+        WantedEvents(
+            table=table, boot=boot, first=first, last=min(first + page - 1, max(seqs)), compare=True
+        )
+        for boot, seqs in numbers.items()
+        for first in range(min(seqs), max(seqs) + 1, page)
     ]
 
 
-def answered(want: Want, events: list[Record], state: TableState | None, now: str) -> Next:
-    """What follows from the answer to ``want``. ``now``: UTC."""
+def evaluate_reply(
+    want: WantedEvents, events: list[ArchiveRecord], state: TablePosition | None, now: str
+) -> RecallOutcome:
+    """Evaluate the events that a table returned for ``want``. ``now``: UTC."""
     if want.last is not None:
-        return _gap_answered(want, want.last, events, now)
-    found: list[Finding] = []
+        return _evaluate_gap(want, want.last, events, now)
+    findings: list[RecorderFinding] = []
     first = events[0] if events else None
-    known = want.known
-    if known is not None and (first is None or (first.boot, first.seq) != (known.boot, known.seq)):
-        if any(map(handed_over, events)):
-            pass  # the other daemon of the pair told it, and that one's journal has it
-        elif first is not None and first.type == RESTORED:
-            found.append(restored(first))
-        elif moment(now) - moment(known.time) < KEPT:
-            found.append(_unknown(known, first))
-        if first is None and state is not None and state.boot != known.boot:
-            return Next((Want(table=want.table, boot=state.boot, first=1),), tuple(found))
-    if first is None or (known is not None and events[-1].key == known.key):
-        return Next((), tuple(found))
-    following = Want(table=want.table, boot=events[-1].boot, first=events[-1].seq + 1)
-    return Next((following,), tuple(found))
+    archived = want.archived
+    if archived is not None and (
+        first is None or (first.boot, first.seq) != (archived.boot, archived.seq)
+    ):
+        if any(map(is_handover, events)):
+            pass  # the other daemon of the pair published it; that daemon's journal has it
+        elif first is not None and first.type == RESTORED_EVENT:
+            findings.append(restored_finding(first))
+        elif moment(now) - moment(archived.time) < DAEMON_RETENTION_SECONDS:
+            findings.append(_unknown(archived, first))
+        if first is None and state is not None and state.boot != archived.boot:
+            return RecallOutcome(
+                (WantedEvents(table=want.table, boot=state.boot, first=1),), tuple(findings)
+            )
+    if first is None or (archived is not None and events[-1].key == archived.key):
+        return RecallOutcome((), tuple(findings))
+    following = WantedEvents(table=want.table, boot=events[-1].boot, first=events[-1].seq + 1)
+    return RecallOutcome((following,), tuple(findings))
 
 
-def _gap_answered(want: Want, last: int, events: list[Record], now: str) -> Next:
-    inside = [each for each in events if each.boot == want.boot and each.seq <= last]
+def _evaluate_gap(
+    want: WantedEvents, last: int, events: list[ArchiveRecord], now: str
+) -> RecallOutcome:
+    inside = [event for event in events if event.boot == want.boot and event.seq <= last]
     if not inside:
-        return Next((), (_missing(want, want.first, last, now),))
-    found, expected = [], want.first
-    for each in inside:
-        if each.seq > expected:
-            found.append(_missing(want, expected, each.seq - 1, now))
-        expected = each.seq + 1
-    more = () if expected > last or want.swept else (msgspec.structs.replace(want, first=expected),)
-    return Next(more, tuple(found))
+        return RecallOutcome((), (_missing(want, want.first, last, now),))
+    findings, expected = [], want.first
+    for event in inside:
+        if event.seq > expected:
+            findings.append(_missing(want, expected, event.seq - 1, now))
+        expected = event.seq + 1
+    rest = (
+        () if expected > last or want.compare else (msgspec.structs.replace(want, first=expected),)
+    )
+    return RecallOutcome(rest, tuple(findings))
 
 
-def missing_key(gap: Gap) -> str:
-    """The key of the record that says that a gap cannot be filled."""
+def missing_finding_key(gap: Gap) -> str:
+    """Return the key of the finding that a gap cannot be filled."""
     return f"events_missing:{gap.table}:{gap.boot}:{gap.first}-{gap.last}"
 
 
-class _Restored(msgspec.Struct, frozen=True):
-    """The event, as far as it is looked at."""
+class _RestoredEvent(msgspec.Struct, frozen=True):
+    """The fields of the event that are used here."""
 
     source: str = "backup"
     journal: str = ""
@@ -138,45 +157,45 @@ class _Restored(msgspec.Struct, frozen=True):
     restored: str = ""
 
 
-def handed_over(said: Record) -> bool:
-    """Whether this is the event of a table that another daemon had before. It says so itself, which
-    is no finding: nothing of it is believed but that this daemon cannot know what the other told.
-    Raises ``ValueError`` for one that cannot be read.
+def is_handover(record: ArchiveRecord) -> bool:
+    """Return True if the event starts a table that the other daemon of a pair had before. This is
+    no finding: the new daemon cannot know the events of the other one. Raise ``ValueError`` if the
+    event is malformed.
     """
-    if said.type != RESTORED:
+    if record.type != RESTORED_EVENT:
         return False
-    return msgspec.json.decode(said.body, type=_Restored).source == "other_daemon"
+    return msgspec.json.decode(record.body, type=_RestoredEvent).source == "other_daemon"
 
 
-def restored(said: Record) -> Finding:
-    """That a daemon goes on from a backup, as its tables tell it: one finding for all of them.
-    Raises ``ValueError`` for an event that is none.
+def restored_finding(record: ArchiveRecord) -> RecorderFinding:
+    """Return the finding that a daemon continues from a backup: one for all its tables. Raise
+    ``ValueError`` if the event is malformed.
     """
-    told = msgspec.json.decode(said.body, type=_Restored)
-    return Finding(
+    event = msgspec.json.decode(record.body, type=_RestoredEvent)
+    return RecorderFinding(
         what="journal_restored",
         detail=(
-            f"a daemon goes on from a backup of {told.since}, restored at {told.restored}, and "
-            "says so. What its tables told after the backup is in this archive and no longer in "
-            f"its journal; {said.table} was the first to tell it"
+            f"a daemon continues from a backup of {event.since}, restored at {event.restored}, as "
+            "it reports itself. Events after the backup are in this archive but no longer in its "
+            f"journal; {record.table} was the first table to report it"
         ),
-        name=f"{told.journal}:{told.position}:{told.restored}",
-        evidence={"said": shown(said.body)},
-        boot=said.boot,
+        name=f"{event.journal}:{event.position}:{event.restored}",
+        evidence={"said": body_text(record.body)},
+        boot=record.boot,
     )
 
 
-def _missing(want: Want, first: int, last: int, now: str) -> Finding:
-    which = f"event {first}" if first == last else f"events {first} to {last}"
-    return Finding(
-        what="event_unknown" if want.swept else "events_missing",
+def _missing(want: WantedEvents, first: int, last: int, now: str) -> RecorderFinding:
+    label = f"event {first}" if first == last else f"events {first} to {last}"
+    return RecorderFinding(
+        what="event_unknown" if want.compare else "events_missing",
         detail=(
-            f"{want.table}: {which} of run {want.boot} came once, and the daemon does not know "
-            "that any more. Its journal was replaced, restored or cut: keep it, and run `novamas "
+            f"{want.table}: {label} of run {want.boot} was received once, and the daemon no longer "
+            "knows it. Its journal was replaced, restored or cut: keep it, and run `novamas "
             "verify` on it"
-            if want.swept
-            else f"{want.table}: {which} of run {want.boot} never came, and the daemon does not "
-            "give it any more; its journal and its sealed days may have it"
+            if want.compare
+            else f"{want.table}: {label} of run {want.boot} was never received, and the daemon no "
+            "longer returns it; its journal and its sealed days may have it"
         ),
         name=f"{want.table}:{want.boot}:{first}-{last}",
         evidence={"boot": want.boot, "first": first, "last": last, "asked": now},
@@ -186,21 +205,22 @@ def _missing(want: Want, first: int, last: int, now: str) -> Finding:
     )
 
 
-def _unknown(known: Record, first: Record | None) -> Finding:
+def _unknown(archived: ArchiveRecord, first: ArchiveRecord | None) -> RecorderFinding:
     instead = "nothing" if first is None else f"run {first.boot}, event {first.seq}"
-    return Finding(
+    return RecorderFinding(
         what="event_unknown",
         detail=(
-            f"{known.table}: the daemon told event {known.seq} of run {known.boot} at {known.time},"
-            f" and does not know it any more; asked for it, it gives {instead}. Its journal was "
-            "replaced, restored or cut: keep it, and run `novamas verify` on it"
+            f"{archived.table}: the daemon published event {archived.seq} of run "
+            f"{archived.boot} at {archived.time} and no longer knows it; a recall returns "
+            f"{instead}. Its journal was replaced, restored or cut: keep it, and run "
+            "`novamas verify` on it"
         ),
-        name=known.key,
+        name=archived.key,
         evidence={
-            "archived": shown(known.body),
-            "answered": None if first is None else shown(first.body),
+            "archived": body_text(archived.body),
+            "answered": None if first is None else body_text(first.body),
         },
-        table=known.table,
-        boot=known.boot,
-        seq=known.seq,
+        table=archived.table,
+        boot=archived.boot,
+        seq=archived.seq,
     )

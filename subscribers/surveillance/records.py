@@ -1,7 +1,7 @@
-"""What a message is in the archive. Pure: no clock, no I/O.
+"""Converts messages to archive records. Pure: no clock, no I/O.
 
-Of an answer to somebody's ``recall`` the events are kept, each as itself; of any other answer the
-answer. A message that cannot be read is told by :class:`BadMessageError`.
+Of a reply to any client's ``recall`` the events are stored, each as an event; any other reply is
+stored itself. An unreadable message raises :class:`BadMessageError`.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import msgspec
 from msgspec import Meta
 
 from devices.readings import MAX_EXACT_INTEGER
-from subscribers.surveillance.archive import Kind, Record
+from subscribers.surveillance.archive import ArchiveRecord, Kind
 
-LEAVES = (
+TOPIC_FILTERS = (
     "+/event", "+/sealed", "+/alert/+", "+/info", "+/state", "+/reply/+", "jackpot/+/alert/+",
     "jackpot/+/reply/+", "node/+/checkpoint", "node/+/alert/+",
 )  # fmt: skip
-"""What a site's messages are listened to on, below its root."""
-LARGEST = 4 << 20
-"""The most bytes of a message. A daemon's are smaller by far."""
-LONGEST = 200
-"""The most characters of a word by which a record is found."""
+"""Subscriptions of a site, below its root."""
+MAX_MESSAGE_BYTES = 4 << 20
+"""Maximum size of a message. A daemon's messages are much smaller."""
+MAX_WORD_LENGTH = 200
+"""Maximum length of a search word, in characters."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 _LEVEL = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -33,18 +33,18 @@ Level = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z")]
 
 
 class BadMessageError(ValueError):
-    """A message is not what its topic says. The message of the error says why."""
+    """A message does not fit its topic. The error's message states why."""
 
 
-class Place(NamedTuple):
-    """Where a message was said: ``owner`` is the id of a table, a node or a jackpot."""
+class TopicPlace(NamedTuple):
+    """Where a message was published: ``owner`` is the id of a table, a node or a jackpot."""
 
     of: str
     owner: str
     leaf: str
 
 
-class _Event(msgspec.Struct, frozen=True):
+class _EventFields(msgspec.Struct, frozen=True):
     type: Level
     boot: Level
     seq: Annotated[int, Meta(ge=1, le=MAX_EXACT_INTEGER)]
@@ -69,7 +69,7 @@ class _Event(msgspec.Struct, frozen=True):
     frames: Any = None
 
 
-class _Alert(msgspec.Struct, frozen=True):
+class _AlertFields(msgspec.Struct, frozen=True):
     alert: str
     what: str
     raised: str = ""
@@ -78,19 +78,19 @@ class _Alert(msgspec.Struct, frozen=True):
     acknowledged_by: Any = None
 
 
-class _About(msgspec.Struct, frozen=True):
+class _AboutFields(msgspec.Struct, frozen=True):
     devices: dict[str, Any] = {}
 
 
-class _Info(msgspec.Struct, frozen=True):
+class _InfoFields(msgspec.Struct, frozen=True):
     table: Level
     boot: Level
-    about: _About
+    about: _AboutFields
     game: Any = None
     decree: Any = None
 
 
-class _Checkpoint(msgspec.Struct, frozen=True):
+class _CheckpointFields(msgspec.Struct, frozen=True):
     journal: Level
     boot: Level
     position: Count
@@ -98,51 +98,51 @@ class _Checkpoint(msgspec.Struct, frozen=True):
     time: str = ""
 
 
-class _Reply(msgspec.Struct, frozen=True):
+class _ReplyFields(msgspec.Struct, frozen=True):
     ok: bool
     id: Any = None
     refusal: Any = None
     events: tuple[msgspec.Raw, ...] | None = None
 
 
-class _Sealed(msgspec.Struct, frozen=True):
+class _SealedFields(msgspec.Struct, frozen=True):
     sealed: str
     reading: Any = None
 
 
-_event = msgspec.json.Decoder(_Event)
-_alert = msgspec.json.Decoder(_Alert)
-_info = msgspec.json.Decoder(_Info)
-_checkpoint = msgspec.json.Decoder(_Checkpoint)
-_reply = msgspec.json.Decoder(_Reply)
-_sealed = msgspec.json.Decoder(_Sealed)
+_event = msgspec.json.Decoder(_EventFields)
+_alert = msgspec.json.Decoder(_AlertFields)
+_info = msgspec.json.Decoder(_InfoFields)
+_checkpoint = msgspec.json.Decoder(_CheckpointFields)
+_reply = msgspec.json.Decoder(_ReplyFields)
+_sealed = msgspec.json.Decoder(_SealedFields)
 
 
-def place_of(rest: str) -> Place | None:
-    """The place of a topic, of which ``rest`` follows the root of the site; None: it is none of
-    ours.
-    """
-    of, _, after = rest.partition("/")
-    if of in ("node", "jackpot"):
-        owner, _, leaf = after.partition("/")
+def parse_topic(rest: str) -> TopicPlace | None:
+    """Parse a topic below the root of the site; return None if it is not one of these."""
+    kind, _, rest_ = rest.partition("/")
+    if kind in ("node", "jackpot"):
+        owner, _, leaf = rest_.partition("/")
     else:
-        of, owner, leaf = "table", of, after
-    return Place(of, owner, leaf) if _LEVEL.fullmatch(owner) and leaf else None
+        kind, owner, leaf = "table", kind, rest_
+    return TopicPlace(kind, owner, leaf) if _LEVEL.fullmatch(owner) and leaf else None
 
 
-def records(site: str, rest: str, body: bytes, heard: str, standing: str = "") -> list[Record]:
-    """What a message is. ``rest``: its topic below the root of the site; ``heard``: now;
-    ``standing``: the key of the alert that stands on this topic, where the message ends it.
-    Raises :class:`BadMessageError`.
+def records(
+    site: str, rest: str, body: bytes, heard: str, standing: str = ""
+) -> list[ArchiveRecord]:
+    """Return the records of a message. ``rest``: its topic below the root of the site; ``heard``:
+    now; ``standing``: the key of the current alert on this topic, if the message clears it. Raise
+    :class:`BadMessageError`.
     """
-    place = place_of(rest)
+    place = parse_topic(rest)
     if place is None:
-        raise BadMessageError("its topic has no table, node or jackpot")
-    if len(body) > LARGEST:
-        raise BadMessageError(f"it has {len(body)} bytes; the most is {LARGEST}")
+        raise BadMessageError("its topic names no table, node or jackpot")
+    if len(body) > MAX_MESSAGE_BYTES:
+        raise BadMessageError(f"it has {len(body)} bytes; the maximum is {MAX_MESSAGE_BYTES}")
     try:
         if place.leaf == "event":
-            return [event(site, body, heard, place.owner)]
+            return [event_record(site, body, heard, place.owner)]
         if place.leaf == "sealed":
             return [_sealed_record(site, place, body, heard)]
         if place.leaf == "info":
@@ -156,45 +156,45 @@ def records(site: str, rest: str, body: bytes, heard: str, standing: str = "") -
     except BadMessageError:
         raise
     except (ValueError, RecursionError) as error:
-        raise BadMessageError(str(error)[:LONGEST]) from None
-    raise BadMessageError(f"nothing is kept of {place.leaf[:64]}")
+        raise BadMessageError(str(error)[:MAX_WORD_LENGTH]) from None
+    raise BadMessageError(f"messages of {place.leaf[:64]} are not stored")
 
 
-def event(site: str, body: bytes, heard: str, table: str) -> Record:
-    """An event of a table. Raises :class:`BadMessageError` and ``ValueError``."""
-    said = _event.decode(body)
-    if said.table != table:
-        raise BadMessageError(f"it is of table {said.table}, and came from {table}")
-    signers = said.signed_by if isinstance(said.signed_by, list) else []
-    frames = said.frames if isinstance(said.frames, list) else []
-    article = said.article.split(",") if isinstance(said.article, str) else []
-    return Record(
+def event_record(site: str, body: bytes, heard: str, table: str) -> ArchiveRecord:
+    """Return the record of a table's event. Raise :class:`BadMessageError` or ``ValueError``."""
+    fields = _event.decode(body)
+    if fields.table != table:
+        raise BadMessageError(f"it names table {fields.table}, but its topic is of {table}")
+    signers = fields.signed_by if isinstance(fields.signed_by, list) else []
+    frames = fields.frames if isinstance(fields.frames, list) else []
+    article = fields.article.split(",") if isinstance(fields.article, str) else []
+    return ArchiveRecord(
         site=site,
         kind="event",
-        key=f"{table}:{said.boot}:{said.seq}",
-        time=_time(said.time, heard),
+        key=f"{table}:{fields.boot}:{fields.seq}",
+        time=_time(fields.time, heard),
         heard=heard,
         body=body,
         table=table,
-        boot=said.boot,
-        seq=said.seq,
-        type=said.type,
-        session=said.session,
-        round=said.round,
+        boot=fields.boot,
+        seq=fields.seq,
+        type=fields.type,
+        session=fields.session,
+        round=fields.round,
         words=_words(
-            said.law, said.article, *article, said.what, said.why, said.reason, said.by,
-            said.confirmed_by, said.name, said.person, said.device, said.alert, said.command,
-            said.award,
-            *(value for each in signers if isinstance(each, dict) for value in each.values()),
-            *(each.get("device") for each in frames if isinstance(each, dict)),
+            fields.law, fields.article, *article, fields.what, fields.why, fields.reason, fields.by,
+            fields.confirmed_by, fields.name, fields.person, fields.device, fields.alert,
+            fields.command, fields.award,
+            *(value for signer in signers if isinstance(signer, dict) for value in signer.values()),
+            *(signer.get("device") for signer in frames if isinstance(signer, dict)),
         ),
     )  # fmt: skip
 
 
-def _sealed_record(site: str, place: Place, body: bytes, heard: str) -> Record:
-    said = _sealed.decode(body)
-    reading = said.reading if isinstance(said.reading, int) else None
-    return _said(
+def _sealed_record(site: str, place: TopicPlace, body: bytes, heard: str) -> ArchiveRecord:
+    fields = _sealed.decode(body)
+    reading = fields.reading if isinstance(fields.reading, int) else None
+    return _record(
         site,
         "sealed",
         f"{place.owner}:{_digest(body)}",
@@ -206,63 +206,65 @@ def _sealed_record(site: str, place: Place, body: bytes, heard: str) -> Record:
     )
 
 
-def _info_record(site: str, place: Place, body: bytes, heard: str) -> Record:
-    said = _info.decode(body)
-    if place.of != "table" or said.table != place.owner:
-        raise BadMessageError(f"it is of table {said.table}, and came from {place.owner}")
-    key = f"{place.owner}:{said.boot}:{_digest(body)}"
-    words = _words(said.game, said.decree, *said.about.devices)
-    return _said(
-        site, "info", key, place, heard, heard, body, boot=said.boot, type="info", words=words
+def _info_record(site: str, place: TopicPlace, body: bytes, heard: str) -> ArchiveRecord:
+    fields = _info.decode(body)
+    if place.of != "table" or fields.table != place.owner:
+        raise BadMessageError(f"it names table {fields.table}, but its topic is of {place.owner}")
+    key = f"{place.owner}:{fields.boot}:{_digest(body)}"
+    words = _words(fields.game, fields.decree, *fields.about.devices)
+    return _record(
+        site, "info", key, place, heard, heard, body, boot=fields.boot, type="info", words=words
     )
 
 
-def _checkpoint_record(site: str, place: Place, body: bytes, heard: str) -> Record:
+def _checkpoint_record(site: str, place: TopicPlace, body: bytes, heard: str) -> ArchiveRecord:
     if place.of != "node":
-        raise BadMessageError("a checkpoint is of a node")
-    said = _checkpoint.decode(body)
-    key = f"{place.owner}:{said.journal}:{said.position}:{said.hash}"
-    time = _time(said.time, heard)
-    return _said(
-        site, "checkpoint", key, place, time, heard, body, boot=said.boot, words=(said.journal,)
+        raise BadMessageError("a checkpoint belongs to a node")
+    fields = _checkpoint.decode(body)
+    key = f"{place.owner}:{fields.journal}:{fields.position}:{fields.hash}"
+    time = _time(fields.time, heard)
+    return _record(
+        site, "checkpoint", key, place, time, heard, body, boot=fields.boot, words=(fields.journal,)
     )
 
 
-def _alert_record(site: str, place: Place, body: bytes, heard: str, standing: str) -> Record:
+def _alert_record(
+    site: str, place: TopicPlace, body: bytes, heard: str, standing: str
+) -> ArchiveRecord:
     if not body:
         key = f"{place.of}:{place.owner}:{place.leaf}:{standing or heard}:cleared"
         name = place.leaf.removeprefix("alert/")
-        return _said(
+        return _record(
             site, "alert", key, place, heard, heard, body, type=name, words=_words("cleared")
         )
-    said = _alert.decode(body)
-    return _said(
+    fields = _alert.decode(body)
+    return _record(
         site,
         "alert",
         alert_key(place, body),
         place,
-        _time(said.raised, heard),
+        _time(fields.raised, heard),
         heard,
         body,
-        type=_clean(said.what),
-        words=_words(said.alert, said.device, said.severity, said.acknowledged_by),
+        type=_clean(fields.what),
+        words=_words(fields.alert, fields.device, fields.severity, fields.acknowledged_by),
     )
 
 
-def alert_key(place: Place, body: bytes) -> str:
-    """The key of an alert that is raised."""
+def alert_key(place: TopicPlace, body: bytes) -> str:
+    """Return the key of a raised alert."""
     return f"{place.of}:{place.owner}:{place.leaf}:{_digest(body)}"
 
 
-def _reply_records(site: str, place: Place, body: bytes, heard: str) -> list[Record]:
-    said = _reply.decode(body)
-    if said.events is not None:
-        return [event(site, bytes(each), heard, place.owner) for each in said.events]
-    unnamed = f":{heard}" if said.id is None else ""
+def _reply_records(site: str, place: TopicPlace, body: bytes, heard: str) -> list[ArchiveRecord]:
+    fields = _reply.decode(body)
+    if fields.events is not None:
+        return [event_record(site, bytes(event), heard, place.owner) for event in fields.events]
+    unnamed = f":{heard}" if fields.id is None else ""
     key = f"{place.of}:{place.owner}:{place.leaf}:{_digest(body)}{unnamed}"
-    why = said.refusal.get("key") if isinstance(said.refusal, dict) else None
+    why = fields.refusal.get("key") if isinstance(fields.refusal, dict) else None
     return [
-        _said(
+        _record(
             site,
             "reply",
             key,
@@ -270,41 +272,41 @@ def _reply_records(site: str, place: Place, body: bytes, heard: str) -> list[Rec
             heard,
             heard,
             body,
-            type="followed" if said.ok else "refused",
+            type="followed" if fields.ok else "refused",
             words=_words(place.leaf.removeprefix("reply/"), why),
         )
     ]
 
 
-def _said(
+def _record(
     site: str,
     kind: Kind,
     key: str,
-    place: Place,
+    place: TopicPlace,
     time: str,
     heard: str,
     body: bytes,
     **more: Any,
-) -> Record:
+) -> ArchiveRecord:
     if place.of in ("node", "table"):
         more[place.of] = place.owner
     elif place.of == "jackpot":
         more["words"] = (*more.get("words", ()), place.owner)
-    return Record(site=site, kind=kind, key=key, time=time, heard=heard, body=body, **more)
+    return ArchiveRecord(site=site, kind=kind, key=key, time=time, heard=heard, body=body, **more)
 
 
-def _time(said: str, heard: str) -> str:
-    return said if _TIME.fullmatch(said) else heard
+def _time(published: str, heard: str) -> str:
+    return published if _TIME.fullmatch(published) else heard
 
 
 def _words(*values: Any) -> tuple[str, ...]:
-    """What is text of it, each once."""
+    """Return the texts among the values, without duplicates."""
     return tuple(dict.fromkeys(_clean(each) for each in values if isinstance(each, str) and each))
 
 
 def _clean(text: str) -> str:
-    """Text as any database takes it: not too long, and without the character 0."""
-    return text.strip()[:LONGEST].replace("\x00", "�")
+    """Return text that any database accepts: limited in length, and without U+0000."""
+    return text.strip()[:MAX_WORD_LENGTH].replace("\x00", "�")
 
 
 def _digest(body: bytes) -> str:

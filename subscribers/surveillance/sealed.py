@@ -1,8 +1,8 @@
-"""Sealed cards: opened with surveillance's private key, on this machine alone, and only after it is
-recorded who looks.
+"""Opens sealed cards with surveillance's private key, on this machine only, and only after the
+access is recorded.
 
-Nothing of what is in a box is logged, kept or put into an error: it is in what :func:`look`
-returns and nowhere else.
+The content of a box is never logged, stored or put into an error: only :func:`disclose_cards`
+returns it.
 """
 
 from __future__ import annotations
@@ -28,36 +28,38 @@ from controller.contract.times import moment, utc
 from controller.people.register import Person
 from controller.proof.checkpoint import flaw
 from devices.readings import CardDrawn
-from subscribers.surveillance.archive import Archive, Query, Record, Row
+from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.findings import refused_keys
 
-ROLE = "surveillance"
-"""The role of a person who may see sealed cards."""
-BESIDE = 60.0
-"""Seconds before the first and after the last event of a round in which its boxes were heard."""
-MOST = 4000
-"""Boxes that are looked at for one round."""
-CHECKPOINTS = 200
-"""Checkpoints beside a round in which the key of a box is looked for."""
+REQUIRED_ROLE = "surveillance"
+"""The role that permits seeing sealed cards."""
+BOX_MARGIN_SECONDS = 60.0
+"""Time before the first and after the last event of a round in which its boxes may have been
+received.
+"""
+MAX_BOXES = 4000
+"""Maximum number of boxes read for one round."""
+MAX_CHECKPOINTS = 200
+"""Number of checkpoints before and after a round that are searched for a box's key."""
 
-Signed = Literal["daemon", "unknown_key", "not_signed", "bad_signature", "unopened"]
-"""Who made a box: anybody can seal for surveillance, but only the daemon can sign with its key."""
+SignatureStatus = Literal["daemon", "unknown_key", "not_signed", "bad_signature", "unopened"]
+"""Who made a box: anyone can seal for surveillance, but only the daemon can sign with its key."""
 
 
-class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """Who wants to see cards, from where, and why."""
+class AccessReason(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks to see cards, from where, and why."""
 
     person: str
     """The person's id."""
     name: str
     origin: str
-    """Where the person is: the address of a browser, the terminal of a machine."""
+    """The address of a browser, or the terminal of a machine."""
     why: str
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
-    """The body of the record of an access. No card is in it."""
+class CardAccess(msgspec.Struct, frozen=True, kw_only=True):
+    """The body of an access record. It contains no card."""
 
     person: str
     name: str
@@ -69,82 +71,88 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     session: int
     round: int
     readings: tuple[int, ...]
-    """The readings that were shown, by their numbers."""
+    """The numbers of the readings that were shown."""
     boxes: tuple[str, ...]
-    """The names of the boxes in the archive."""
+    """The archive keys of the boxes."""
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was in one box."""
+class DisclosedCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The content of one box."""
 
-    signed: Signed
+    signed: SignatureStatus
     key: str
-    """The name of the box in the archive."""
+    """The archive key of the box."""
     heard: str
     reading: int | None = None
     time: str = ""
     card: str | None = None
-    """The card; None where the device could not read it, or where it is no card."""
+    """The card; None if the device could not read it, or if the reading is not a card."""
     to: str | None = None
-    """The hand to which the table put it."""
+    """The hand that the table dealt it to."""
     index: int | None = None
     type: str = ""
-    """What the reading is: ``card.drawn``."""
+    """The type of the reading, such as ``card.drawn``."""
     body: str = ""
-    """The reading itself, where it is no card."""
+    """The reading itself, if it is not a card."""
 
 
-class Shown(msgspec.Struct, frozen=True):
-    """What may be shown once it is recorded."""
+class CardDisclosure(msgspec.Struct, frozen=True):
+    """The disclosed cards, and the recorded access."""
 
-    look: Look
-    cards: tuple[Card, ...]
+    look: CardAccess
+    cards: tuple[DisclosedCard, ...]
 
 
 class NoCardsError(Exception):
-    """Cards are not shown. The message says why, and never what is in a box."""
+    """The cards are not shown. The message states why, without any content of a box."""
 
 
-class _Spans:
-    """Which events of each boot belong to a round."""
+class _RoundSpans:
+    """The first and last event of a round, by boot."""
 
-    def __init__(self, events: Iterable[Record]) -> None:
-        self.of: dict[str, tuple[int, int]] = {}
-        for each in events:
-            first, last = self.of.get(each.boot, (each.seq, each.seq))
-            self.of[each.boot] = min(first, each.seq), max(last, each.seq)
+    def __init__(self, events: Iterable[ArchiveRecord]) -> None:
+        self.spans: dict[str, tuple[int, int]] = {}
+        for event in events:
+            first, last = self.spans.get(event.boot, (event.seq, event.seq))
+            self.spans[event.boot] = min(first, event.seq), max(last, event.seq)
 
     def holds(self, opened: Opened) -> bool:
-        """Whether what is in a box came between the event before the first one and the last."""
-        if opened.boot not in self.of:
+        """Return True if a box was made between the event before the round's first one and its
+        last.
+        """
+        if opened.boot not in self.spans:
             return False
-        first, last = self.of[opened.boot]
+        first, last = self.spans[opened.boot]
         return first - 1 <= opened.seq < last
 
 
 def private_key(path: Path) -> PrivateKey:
-    """Surveillance's key. Raises ``KeyFileError``."""
+    """Read surveillance's private key. Raise ``KeyFileError``."""
     return PrivateKey(read_key_file(path))
 
 
 def may_see(person: Person) -> bool:
-    """Whether a person's role lets them see sealed cards."""
-    return ROLE in person.roles
+    """Return True if the person's roles permit seeing sealed cards."""
+    return REQUIRED_ROLE in person.roles
 
 
-def look(
-    archive: Archive, events: Sequence[Row], key: PrivateKey, reason: Reason, now: float
-) -> Shown:
-    """The sealed cards of a round, of which these are the events. It is recorded in the archive
-    before anything is returned. Raises :class:`NoCardsError`.
+def disclose_cards(
+    archive: RecordArchive,
+    events: Sequence[ArchiveRow],
+    key: PrivateKey,
+    reason: AccessReason,
+    now: float,
+) -> CardDisclosure:
+    """Return the sealed cards of the round with these events. The access is recorded in the archive
+    first. Raise :class:`NoCardsError`.
     """
     records = [row.record for row in events]
     if not records:
-        raise NoCardsError("nothing is known of this round")
+        raise NoCardsError("the archive has no events of this round")
     try:
         cards = tuple(_opened(_boxes(archive, records), records, key, _keys(archive, records)))
         first = records[0]
-        told = Look(
+        access = CardAccess(
             person=reason.person,
             name=reason.name,
             time=utc(now),
@@ -154,95 +162,98 @@ def look(
             table=first.table,
             session=first.session,
             round=first.round,
-            readings=tuple(each.reading for each in cards if each.reading is not None),
-            boxes=tuple(each.key for each in cards),
+            readings=tuple(card.reading for card in cards if card.reading is not None),
+            boxes=tuple(card.key for card in cards),
         )
-        if not archive.keep([recorded(told)]).new:
-            raise NoCardsError("the archive did not keep the record of this look")
+        if not archive.store([access_record(access)]).new:
+            raise NoCardsError("the archive did not store the record of this access")
     except ArchiveError as error:
         raise NoCardsError(str(error)) from None
-    return Shown(told, cards)
+    return CardDisclosure(access, cards)
 
 
-def recorded(told: Look) -> Record:
-    """The record of an access."""
-    return Record(
-        site=told.site,
+def access_record(access: CardAccess) -> ArchiveRecord:
+    """Return the record of an access."""
+    return ArchiveRecord(
+        site=access.site,
         kind="access",
-        key=f"{told.time} {told.person} {secrets.token_hex(8)}",
-        time=told.time,
-        heard=told.time,
-        body=msgspec.json.encode(told),
-        table=told.table,
-        session=told.session,
-        round=told.round,
+        key=f"{access.time} {access.person} {secrets.token_hex(8)}",
+        time=access.time,
+        heard=access.time,
+        body=msgspec.json.encode(access),
+        table=access.table,
+        session=access.session,
+        round=access.round,
         type="cards.shown",
-        words=tuple(dict.fromkeys((told.person, told.name))),
+        words=tuple(dict.fromkeys((access.person, access.name))),
     )
 
 
-def _boxes(archive: Archive, events: Sequence[Record]) -> Iterator[Record]:
-    """The boxes of the table that were heard while the round was: what is sealed comes in the order
-    in which it happened, between events, however late.
+def _boxes(archive: RecordArchive, events: Sequence[ArchiveRecord]) -> Iterator[ArchiveRecord]:
+    """Yield the boxes that were received around the time of the round. Boxes arrive in the order in
+    which they were made, between the events, but possibly late.
     """
-    times = [moment(each) for record in events for each in (record.time, record.heard)]
+    times = [moment(time) for record in events for time in (record.time, record.heard)]
     query = Query(
         sites=(events[0].site,),
         tables=(events[0].table,),
         kinds=("sealed",),
-        since=utc(min(times) - BESIDE),
-        until=utc(max(times) + BESIDE),
-        limit=MOST + 1,
+        since=utc(min(times) - BOX_MARGIN_SECONDS),
+        until=utc(max(times) + BOX_MARGIN_SECONDS),
+        limit=MAX_BOXES + 1,
     )
     for count, row in enumerate(archive.find(query)):
-        if count == MOST:
+        if count == MAX_BOXES:
             raise NoCardsError(
-                f"more than {MOST} boxes were heard while this round was; open them with "
-                "novamas unseal"
+                f"more than {MAX_BOXES} boxes were received during this round; open them with "
+                "`novamas unseal`"
             )
         yield row.record
 
 
-def _keys(archive: Archive, events: Sequence[Record]) -> frozenset[str]:
-    """The keys of the checkpoints that are in the archive for the site, nearest in time, without
-    those that took another one's place and nobody has vouched for.
-    """
+def _keys(archive: RecordArchive, events: Sequence[ArchiveRecord]) -> frozenset[str]:
+    """Return the keys of the site's checkpoints nearest in time, without refused ones."""
     found = set()
-    query = Query(sites=(events[0].site,), kinds=("checkpoint",), limit=CHECKPOINTS)
+    query = Query(sites=(events[0].site,), kinds=("checkpoint",), limit=MAX_CHECKPOINTS)
     before = msgspec.structs.replace(query, until=events[0].time, order="latest")
     after = msgspec.structs.replace(query, since=events[0].time)
-    for each in (before, after):
-        for row in archive.find(each):
+    for nearby in (before, after):
+        for row in archive.find(nearby):
             try:
                 checkpoint = msgspec.json.decode(row.record.body, type=Checkpoint)
             except (ValueError, RecursionError):
                 continue
-            named = checkpoint.key
-            if named is not None and flaw(checkpoint, frozenset({named})) is None:
-                found.add(named.lower())
+            key = checkpoint.key
+            if key is not None and flaw(checkpoint, frozenset({key})) is None:
+                found.add(key.lower())
     return frozenset(found) - refused_keys(archive, events[0].site)
 
 
 def _opened(
-    boxes: Iterable[Record], events: Sequence[Record], key: PrivateKey, keys: frozenset[str]
-) -> Iterator[Card]:
-    """What is in the boxes of the round, and every box that this key does not open."""
-    spans, mine = _Spans(events), list[tuple[Record, Opened]]()
+    boxes: Iterable[ArchiveRecord],
+    events: Sequence[ArchiveRecord],
+    key: PrivateKey,
+    keys: frozenset[str],
+) -> Iterator[DisclosedCard]:
+    """Yield the content of the round's boxes, and every box that this key does not open."""
+    spans, matching = _RoundSpans(events), list[tuple[ArchiveRecord, Opened]]()
     for box in boxes:
         try:
             opened = open_sealed(box.body, key)
         except UnopenedBoxError:
-            yield Card(signed="unopened", key=box.key, heard=box.heard, reading=_number(box.body))
+            yield DisclosedCard(
+                signed="unopened", key=box.key, heard=box.heard, reading=_number(box.body)
+            )
             continue
         if opened.table == box.table and spans.holds(opened):
-            mine.append((box, opened))
-    mine.sort(key=lambda each: (each[1].time, each[1].seq))
-    dealt = [found for each in events if (found := _dealt(each)) is not None]
-    for at, (box, opened) in enumerate(mine):
+            matching.append((box, opened))
+    matching.sort(key=lambda pair: (pair[1].time, pair[1].seq))
+    dealt = [card_dealt for event in events if (card_dealt := _dealt(event)) is not None]
+    for index, (box, opened) in enumerate(matching):
         reading = _reading(opened)
-        following = mine[at + 1][1] if at + 1 < len(mine) else None
+        following = matching[index + 1][1] if index + 1 < len(matching) else None
         place = None if reading is None else _place(opened, reading, following, dealt)
-        yield Card(
+        yield DisclosedCard(
             signed=_made_by(box.body, keys),
             key=box.key,
             heard=box.heard,
@@ -257,22 +268,22 @@ def _opened(
 
 
 def _place(
-    opened: Opened, reading: CardDrawn, following: Opened | None, dealt: Sequence[_Dealt]
-) -> _Dealt | None:
-    """Where the table put a card: what it said of a card after this reading and before the next
-    one. None where it put it nowhere.
+    opened: Opened, reading: CardDrawn, following: Opened | None, dealt: Sequence[_CardDealt]
+) -> _CardDealt | None:
+    """Return the event in which the table dealt a card: the one after this reading and before the
+    next, if any.
     """
-    for each in dealt:
-        if each.boot == opened.boot and each.seq > opened.seq:
+    for event in dealt:
+        if event.boot == opened.boot and event.seq > opened.seq:
             before_next = following is None or (
-                following.boot != opened.boot or each.seq <= following.seq
+                following.boot != opened.boot or event.seq <= following.seq
             )
-            return each if before_next and each.card in (None, reading.card) else None
+            return event if before_next and event.card in (None, reading.card) else None
     return None
 
 
-class _Dealt(msgspec.Struct, frozen=True):
-    """The event of a card that went somewhere."""
+class _CardDealt(msgspec.Struct, frozen=True):
+    """An event that a card was dealt to a hand."""
 
     type: str
     boot: str
@@ -282,15 +293,15 @@ class _Dealt(msgspec.Struct, frozen=True):
     card: str | None = None
 
 
-class _Typed(msgspec.Struct, frozen=True):
+class _ReadingType(msgspec.Struct, frozen=True):
     type: str = ""
 
 
-def _dealt(event: Record) -> _Dealt | None:
+def _dealt(event: ArchiveRecord) -> _CardDealt | None:
     if event.type != "card.dealt":
         return None
     try:
-        return msgspec.json.decode(event.body, type=_Dealt)
+        return msgspec.json.decode(event.body, type=_CardDealt)
     except (ValueError, RecursionError):
         return None
 
@@ -302,7 +313,7 @@ def _number(body: bytes) -> int | None:
         return None
 
 
-def _made_by(body: bytes, keys: frozenset[str]) -> Signed:
+def _made_by(body: bytes, keys: frozenset[str]) -> SignatureStatus:
     try:
         signer = verified_signer(body)
     except (BadSignatureError, UnopenedBoxError):
@@ -323,6 +334,6 @@ def _reading(opened: Opened) -> CardDrawn | None:
 
 def _type(opened: Opened) -> str:
     try:
-        return msgspec.json.decode(opened.body, type=_Typed).type
+        return msgspec.json.decode(opened.body, type=_ReadingType).type
     except (ValueError, RecursionError):
         return ""

@@ -1,8 +1,8 @@
-"""The running recorder: the way of a message from the broker to the archive.
+"""The recorder: receives messages from the brokers and stores them in the archive.
 
-Messages of all sites wait in the order in which they came. A thread keeps them together; only then
-the broker is told that they came. While the archive takes nothing, nothing is acknowledged, so the
-brokers keep what comes: no more than a few messages of each site wait here.
+Messages of all sites queue in the order of arrival. A thread stores them together; only then are
+they acknowledged. While the archive cannot store, nothing is acknowledged, so the brokers keep new
+messages, and only a few messages of each site are queued here.
 """
 
 from __future__ import annotations
@@ -21,71 +21,79 @@ from controller.metrics.endpoint import serve
 from devices.log import structlog
 from subscribers.essential import essential
 from subscribers.recall_key import RecallKey
-from subscribers.surveillance.archive import Archive, Kept
-from subscribers.surveillance.errors import ArchiveError, TakenError
+from subscribers.surveillance.archive import RecordArchive, StoreResult
+from subscribers.surveillance.errors import ArchiveError, ArchiveInUseError
 from subscribers.surveillance.findings import open_findings
-from subscribers.surveillance.health import Health, pages
+from subscribers.surveillance.health import RecorderHealth, pages
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.settings import SurveillanceSettings
-from subscribers.surveillance.site import AT_ONCE, SHOWN, Site, Taken
+from subscribers.surveillance.site import (
+    MAX_BATCH_RECORDS,
+    MAX_RESTORED_ALERTS,
+    PendingMessage,
+    RecordedSite,
+)
 
-TICK = 0.1
-"""Seconds between two looks at what is due."""
-AGAIN = 1.0
-"""Seconds between two attempts to reach the archive."""
-LATE = 15.0
-"""Seconds after which an archive that does not answer is told, whatever it waits for."""
-REMEMBERED = 5.0
-"""Seconds between two times at which it is kept how far the tables were heard and what was proved.
-What is older is heard and proved again.
+TICK_SECONDS = 0.1
+"""Interval at which due work is checked."""
+RETRY_DELAY_SECONDS = 1.0
+"""Delay between two attempts to reach the archive."""
+REPLY_TIMEOUT_SECONDS = 15.0
+"""Time after which an archive without reply is reported as stalled."""
+STATE_SAVE_INTERVAL_SECONDS = 5.0
+"""Interval for saving the read positions and the journal proofs. Anything newer is read and checked
+again after a restart.
 """
-SETTLING = 2.0
-"""Seconds between two looks at what persons have settled."""
-SAID = 60.0
-"""Seconds between two lines of the log that say how the recorder is."""
+SETTLED_CHECK_INTERVAL_SECONDS = 2.0
+"""Interval for checking which findings were settled."""
+HEALTH_LOG_INTERVAL_SECONDS = 60.0
+"""Interval for logging the recorder's health."""
 WRITE_TIMEOUT_SECONDS = 4.0
-"""Time allowed at the end for what has come to be stored; the broker repeats the rest."""
+"""Time allowed at shutdown for storing received messages; the broker redelivers the rest."""
 FAREWELL_TIMEOUT_SECONDS = 3.0
-"""Time allowed at the end for the last messages to each broker."""
+"""Time allowed at shutdown for the last messages to each broker."""
 
 
 T = TypeVar("T")
 
 
-class Grown:
-    """Lets a task beside the recording wait for new records."""
+class NewRecordSignal:
+    """Lets side tasks wait for new records."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
         self.number = 0
 
-    def to(self, number: int) -> None:
-        """The archive has records up to this number."""
+    def publish(self, number: int) -> None:
+        """Announce that the archive has records up to this number."""
         self.number = max(self.number, number)
         event, self._event = self._event, asyncio.Event()
         event.set()
 
     async def beyond(self, number: int) -> None:
-        """Wait until there is, or may be, a record of a larger number."""
+        """Wait until there may be a record with a larger number."""
         if self.number <= number:
             await self._event.wait()
 
 
-Beside = Callable[[Grown], Coroutine[Any, Any, None]]
-"""A task beside the recording, such as what delivers bookmarks. It opens the archive itself."""
+SideTask = Callable[[NewRecordSignal], Coroutine[Any, Any, None]]
+"""A task that runs beside the recording, such as the delivery of bookmarks. It opens the archive
+itself.
+"""
 
 
-class Recorder:
-    """``beside``: by name, what runs beside the recording until it ends. Where one fails, it is
-    logged and begun again. Raises ``PrivateKeyError`` and ``OSError`` for the key of the reader.
+class SurveillanceRecorder:
+    """``side_tasks``: tasks by name that run beside the recording until it ends. One that fails is
+    logged and restarted. Raise ``PrivateKeyError`` or ``OSError`` if the reader's key cannot be
+    used.
     """
 
     def __init__(
-        self, settings: SurveillanceSettings, beside: dict[str, Beside] | None = None
+        self, settings: SurveillanceSettings, side_tasks: dict[str, SideTask] | None = None
     ) -> None:
         self.settings = settings
         self._log = structlog.get_logger()
-        self._beside = beside or {}
+        self._side_tasks = side_tasks or {}
         key = (
             None
             if settings.recall_key is None or settings.recall_passphrase is None
@@ -94,24 +102,28 @@ class Recorder:
         boot = secrets.token_hex(4)
         self._work = asyncio.Event()
         self.sites = [
-            Site(each, settings.node, boot, self._work.set, key, settings.recall_person)
-            for each in settings.sites
+            RecordedSite(
+                site_settings, settings.node, boot, self._work.set, key, settings.recall_person
+            )
+            for site_settings in settings.sites
         ]
-        self.grown = Grown()
-        self.health = Health()
-        self._archive: Archive | None = None
+        self.new_records = NewRecordSignal()
+        self.health = RecorderHealth()
+        self._archive: RecordArchive | None = None
         self._opened = asyncio.Event()
         """Set when the archive was opened for the first time."""
-        self._untaken = asyncio.Event()
-        """Set when the archive took nothing, and no other recorder has it."""
+        self._unavailable = asyncio.Event()
+        """Set when the archive cannot store records for another reason than a second recorder."""
         self._ending = False
-        self._remember = 0.0
-        """When it is kept again how far the tables were heard, on the monotonic clock."""
-        self._doubted = False
-        """Whether the archive did not answer a question, so that a write has to show how it is."""
+        self._next_save = 0.0
+        """When to save the state again, on the monotonic clock."""
+        self._unresponsive = False
+        """True if the archive did not reply in time, until a write succeeds."""
 
     async def run(self, ending: asyncio.Event) -> None:
-        """Until ``ending`` is set. What came by then and was not kept, the broker repeats."""
+        """Run until ``ending`` is set. Messages that are not stored by then are redelivered by the
+        broker.
+        """
         tasks: list[asyncio.Task[None]] = []
         async with asyncio.TaskGroup() as group:
 
@@ -119,12 +131,12 @@ class Recorder:
                 tasks.append(group.create_task(essential(name, work, ending), name=name))
                 return tasks[-1]
 
-            writing = start("archive", self._write(start))
-            start("clock", self._tick())
-            for name, each in self._beside.items():
-                start(name, self._run_beside(name, each))
+            writing = start("archive", self._store_messages(start))
+            start("clock", self._run_clock())
+            for name, side_task in self._side_tasks.items():
+                start(name, self._run_side_task(name, side_task))
             if self.settings.listen is not None:
-                start("pages", serve(self.settings.listen, pages(self._told)))
+                start("pages", serve(self.settings.listen, pages(self._current_health)))
             await ending.wait()
             self._ending = True
             self._work.set()
@@ -132,205 +144,211 @@ class Recorder:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(WRITE_TIMEOUT_SECONDS):
                         await asyncio.shield(writing)
-            await asyncio.gather(*map(self._say_farewell, self.sites))
+            await asyncio.gather(*map(self._send_last_messages, self.sites))
             for task in tasks:
                 task.cancel()
         if self._archive is not None:
             await asyncio.to_thread(self._archive.close)
 
-    async def _say_farewell(self, site: Site) -> None:
-        with suppress(Exception):  # whatever is wrong with the broker: it has our will
+    async def _send_last_messages(self, site: RecordedSite) -> None:
+        with suppress(Exception):  # the broker publishes our last will instead
             async with asyncio.timeout(FAREWELL_TIMEOUT_SECONDS):
-                await site.connection.flush(site.farewell)
+                await site.connection.flush(site.last_messages)
         site.connection.end()
 
-    async def _write(
+    async def _store_messages(
         self, start: Callable[[str, Coroutine[Any, Any, object]], asyncio.Task[None]]
     ) -> None:
-        """Keep what comes."""
-        heralds = [start(f"herald of {site.id}", self._herald(site)) for site in self.sites]
-        await self._open()
-        for herald in heralds:
-            herald.cancel()
-        await asyncio.wait(heralds)
+        """Store messages as they arrive."""
+        publishing = [
+            start(f"alert connection of {site.id}", self._publish_while_closed(site))
+            for site in self.sites
+        ]
+        await self._open_archive()
+        for task in publishing:
+            task.cancel()
+        await asyncio.wait(publishing)
         if self.health.trouble is not None:
-            await self._keep([])  # what is over is not told
+            await self._store([])  # clears the alert before connecting
         for site in self.sites:
             start(f"connection of {site.id}", site.connection.run())
         while True:
-            batches = [(site, list(islice(site.taken, AT_ONCE))) for site in self.sites]
-            if not any(batch for _, batch in batches) and not self._doubted:
+            batches = [(site, list(islice(site.pending, MAX_BATCH_RECORDS))) for site in self.sites]
+            if not any(batch for _, batch in batches) and not self._unresponsive:
                 if self._ending:
                     return
                 self._work.clear()
                 await self._work.wait()
                 continue
-            kept = await self._keep(batches)
+            result = await self._store(batches)
             for site, batch in batches:
-                for each in batch:
-                    site.taken.popleft()
-                    if each.kept is not None:
-                        each.kept()
+                for message in batch:
+                    site.pending.popleft()
+                    if message.on_stored is not None:
+                        message.on_stored()
                 site.acknowledge(batch)
             by_id = {site.id: site for site in self.sites}
-            for before, said in kept.differ:
-                by_id[before.site].differ(before, said)
-            for row in kept.new:
+            for stored, received in result.conflicts:
+                by_id[stored.site].on_conflict(stored, received)
+            for row in result.new:
                 if row.record.kind == "finding":
-                    by_id[row.record.site].tell(row.record)
-            if kept.new:
-                self.health.kept += len(kept.new)
-                self.grown.to(kept.new[-1].number)
+                    by_id[row.record.site].report_finding(row.record)
+            if result.new:
+                self.health.kept += len(result.new)
+                self.new_records.publish(result.new[-1].number)
 
-    async def _keep(self, batches: Sequence[tuple[Site, list[Taken]]]) -> Kept:
-        """Keep a batch, however long the archive takes nothing."""
-        records = [record for _, batch in batches for each in batch for record in each.records]
-        kept: Kept | None = None
+    async def _store(
+        self, batches: Sequence[tuple[RecordedSite, list[PendingMessage]]]
+    ) -> StoreResult:
+        """Store a batch; retry until it succeeds."""
+        records = [
+            record for _, batch in batches for message in batch for record in message.records
+        ]
+        result: StoreResult | None = None
         while True:
             if self._archive is not None:
                 archive = self._archive
                 try:
-                    if kept is None:
-                        kept = await self._ask(archive.keep, records)
-                    if self._doubted or time.monotonic() >= self._remember:
+                    if result is None:
+                        result = await self._call(archive.store, records)
+                    if self._unresponsive or time.monotonic() >= self._next_save:
                         for site, _ in batches:
-                            name, value = site.proved()
-                            if self._doubted or site.remembered != value:
-                                await self._ask(archive.remember, name, value)
-                                site.remembered = value
-                        self._remember = time.monotonic() + REMEMBERED
+                            name, value = site.snapshot()
+                            if self._unresponsive or site.saved != value:
+                                await self._call(archive.save_value, name, value)
+                                site.saved = value
+                        self._next_save = time.monotonic() + STATE_SAVE_INTERVAL_SECONDS
                     if self.health.trouble is not None:
                         await self._recover(archive)
                 except ArchiveError as error:
-                    self._fail(error)
+                    self._on_archive_error(error)
                 else:
-                    return kept
-            await asyncio.sleep(AGAIN)
-            await self._open()
+                    return result
+            await asyncio.sleep(RETRY_DELAY_SECONDS)
+            await self._open_archive()
 
-    async def _herald(self, site: Site) -> None:
-        """Tell the broker that the archive cannot be opened, from a connection on which nothing is
-        heard.
-        """
-        await self._untaken.wait()
+    async def _publish_while_closed(self, site: RecordedSite) -> None:
+        """Publish that the archive cannot be opened, on a connection without subscriptions."""
+        await self._unavailable.wait()
         try:
-            await site.herald.run()
+            await site.alert_connection.run()
         finally:
-            site.herald.end()
+            site.alert_connection.end()
 
-    async def _open(self) -> None:
-        """Open the archive, and try until it succeeds."""
+    async def _open_archive(self) -> None:
+        """Open the archive; retry until it succeeds."""
         while True:
-            opened, self._archive = self._archive, None
+            archive, self._archive = self._archive, None
             try:
-                if opened is not None:
-                    await asyncio.to_thread(opened.close)
-                opened = await self._ask(
+                if archive is not None:
+                    await asyncio.to_thread(archive.close)
+                archive = await self._call(
                     partial(open_archive, self.settings.archive, recorder=True)
                 )
                 for site in self.sites:
-                    if site.remembered is None:
-                        await self._ask(site.remember, opened)
+                    if site.saved is None:
+                        await self._call(site.restore, archive)
             except ArchiveError as error:
-                self._archive = opened
-                self._fail(error)
-                await asyncio.sleep(AGAIN)
+                self._archive = archive
+                self._on_archive_error(error)
+                await asyncio.sleep(RETRY_DELAY_SECONDS)
             else:
-                self._archive = opened
+                self._archive = archive
                 self._opened.set()
                 return
 
-    async def _ask(self, question: Callable[..., T], *of: Any) -> T:
-        """What the archive answers, in a thread. That it does not answer for long is told, and it
-        is waited for all the same. Raises :class:`ArchiveError`.
+    async def _call(self, method: Callable[..., T], *arguments: Any) -> T:
+        """Call an archive method in a thread and return its result. If it takes long, report the
+        archive as stalled, and keep waiting. Raise :class:`ArchiveError`.
         """
-        asked = asyncio.create_task(asyncio.to_thread(question, *of))
-        done, _ = await asyncio.wait({asked}, timeout=LATE)
+        call = asyncio.create_task(asyncio.to_thread(method, *arguments))
+        done, _ = await asyncio.wait({call}, timeout=REPLY_TIMEOUT_SECONDS)
         if not done:
-            self._doubt(
+            self._mark_unresponsive(
                 ArchiveError(
-                    f"the archive has not answered for {LATE:g} s; look after its disk or server"
+                    f"the archive has not answered for {REPLY_TIMEOUT_SECONDS:g} s; check its disk "
+                    "or server"
                 )
             )
-        return await asked
+        return await call
 
-    def _doubt(self, error: ArchiveError) -> None:
-        """It does not answer: a write has to show how it is."""
-        self._doubted = True
-        self._fail(error)
+    def _mark_unresponsive(self, error: ArchiveError) -> None:
+        self._unresponsive = True
+        self._on_archive_error(error)
         self._work.set()
 
-    def _fail(self, error: ArchiveError) -> None:
+    def _on_archive_error(self, error: ArchiveError) -> None:
         reason = str(error)
-        if not isinstance(error, TakenError):
-            self._untaken.set()
+        if not isinstance(error, ArchiveInUseError):
+            self._unavailable.set()
         self.health.failed += 1
         if self.health.trouble != reason:
             self._log.error("the archive takes nothing", reason=reason)
             for site in self.sites:
-                site.stall(reason)
+                site.set_stalled(reason)
         self.health.trouble = reason
 
-    async def _recover(self, archive: Archive) -> None:
-        """It takes records again. A write that seemed to fail may have been done: what it kept is
-        not new the second time, so it is looked up.
+    async def _recover(self, archive: RecordArchive) -> None:
+        """The archive stores records again. A write that seemed to fail may have been done: its
+        records are not new the second time, so findings among them are looked up.
         """
-        before = await self._ask(archive.newest)
-        opened = await self._ask(open_findings, archive)
-        newest = await self._ask(archive.newest)
+        newest_before = await self._call(archive.newest_number)
+        findings = await self._call(open_findings, archive)
+        newest = await self._call(archive.newest_number)
         for site in self.sites:
-            ours = [record for _, record in opened[-SHOWN:] if record.site == site.id]
-            site.stand_again(ours, before)
-        self.grown.to(newest)
+            own_findings = [
+                record for _, record in findings[-MAX_RESTORED_ALERTS:] if record.site == site.id
+            ]
+            site.restore_alerts(own_findings, newest_before)
+        self.new_records.publish(newest)
         self._log.info("the archive takes records again")
-        self.health.trouble, self._doubted = None, False
+        self.health.trouble, self._unresponsive = None, False
         for site in self.sites:
-            site.stall(None)
-            site.look_for_gaps()
+            site.set_stalled(None)
+            site.schedule_gap_checks()
 
-    async def _tick(self) -> None:
-        """What is due by the clock."""
-        said = looked = time.monotonic()
+    async def _run_clock(self) -> None:
+        logged = checked = time.monotonic()
         while True:
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(TICK_SECONDS)
             now = time.monotonic()
             for site in self.sites:
                 archive = self._archive
                 if archive is None or self.health.trouble is not None:
                     continue
                 try:
-                    await self._ask(site.look, archive, now)
-                    if now - looked >= SETTLING:
-                        await self._ask(site.look_for_settled, archive)
+                    await self._call(site.query_missing, archive, now)
+                    if now - checked >= SETTLED_CHECK_INTERVAL_SECONDS:
+                        await self._call(site.check_settled, archive)
                 except ArchiveError as error:
                     if archive is self._archive and self.health.trouble is None:
-                        self._doubt(error)
-                    site.look_for_gaps()
+                        self._mark_unresponsive(error)
+                    site.schedule_gap_checks()
                     continue
-                site.ask(now)
-            if now - looked >= SETTLING:
-                looked = now
-            if now - said >= SAID:
-                said = now
-                self._log.info("health", **self.health.of(self.sites))
+                site.send_due(now)
+            if now - checked >= SETTLED_CHECK_INTERVAL_SECONDS:
+                checked = now
+            if now - logged >= HEALTH_LOG_INTERVAL_SECONDS:
+                logged = now
+                self._log.info("health", **self.health.update(self.sites))
 
-    def _told(self) -> Health:
-        self.health.of(self.sites)
+    def _current_health(self) -> RecorderHealth:
+        self.health.update(self.sites)
         return self.health
 
-    async def _run_beside(self, name: str, beside: Beside) -> None:
-        """Run a side task, and again whenever it ends. A failure is logged when it begins, not at
-        each attempt.
+    async def _run_side_task(self, name: str, side_task: SideTask) -> None:
+        """Run a side task, and restart it whenever it ends. Log a failure once, not at each
+        attempt.
         """
         await self._opened.wait()
         reason = ""
         while True:
-            began = time.monotonic()
+            started = time.monotonic()
             try:
-                await beside(self.grown)
+                await side_task(self.new_records)
             except Exception as error:
-                if time.monotonic() - began >= SAID:
-                    reason = ""  # it had worked in between
+                if time.monotonic() - started >= HEALTH_LOG_INTERVAL_SECONDS:
+                    reason = ""  # it worked in between
                 if repr(error) != reason:
                     reason = repr(error)
                     cause = None if isinstance(error, ArchiveError) else error
@@ -340,4 +358,4 @@ class Recorder:
                         reason=str(error),
                         exc_info=cause,
                     )
-            await asyncio.sleep(AGAIN)
+            await asyncio.sleep(RETRY_DELAY_SECONDS)

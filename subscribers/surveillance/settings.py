@@ -1,6 +1,4 @@
-"""What the recorder is told when it starts. ``novamas surveillance`` makes it of the configuration
-file.
-"""
+"""Settings of the recorder. ``novamas surveillance`` builds them from the configuration file."""
 
 from __future__ import annotations
 
@@ -19,36 +17,36 @@ class SiteSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     id: str
     broker: BrokerLogin
     keys: dict[str, tuple[str, ...]] = {}
-    """By node, the public key with which its daemon signs checkpoints. Of a node that is not named,
-    the first one that comes is believed.
+    """The public keys with which a node's daemons sign checkpoints, by node. For a node that is not
+    listed, the first key received is trusted.
     """
 
 
 class ArchiveSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is told to whoever only goes to the archive. ``site``: that of the configuration."""
+    """Settings of programs that only use the archive. ``site``: that of the configuration."""
 
     archive: str
     site: str
 
 
 class SurveillanceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All of it. No secret is in it but what stands in ``archive``."""
+    """Settings of the recorder. They contain no secret, except possibly in ``archive``."""
 
     archive: str
-    """The file of the archive, or the address of its database."""
+    """The archive's file, or its database address."""
     node: str
-    """The recorder's own node, which is its session at every broker too."""
+    """The recorder's own node, which is also its session at every broker."""
     sites: tuple[SiteSettings, ...]
     recall_key: str | None = None
-    """The key of a reader, where commands must be signed; None: recalls are not signed."""
+    """A reader's key, if commands must be signed; None: recalls are not signed."""
     recall_passphrase: str | None = None
-    """The file of its passphrase."""
+    """The file with its passphrase."""
     recall_person: str | None = None
-    """The id of that reader among the people."""
+    """That reader's id in the people file."""
     listen: tuple[str, int] | None = None
-    """Where its health can be asked; None: nowhere."""
+    """Address for monitoring; None for none."""
     keep_days: dict[Kind, int] = {}
-    """By kind, the days of recording after which a record is removed."""
+    """Days of recording after which records are removed, by kind."""
     log: Literal["json", "console"] = "json"
     bookmarks: tuple[BookmarkSettings, ...] = ()
-    """The video systems that are told of events."""
+    """Video systems that receive bookmarks of events."""

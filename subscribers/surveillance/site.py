@@ -1,5 +1,5 @@
-"""One site as the recorder hears it: what came and is not kept yet, what its tables are asked, and
-what its daemons have proved. The service keeps what is taken here and calls back.
+"""One site as the recorder sees it: received messages that are not stored yet, recalls to its
+tables, and proofs of its daemons' journals. The recorder stores the pending records and calls back.
 """
 
 from __future__ import annotations
@@ -23,113 +23,115 @@ from subscribers.connection import ServiceConnection
 from subscribers.pending_recall import RECALL_TIMEOUT_SECONDS, PendingRecall, record_attempt
 from subscribers.recall_key import RecallKey, unsigned_recall
 from subscribers.surveillance import proofs, recalls
-from subscribers.surveillance.archive import Archive, Query, Record
+from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.surveillance.findings import (
-    ADVICE,
+    ARCHIVE_STALLED,
     KEY_CHANGED,
     SETTLED,
-    STALLED,
-    Finding,
-    alert,
-    alert_name,
+    STATISTICS_FINDINGS,
+    RecorderFinding,
+    alert_id,
+    body_text,
+    changed_key,
+    finding_alert,
     finding_record,
-    key_of,
     open_findings,
-    shown,
-    stalled,
+    stalled_alert,
 )
 from subscribers.surveillance.records import (
-    LEAVES,
+    TOPIC_FILTERS,
     BadMessageError,
-    Place,
+    TopicPlace,
     alert_key,
-    event,
-    place_of,
+    event_record,
+    parse_topic,
     records,
 )
 from subscribers.surveillance.settings import SiteSettings
 
-QUIET = 60.0
-"""Seconds between two lines of the log about bad messages."""
-OVERTAKEN = 0.5
-"""Seconds after a gap showed before it is asked for: an overtaken message comes by itself."""
-AT_ONCE = 1000
-"""Records that are kept in one go."""
-PAGE = 100
-"""Events of a table that are compared anew in one go."""
-SWEPT = 16
-"""Tables of a daemon of which a page is compared anew after each checkpoint, in turn."""
+BAD_MESSAGE_LOG_INTERVAL_SECONDS = 60.0
+"""Minimum interval between two log lines about bad messages."""
+GAP_DELAY_SECONDS = 0.5
+"""Delay before a gap is recalled: a message that was overtaken arrives by itself."""
+MAX_BATCH_RECORDS = 1000
+"""Messages stored in one batch."""
+COMPARE_PAGE_EVENTS = 100
+"""Events of a table that one recall compares."""
+SWEEP_TABLES = 16
+"""Tables of a daemon of which a page is compared after each checkpoint, in turn."""
 
-COMPARED = 2000
-"""Events of a table that are compared anew, at the most, where a journal was changed."""
-BEFORE = 60.0
-"""Seconds by which an event may be stored after it happened: so much earlier ones are compared."""
-SHOWN = 100
-"""Findings of before that are shown again after a start."""
-
-
-class Taken(msgspec.Struct):
-    """What one message led to. ``came``: the connection that it came on; None: none."""
-
-    records: list[Record]
-    came: int | None = None
-    kept: Callable[[], None] | None = None
-    """Called once it is kept."""
+MAX_COMPARED_EVENTS = 2000
+"""Maximum number of events of a table compared after a journal was changed."""
+STORE_LAG_SECONDS = 60.0
+"""Maximum lag between an event and its storage: events this much earlier are compared too."""
+MAX_RESTORED_ALERTS = 100
+"""Maximum number of earlier findings that are shown again after a start."""
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class PendingMessage(msgspec.Struct):
+    """The records of one message. ``link``: number of the connection on which it arrived; None:
+    none.
+    """
+
+    records: list[ArchiveRecord]
+    link: int | None = None
+    on_stored: Callable[[], None] | None = None
+    """Called once the records are stored."""
+
+
+class _RecallReply(msgspec.Struct, frozen=True):
     id: object
     ok: bool
     error: str | None = None
     events: tuple[msgspec.Raw, ...] = ()
-    chain: tuple[proofs.Link, ...] | None = None
+    chain: tuple[proofs.ChainLink, ...] | None = None
 
 
-class _Doubtful(msgspec.Struct, frozen=True):
-    """Events of a daemon, by its run now, between two times."""
+class _SuspectPeriod(msgspec.Struct, frozen=True):
+    """Events of a daemon, by its current run, between two times."""
 
     boot: str
     since: str | None
     until: str
 
 
-class HeardTable:
+class RecordedTable:
     """A table. ``topic``: the root of its topics, which is the audience of its commands."""
 
     def __init__(self, table: str, topic: str) -> None:
         self.id, self.topic = table, topic
-        self.state: recalls.TableState | None = None
-        self.wants: deque[recalls.Want] = deque()
-        self.question: PendingRecall[recalls.Question] | None = None
-        """What it was asked and has not answered."""
+        self.state: recalls.TablePosition | None = None
+        self.wants: deque[recalls.WantedEvents] = deque()
+        self.question: PendingRecall[recalls.RecallQuestion] | None = None
+        """The pending recall."""
         self.reached: dict[str, int] = {}
-        """The last event of each run, as far as it was heard since the start."""
-        self.followed: Record | None = None
-        """The event up to which nothing is missing, also no whole run: from here on the table is
-        asked. Its body may be left out.
+        """The last event of each run, as far as received since the start."""
+        self.followed: ArchiveRecord | None = None
+        """The event up to which nothing is missing, not even a whole run; recalls continue from
+        here. Its body may be empty.
         """
-        self.checks: list[recalls.Want] = []
-        """What is to be compared anew, since another run has begun."""
-        self.swept: tuple[str, int] | None = None
-        """Where comparing anew has come to."""
-        self.sweeps = 0
-        """How many pages were compared anew."""
+        self.comparisons: list[recalls.WantedEvents] = []
+        """Events to compare, because another run has started."""
+        self.sweep_position: tuple[str, int] | None = None
+        """Where the regular comparison has arrived: run and next event."""
+        self.sweep_count = 0
+        """Number of pages compared."""
 
 
-class _Remembered(msgspec.Struct):
-    """What the archive remembers of a site."""
+class _SavedState(msgspec.Struct):
+    """The part of a site's state that the archive stores."""
 
-    proofs: dict[str, proofs.Proof] = {}
-    followed: dict[str, Record] = {}
+    proofs: dict[str, proofs.JournalProof] = {}
+    followed: dict[str, ArchiveRecord] = {}
 
 
-_state = msgspec.json.Decoder(recalls.TableState)
-_answer = msgspec.json.Decoder(_Answer)
+_state = msgspec.json.Decoder(recalls.TablePosition)
+_answer = msgspec.json.Decoder(_RecallReply)
 _raised = msgspec.json.Decoder(Alert)
 
 
-class Site:
-    """``wake``: called when there is something to keep."""
+class RecordedSite:
+    """``wake`` is called when there is something to store."""
 
     def __init__(
         self,
@@ -141,399 +143,424 @@ class Site:
         person: str | None,
     ) -> None:
         self.id, self.node, self._boot, self._wake = settings.id, node, boot, wake
-        self._pinned = settings.keys
+        self._configured_keys = settings.keys
         self._key, self._person = key, person
         self._client = f"{node}-{secrets.token_urlsafe(6)}"[:64]
         self.roots = tuple(Topics(settings.id, simulated).root for simulated in (False, True))
         self.connection = ServiceConnection(
             settings.broker,
-            [f"{root}/{leaf}" for root in self.roots for leaf in LEAVES],
-            (self._topic("status"), self.status("offline")),
-            self.hear,
-            self.linked,
+            [f"{root}/{leaf}" for root in self.roots for leaf in TOPIC_FILTERS],
+            (self._topic("status"), self.status_body("offline")),
+            self.on_message,
+            self.on_link,
             session=node,
         )
-        self.herald = ServiceConnection(
+        self.alert_connection = ServiceConnection(
             settings.broker,
             [],
-            (self._topic("status"), self.status("offline")),
+            (self._topic("status"), self.status_body("offline")),
             lambda *_: None,
             lambda *_: None,
         )
-        """Says that the archive takes nothing, while nothing may be heard yet."""
-        self.taken: deque[Taken] = deque()
-        self.tables: dict[str, HeardTable] = {}
-        self.bad = 0
+        """Publishes that the archive cannot store records, before anything may be received."""
+        self.pending: deque[PendingMessage] = deque()
+        self.tables: dict[str, RecordedTable] = {}
+        self.bad_count = 0
         self.trouble: str | None = None
-        self.found = 0
-        self.remembered: bytes | None = None
-        """What the archive remembers of the proofs."""
-        self._followed: dict[str, Record] = {}
-        self._proofs: dict[str, proofs.Proof] = {}
-        """By node; of a pair of daemons by node and key: each has a journal of its own."""
+        self.finding_count = 0
+        self.saved: bytes | None = None
+        """The saved state, encoded."""
+        self._followed: dict[str, ArchiveRecord] = {}
+        self._proofs: dict[str, proofs.JournalProof] = {}
+        """By node; for a pair of daemons by node and key, as each has its own journal."""
         self._vouched: list[tuple[str, str]] = []
-        """Nodes and their keys, which a person has vouched for."""
-        self._doubtful: list[_Doubtful] = []
-        """What is to be compared anew, since a journal was changed there."""
-        self._unproved: dict[str, str] = {}
-        """Daemons whose file is to be asked for its hashes, and their run."""
-        self._alerts: dict[str, str] = {}
-        """By topic: the key of the alert that stands there."""
-        self._hopeless: set[str] = set()
-        """Findings of what no daemon gives any more: it is asked for once."""
-        self._standing: dict[str, bytes] = {}
-        """Our own alerts, by topic."""
-        self._open: set[str] = set()
-        """The alerts of all findings that nobody has settled, also of those not shown again."""
-        self._over: list[str] = []
-        """Topics of alerts that are to be taken back."""
-        self._settled = 0
-        """The record of the archive up to which was looked for what persons settled."""
-        self._begun = 0
-        """The last record of the archive at our start: what was found until then is shown."""
-        self._advice: list[Record] = []
-        """What statistics have found and is not shown yet."""
-        self._came = 0
-        self._told = -QUIET
-        self._incomplete: dict[str, float] = {}
-        """Tables where something may be missing, and when to look, on the monotonic clock."""
+        """Nodes and keys that a person has vouched for."""
+        self._suspect_periods: list[_SuspectPeriod] = []
+        """Periods to compare, because a journal was changed there."""
+        self._unchecked: dict[str, str] = {}
+        """Daemons whose file must be asked for its hashes, and their run."""
+        self._alert_keys: dict[str, str] = {}
+        """The key of the current alert, by topic."""
+        self._unrecoverable: set[str] = set()
+        """Findings of events that no daemon returns; they are recalled only once."""
+        self._alerts: dict[str, bytes] = {}
+        """The recorder's own alerts, by topic."""
+        self._open_alerts: set[str] = set()
+        """Alert ids of all unsettled findings, including those that are not shown again."""
+        self._cleared_topics: list[str] = []
+        """Topics of alerts to clear."""
+        self._settled_number = 0
+        """The archive number up to which settlements were read."""
+        self._start_number = 0
+        """The last archive number at the start; findings up to it are already shown."""
+        self._new_statistics: list[ArchiveRecord] = []
+        """Findings of the statistics that are not shown yet."""
+        self._link_number = 0
+        self._bad_logged_at = -BAD_MESSAGE_LOG_INTERVAL_SECONDS
+        self._gap_checks_due: dict[str, float] = {}
+        """Tables that may miss events, and when to check, on the monotonic clock."""
         self._log = structlog.get_logger().bind(site=settings.id)
 
-    # What comes
+    # Received messages
 
-    def linked(self, up: bool) -> None:
-        """The connection was made or lost."""
-        self._came += 1
+    def on_link(self, up: bool) -> None:
+        """Handle the connection being made or lost."""
+        self._link_number += 1
         for table in self.tables.values():
             table.question = None
             table.wants.clear()
         if up:
             self._log.info("connected")
-            self.connection.retain(self._topic("status"), self.status("online"))
-            for topic, body in self._standing.items():
+            self.connection.retain(self._topic("status"), self.status_body("online"))
+            for topic, body in self._alerts.items():
                 self.connection.retain(topic, body)
-            self.look_for_gaps()
+            self.schedule_gap_checks()
 
-    def hear(self, topic: str, body: bytes, retained: bool) -> None:
-        """A message. Whatever it is, it counts as come until it is kept."""
-        root = next((each for each in self.roots if topic.startswith(f"{each}/")), None)
-        taken = Taken([], self._came)
+    def on_message(self, topic: str, body: bytes, retained: bool) -> None:
+        """Handle a message. It stays unacknowledged until it is stored."""
+        root = next(
+            (site_root for site_root in self.roots if topic.startswith(f"{site_root}/")), None
+        )
+        message = PendingMessage([], self._link_number)
         try:
             if root is None:
                 raise BadMessageError("its topic is not of this site")
-            self._take(taken, root, topic[len(root) + 1 :], body, retained)
+            self._dispatch(message, root, topic[len(root) + 1 :], body, retained)
         except BadMessageError as bad:
-            self._tell_bad(topic, str(bad))
-        self.taken.append(taken)
+            self._log_bad_message(topic, str(bad))
+        self.pending.append(message)
         self._wake()
 
-    def _take(self, taken: Taken, root: str, rest: str, body: bytes, retained: bool) -> None:
-        place, now = place_of(rest), utc(time.time())
+    def _dispatch(
+        self, message: PendingMessage, root: str, rest: str, body: bytes, retained: bool
+    ) -> None:
+        place, now = parse_topic(rest), utc(time.time())
         if place is None:
             raise BadMessageError("its topic has no table, node or jackpot")
         if place.of == "node" and place.owner == self.node:
-            self._hear_own(f"{root}/{rest}", place, body, retained)
+            self._on_own_message(f"{root}/{rest}", place, body, retained)
             return
         if place.leaf == "state" and place.of == "table":
-            self._hear_state(self._table(root, place.owner), body)
+            self._on_state(self._table(root, place.owner), body)
             return
         if place.of == "table" and place.leaf == f"reply/{self._client}":
-            self._hear_answer(taken, self._table(root, place.owner), body, now)
+            self._on_reply(message, self._table(root, place.owner), body, now)
             return
-        standing = ""
+        alert_key_ = ""
         if place.leaf.startswith("alert/"):
-            standing = self._stands(rest, place, body)
-        if not body and not standing and place.leaf != "event":
-            return  # a retained topic that is empty
-        taken.records = records(self.id, rest, body, now, standing)
+            alert_key_ = self._previous_alert_key(rest, place, body)
+        if not body and not alert_key_ and place.leaf != "event":
+            return  # the topic was cleared
+        message.records = records(self.id, rest, body, now, alert_key_)
         if place.leaf == "checkpoint":
-            taken.kept = lambda: self._hear_checkpoint(place.owner, body)
-        for each in taken.records:
-            if each.kind == "event":
-                table = self._table(root, each.table)
-                self._reach(table, each)
+            message.on_stored = lambda: self._on_checkpoint(place.owner, body)
+        for record in message.records:
+            if record.kind == "event":
+                table = self._table(root, record.table)
+                self._on_event(table, record)
                 if place.leaf == "event":
-                    taken.kept = partial(self._follow, table, each)
+                    message.on_stored = partial(self._on_stored, table, record)
 
-    def _hear_own(self, topic: str, place: Place, body: bytes, retained: bool) -> None:
-        """Take back an alert of a former life of ours that stands no more."""
+    def _on_own_message(self, topic: str, place: TopicPlace, body: bytes, retained: bool) -> None:
+        """Clear an alert left over from a previous run."""
         name = place.leaf.removeprefix("alert/")
         ours = retained and body and name != place.leaf and topic == self._topic(place.leaf)
-        if ours and topic not in self._standing and name not in self._open:
-            self._over.append(topic)
+        if ours and topic not in self._alerts and name not in self._open_alerts:
+            self._cleared_topics.append(topic)
 
-    def _stands(self, rest: str, place: Place, body: bytes) -> str:
-        """The key of the alert that stood there."""
+    def _previous_alert_key(self, rest: str, place: TopicPlace, body: bytes) -> str:
+        """Return the key of the alert that this message clears."""
         if body:
-            self._alerts[rest] = alert_key(place, body)
+            self._alert_keys[rest] = alert_key(place, body)
             return ""
-        return self._alerts.pop(rest, "")
+        return self._alert_keys.pop(rest, "")
 
-    def _reach(self, table: HeardTable, said: Record) -> None:
-        """Whether something is missing before a live event."""
-        before = table.reached.get(said.boot)
-        if before is None and said.type == recalls.RESTORED:
-            self._hear_restored(table, said)
-        elif before is None and table.reached:  # does the new run know what the one before told?
+    def _on_event(self, table: RecordedTable, record: ArchiveRecord) -> None:
+        """Check whether events are missing before a live event."""
+        reached = table.reached.get(record.boot)
+        if reached is None and record.type == recalls.RESTORED_EVENT:
+            self._on_restored(table, record)
+        # does the new run know the events of the previous one?
+        elif reached is None and table.reached:
             boot, last = list(table.reached.items())[-1]
-            want = recalls.Want(
-                table=table.id, boot=boot, first=max(1, last - PAGE + 1), last=last, swept=True
+            want = recalls.WantedEvents(
+                table=table.id,
+                boot=boot,
+                first=max(1, last - COMPARE_PAGE_EVENTS + 1),
+                last=last,
+                compare=True,
             )
-            table.checks.append(want)
-            self._look_at(table)
-        if before is None or said.seq > before:
-            table.reached[said.boot] = said.seq
-        if said.seq != (before or 0) + 1 and (before is None or said.seq > before):
-            self._look_at(table)
+            table.comparisons.append(want)
+            self._schedule_gap_check(table)
+        if reached is None or record.seq > reached:
+            table.reached[record.boot] = record.seq
+        if record.seq != (reached or 0) + 1 and (reached is None or record.seq > reached):
+            self._schedule_gap_check(table)
 
-    def _hear_restored(self, table: HeardTable, said: Record) -> None:
-        """The table goes on from a backup, or from the other daemon of a pair: it knows nothing of
-        what it told before this run, so none of that is compared anew.
+    def _on_restored(self, table: RecordedTable, record: ArchiveRecord) -> None:
+        """The table continues from a backup, or from the other daemon of a pair: it does not know
+        its events before this run, so none of them is compared.
         """
-        table.checks.clear()
-        table.wants = deque(want for want in table.wants if not want.swept)
+        table.comparisons.clear()
+        table.wants = deque(want for want in table.wants if not want.compare)
         if table.question is not None and table.question.latest_subject.want not in table.wants:
             table.question = None
         try:
-            if not recalls.handed_over(said):
-                self._find((recalls.restored(said),))
+            if not recalls.is_handover(record):
+                self._record_findings((recalls.restored_finding(record),))
         except (ValueError, RecursionError) as error:
             raise BadMessageError(str(error)) from None
 
-    def _follow(self, table: HeardTable, said: Record) -> None:
-        """A live event was kept."""
-        before = table.followed
-        if before is not None and (said.boot, said.seq) == (before.boot, before.seq + 1):
-            table.followed = said
+    def _on_stored(self, table: RecordedTable, record: ArchiveRecord) -> None:
+        last = table.followed
+        if last is not None and (record.boot, record.seq) == (last.boot, last.seq + 1):
+            table.followed = record
 
-    def _hear_state(self, table: HeardTable, body: bytes) -> None:
+    def _on_state(self, table: RecordedTable, body: bytes) -> None:
         if not body:
             return
-        before = table.state
+        previous = table.state
         try:
             table.state = state = _state.decode(body)
             moment(state.time)
         except (ValueError, RecursionError) as error:
             table.state = None
             raise BadMessageError(str(error)) from None
-        if before is not None and before.boot != state.boot:
-            table.question = None  # who was asked is gone
+        if previous is not None and previous.boot != state.boot:
+            table.question = None  # the daemon that was asked is gone
         if state.seq > table.reached.get(state.boot, 0):
-            self._look_at(table)
+            self._schedule_gap_check(table)
 
-    def look_for_gaps(self) -> None:
-        """Look for what is missing at every table."""
+    def schedule_gap_checks(self) -> None:
+        """Schedule a gap check of every table."""
         for table in self.tables.values():
-            self._look_at(table)
+            self._schedule_gap_check(table)
 
-    def _look_at(self, table: HeardTable, after: float = OVERTAKEN) -> None:
-        """Look for what is missing at a table, soon: what is under way may fill it."""
-        self._incomplete.setdefault(table.id, time.monotonic() + after)
+    def _schedule_gap_check(self, table: RecordedTable, after: float = GAP_DELAY_SECONDS) -> None:
+        """Schedule a gap check, after a delay in which late messages may fill the gap."""
+        self._gap_checks_due.setdefault(table.id, time.monotonic() + after)
 
-    # What is asked
+    # Recalls
 
-    def ask(self, now: float) -> None:
-        """Send what is due, ``now`` on the monotonic clock."""
+    def send_due(self, now: float) -> None:
+        """Send what is due. ``now``: monotonic time."""
         if not self.connection.up:
             return
-        while self._advice:
-            self.tell(self._advice.pop(0))
-        while self._over:
-            topic = self._over.pop()
-            if topic not in self._standing:
+        while self._new_statistics:
+            self.report_finding(self._new_statistics.pop(0))
+        while self._cleared_topics:
+            topic = self._cleared_topics.pop()
+            if topic not in self._alerts:
                 self.connection.retain(topic, b"")
         for table in self.tables.values():
-            before = table.question
-            if before is not None and before.is_waiting(now):
+            pending = table.question
+            if pending is not None and pending.is_waiting(now):
                 continue
             table.question = None
             if table.wants:
-                question = recalls.Question(want=table.wants[0])
-                same = before if before is not None and before.latest_subject == question else None
-                self._send(table, table.wants[0].fields(), now, question, same)
+                question = recalls.RecallQuestion(want=table.wants[0])
+                repeated = (
+                    pending if pending is not None and pending.latest_subject == question else None
+                )
+                self._send_recall(table, table.wants[0].body_fields(), now, question, repeated)
         while self._vouched:
             node, key = self._vouched.pop(0)
-            if node not in self._pinned:
-                self._proofs[node] = proofs.trusting(self._proofs.get(node, proofs.Proof()), key)
-        for node, boot in list(self._unproved.items()):
+            if node not in self._configured_keys:
+                self._proofs[node] = proofs.trust_key(
+                    self._proofs.get(node, proofs.JournalProof()), key
+                )
+        for node, boot in list(self._unchecked.items()):
             free = next(
                 (
-                    each
-                    for each in self.tables.values()
-                    if each.question is None and each.state is not None and each.state.boot == boot
+                    table
+                    for table in self.tables.values()
+                    if table.question is None
+                    and table.state is not None
+                    and table.state.boot == boot
                 ),
                 None,
             )
-            positions = proofs.asked(self._proofs[node])
+            positions = proofs.positions_to_query(self._proofs[node])
             if free is not None and positions:
-                del self._unproved[node]
+                del self._unchecked[node]
                 fields = {"boot": boot, "from": 1, "to": 1, "limit": 1, "positions": positions}
-                question = recalls.Question(node=node, marks=self._proofs[node].marks)
-                self._send(free, fields, now, question)
+                question = recalls.RecallQuestion(node=node, marks=self._proofs[node].marks)
+                self._send_recall(free, fields, now, question)
 
-    def _send(
+    def _send_recall(
         self,
-        table: HeardTable,
+        table: RecordedTable,
         fields: dict[str, object],
         now: float,
-        question: recalls.Question,
-        before: PendingRecall[recalls.Question] | None = None,
+        question: recalls.RecallQuestion,
+        repeated: PendingRecall[recalls.RecallQuestion] | None = None,
     ) -> None:
-        """Ask a table. ``before``: the recall that this repeats."""
-        number = secrets.token_hex(12)
-        table.question = record_attempt(before, number, question, now)
+        """Send a recall to a table. ``repeated``: the recall that this one repeats."""
+        request_id = secrets.token_hex(12)
+        table.question = record_attempt(repeated, request_id, question, now)
         if self._key is None or self._person is None:
-            body = unsigned_recall(fields, self._client, number)
+            body = unsigned_recall(fields, self._client, request_id)
         else:
-            at = int(time.time())
-            body = self._key.sign(self._person, table.topic, fields, self._client, number, at)
+            timestamp = int(time.time())
+            body = self._key.sign(
+                self._person, table.topic, fields, self._client, request_id, timestamp
+            )
         self.connection.send(f"{table.topic}/command/{RECALL}", body)
 
-    def look(self, archive: Archive, now: float) -> None:
-        """Ask the archive what is missing, where that is due. It runs in a thread."""
-        due = [each for each, when in list(self._incomplete.items()) if when <= now]
+    def query_missing(self, archive: RecordArchive, now: float) -> None:
+        """Query the archive for missing events where that is due. Runs in a thread."""
+        due = [table_id for table_id, when in list(self._gap_checks_due.items()) if when <= now]
         if not due:
             return
-        for each in due:
-            del self._incomplete[each]
+        for table_id in due:
+            del self._gap_checks_due[table_id]
         gaps = archive.gaps(self.id)
-        doubtful, self._doubtful = self._doubtful, []
-        for times in doubtful:
-            self._compare(archive, times)
-        for table in [self.tables[each] for each in due]:
-            last = table.followed or self._first(archive, table.id)
-            mine = [
+        doubtful, self._suspect_periods = self._suspect_periods, []
+        for period in doubtful:
+            self._queue_comparison(archive, period)
+        for table in [self.tables[table_id] for table_id in due]:
+            last = table.followed or self._first_event(archive, table.id)
+            table_gaps = [
                 gap
                 for gap in gaps
-                if gap.table == table.id and recalls.missing_key(gap) not in self._hopeless
+                if gap.table == table.id
+                and recalls.missing_finding_key(gap) not in self._unrecoverable
             ]
-            checks, table.checks = table.checks, []
-            checks += [want for want in tuple(table.wants) if want.swept]
-            table.wants = deque([*recalls.wants(table.id, mine, last, table.state), *checks])
+            comparisons, table.comparisons = table.comparisons, []
+            comparisons += [want for want in tuple(table.wants) if want.compare]
+            table.wants = deque(
+                [*recalls.wanted_events(table.id, table_gaps, last, table.state), *comparisons]
+            )
 
-    def _compare(self, archive: Archive, doubtful: _Doubtful) -> None:
-        """Have the events of these times told again, so that what was changed is named."""
+    def _queue_comparison(self, archive: RecordArchive, period: _SuspectPeriod) -> None:
+        """Recall the events of this period, so that changed ones are identified."""
         for table in list(self.tables.values()):
-            if table.state is None or table.state.boot != doubtful.boot:
+            if table.state is None or table.state.boot != period.boot:
                 continue
             query = Query(
                 sites=(self.id,),
                 tables=(table.id,),
                 kinds=("event",),
-                since=doubtful.since,
-                until=doubtful.until,
+                since=period.since,
+                until=period.until,
                 order="latest",
-                limit=COMPARED,
+                limit=MAX_COMPARED_EVENTS,
             )
-            told = [row.record for row in archive.find(query)]
-            table.checks += recalls.again(table.id, told, PAGE)
+            events = [row.record for row in archive.find(query)]
+            table.comparisons += recalls.recompare(table.id, events, COMPARE_PAGE_EVENTS)
 
-    def _first(self, archive: Archive, table: str) -> Record | None:
-        """Where to begin while it is not remembered how far a table was followed: at the first
-        event that is here. What comes again is not kept again.
+    def _first_event(self, archive: RecordArchive, table: str) -> ArchiveRecord | None:
+        """Return the first archived event of a table: the start if no position is saved. Events
+        received again are not stored again.
         """
         query = Query(sites=(self.id,), tables=(table,), kinds=("event",), limit=1)
         return next((row.record for row in archive.find(query)), None)
 
-    def _hear_answer(self, taken: Taken, table: HeardTable, body: bytes, now: str) -> None:
+    def _on_reply(
+        self, message: PendingMessage, table: RecordedTable, body: bytes, now: str
+    ) -> None:
         try:
-            answer = _answer.decode(body)
-            events = [event(self.id, bytes(each), now, table.id) for each in answer.events]
+            reply = _answer.decode(body)
+            events = [
+                event_record(self.id, bytes(event_), now, table.id) for event_ in reply.events
+            ]
         except (ValueError, RecursionError) as error:
             raise BadMessageError(str(error)) from None
-        taken.records = events
-        asked = None if table.question is None else table.question.subject_of(answer.id)
-        if asked is None:
+        message.records = events
+        question = None if table.question is None else table.question.subject_of(reply.id)
+        if question is None:
             return
         table.question = None
-        if not answer.ok:
-            if self.trouble != answer.error:
-                self._log.warning("a recall is refused", table=table.id, reason=answer.error)
-            self.trouble = answer.error
-            if asked.want is not None:
+        if not reply.ok:
+            if self.trouble != reply.error:
+                self._log.warning("a recall is refused", table=table.id, reason=reply.error)
+            self.trouble = reply.error
+            if question.want is not None:
                 table.wants.clear()
-                self._look_at(table, RECALL_TIMEOUT_SECONDS)
+                self._schedule_gap_check(table, RECALL_TIMEOUT_SECONDS)
             return
         self.trouble = None
-        if asked.want is None:
-            if answer.chain is not None:
-                self._prove(asked, answer.chain, table.state.boot if table.state else "")
+        if question.want is None:
+            if reply.chain is not None:
+                self._check_chain(question, reply.chain, table.state.boot if table.state else "")
             return
-        if table.wants and table.wants[0] == asked.want:
+        if table.wants and table.wants[0] == question.want:
             table.wants.popleft()
-        if asked.want.last is None and events:
-            taken.kept = partial(setattr, table, "followed", events[-1])
-        follows = recalls.answered(asked.want, events, table.state, now)
-        table.wants.extendleft(reversed(follows.wants))
-        self._find(follows.findings)
-        for each in events:
-            table.reached[each.boot] = max(each.seq, table.reached.get(each.boot, 0))
+        if question.want.last is None and events:
+            message.on_stored = partial(setattr, table, "followed", events[-1])
+        outcome = recalls.evaluate_reply(question.want, events, table.state, now)
+        table.wants.extendleft(reversed(outcome.wants))
+        self._record_findings(outcome.findings)
+        for event_ in events:
+            table.reached[event_.boot] = max(event_.seq, table.reached.get(event_.boot, 0))
 
-    def look_for_settled(self, archive: Archive) -> None:
-        """Take back the alerts of findings that a person has settled, and show what statistics have
-        found beside the recording. It runs in a thread.
+    def check_settled(self, archive: RecordArchive) -> None:
+        """Clear the alerts of findings that a person has settled, and queue new findings of the
+        statistics. Runs in a thread.
         """
         rows = archive.find(
             Query(
                 sites=(self.id,),
                 kinds=("finding",),
-                types=(SETTLED, *ADVICE),
-                after=self._settled,
+                types=(SETTLED, *STATISTICS_FINDINGS),
+                after=self._settled_number,
                 order="number",
             )
         )
         for row in rows:
-            self._settled = row.number
+            self._settled_number = row.number
             if row.record.type != SETTLED:
-                if row.number > self._begun and not self._stands_for(row.record):
-                    self._advice.append(row.record)
+                if row.number > self._start_number and not self._is_shown(row.record):
+                    self._new_statistics.append(row.record)
                 continue
-            told = msgspec.json.decode(row.record.body)
-            if told["what"] == KEY_CHANGED and told.get("person"):
-                self._vouched.append(key_of(told["finding"]))
-            name = alert_name(told["what"], told["finding"])
-            self._open.discard(name)
-            self._advice = [
-                each for each in self._advice if alert_name(each.type, each.key) != name
+            settlement = msgspec.json.decode(row.record.body)
+            if settlement["what"] == KEY_CHANGED and settlement.get("person"):
+                self._vouched.append(changed_key(settlement["finding"]))
+            name = alert_id(settlement["what"], settlement["finding"])
+            self._open_alerts.discard(name)
+            self._new_statistics = [
+                record
+                for record in self._new_statistics
+                if alert_id(record.type, record.key) != name
             ]
             topic = self._topic(f"alert/{name}")
-            if self._standing.pop(topic, None) is not None:
-                self._over.append(topic)
+            if self._alerts.pop(topic, None) is not None:
+                self._cleared_topics.append(topic)
 
-    # What is proved
+    # Proofs
 
-    def remember(self, archive: Archive) -> None:
-        """Take up what was proved and found before."""
-        self._begun = archive.newest()
-        opened = open_findings(archive, (self.id,))
-        self._open = {alert_name(record.type, record.key) for _, record in opened}
-        for _, record in opened[-SHOWN:]:
-            self.stand(record)
-        kept = archive.recall(f"proofs:{self.id}")
-        if kept is not None:
-            remembered = msgspec.json.decode(kept, type=_Remembered)
-            self._proofs, self._followed = remembered.proofs, remembered.followed
+    def restore(self, archive: RecordArchive) -> None:
+        """Restore the saved state and the open findings of previous runs."""
+        self._start_number = archive.newest_number()
+        findings = open_findings(archive, (self.id,))
+        self._open_alerts = {alert_id(record.type, record.key) for _, record in findings}
+        for _, record in findings[-MAX_RESTORED_ALERTS:]:
+            self.raise_alert(record)
+        saved = archive.load_value(f"proofs:{self.id}")
+        if saved is not None:
+            state = msgspec.json.decode(saved, type=_SavedState)
+            self._proofs, self._followed = state.proofs, state.followed
 
-    def proved(self) -> tuple[str, bytes]:
-        """What is to be remembered of it."""
+    def snapshot(self) -> tuple[str, bytes]:
+        """Return the name and the value of the state to save."""
         for table in self.tables.values():
-            if (at := table.followed) is not None:
-                self._followed[table.id] = msgspec.structs.replace(at, body=b"")
-        body = _Remembered(proofs=self._proofs, followed=self._followed)
+            if (event := table.followed) is not None:
+                self._followed[table.id] = msgspec.structs.replace(event, body=b"")
+        body = _SavedState(proofs=self._proofs, followed=self._followed)
         return f"proofs:{self.id}", msgspec.json.encode(body)
 
-    def _hear_checkpoint(self, node: str, body: bytes) -> None:
-        said = read_checkpoint(body)
-        if said is None:
+    def _on_checkpoint(self, node: str, body: bytes) -> None:
+        checkpoint = read_checkpoint(body)
+        if checkpoint is None:
             return
-        keys = self._pinned.get(node, ())
-        key = said.key if said.key in keys else next(iter(keys), None)
+        keys = self._configured_keys.get(node, ())
+        key = checkpoint.key if checkpoint.key in keys else next(iter(keys), None)
         name = node if len(keys) < 2 else f"{node}/{key}"
-        before = self._proofs.get(name, proofs.Proof())
+        previous = self._proofs.get(name, proofs.JournalProof())
         if key is not None:
-            before = proofs.trusting(before, key)
-        proof, found = proofs.heard(before, said, node)
-        if proof.key != before.key:
+            previous = proofs.trust_key(previous, key)
+        proof, findings = proofs.check_checkpoint(previous, checkpoint, node)
+        if proof.key != previous.key:
             self._log.warning(
                 "a key is believed at first sight",
                 node=node,
@@ -541,170 +568,185 @@ class Site:
                 remedy="compare it with the machine of the daemon and name it in keys of [archive]",
             )
         self._proofs[name] = proof
-        self._doubt(before, found, said.boot)
-        self._find(found)
-        self._unproved[name] = said.boot
-        self._sweep(said.boot)
+        self._queue_suspect_period(previous, findings, checkpoint.boot)
+        self._record_findings(findings)
+        self._unchecked[name] = checkpoint.boot
+        self._sweep(checkpoint.boot)
 
     def _sweep(self, boot: str) -> None:
-        """Compare some events of a daemon anew after each checkpoint, round and round."""
+        """Compare some events of a daemon after each checkpoint, cyclically."""
         idle = [
-            each
-            for each in self.tables.values()
-            if each.state is not None
-            and each.state.boot == boot
-            and boot in each.reached
-            and not each.wants
-            and each.question is None
+            candidate
+            for candidate in self.tables.values()
+            if candidate.state is not None
+            and candidate.state.boot == boot
+            and boot in candidate.reached
+            and not candidate.wants
+            and candidate.question is None
         ]
-        for table in sorted(idle, key=lambda each: each.sweeps)[:SWEPT]:
-            run, first = table.swept or (boot, 1)
+        for table in sorted(idle, key=lambda candidate: candidate.sweep_count)[:SWEEP_TABLES]:
+            run, first = table.sweep_position or (boot, 1)
             reached = table.reached[boot]
             if run != boot or first > reached:
                 first = 1
-            last = min(first + PAGE - 1, reached)
-            table.swept = (boot, last + 1)
-            table.sweeps += 1
-            want = recalls.Want(table=table.id, boot=boot, first=first, last=last, swept=True)
+            last = min(first + COMPARE_PAGE_EVENTS - 1, reached)
+            table.sweep_position = (boot, last + 1)
+            table.sweep_count += 1
+            want = recalls.WantedEvents(
+                table=table.id, boot=boot, first=first, last=last, compare=True
+            )
             table.wants.append(want)
 
-    def _prove(self, asked: recalls.Question, links: tuple[proofs.Link, ...], boot: str) -> None:
-        before, node = self._proofs[asked.node], asked.node.partition("/")[0]
-        self._proofs[asked.node], found = proofs.answered(before, links, node, asked.marks)
-        self._doubt(before, found, boot)
-        self._find(found)
+    def _check_chain(
+        self, question: recalls.RecallQuestion, links: tuple[proofs.ChainLink, ...], boot: str
+    ) -> None:
+        previous, node = self._proofs[question.node], question.node.partition("/")[0]
+        self._proofs[question.node], findings = proofs.check_chain(
+            previous, links, node, question.marks
+        )
+        self._queue_suspect_period(previous, findings, boot)
+        self._record_findings(findings)
 
-    def _doubt(self, proof: proofs.Proof, found: tuple[Finding, ...], boot: str) -> None:
-        """Where a journal was changed, compare its events anew from the last mark that holds."""
-        for each in found:
-            if each.what in ("journal_rewritten", "journal_cut", "journal_rolled_back"):
-                wrong = each.evidence.get("signed") or each.evidence["said"]
-                holds = proofs.good(proof, wrong["position"])
-                since = None if holds is None else utc(moment(holds.time) - BEFORE)
-                last = proof.marks[-1].time if proof.marks else wrong["time"]
-                self._doubtful.append(_Doubtful(boot, since, utc(moment(last) + 1)))
-                self.look_for_gaps()
+    def _queue_suspect_period(
+        self, proof: proofs.JournalProof, findings: tuple[RecorderFinding, ...], boot: str
+    ) -> None:
+        """If a journal was changed, queue its events since the last good mark for comparison."""
+        for finding in findings:
+            if finding.what in ("journal_rewritten", "journal_cut", "journal_rolled_back"):
+                changed = finding.evidence.get("signed") or finding.evidence["said"]
+                good = proofs.last_good_mark(proof, changed["position"])
+                since = None if good is None else utc(moment(good.time) - STORE_LAG_SECONDS)
+                last = proof.marks[-1].time if proof.marks else changed["time"]
+                self._suspect_periods.append(_SuspectPeriod(boot, since, utc(moment(last) + 1)))
+                self.schedule_gap_checks()
 
     @property
     def unvouched(self) -> list[str]:
-        """Nodes whose key is believed at first sight."""
+        """Return the nodes whose key is trusted only because it came first."""
         return sorted(
             node
             for node, proof in list(self._proofs.items())
             if proof.key is not None
             and not proof.vouched
-            and node.partition("/")[0] not in self._pinned
+            and node.partition("/")[0] not in self._configured_keys
         )
 
-    # What is found
+    # Findings
 
-    def differ(self, kept: Record, said: Record) -> None:
-        """Something was said twice, and differently."""
-        if kept.kind in ("checkpoint", "finding"):
-            return  # the same position at another time; the same finding again
-        event_differs = kept.kind == "event"
-        found = Finding(
-            what="event_differs" if event_differs else "record_differs",
+    def on_conflict(self, stored: ArchiveRecord, received: ArchiveRecord) -> None:
+        """Record that two messages with the same key differ."""
+        if stored.kind in ("checkpoint", "finding"):
+            return  # the same position at another time, or the same finding again
+        is_event = stored.kind == "event"
+        finding = RecorderFinding(
+            what="event_differs" if is_event else "record_differs",
             detail=(
-                f"{kept.table}: event {kept.seq} of run {kept.boot} says something else than it "
-                f"said at {kept.heard}. The journal was edited, or somebody else speaks for the "
-                "table: keep the journal, and run `novamas verify` on it"
-                if event_differs
-                else f"{kept.kind} {kept.key} says something else than at {kept.heard}"
+                f"{stored.table}: event {stored.seq} of run {stored.boot} differs from the one "
+                f"received at {stored.heard}. The journal was edited, or another client publishes "
+                "for the table: keep the journal, and run `novamas verify` on it"
+                if is_event
+                else f"{stored.kind} {stored.key} differs from the one received at {stored.heard}"
             ),
-            name=f"{kept.key}:{alert_key(Place('', '', ''), said.body)}",
-            evidence={"archived": shown(kept.body), "said": shown(said.body)},
-            table=kept.table,
-            node=kept.node,
-            boot=kept.boot,
-            seq=kept.seq,
+            name=f"{stored.key}:{alert_key(TopicPlace('', '', ''), received.body)}",
+            evidence={"archived": body_text(stored.body), "said": body_text(received.body)},
+            table=stored.table,
+            node=stored.node,
+            boot=stored.boot,
+            seq=stored.seq,
         )
-        self._find((found,))
+        self._record_findings((finding,))
 
-    def _find(self, found: tuple[Finding, ...]) -> None:
+    def _record_findings(self, findings: tuple[RecorderFinding, ...]) -> None:
         now = utc(time.time())
-        for each in found:
-            record = finding_record(each, self.id, now)
-            self.taken.append(Taken([record]))
-            if each.what == "events_missing":
-                self._hopeless.add(record.key)
-        if found:
+        for finding in findings:
+            record = finding_record(finding, self.id, now)
+            self.pending.append(PendingMessage([record]))
+            if finding.what == "events_missing":
+                self._unrecoverable.add(record.key)
+        if findings:
             self._wake()
 
     @property
-    def shown(self) -> int:
-        """How many findings stand as alerts."""
-        return len(self._standing.keys() - {self._stalled})
+    def shown_alerts(self) -> int:
+        """Return the number of findings shown as alerts."""
+        return len(self._alerts.keys() - {self._stalled_topic})
 
-    def tell(self, record: Record) -> None:
-        """A finding was kept for the first time: log it, and show it."""
-        self.found += 1
-        self._log.error("finding", what=record.type, detail=self.stand(record), key=record.key)
+    def report_finding(self, record: ArchiveRecord) -> None:
+        """Log and show a finding that was stored for the first time."""
+        self.finding_count += 1
+        self._log.error(
+            "finding", what=record.type, detail=self.raise_alert(record), key=record.key
+        )
 
-    def stand_again(self, opened: Iterable[Record], before: int) -> None:
-        """Show the findings that nobody had settled when the archive had ``before`` records. Who
-        settles one meanwhile is looked for from there on.
+    def restore_alerts(self, findings: Iterable[ArchiveRecord], number: int) -> None:
+        """Show the findings that were open when the archive had ``before`` records; settlements are
+        read from there on.
         """
-        for record in opened:
-            self.stand(record)
-        self._settled = min(self._settled, before)
+        for record in findings:
+            self.raise_alert(record)
+        self._settled_number = min(self._settled_number, number)
 
-    def _stands_for(self, record: Record) -> bool:
-        """Whether the alert of a finding is shown."""
-        return self._topic(f"alert/{alert_name(record.type, record.key)}") in self._standing
+    def _is_shown(self, record: ArchiveRecord) -> bool:
+        return self._topic(f"alert/{alert_id(record.type, record.key)}") in self._alerts
 
-    def stand(self, record: Record) -> str | None:
-        """Show a finding as an alert from now on. Returns what it says."""
-        told, topic = alert(record), self._topic(f"alert/{alert_name(record.type, record.key)}")
-        self._standing[topic] = msgspec.json.encode(told)
-        self.connection.retain(topic, self._standing[topic])
-        self._open.add(told.alert)
-        return told.detail
+    def raise_alert(self, record: ArchiveRecord) -> str | None:
+        """Publish the alert of a finding. Return its detail."""
+        alert, topic = (
+            finding_alert(record),
+            self._topic(f"alert/{alert_id(record.type, record.key)}"),
+        )
+        self._alerts[topic] = msgspec.json.encode(alert)
+        self.connection.retain(topic, self._alerts[topic])
+        self._open_alerts.add(alert.alert)
+        return alert.detail
 
     @property
-    def _stalled(self) -> str:
-        return self._topic(f"alert/{STALLED.replace('_', '-')}")
+    def _stalled_topic(self) -> str:
+        return self._topic(f"alert/{ARCHIVE_STALLED.replace('_', '-')}")
 
-    def stall(self, reason: str | None) -> None:
-        """Show that the archive takes nothing, and why; None: it takes records again."""
-        topic = self._stalled
+    def set_stalled(self, reason: str | None) -> None:
+        """Raise the alert that the archive cannot store records; clear it if ``reason`` is None."""
+        topic = self._stalled_topic
         if reason is None:
-            if self._standing.pop(topic, None) is not None:
+            if self._alerts.pop(topic, None) is not None:
                 self.connection.retain(topic, b"")
             return
-        before = self._standing.get(topic)
-        raised = utc(time.time()) if before is None else _raised.decode(before).raised
-        self._standing[topic] = msgspec.json.encode(stalled(reason, raised))
-        self.connection.retain(topic, self._standing[topic])
-        self.herald.retain(topic, self._standing[topic])
+        current = self._alerts.get(topic)
+        raised = utc(time.time()) if current is None else _raised.decode(current).raised
+        self._alerts[topic] = msgspec.json.encode(stalled_alert(reason, raised))
+        self.connection.retain(topic, self._alerts[topic])
+        self.alert_connection.retain(topic, self._alerts[topic])
 
-    def acknowledge(self, batch: list[Taken]) -> None:
-        """What came on this connection is kept."""
-        self.connection.acknowledge(sum(each.came == self._came for each in batch))
+    def acknowledge(self, batch: list[PendingMessage]) -> None:
+        """Acknowledge the stored messages that arrived on the current connection."""
+        self.connection.acknowledge(sum(message.link == self._link_number for message in batch))
 
-    def status(self, word: str) -> bytes:
-        """What is retained of the recorder itself."""
+    def status_body(self, word: str) -> bytes:
+        """Return the recorder's retained status."""
         return msgspec.json.encode(NodeStatus(word, self._boot))
 
     @property
-    def farewell(self) -> dict[str, bytes]:
-        """What is published last."""
-        return {self._topic("status"): self.status("offline")}
+    def last_messages(self) -> dict[str, bytes]:
+        """Return the retained messages to publish at shutdown."""
+        return {self._topic("status"): self.status_body("offline")}
 
     def _topic(self, leaf: str) -> str:
         return f"{self.roots[0]}/node/{self.node}/{leaf}"
 
-    def _table(self, root: str, table: str) -> HeardTable:
+    def _table(self, root: str, table: str) -> RecordedTable:
         if table not in self.tables:
-            made = self.tables[table] = HeardTable(table, f"{root}/{table}")
-            made.followed = self._followed.get(table)
-            self.look_for_gaps()
+            created = self.tables[table] = RecordedTable(table, f"{root}/{table}")
+            created.followed = self._followed.get(table)
+            self.schedule_gap_checks()
         return self.tables[table]
 
-    def _tell_bad(self, topic: str, reason: str) -> None:
-        self.bad += 1
-        if time.monotonic() - self._told >= QUIET:
-            self._told = time.monotonic()
+    def _log_bad_message(self, topic: str, reason: str) -> None:
+        self.bad_count += 1
+        if time.monotonic() - self._bad_logged_at >= BAD_MESSAGE_LOG_INTERVAL_SECONDS:
+            self._bad_logged_at = time.monotonic()
             self._log.warning(
-                "a message cannot be read", topic=ascii(topic[:200]), reason=reason, bad=self.bad
+                "a message cannot be read",
+                topic=ascii(topic[:200]),
+                reason=reason,
+                bad=self.bad_count,
             )

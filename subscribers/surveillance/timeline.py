@@ -1,4 +1,4 @@
-"""Rounds as blocks on a line of time, and what is marked on it. Without clock or I/O."""
+"""Rounds as blocks on a timeline, and marks outside rounds. No clock, no I/O."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 import msgspec
 
-from subscribers.surveillance.archive import Row
-from subscribers.surveillance.items import KINDS, MARKS, Mark
+from subscribers.surveillance.archive import ArchiveRow
+from subscribers.surveillance.items import EVENT_MARKS, KIND_MARKS, Mark
 
-TYPES = ("round.opened", *MARKS)
-"""The types of events of which a timeline is made."""
-RANK: tuple[Mark, ...] = ("result", "corrected", "unresolved", "void")
-"""What a round is drawn as: the last of these that it has."""
+TIMELINE_TYPES = ("round.opened", *EVENT_MARKS)
+"""Event types that a timeline is made of."""
+MARK_RANK: tuple[Mark, ...] = ("result", "corrected", "unresolved", "void")
+"""A round's mark is the last of these that it has."""
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True):
+class RoundBlock(msgspec.Struct, frozen=True, kw_only=True):
     """A round. Times as on the wire."""
 
     table: str
@@ -24,13 +24,13 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     begin: str
     end: str
     mark: Mark
-    """What became of it; ``other`` while nothing did."""
+    """The outcome, or ``other``."""
     marks: tuple[Mark, ...]
-    """What else there was in it."""
+    """Other marks in the round."""
 
 
-class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """What belongs to no round."""
+class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A mark outside any round."""
 
     table: str
     time: str
@@ -39,49 +39,53 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """What is drawn."""
+    """Blocks and points to draw."""
 
-    blocks: tuple[Block, ...]
-    points: tuple[Point, ...]
+    blocks: tuple[RoundBlock, ...]
+    points: tuple[TimelinePoint, ...]
 
 
-def timeline(rows: Iterable[Row]) -> Timeline:
-    """The rounds of these events, and what belongs to none."""
-    blocks: dict[tuple[str, int, int], Block] = {}
+def timeline(rows: Iterable[ArchiveRow]) -> Timeline:
+    """Return the rounds of these events, and the points outside rounds."""
+    blocks: dict[tuple[str, int, int], RoundBlock] = {}
     points = []
     for row in rows:
-        each = row.record
+        record = row.record
         mark = (
-            MARKS.get(each.type, "other") if each.kind == "event" else KINDS.get(each.kind, "other")
+            EVENT_MARKS.get(record.type, "other")
+            if record.kind == "event"
+            else KIND_MARKS.get(record.kind, "other")
         )
-        if each.round == 0 or each.kind == "access":
-            point = Point(table=each.table, time=each.time, mark=mark, number=row.number)
+        if record.round == 0 or record.kind == "access":
+            point = TimelinePoint(
+                table=record.table, time=record.time, mark=mark, number=row.number
+            )
             points.append(point)
             continue
-        place = each.table, each.session, each.round
-        found = blocks.get(place)
-        if found is None:
-            found = Block(
-                table=each.table,
-                session=each.session,
-                round=each.round,
-                begin=each.time,
-                end=each.time,
+        round_key = record.table, record.session, record.round
+        block = blocks.get(round_key)
+        if block is None:
+            block = RoundBlock(
+                table=record.table,
+                session=record.session,
+                round=record.round,
+                begin=record.time,
+                end=record.time,
                 mark="other",
                 marks=(),
             )
-        blocks[place] = msgspec.structs.replace(
-            found,
-            begin=min(found.begin, each.time),
-            # a correction may come hours later, and the round did not last so long
-            end=found.end if mark == "corrected" else max(found.end, each.time),
-            mark=max(found.mark, mark, key=_rank),
-            marks=found.marks
-            if mark in ("other", "result", *found.marks)
-            else (*found.marks, mark),
+        blocks[round_key] = msgspec.structs.replace(
+            block,
+            begin=min(block.begin, record.time),
+            # a correction may come hours after the round ended
+            end=block.end if mark == "corrected" else max(block.end, record.time),
+            mark=max(block.mark, mark, key=_rank),
+            marks=block.marks
+            if mark in ("other", "result", *block.marks)
+            else (*block.marks, mark),
         )
     return Timeline(blocks=tuple(blocks.values()), points=tuple(points))
 
 
 def _rank(mark: Mark) -> int:
-    return RANK.index(mark) if mark in RANK else -1
+    return MARK_RANK.index(mark) if mark in MARK_RANK else -1

@@ -1,4 +1,4 @@
-"""A time as a person writes it. Without clock or I/O."""
+"""Parses times as a person writes them. No clock, no I/O."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
 
 
 class TimeError(ValueError):
-    """What was written is no time. The message says what to write instead."""
+    """The text is not a time. The message states what to write instead."""
 
 
 def time_of(text: str, now: datetime) -> str:
-    """A time as a person writes it, as the wire does: ``1h`` (so long ago), ``21:30`` (the last
-    time that it was), a date, or ISO 8601, on the clock of this machine where it names no zone.
-    Raises :class:`TimeError`.
+    """Return a person's time as a wire time: ``1h`` (ago), ``21:30`` (the most recent one), a date,
+    or ISO 8601, local unless it names a zone. Raise :class:`TimeError`.
     """
-    given = text.strip()
+    stripped = text.strip()
     try:
-        if found := _AGO.fullmatch(given):
-            moment = now - timedelta(**{_UNITS[found[2]]: int(found[1])})
-        elif found := _CLOCK.fullmatch(given):
-            hour, minute, second = (int(each or 0) for each in found.groups())
+        if match := _AGO.fullmatch(stripped):
+            moment = now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+        elif match := _CLOCK.fullmatch(stripped):
+            hour, minute, second = (int(part or 0) for part in match.groups())
             moment = now.replace(hour=hour, minute=minute, second=second, microsecond=0)
             moment -= timedelta(days=moment > now)
         else:
-            moment = datetime.fromisoformat(given)
+            moment = datetime.fromisoformat(stripped)
         return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     except (ValueError, OverflowError):
         raise TimeError(
-            f"{text!r} is no time; write 1h or 30m (so long ago), 21:30, 2026-11-22, "
+            f"{text!r} is not a time; write 1h or 30m (ago), 21:30, 2026-11-22, "
             "2026-11-22T21:30 or 2026-11-22T20:30:00Z"
         ) from None

@@ -1,4 +1,4 @@
-"""Counts how long an archive is recorded, and removes once a day what its policy says."""
+"""Counts the archive's recording time, and applies its retention policy once a day."""
 
 from __future__ import annotations
 
@@ -11,100 +11,100 @@ import msgspec
 
 from controller.contract.times import utc
 from devices.log import structlog
-from subscribers.surveillance.archive import Archive
+from subscribers.surveillance.archive import RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.retention import (
-    DAY,
-    STATE,
-    Count,
-    Due,
+    DAY_SECONDS,
+    STATE_NAME,
+    DueRemoval,
     Policy,
-    counted,
-    due,
-    read,
-    removed,
+    RecordingAge,
+    advance_age,
+    decode_age,
+    due_removals,
+    removal_record,
 )
 from subscribers.surveillance.settings import SurveillanceSettings
 
-EVERY = 3600.0
-"""Seconds between two looks; at most so many are not counted if the recorder is killed."""
-AGAIN = 60.0
-"""Seconds until the next attempt where the archive cannot be used."""
+CHECK_INTERVAL_SECONDS = 3600.0
+"""Interval for counting; this much may be lost if the recorder is killed."""
+RETRY_DELAY_SECONDS = 60.0
+"""Delay after which an unusable archive is tried again."""
 
 
 class Upkeep:
-    """The upkeep of an archive by its recorder. ``began``: now, on the clock that nobody can set,
-    in seconds. Raises :class:`ArchiveError`, as its method.
+    """Upkeep of an archive by its recorder. ``began``: the current monotonic time in seconds. The
+    constructor and the method raise :class:`ArchiveError`.
     """
 
     def __init__(
-        self, archive: Archive, policy: Policy, site: str, node: str, began: float
+        self, archive: RecordArchive, policy: Policy, site: str, node: str, began: float
     ) -> None:
         self._archive, self._policy, self._site, self._node = archive, policy, site, node
-        self._count = read(archive.recall(STATE))
-        self._seen = began
-        self._pruned: int | None = None
+        self._age = decode_age(archive.load_value(STATE_NAME))
+        self._counted_until = began
+        self._pruned_at: int | None = None
 
-    def look(self, now: float, time: str) -> list[Due]:
-        """Count on until ``now``, on the same clock; remove what is due, once a day. ``time``: the
-        same moment, UTC as the wire has it. Returns what was removed.
+    def run_once(self, now: float, time: str) -> list[DueRemoval]:
+        """Count the time until ``now``, on the same clock; once a day remove what is due. ``time``:
+        the same moment, UTC in wire format. Return the removals.
         """
-        seconds = int(now - self._seen)
-        count = counted(self._count, seconds, self._archive.newest(), time)
-        self._archive.remember(STATE, msgspec.json.encode(count))
-        self._count, self._seen = count, self._seen + seconds
-        if self._pruned is not None and count.counted - self._pruned < DAY:
+        seconds = int(now - self._counted_until)
+        age = advance_age(self._age, seconds, self._archive.newest_number(), time)
+        self._archive.save_value(STATE_NAME, msgspec.json.encode(age))
+        self._age, self._counted_until = age, self._counted_until + seconds
+        if self._pruned_at is not None and age.counted - self._pruned_at < DAY_SECONDS:
             return []
-        done = prune(self._archive, self._policy, count, self._site, self._node, time)
-        self._pruned = count.counted
-        return done
+        removals = prune(self._archive, self._policy, age, self._site, self._node, time)
+        self._pruned_at = age.counted
+        return removals
 
 
 def prune(
-    archive: Archive, policy: Policy, count: Count, site: str, node: str, time: str
-) -> list[Due]:
-    """Remove what is due; each removal is recorded first. Returns what was removed. Raises
+    archive: RecordArchive, policy: Policy, age: RecordingAge, site: str, node: str, time: str
+) -> list[DueRemoval]:
+    """Remove what is due; each removal is recorded first. Return the removals. Raise
     :class:`ArchiveError`.
     """
-    found = due(archive, policy, count)
-    for each in found:
-        archive.keep([removed(each, site, node, time)])
-        archive.drop(each.removal)
-    return found
+    removals = due_removals(archive, policy, age)
+    for removal in removals:
+        archive.store([removal_record(removal, site, node, time)])
+        archive.remove(removal.removal)
+    return removals
 
 
-class Recorded(Protocol):
-    """Lets wait until something was recorded."""
+class RecordWaiter(Protocol):
+    """Lets a task wait for new records."""
 
     async def beyond(self, number: int) -> None:
-        """Wait for a record of a larger number."""
+        """Wait for a record with a larger number."""
 
 
-async def look_after(settings: SurveillanceSettings, recorded: Recorded) -> None:
-    """Look after the archive of a recorder, beside the recording, from its first record on."""
+async def run_upkeep(settings: SurveillanceSettings, recorded: RecordWaiter) -> None:
+    """Maintain the archive of a recorder, beside the recording, once it has a record."""
     log, began = structlog.get_logger(), time.monotonic()
     await recorded.beyond(0)
     reason = ""
-    place, policy, site = settings.archive, settings.keep_days, settings.sites[0].id
+    location, policy, site = settings.archive, settings.keep_days, settings.sites[0].id
     while True:
         try:
-            with closing(await asyncio.to_thread(open_archive, place)) as archive:
+            with closing(await asyncio.to_thread(open_archive, location)) as archive:
                 upkeep = Upkeep(archive, policy, site, settings.node, began)
                 while True:
                     began, now = time.monotonic(), utc(time.time())
-                    removals = await asyncio.to_thread(upkeep.look, began, now)
+                    removals = await asyncio.to_thread(upkeep.run_once, began, now)
                     reason = ""
-                    for done in removals:
+                    for removal in removals:
                         log.info(
                             "records were removed, their time is over",
-                            kind=done.removal.kind,
-                            records=done.count,
-                            until=done.mark.time,
+                            kind=removal.removal.kind,
+                            records=removal.count,
+                            until=removal.mark.time,
                         )
-                    await asyncio.sleep(EVERY)
+                    await asyncio.sleep(CHECK_INTERVAL_SECONDS)
         except ArchiveError as error:
             if str(error) != reason:
                 reason = str(error)
                 log.warning("the archive cannot be looked after", reason=reason)
-            await asyncio.sleep(AGAIN)
+            await asyncio.sleep(RETRY_DELAY_SECONDS)

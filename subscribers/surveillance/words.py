@@ -1,4 +1,4 @@
-"""The surveillance room's own words, in five languages: ``words.toml``. All others are in the
+"""Texts of the surveillance room in five languages, from ``words.toml``. All other texts are in the
 contract's catalogue.
 """
 
@@ -15,27 +15,29 @@ from controller.contract.messages.messages import ENGLISH
 
 @cache
 def words() -> Mapping[str, Mapping[str, str]]:
-    """Key -> language -> text."""
+    """Return the texts: key -> language -> text."""
     page = (files("subscribers.surveillance") / "words.toml").read_text(encoding="utf-8")
     groups = msgspec.toml.decode(page, type=dict[str, dict[str, dict[str, str]]])
-    return {f"{group}.{name}": of for group, found in groups.items() for name, of in found.items()}
+    return {
+        f"{group}.{name}": texts for group, names in groups.items() for name, texts in names.items()
+    }
 
 
 def own(key: str, language: str, /, **fields: object) -> str:
-    """A text, filled in; a field that is not given is empty. A word of the wire that only a newer
-    release knows is shown as it is.
+    """Return a text with its fields filled in; a missing field is empty. A wire word of a newer
+    release is returned as it is.
     """
-    found = words().get(key)
-    if found is None:
+    texts = words().get(key)
+    if texts is None:
         return key.partition(".")[2].replace("_", " ")
-    return found.get(language, found[ENGLISH]).format_map(_Fields(fields)).strip(" :·,")
+    return texts.get(language, texts[ENGLISH]).format_map(_Fields(fields)).strip(" :·,")
 
 
 def all_of(language: str, *groups: str) -> dict[str, str]:
-    """Every text of these groups in a language, for the page's script."""
+    """Return every text of these groups in one language, for the page's script."""
     return {
-        key: of.get(language, of[ENGLISH])
-        for key, of in words().items()
+        key: texts.get(language, texts[ENGLISH])
+        for key, texts in words().items()
         if key.partition(".")[0] in groups
     }
 

@@ -15,7 +15,7 @@ import msgspec
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.times import utc
 from devices.command_line import CommandLine, end_process
-from subscribers.surveillance.archive import Archive, Query
+from subscribers.surveillance.archive import Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video import subtitles
@@ -67,7 +67,7 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
-def _clip(archive: Archive, settings: PicturesSettings, arguments: argparse.Namespace) -> int:
+def _clip(archive: RecordArchive, settings: PicturesSettings, arguments: argparse.Namespace) -> int:
     made = clip_of(
         archive,
         _video(settings),
@@ -88,7 +88,9 @@ def _clip(archive: Archive, settings: PicturesSettings, arguments: argparse.Name
     return 3 if made.missing else 0
 
 
-def _subtitles(archive: Archive, settings: PicturesSettings, arguments: argparse.Namespace) -> int:
+def _subtitles(
+    archive: RecordArchive, settings: PicturesSettings, arguments: argparse.Namespace
+) -> int:
     video, table = _video(settings), arguments.table
     camera, folder = video.cameras.get(table, table), Path(video.folder).resolve()
     for path in arguments.recording:
@@ -126,10 +128,10 @@ def _since(begin: float, at: float) -> float:
     return at - begin
 
 
-def _bookmarks(archive: Archive, settings: PicturesSettings) -> int:
+def _bookmarks(archive: RecordArchive, settings: PicturesSettings) -> int:
     waiting = 0
     for name in settings.bookmarks:
-        kept = archive.recall(name_of(name))
+        kept = archive.load_value(name_of(name))
         if kept is None:
             print(f"{name}: not begun; start `novamas surveillance`")  # noqa: T201
             continue

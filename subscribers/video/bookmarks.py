@@ -18,7 +18,7 @@ from controller.contract.messages.messages import text, word
 from controller.contract.outcomes import AnyOutcome, hands
 from subscribers.cards import short
 from subscribers.display.permanency import said
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.words import who
 
 DEFAULT = (
@@ -72,7 +72,7 @@ def _event() -> msgspec.json.Decoder[events.AnyEvent]:
     return msgspec.json.Decoder(events.AnyEvent)
 
 
-def bookmark(record: Record, language: str) -> Bookmark | None:
+def bookmark(record: ArchiveRecord, language: str) -> Bookmark | None:
     """The bookmark of a record; None: it becomes none. What this release cannot read in full is
     named by its type, never left out.
     """

@@ -16,7 +16,7 @@ import msgspec
 
 from controller.contract.times import moment, utc
 from devices.new_file import named_in_errors, replace_file
-from subscribers.surveillance.archive import Archive, Query, Record
+from subscribers.surveillance.archive import ArchiveRecord, Query, RecordArchive
 from subscribers.video import subtitles
 from subscribers.video.bookmarks import EVENTS, bookmark
 from subscribers.video.errors import ClipError
@@ -53,7 +53,7 @@ class Clip(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def clip_of(
-    archive: Archive,
+    archive: RecordArchive,
     settings: VideoSettings,
     out: Path,
     *,
@@ -112,8 +112,8 @@ def clip_of(
 
 
 def of_round(
-    archive: Archive, site: str, table: str, session: int | None, number: int
-) -> tuple[Record, ...]:
+    archive: RecordArchive, site: str, table: str, session: int | None, number: int
+) -> tuple[ArchiveRecord, ...]:
     """The events of a round, by time. Raises :class:`ClipError`."""
     query = Query(
         sites=(site,),
@@ -123,7 +123,7 @@ def of_round(
         round=number,
         order="latest",
     )
-    found: list[Record] = []
+    found: list[ArchiveRecord] = []
     for row in archive.find(query):
         if found and row.record.session != found[0].session:
             break
@@ -139,7 +139,7 @@ def of_round(
     return tuple(found[opened:])
 
 
-def span(events: Sequence[Record]) -> tuple[float, float]:
+def span(events: Sequence[ArchiveRecord]) -> tuple[float, float]:
     """From the first of these events to the result of their round; without one, to the last."""
     ends = [each for each in events if each.type in ENDS] or [events[-1]]
     return moment(events[0].time), moment(ends[0].time)

@@ -18,7 +18,7 @@ import msgspec
 
 from controller.contract.times import moment, utc
 from devices.log import structlog
-from subscribers.surveillance.archive import Archive, Query, Row
+from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.video.bookmarks import Bookmark, bookmark
 from subscribers.video.errors import AwayError, RefusedError
@@ -90,7 +90,7 @@ class Delivery:
     def __init__(
         self,
         settings: BookmarkSettings,
-        opened: Callable[[], Archive],
+        opened: Callable[[], RecordArchive],
         ending: threading.Event,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -127,9 +127,9 @@ class Delivery:
             pause = min(LAST, pause * 2)
         self._receiver.close()
 
-    def _begin(self, archive: Archive) -> Progress:
+    def _begin(self, archive: RecordArchive) -> Progress:
         """Where it was; a new receiver begins with what happens from now on."""
-        kept = archive.recall(name_of(self._settings.id))
+        kept = archive.load_value(name_of(self._settings.id))
         if kept is not None:
             return msgspec.json.decode(kept, type=Progress)
         after = 0
@@ -138,10 +138,10 @@ class Delivery:
         for row in archive.find(Query(order="number", after=after)):
             after = row.number
         progress = Progress(after=after)
-        archive.remember(name_of(self._settings.id), msgspec.json.encode(progress))
+        archive.save_value(name_of(self._settings.id), msgspec.json.encode(progress))
         return progress
 
-    def _some(self, archive: Archive) -> None:
+    def _some(self, archive: RecordArchive) -> None:
         """What the archive has now, up to some; wait where it has nothing."""
         progress = self.progress
         query = Query(kinds=("event",), order="number", after=progress.after, limit=AT_ONCE)
@@ -158,7 +158,7 @@ class Delivery:
         if len(rows) < AT_ONCE:
             self._ending.wait(LOOK)
 
-    def _deliver(self, archive: Archive, mark: Bookmark) -> bool:
+    def _deliver(self, archive: RecordArchive, mark: Bookmark) -> bool:
         """Send it until it is taken or refused for good. False: we end before."""
         progress, pause = self.progress, FIRST
         while not self._ending.wait(max(0.0, self._next - time.monotonic())):
@@ -184,7 +184,7 @@ class Delivery:
             return True
         return False
 
-    def _away(self, archive: Archive, why: str, mark: Bookmark) -> None:
+    def _away(self, archive: RecordArchive, why: str, mark: Bookmark) -> None:
         progress, now = self.progress, time.monotonic()
         if why != progress.trouble or now - self._told >= REMIND:
             self._told = now
@@ -193,12 +193,12 @@ class Delivery:
         progress.trouble, progress.since = why, progress.since or utc(self._clock())
         self._keep(archive)
 
-    def _keep(self, archive: Archive) -> None:
-        archive.remember(name_of(self._settings.id), msgspec.json.encode(self.progress))
+    def _keep(self, archive: RecordArchive) -> None:
+        archive.save_value(name_of(self._settings.id), msgspec.json.encode(self.progress))
         self._kept = time.monotonic()
 
 
-def wanted(row: Row, settings: BookmarkSettings) -> Bookmark | None:
+def wanted(row: ArchiveRow, settings: BookmarkSettings) -> Bookmark | None:
     """The bookmark of a record, where this receiver is to have it."""
     record = row.record
     if record.site != settings.site or record.type not in settings.events:
@@ -217,7 +217,7 @@ def is_late(mark: Bookmark, now: float, after: float) -> bool:
 
 
 def beside(
-    receivers: Sequence[BookmarkSettings], opened: Callable[[], Archive]
+    receivers: Sequence[BookmarkSettings], opened: Callable[[], RecordArchive]
 ) -> Callable[[object], Coroutine[object, object, None]]:
     """What sends to all receivers beside the recorder, until it is cancelled. A receiver that does
     not answer then is not waited for.

@@ -28,14 +28,20 @@ from devices.log import structlog
 from subscribers.console.admission import Denied
 from subscribers.console.sessions import Session
 from subscribers.surveillance import pages
-from subscribers.surveillance.archive import Archive, Query, Row
-from subscribers.surveillance.asked import Asked, AskedError
+from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
-from subscribers.surveillance.finding import found, missing, round_rows
-from subscribers.surveillance.items import Item, item
+from subscribers.surveillance.items import ArchiveItem, item
+from subscribers.surveillance.lookup import find_records, missing_events, round_rows
 from subscribers.surveillance.open_archive import open_archive
-from subscribers.surveillance.sealed import NoCardsError, Reason, look, may_see, private_key
-from subscribers.surveillance.timeline import TYPES, timeline
+from subscribers.surveillance.sealed import (
+    AccessReason,
+    NoCardsError,
+    disclose_cards,
+    may_see,
+    private_key,
+)
+from subscribers.surveillance.search_request import SearchRequest, SearchRequestError
+from subscribers.surveillance.timeline import TIMELINE_TYPES, timeline
 from subscribers.surveillance.words import own
 from subscribers.video.errors import ClipError
 from subscribers.web.beat import beat
@@ -74,7 +80,7 @@ class Surveillance:
 
     def __init__(self, pit: Pit, settings: WebSettings, alive: Callable[[], bool]) -> None:
         self._pit, self._settings, self._alive = pit, settings, alive
-        self._archive: Archive | None = None
+        self._archive: RecordArchive | None = None
         self._one = asyncio.Lock()
         self._cutting = asyncio.Lock()
         self._log = structlog.get_logger()
@@ -98,10 +104,10 @@ class Surveillance:
         if session is None:
             return self._pit.sign_in(request)
         if not _looks(session.person):
-            return pages.plain("page.not_you", session.language, 403, self._settings.base)
+            return pages.plain_page("page.not_you", session.language, 403, self._settings.base)
         if self._settings.archive is None:
-            return pages.plain("page.no_archive", session.language, 503, self._settings.base)
-        return pages.surveillance(
+            return pages.plain_page("page.no_archive", session.language, 503, self._settings.base)
+        return pages.surveillance_page(
             self._settings.site,
             session,
             self._tables(session.person),
@@ -128,10 +134,10 @@ class Surveillance:
             except ValueError:
                 raise HTTPException(400) from None
 
-        def ask(archive: Archive) -> tuple[int, list[Row], bool]:
+        def ask(archive: RecordArchive) -> tuple[int, list[ArchiveRow], bool]:
             newest = _last(everything, archive)
-            rows: list[Row] = []
-            for row in found(archive, asked):
+            rows: list[ArchiveRow] = []
+            for row in find_records(archive, asked):
                 if beyond and (row.record.time, row.number) >= (until, number):
                     continue
                 if len(rows) == PAGE:
@@ -153,18 +159,18 @@ class Surveillance:
             sites=asked.sites,
             tables=asked.tables,
             kinds=("event",),
-            types=TYPES,
+            types=TIMELINE_TYPES,
             since=asked.since,
             until=asked.until,
             limit=DRAWN + 1,
         )
 
-        def ask(archive: Archive) -> tuple[list[Row], bool]:
+        def ask(archive: RecordArchive) -> tuple[list[ArchiveRow], bool]:
             rows = list(archive.find(rounds))
             crowded = len(rows) > DRAWN
             if crowded:
                 types = tuple(
-                    each for each in TYPES if each not in ("round.opened", "round.result")
+                    each for each in TIMELINE_TYPES if each not in ("round.opened", "round.result")
                 )
                 few = msgspec.structs.replace(rounds, types=types, limit=DRAWN, order="latest")
                 rows = list(archive.find(few))
@@ -187,9 +193,9 @@ class Surveillance:
         session = self._session(request)
         table, of_session, number = self._place(request, session)
 
-        def ask(archive: Archive) -> tuple[list[Row], list[Any]]:
+        def ask(archive: RecordArchive) -> tuple[list[ArchiveRow], list[Any]]:
             rows = round_rows(archive, self._settings.site, table, of_session, number)
-            return rows, missing(archive, rows)
+            return rows, missing_events(archive, rows)
 
         rows, gaps = await self._ask(session, ask)
         shown = [item(row, session.language) for row in rows]
@@ -221,7 +227,7 @@ class Surveillance:
             folder.cleanup()
             self._log.error("no clip is cut", reason=str(error), table=table, round=number)
             base = self._settings.base
-            return pages.plain("page.no_clip", session.language, 404, base, why=error)
+            return pages.plain_page("page.no_clip", session.language, 404, base, why=error)
         except BaseException:
             folder.cleanup()
             raise
@@ -245,7 +251,7 @@ class Surveillance:
     async def _new(self, session: Session, last: int | None) -> AsyncIterator[str]:
         newest = self._whole(session)
         while self._alive() and self._pit.door.goes_on(session):
-            find: Callable[[Archive], int | list[Row]] = (
+            find: Callable[[RecordArchive], int | list[ArchiveRow]] = (
                 partial(_last, newest) if last is None else _finding(newest, last)
             )
             asking = asyncio.create_task(self._ask(session, find))
@@ -253,16 +259,20 @@ class Surveillance:
                 while not asking.done():  # an archive may think for long; the server is there
                     yield f"event: beat\ndata: {beat().decode()}\n\n"
                     await asyncio.wait({asking}, timeout=LOOK)
-                found = await asking
+                find_records = await asking
             except HTTPException:
                 yield "event: trouble\ndata:\n\n"
             else:
-                if isinstance(found, int):
-                    last = found
+                if isinstance(find_records, int):
+                    last = find_records
                     yield f"event: begin\nid: {last}\ndata: {last}\n\n"
-                elif found:
-                    last = found[-1].number
-                    told = {"count": len(found), "tables": _tables_of(found), "newest": last}
+                elif find_records:
+                    last = find_records[-1].number
+                    told = {
+                        "count": len(find_records),
+                        "tables": _tables_of(find_records),
+                        "newest": last,
+                    }
                     yield f"event: new\nid: {last}\ndata: {json.dumps(told)}\n\n"
             finally:
                 asking.cancel()
@@ -291,7 +301,7 @@ class Surveillance:
             raise HTTPException(403)
         self._at(person, given.table)
         origin = request.client.host if request.client is not None else "unknown"
-        reason = Reason(person=person.id, name=person.name, origin=origin, why=why)
+        reason = AccessReason(person=person.id, name=person.name, origin=origin, why=why)
         where, path = self._settings.archive, Path(self._settings.cards_key)
         try:
             shown = await asyncio.to_thread(
@@ -321,7 +331,7 @@ class Surveillance:
             raise HTTPException(404)
         return session
 
-    def _asked(self, request: Request, session: Session) -> Asked:
+    def _asked(self, request: Request, session: Session) -> SearchRequest:
         """The filters of a request. Raises ``HTTPException``."""
         given = request.query_params
         tables = tuple(filter(None, given.getlist("table")))
@@ -331,7 +341,7 @@ class Surveillance:
         if any(len(word) > WORD for word in words):
             raise HTTPException(400)
         try:
-            return Asked(
+            return SearchRequest(
                 sites=(self._settings.site,),
                 tables=tables or self._allowed(session.person),
                 since=_time(given.get("from")),
@@ -373,22 +383,22 @@ class Surveillance:
         if not self._pit.door.admission.may_be_at(table, person):
             raise HTTPException(404)
 
-    def _printed(self, items: list[Item]) -> dict[str, str]:
+    def _printed(self, items: list[ArchiveItem]) -> dict[str, str]:
         return {each.law: self._pit.laws[each.law] for each in items if each.law in self._pit.laws}
 
-    async def _ask(self, session: Session, ask: Callable[[Archive], T]) -> T:
+    async def _ask(self, session: Session, ask: Callable[[RecordArchive], T]) -> T:
         """Ask the archive beside the event loop. Raises ``HTTPException``."""
         async with self._one:
             try:
                 return await asyncio.to_thread(self._asking, ask)
-            except AskedError:
+            except SearchRequestError:
                 raise HTTPException(400) from None
             except ArchiveError as error:
                 self._log.error("the archive cannot be read", reason=str(error))
                 said = own("page.trouble", session.language, why=error)
                 raise HTTPException(503, said) from None
 
-    def _asking(self, ask: Callable[[Archive], T]) -> T:
+    def _asking(self, ask: Callable[[RecordArchive], T]) -> T:
         assert self._settings.archive is not None
         if self._archive is None:
             self._archive = open_archive(self._settings.archive, read_only=True)
@@ -401,14 +411,14 @@ class Surveillance:
 
 
 def _looks(person: Person) -> bool:
-    return any(role in pages.LOOKERS for role in person.roles)
+    return any(role in pages.VIEWER_ROLES for role in person.roles)
 
 
-def _look(where: str, site: str, key: PrivateKey, given: Looking, reason: Reason) -> Any:
+def _look(where: str, site: str, key: PrivateKey, given: Looking, reason: AccessReason) -> Any:
     archive = open_archive(where)
     try:
         rows = round_rows(archive, site, given.table, given.session, given.round)
-        return look(archive, rows, key, reason, time.time())
+        return disclose_cards(archive, rows, key, reason, time.time())
     finally:
         archive.close()
 
@@ -437,18 +447,18 @@ def _cut(
         archive.close()
 
 
-def _last(query: Query, archive: Archive) -> int:
+def _last(query: Query, archive: RecordArchive) -> int:
     """The number of the newest record; a little before it where records came out of order."""
     newest = archive.find(msgspec.structs.replace(query, order="latest"))
     return max((row.number for row in newest), default=0)
 
 
-def _finding(query: Query, after: int) -> Callable[[Archive], list[Row]]:
+def _finding(query: Query, after: int) -> Callable[[RecordArchive], list[ArchiveRow]]:
     later = msgspec.structs.replace(query, after=after)
     return lambda archive: list(archive.find(later))
 
 
-def _tables_of(rows: list[Row]) -> list[str]:
+def _tables_of(rows: list[ArchiveRow]) -> list[str]:
     return sorted({row.record.table for row in rows})
 
 

@@ -22,7 +22,7 @@ from controller.cli.carrousel import carrousel_settings
 from controller.cli.configured import configuration_at
 from controller.journal.reader import JournalReader
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
-from subscribers.surveillance.records import event
+from subscribers.surveillance.records import event_record
 
 
 @pytest.mark.parametrize("tables", [8, 101, 1000])
@@ -109,11 +109,11 @@ def test_what_the_archive_lacks_of_the_journals_is_found(tmp_path: Path) -> None
         entries = [each for each in reader.entries() if each.kind == "event"]
     assert len(told_by.events) == len(entries) > 20
     assert not kept.has(told_by.events)  # there is no archive yet
-    records = [event("bench", each.body, each.time, each.table) for each in entries]
+    records = [event_record("bench", each.body, each.time, each.table) for each in entries]
     with closing(SQLiteArchive(tmp_path / "archive.sqlite3")) as archive:
-        archive.keep(records[:-1])
+        archive.store(records[:-1])
         assert not kept.has(told_by.events)
-        archive.keep(records[-1:])
+        archive.store(records[-1:])
     assert kept.has(told_by.events)
 
 

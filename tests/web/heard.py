@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterable
 
 from controller.contract.times import utc
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.records import BadMessageError, records
 from tests.support.brokers.mosquitto import Heard
 
 
-def kept(heard: Iterable[Heard]) -> list[Record]:
-    now, found = utc(time.time()), list[Record]()
+def kept(heard: Iterable[Heard]) -> list[ArchiveRecord]:
+    now, found = utc(time.time()), list[ArchiveRecord]()
     for each in heard:
         _, _, site, rest = each.topic.split("/", 3)
         try:

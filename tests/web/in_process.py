@@ -150,7 +150,7 @@ class InProcess:
         with closing(open_archive(str(path))) as archive:
             for leaf, body in table.table.retained().items():
                 try:
-                    archive.keep(records(SITE, f"{TABLE}/{leaf}", body or b"", NOW))
+                    archive.store(records(SITE, f"{TABLE}/{leaf}", body or b"", NOW))
                 except BadMessageError:
                     continue
 

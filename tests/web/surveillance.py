@@ -121,7 +121,7 @@ class Room:
         """Put all that was heard until now into the archive."""
         until("a checkpoint", lambda: self.heard.on("/checkpoint"), self.daemon.log)
         with closing(open_archive(str(self.archive))) as archive:
-            archive.keep(kept(self.heard.heard))
+            archive.store(kept(self.heard.heard))
 
     def pin(self, who: str) -> None:
         """A file with the PIN of a person, for a script."""

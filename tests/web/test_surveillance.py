@@ -120,7 +120,7 @@ def test_every_filter_finds_and_leaves_out(room: Room) -> None:
         (("--table", "rr1"), "no table 'rr1'; did you mean `r1`?"),
         (("--what", "voyd"), "no such thing 'voyd'; did you mean `void`?"),
         (("--rule", "ARA02-9999"), "no rule 'ARA02-9999'; did you mean"),
-        (("--from", "lunch"), "'lunch' is no time; write 1h"),
+        (("--from", "lunch"), "'lunch' is not a time; write 1h"),
         (("--round", "2"), "--round: name the table"),
         (("--round", "x"), "write a whole number"),
     ],
@@ -390,7 +390,7 @@ def test_tables_of_two_sites_with_the_same_ids_do_not_mix(room: Room, tmp_path: 
     with closing(open_archive(str(room.archive), read_only=True)) as archive:
         rows = [row.record for row in archive.find(Query(order="number"))]
     with closing(open_archive(str(both))) as archive:
-        archive.keep([*rows, *(msgspec.structs.replace(each, site="palma-2") for each in rows)])
+        archive.store([*rows, *(msgspec.structs.replace(each, site="palma-2") for each in rows)])
     of_both = room.search_settings().replace(str(room.archive), str(both))
 
     def asked(*words: str) -> list[dict[str, Any]]:
@@ -441,7 +441,7 @@ def test_nothing_is_shown_where_the_look_cannot_be_kept(room: Room, tmp_path: Pa
     with closing(open_archive(str(room.archive), read_only=True)) as archive:
         rows = [row.record for row in archive.find(Query(order="number"))]
     with closing(open_archive(str(copy))) as archive:
-        archive.keep(rows)
+        archive.store(rows)
     forbid = "CREATE TRIGGER no BEFORE INSERT ON record BEGIN SELECT raise(ABORT, 'full'); END"
     with closing(sqlite3.connect(copy)) as connection:
         connection.execute(forbid)

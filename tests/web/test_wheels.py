@@ -42,8 +42,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
         random.randrange(4) if random.random() < 0.25 else random.randrange(37) for _ in range(600)
     ]
     opened = open_archive(str(path))
-    opened.keep(evenings(places, table="ruleta-1"))
-    opened.keep(evenings([random.randrange(37) for _ in range(60)], table="ruleta-2"))
+    opened.store(evenings(places, table="ruleta-1"))
+    opened.store(evenings([random.randrange(37) for _ in range(60)], table="ruleta-2"))
     opened.close()
     return path
 
@@ -76,7 +76,7 @@ def test_wheels_are_shown_in_five_languages_and_axe_finds_nothing(
     assert found == [], "\n".join(map(str, found))
     assert examined.locator("svg rect.suspect").count() > 0
     kept = open_archive(str(archive))
-    kept.keep(evenings([5] * 10, table="ruleta-3"))
+    kept.store(evenings([5] * 10, table="ruleta-3"))
     kept.close()
     go(examined, f"{server.address}/wheels?lang=en")
     expect(examined.locator("tbody tr")).to_have_count(3)
@@ -120,9 +120,9 @@ def test_who_signs_in_sees_the_tables_for_which_he_is_enrolled_at_this_site_alon
     opened = open_archive(str(path))
     for table in ("ruleta-1", "ruleta-2"):
         records = evenings([5] * 10, table=table)
-        opened.keep(records)
+        opened.store(records)
         there = (each.body.replace(b"madrid-1", b"palma-2") for each in records)
-        opened.keep(
+        opened.store(
             [
                 replace(each, site="palma-2", body=body)
                 for each, body in zip(records, there, strict=True)

@@ -20,7 +20,7 @@ from subscribers.statistics.cylinder import EUROPEAN
 from subscribers.statistics.folding import Statistics, read
 from subscribers.statistics.health import WheelReport
 from subscribers.statistics.reading import Reader
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.records import records
 from tests.support.subscribers.evenings import BEGIN, DEALERS, correction, evenings, record
@@ -33,32 +33,32 @@ def fair(spins: int, seed: int = 1) -> list[int]:
     return [random.randrange(37) for _ in range(spins)]
 
 
-def of(records: list[Record]) -> WheelReport:
+def of(records: list[ArchiveRecord]) -> WheelReport:
     statistics = Statistics()
     read(statistics, records)
     (wheel,) = statistics.wheels()
     return wheel
 
 
-def scripted(name: str) -> list[Record]:
+def scripted(name: str) -> list[ArchiveRecord]:
     """Events that a table said in a script."""
     lines = (SCRIPTS / f"{name}.events").read_bytes().splitlines()
     return [record(line, seq, float(seq)) for seq, line in enumerate(lines, 1)]
 
 
-def serviced(records: list[Record], work: str, **fields: Any) -> Record:
+def serviced(records: list[ArchiveRecord], work: str, **fields: Any) -> ArchiveRecord:
     event = {"type": "device.serviced", "device": "wheel", "work": work, "by": "S. Pons"} | fields
     seconds = (records[-1].session + 1) * 86_400.0 - 3600
     return record(msgspec.json.encode(event), records[-1].seq + 1, seconds)
 
 
-def again(records: list[Record], after: list[Record]) -> list[Record]:
+def again(records: list[ArchiveRecord], after: list[ArchiveRecord]) -> list[ArchiveRecord]:
     """Records that come after others, in days and numbers."""
     begin, days = after[-1].seq, after[-1].session or after[-2].session
     return [record(each.body, begin + each.seq, days * 86_400.0 + _mono(each)) for each in records]
 
 
-def _mono(each: Record) -> float:
+def _mono(each: ArchiveRecord) -> float:
     return float(msgspec.json.decode(each.body)["mono_ns"]) / 1e9
 
 
@@ -161,7 +161,7 @@ def test_what_cannot_be_read_is_counted_and_left_out() -> None:
     assert statistics.wheels()[0].spins == 10
 
 
-def shoe(cards: list[str], seq: int) -> list[Record]:
+def shoe(cards: list[str], seq: int) -> list[ArchiveRecord]:
     """A shoe of one deck, dealt to player and banker in turn."""
     lines: list[dict[str, Any]] = [
         {"type": "shoe.started", "decks": 1, "cards": 52, "shoe": "1"},
@@ -207,8 +207,8 @@ def test_the_cards_of_a_real_shoe_are_read_as_they_left_it() -> None:
 def archive(tmp_path: Path) -> Path:
     path = tmp_path / "archive.sqlite3"
     opened = open_archive(str(path))
-    opened.keep(evenings(fair(60)))
-    opened.keep(evenings(fair(30), table="R2"))
+    opened.store(evenings(fair(60)))
+    opened.store(evenings(fair(30), table="R2"))
     opened.close()
     return path
 
@@ -219,7 +219,7 @@ def test_an_archive_is_read_on_from_where_one_stopped(archive: Path) -> None:
     reader.read()
     assert [each.spins for each in reader.statistics.wheels()] == [60]
     before = evenings(fair(60))
-    opened.keep(again(evenings(fair(20, 5)), before))
+    opened.store(again(evenings(fair(20, 5)), before))
     reader.read()
     reader.read()
     assert [each.spins for each in reader.statistics.wheels()] == [80]
@@ -270,7 +270,7 @@ OTHER = [*range(36, -1, -1)]
 """The numbers around a wheel that is none of those that are sold."""
 
 
-def told(order: object, boot: str = "b1", table: str = "R1") -> Record:
+def told(order: object, boot: str = "b1", table: str = "R1") -> ArchiveRecord:
     """What a table says of itself, with this setting."""
     info = Info(
         site="madrid-1",
@@ -284,12 +284,12 @@ def told(order: object, boot: str = "b1", table: str = "R1") -> Record:
     return record
 
 
-def of_archive(path: Path, *kept: list[Record]) -> list[WheelReport]:
+def of_archive(path: Path, *kept: list[ArchiveRecord]) -> list[WheelReport]:
     """The wheels, read in one go and as they came."""
     archive = open_archive(str(path))
     following = Reader(archive)
     for each in kept:
-        archive.keep(each)
+        archive.store(each)
         following.read()
     whole = Reader(archive)
     whole.read()

@@ -12,14 +12,14 @@ import pytest
 from subscribers.statistics import watch as room
 from subscribers.statistics.reading import Reader
 from subscribers.statistics.watch import keep_findings, watch
-from subscribers.surveillance.archive import Query, Record
+from subscribers.surveillance.archive import ArchiveRecord, Query
 from subscribers.surveillance.open_archive import open_archive
-from subscribers.surveillance.service import Grown
+from subscribers.surveillance.service import NewRecordSignal
 from tests.support.brokers.mosquitto import until
 from tests.support.subscribers.evenings import evenings
 
 
-def found(path: Path) -> list[Record]:
+def found(path: Path) -> list[ArchiveRecord]:
     archive = open_archive(str(path), read_only=True)
     records = [row.record for row in archive.find(Query(kinds=("finding",)))]
     archive.close()
@@ -35,13 +35,13 @@ async def test_a_biased_wheel_is_a_finding_once_also_after_a_restart(
         [random.randrange(4) if random.random() < 0.3 else random.randrange(37) for _ in range(600)]
     )
     archive = open_archive(str(path))
-    archive.keep(records[:300])
-    grown = Grown()
-    grown.to(300)
+    archive.store(records[:300])
+    grown = NewRecordSignal()
+    grown.publish(300)
     task = asyncio.create_task(watch(str(path))(grown))
     await asyncio.sleep(0)
-    kept = archive.keep(records[300:])
-    grown.to(kept.new[-1].number)
+    kept = archive.store(records[300:])
+    grown.publish(kept.new[-1].number)
     await asyncio.to_thread(until, "a finding", lambda: found(path) != [])
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

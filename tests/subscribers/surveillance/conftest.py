@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subscribers.surveillance.archive import Archive
+from subscribers.surveillance.archive import RecordArchive
 from subscribers.surveillance.open_archive import open_archive
 from tests.support.surveillance.postgres import Postgres
 
@@ -34,7 +34,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def archive(place: str) -> Iterator[Archive]:
+def archive(place: str) -> Iterator[RecordArchive]:
     """An archive that is empty."""
     opened = open_archive(place)
     yield opened

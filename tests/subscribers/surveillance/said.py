@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from controller.contract.times import utc
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 
 BOOT = "boot-1"
 
 
-def event(seq: int, table: str = "R1", boot: str = BOOT, **changes: Any) -> Record:
+def event(seq: int, table: str = "R1", boot: str = BOOT, **changes: Any) -> ArchiveRecord:
     """An event of a table, at ``seq`` seconds."""
     fields: dict[str, Any] = {
         "site": "madrid-1",
@@ -26,10 +26,10 @@ def event(seq: int, table: str = "R1", boot: str = BOOT, **changes: Any) -> Reco
         "type": "round.result",
         **changes,
     }
-    return Record(**fields)
+    return ArchiveRecord(**fields)
 
 
-def finding(number: int, **changes: Any) -> Record:
+def finding(number: int, **changes: Any) -> ArchiveRecord:
     """A finding of the recorder."""
     fields: dict[str, Any] = {
         "site": "madrid-1",
@@ -42,4 +42,4 @@ def finding(number: int, **changes: Any) -> Record:
         "type": "journal_rolled_back",
         **changes,
     }
-    return Record(**fields)
+    return ArchiveRecord(**fields)

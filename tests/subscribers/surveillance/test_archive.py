@@ -9,76 +9,84 @@ from typing import Any
 import pytest
 
 from controller.contract.times import utc
-from subscribers.surveillance.archive import Archive, Gap, Query, Record, Removal, Row, Spared
+from subscribers.surveillance.archive import (
+    ArchiveRecord,
+    ArchiveRow,
+    Gap,
+    Query,
+    RecordArchive,
+    Removal,
+    RetainedRange,
+)
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
 from tests.subscribers.surveillance.said import event, finding
 
 
-def found(archive: Archive, **query: Any) -> list[Record]:
+def found(archive: RecordArchive, **query: Any) -> list[ArchiveRecord]:
     return [row.record for row in archive.find(Query(**query))]
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_record_is_as_it_was(archive: Archive) -> None:
+def test_a_record_is_as_it_was(archive: RecordArchive) -> None:
     record = event(3, session=2, round=17, words=("Artículo 7", "ball_off_track"), body=b"\x00\xff")
-    kept = archive.keep([record])
+    kept = archive.store([record])
     assert [row.record for row in kept.new] == [record]
     assert kept.new[0].number == 1
-    assert list(archive.find(Query())) == [Row(1, record)]
+    assert list(archive.find(Query())) == [ArchiveRow(1, record)]
 
 
-def test_numbers_grow(archive: Archive) -> None:
-    archive.keep([event(2), event(1)])
-    archive.keep([finding(0), event(2), event(3)])
+def test_numbers_grow(archive: RecordArchive) -> None:
+    archive.store([event(2), event(1)])
+    archive.store([finding(0), event(2), event(3)])
     rows = list(archive.find(Query(order="number")))
     assert [row.record.seq for row in rows] == [2, 1, 0, 3]
     numbers = [row.number for row in rows]
     assert numbers == sorted(set(numbers))
     assert numbers[0] > 0
-    assert archive.newest() == numbers[-1]
+    assert archive.newest_number() == numbers[-1]
     after = archive.find(Query(order="number", after=numbers[1]))
     assert [row.number for row in after] == numbers[2:]
 
 
-def test_what_comes_again_is_kept_once(archive: Archive) -> None:
-    first = archive.keep([event(1), event(1)])
-    again = archive.keep([event(1, heard=utc(1_790_000_999))])
+def test_what_comes_again_is_kept_once(archive: RecordArchive) -> None:
+    first = archive.store([event(1), event(1)])
+    again = archive.store([event(1, heard=utc(1_790_000_999))])
     assert len(first.new) == 1
-    assert (first.differ, again.new, again.differ) == ((), (), ())
+    assert (first.conflicts, again.new, again.conflicts) == ((), (), ())
     assert found(archive) == [event(1)]
 
 
-def test_what_is_told_late_is_the_same(archive: Archive) -> None:
-    archive.keep([event(1, body=b'{"seq":1,"round":4}')])
+def test_what_is_told_late_is_the_same(archive: RecordArchive) -> None:
+    archive.store([event(1, body=b'{"seq":1,"round":4}')])
     late = event(1, body=b'{"seq":1,"historical":true,"round":4}')
-    assert archive.keep([late]).differ == ()
+    assert archive.store([late]).conflicts == ()
 
 
-def test_what_says_something_else_changes_nothing(archive: Archive) -> None:
-    archive.keep([event(1), event(2)])
+def test_what_says_something_else_changes_nothing(archive: RecordArchive) -> None:
+    archive.store([event(1), event(2)])
     other = event(1, body=b'{"seq":1,"number":17}')
-    kept = archive.keep([event(3), other])
-    assert kept.differ == ((event(1), other),)
+    kept = archive.store([event(3), other])
+    assert kept.conflicts == ((event(1), other),)
     assert [row.record for row in kept.new] == [event(3)]
     assert found(archive) == [event(1), event(2), event(3)]
 
 
-def test_the_same_key_at_another_site_is_another_record(archive: Archive) -> None:
-    archive.keep([event(1), event(1, site="bilbao")])
+def test_the_same_key_at_another_site_is_another_record(archive: RecordArchive) -> None:
+    archive.store([event(1), event(1, site="bilbao")])
     assert len(found(archive)) == 2
     assert found(archive, sites=("bilbao",)) == [event(1, site="bilbao")]
 
 
-def test_all_or_none(archive: Archive) -> None:
+def test_all_or_none(archive: RecordArchive) -> None:
     broken = event(3, body="no bytes")
     with pytest.raises((ArchiveError, TypeError)):
-        archive.keep([event(1), event(2), broken])
+        archive.store([event(1), event(2), broken])
     assert found(archive) == []
-    assert len(archive.keep([event(1)]).new) == 1
+    assert len(archive.store([event(1)]).new) == 1
 
 
-def test_queries_agree_with_a_list(archive: Archive) -> None:
+def test_queries_agree_with_a_list(archive: RecordArchive) -> None:
     """Anything that may be asked, against the plainest reckoning of it."""
     dice = random.Random(18)
     records = [
@@ -97,8 +105,8 @@ def test_queries_agree_with_a_list(archive: Archive) -> None:
         for n in range(1, 400)
     ]
     for start in range(0, len(records), 50):
-        archive.keep(records[start : start + 50])
-    rows = [Row(number, record) for number, record in enumerate(records, 1)]
+        archive.store(records[start : start + 50])
+    rows = [ArchiveRow(number, record) for number, record in enumerate(records, 1)]
     choices: dict[str, list[Any]] = {
         "sites": [(), ("madrid-1",), ("bilbao", "nowhere")],
         "tables": [(), ("R1",), ("R1", "PB3"), ("",)],
@@ -125,8 +133,8 @@ def test_queries_agree_with_a_list(archive: Archive) -> None:
         assert list(archive.find(query)) == reckoned(rows, query), query
 
 
-def reckoned(rows: list[Row], query: Query) -> list[Row]:
-    def fits(row: Row) -> bool:
+def reckoned(rows: list[ArchiveRow], query: Query) -> list[ArchiveRow]:
+    def fits(row: ArchiveRow) -> bool:
         record = row.record
         words = [word.casefold() for word in (record.type, *record.words)]
         return (
@@ -148,93 +156,97 @@ def reckoned(rows: list[Row], query: Query) -> list[Row]:
     return chosen[: query.limit]
 
 
-def test_more_than_a_page(archive: Archive) -> None:
-    archive.keep([event(n, words=("wheel",)) for n in range(1, 1302)])
+def test_more_than_a_page(archive: RecordArchive) -> None:
+    archive.store([event(n, words=("wheel",)) for n in range(1, 1302)])
     assert [r.seq for r in found(archive, tables=("R1",))] == list(range(1, 1302))
     assert [r.seq for r in found(archive, order="latest")] == list(range(1301, 0, -1))
     assert len(found(archive, words=("whe",), limit=1201)) == 1201
 
 
-def test_gaps(archive: Archive) -> None:
-    assert (archive.gaps("madrid-1"), archive.newest()) == ([], 0)
-    archive.keep([event(n) for n in (1, 2, 5, 9)])
-    archive.keep([event(n, table="R2", time=utc(1_790_000_100 + n)) for n in (3, 4)])
-    archive.keep([event(4, site="bilbao")])
+def test_gaps(archive: RecordArchive) -> None:
+    assert (archive.gaps("madrid-1"), archive.newest_number()) == ([], 0)
+    archive.store([event(n) for n in (1, 2, 5, 9)])
+    archive.store([event(n, table="R2", time=utc(1_790_000_100 + n)) for n in (3, 4)])
+    archive.store([event(4, site="bilbao")])
     assert archive.gaps("madrid-1") == [
         Gap("madrid-1", "R1", "boot-1", 3, 4),
         Gap("madrid-1", "R1", "boot-1", 6, 8),
         Gap("madrid-1", "R2", "boot-1", 1, 2),
     ]
-    archive.keep([event(n) for n in (3, 4, 6, 7, 8)])
-    archive.keep([event(n, table="R2") for n in (1, 2)])
+    archive.store([event(n) for n in (3, 4, 6, 7, 8)])
+    archive.store([event(n, table="R2") for n in (1, 2)])
     assert archive.gaps("madrid-1") == []
 
 
-def test_the_last_event_is_of_the_newest_boot(archive: Archive) -> None:
-    assert archive.last("madrid-1", "R1") is None
-    archive.keep([event(n) for n in (1, 9, 4)])
-    assert archive.last("madrid-1", "R1") == event(9)
+def test_the_last_event_is_of_the_newest_boot(archive: RecordArchive) -> None:
+    assert archive.last_event("madrid-1", "R1") is None
+    archive.store([event(n) for n in (1, 9, 4)])
+    assert archive.last_event("madrid-1", "R1") == event(9)
     later = event(1, boot="boot-0", time=utc(1_790_000_500))
-    archive.keep([later])
-    assert archive.last("madrid-1", "R1") == later
-    archive.keep([event(10)])
-    assert archive.last("madrid-1", "R1") == later
-    assert archive.last("madrid-1", "R2") is None
-    assert archive.last("bilbao", "R1") is None
+    archive.store([later])
+    assert archive.last_event("madrid-1", "R1") == later
+    archive.store([event(10)])
+    assert archive.last_event("madrid-1", "R1") == later
+    assert archive.last_event("madrid-1", "R2") is None
+    assert archive.last_event("bilbao", "R1") is None
 
 
 def test_values_are_remembered(place: str) -> None:
     first = open_archive(place)
-    assert first.recall("cursor") is None
-    first.remember("cursor", b"\x00 1")
-    first.remember("cursor", b"2")
+    assert first.load_value("cursor") is None
+    first.save_value("cursor", b"\x00 1")
+    first.save_value("cursor", b"2")
     first.close()
     second = open_archive(place)
-    assert second.recall("cursor") == b"2"
+    assert second.load_value("cursor") == b"2"
     second.close()
 
 
-def test_what_policy_removes(archive: Archive) -> None:
-    archive.keep([event(n, words=("wheel",)) for n in range(1, 6)])
-    archive.keep([event(7, words=("wheel",)), finding(2)])
+def test_what_policy_removes(archive: RecordArchive) -> None:
+    archive.store([event(n, words=("wheel",)) for n in range(1, 6)])
+    archive.store([event(7, words=("wheel",)), finding(2)])
     numbers = {row.record.seq: row.number for row in archive.find(Query(kinds=("event",)))}
     three = Removal("event", numbers[3])
-    assert (archive.doomed(three), archive.drop(three), archive.doomed(three)) == (3, 3, 0)
+    assert (
+        archive.count_removable(three),
+        archive.remove(three),
+        archive.count_removable(three),
+    ) == (3, 3, 0)
     assert [r.seq for r in found(archive, kinds=("event",))] == [4, 5, 7]
     assert [r.seq for r in found(archive, words=("wheel",))] == [4, 5, 7]
     assert found(archive, kinds=("finding",)) == [finding(2)]
     assert archive.gaps("madrid-1") == [Gap("madrid-1", "R1", "boot-1", 6, 6)]
     highest = max(row.number for row in archive.find(Query()))
-    assert archive.drop(Removal("event", highest)) == 3
-    assert archive.drop(Removal("finding", highest)) == 1
+    assert archive.remove(Removal("event", highest)) == 3
+    assert archive.remove(Removal("finding", highest)) == 1
     assert found(archive) == []
     assert archive.gaps("madrid-1") == []
-    assert archive.last("madrid-1", "R1") is None
-    assert archive.newest() == highest
-    [row] = archive.keep([event(8)]).new
+    assert archive.last_event("madrid-1", "R1") is None
+    assert archive.newest_number() == highest
+    [row] = archive.store([event(8)]).new
     assert row.number > highest
     assert archive.gaps("madrid-1") == []
 
 
-def test_what_is_spared_stays(archive: Archive) -> None:
-    archive.keep([event(n) for n in range(1, 9)])
-    archive.keep([event(n, table="R2") for n in (1, 2)])
+def test_what_is_spared_stays(archive: RecordArchive) -> None:
+    archive.store([event(n) for n in range(1, 9)])
+    archive.store([event(n, table="R2") for n in (1, 2)])
     numbers = [row.number for row in archive.find(Query(tables=("R1",), order="number"))]
-    spared = Spared("madrid-1", "R1", numbers[2], numbers[4])
-    some = Removal("event", numbers[-1], (spared, Spared("bilbao", "R1", 1, numbers[-1])))
-    assert (archive.doomed(some), archive.drop(some)) == (5, 5)
+    spared = RetainedRange("madrid-1", "R1", numbers[2], numbers[4])
+    some = Removal("event", numbers[-1], (spared, RetainedRange("bilbao", "R1", 1, numbers[-1])))
+    assert (archive.count_removable(some), archive.remove(some)) == (5, 5)
     assert [r.seq for r in found(archive, tables=("R1",))] == [3, 4, 5]
     assert archive.gaps("madrid-1") == []
-    archive.keep([event(10)])
+    archive.store([event(10)])
     assert archive.gaps("madrid-1") == [Gap("madrid-1", "R1", "boot-1", 9, 9)]
-    assert archive.drop(Removal("event", numbers[-1])) == 3
+    assert archive.remove(Removal("event", numbers[-1])) == 3
     assert archive.gaps("madrid-1") == [Gap("madrid-1", "R1", "boot-1", 9, 9)]
 
 
 def test_readers_beside_the_writer(place: str) -> None:
     """Several read while one writes: each sees the records of whole calls of ``keep`` alone."""
     writer = open_archive(place)
-    writer.keep([event(n) for n in range(1, 6)])
+    writer.store([event(n) for n in range(1, 6)])
     wrong: list[object] = []
     enough = threading.Event()
 
@@ -256,7 +268,7 @@ def test_readers_beside_the_writer(place: str) -> None:
     for each in readers:
         each.start()
     for start in range(6, 400, 5):
-        writer.keep([event(n) for n in range(start, start + 5)])
+        writer.store([event(n) for n in range(start, start + 5)])
     enough.set()
     for each in readers:
         each.join()
@@ -268,9 +280,9 @@ def test_a_reader_changes_nothing(place: str) -> None:
     writer = open_archive(place)
     reader = open_archive(place, read_only=True)
     for change in (
-        lambda: reader.keep([event(1)]),
-        lambda: reader.remember("cursor", b"1"),
-        lambda: reader.drop(Removal("event", 1)),
+        lambda: reader.store([event(1)]),
+        lambda: reader.save_value("cursor", b"1"),
+        lambda: reader.remove(Removal("event", 1)),
     ):
         with pytest.raises(ArchiveError, match="for reading"):
             change()
@@ -283,9 +295,9 @@ def test_two_writers_take_turns(place: str) -> None:
     """The recorder keeps events while a search keeps that somebody was shown cards."""
     archives = [open_archive(place) for _ in range(2)]
 
-    def write(archive: Archive, table: str) -> None:
+    def write(archive: RecordArchive, table: str) -> None:
         for n in range(1, 31):
-            archive.keep([event(n, table=table)])
+            archive.store([event(n, table=table)])
 
     threads = [
         threading.Thread(target=write, args=(archive, f"T{n}"))
@@ -305,10 +317,10 @@ def test_two_writers_take_turns(place: str) -> None:
 def test_there_is_one_recorder(place: str) -> None:
     """Others read and write beside it."""
     recorder = open_archive(place, recorder=True)
-    with pytest.raises(ArchiveError, match="another recorder has this archive; end it"):
+    with pytest.raises(ArchiveError, match="another recorder uses this archive; stop it"):
         open_archive(place, recorder=True)
     other = open_archive(place)
-    assert len(other.keep([finding(1)]).new) == 1
+    assert len(other.store([finding(1)]).new) == 1
     recorder.close()
     open_archive(place, recorder=True).close()
     other.close()
@@ -318,9 +330,9 @@ def test_who_follows_by_number_misses_nothing(place: str) -> None:
     """While two write: no smaller number appears after one that was seen."""
     writers = [open_archive(place) for _ in range(2)]
 
-    def write(archive: Archive, table: str) -> None:
+    def write(archive: RecordArchive, table: str) -> None:
         for n in range(1, 60, 2):
-            archive.keep([event(n, table=table), event(n + 1, table=table)])
+            archive.store([event(n, table=table), event(n + 1, table=table)])
 
     threads = [
         threading.Thread(target=write, args=(archive, f"T{n}")) for n, archive in enumerate(writers)
@@ -339,16 +351,16 @@ def test_who_follows_by_number_misses_nothing(place: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\x1b0", "\x1b", "\0\x1b1", "Ñandú 🂡"])
-def test_any_character_is_kept(archive: Archive, text: str) -> None:
+def test_any_character_is_kept(archive: RecordArchive, text: str) -> None:
     record = event(1, type=text, key=text, table=text, words=(text,))
-    archive.keep([record])
-    assert archive.keep([record]).new == ()
+    archive.store([record])
+    assert archive.store([record]).new == ()
     assert found(archive, tables=(text,), words=(text,)) == [record]
-    assert archive.last("madrid-1", text) == record
+    assert archive.last_event("madrid-1", text) == record
 
 
 def test_a_closed_archive_says_so(place: str) -> None:
     archive = open_archive(place)
     archive.close()
     with pytest.raises(ArchiveError, match="closed"):
-        archive.recall("cursor")
+        archive.load_value("cursor")

@@ -18,10 +18,16 @@ from subscribers.feed import BrokerLogin
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.open_archive import open_archive
-from subscribers.surveillance.retention import DAY, STATE, Count, Mark, read
-from subscribers.surveillance.service import Grown
+from subscribers.surveillance.retention import (
+    DAY_SECONDS,
+    STATE_NAME,
+    AgeMark,
+    RecordingAge,
+    decode_age,
+)
+from subscribers.surveillance.service import NewRecordSignal
 from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
-from subscribers.surveillance.upkeep import look_after
+from subscribers.surveillance.upkeep import run_upkeep
 from tests.subscribers.surveillance.said import event
 from tests.support.brokers.mosquitto import until
 
@@ -63,11 +69,11 @@ def test_the_commands_take_the_archive_of_the_configuration(tmp_path: Path) -> N
     file.write_text(CONFIGURATION)
     missing = ran(tmp_path, "export", "--form", "csv", "out.csv")
     assert missing.returncode == 1
-    assert "kept.sqlite3: No such file or directory; begin it with" in missing.stderr
+    assert "kept.sqlite3: No such file or directory; create it with" in missing.stderr
     with closing(SQLiteArchive(tmp_path / "kept.sqlite3")) as archive:
-        archive.keep([event(1), event(2)])
-        marks = (Mark(1, 0, utc(1_790_000_000)),)
-        archive.remember(STATE, msgspec.json.encode(Count(41 * DAY, marks)))
+        archive.store([event(1), event(2)])
+        marks = (AgeMark(1, 0, utc(1_790_000_000)),)
+        archive.save_value(STATE_NAME, msgspec.json.encode(RecordingAge(41 * DAY_SECONDS, marks)))
     written = ran(tmp_path, "export", str(file), "--form", "parquet", "out.parquet")
     assert (written.returncode, written.stdout) == (0, "")
     assert "2 records in out.parquet, SHA-256 " in written.stderr
@@ -99,9 +105,12 @@ def test_without_a_policy_each_kind_is_kept_for_ten_years_and_with_an_empty_one_
 ) -> None:
     file = tmp_path / "novamas.toml"
     with closing(SQLiteArchive(tmp_path / "kept.sqlite3")) as archive:
-        archive.keep([event(1), event(2)])
-        marks = (Mark(1, DAY, utc(1_490_000_000)), Mark(2, 2 * DAY, utc(1_490_086_400)))
-        archive.remember(STATE, msgspec.json.encode(Count(3661 * DAY, marks)))
+        archive.store([event(1), event(2)])
+        marks = (
+            AgeMark(1, DAY_SECONDS, utc(1_490_000_000)),
+            AgeMark(2, 2 * DAY_SECONDS, utc(1_490_086_400)),
+        )
+        archive.save_value(STATE_NAME, msgspec.json.encode(RecordingAge(3661 * DAY_SECONDS, marks)))
     given = "keep_days = { event = 40, sealed = 400 }\n"
     file.write_text(CONFIGURATION.replace(given, "keep_days = {}\n"))
     kept = ran(tmp_path, "prune", str(file))
@@ -118,18 +127,18 @@ def test_without_a_policy_each_kind_is_kept_for_ten_years_and_with_an_empty_one_
 
 
 async def test_the_recorder_counts_and_removes(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subscribers.surveillance.upkeep.EVERY", 0.01)
+    monkeypatch.setattr("subscribers.surveillance.upkeep.CHECK_INTERVAL_SECONDS", 0.01)
     site = SiteSettings(id="madrid-1", broker=BrokerLogin(url="mqtt://127.0.0.1"))
     settings = SurveillanceSettings(
         archive=place, node="recorder", sites=(site,), keep_days={"event": 40}
     )
-    recorded = Grown()
+    recorded = NewRecordSignal()
     with closing(open_archive(place)) as archive:
-        marks = (Mark(1, 0, utc(1_790_000_000)),)
-        archive.remember(STATE, msgspec.json.encode(Count(41 * DAY, marks)))
-        task = asyncio.create_task(look_after(settings, recorded))
-        archive.keep([event(1), event(2)])
-        recorded.to(2)
+        marks = (AgeMark(1, 0, utc(1_790_000_000)),)
+        archive.save_value(STATE_NAME, msgspec.json.encode(RecordingAge(41 * DAY_SECONDS, marks)))
+        task = asyncio.create_task(run_upkeep(settings, recorded))
+        archive.store([event(1), event(2)])
+        recorded.publish(2)
         removed, left = Query(kinds=("removal",)), Query(kinds=("event",))
         await asyncio.to_thread(
             until,
@@ -139,6 +148,6 @@ async def test_the_recorder_counts_and_removes(place: str, monkeypatch: pytest.M
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        count = read(archive.recall(STATE))
-        assert (count.counted >= 41 * DAY, len(count.marks)) == (True, 2)
+        count = decode_age(archive.load_value(STATE_NAME))
+        assert (count.counted >= 41 * DAY_SECONDS, len(count.marks)) == (True, 2)
         assert [row.record.seq for row in archive.find(Query(kinds=("event",)))] == [2]

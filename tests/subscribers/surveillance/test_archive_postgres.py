@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from subscribers.surveillance.archive import Query, Removal
-from subscribers.surveillance.archive_postgres import CONNECTION, PostgresArchive
-from subscribers.surveillance.bounded_connection import ANSWER, SLOW
+from subscribers.surveillance.archive_postgres import CONNECTION_DEFAULTS, PostgresArchive
+from subscribers.surveillance.bounded_connection import REPLY_TIMEOUT_SECONDS, SCAN_TIMEOUT_SECONDS
 from subscribers.surveillance.errors import ArchiveError
 from tests.subscribers.surveillance import test_archive as every
 from tests.subscribers.surveillance.said import event
@@ -44,7 +44,7 @@ except ArchiveError as error:
 def test_what_is_there_is_never_changed(postgres: Postgres) -> None:
     where = postgres.database()
     archive = PostgresArchive(where)
-    archive.keep([event(1, words=("wheel",))])
+    archive.store([event(1, words=("wheel",))])
     for change in CHANGES:
         with (
             psycopg.connect(where, autocommit=True) as other,
@@ -62,8 +62,8 @@ def test_frequent_words_are_found_too(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch, spellings: int
 ) -> None:
     """The other ways to look for a word find the same."""
-    monkeypatch.setattr("subscribers.surveillance.archive_postgres.FREQUENT", 10)
-    monkeypatch.setattr("subscribers.surveillance.archive_postgres.SPELLINGS", spellings)
+    monkeypatch.setattr("subscribers.surveillance.archive_postgres.FREQUENT_WORD_ROWS", 10)
+    monkeypatch.setattr("subscribers.surveillance.archive_postgres.MAX_SPELLINGS", spellings)
     archive = PostgresArchive(postgres.database())
     every.test_queries_agree_with_a_list(archive)
     archive.close()
@@ -71,14 +71,14 @@ def test_frequent_words_are_found_too(
 
 def test_a_server_that_ends_and_comes_back(postgres: Postgres) -> None:
     archive = PostgresArchive(postgres.database(), recorder=True)
-    archive.keep([event(1)])
+    archive.store([event(1)])
     postgres.kill()
     with pytest.raises(ArchiveError, match="it is tried again"):
-        archive.keep([event(2)])
+        archive.store([event(2)])
     with pytest.raises(ArchiveError, match="it is tried again"):
         list(archive.find(Query()))
     postgres.start()
-    assert len(archive.keep([event(1), event(2)]).new) == 1
+    assert len(archive.store([event(1), event(2)]).new) == 1
     assert [row.record.seq for row in archive.find(Query())] == [1, 2]
     with pytest.raises(ArchiveError, match="another recorder"):
         PostgresArchive(archive._where, recorder=True)
@@ -90,16 +90,16 @@ def test_a_server_that_hangs_and_goes_on(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch, records: int
 ) -> None:
     """It is waited for so long and no longer, and what was given is there once afterwards."""
-    monkeypatch.setitem(CONNECTION, "connect_timeout", 2)
+    monkeypatch.setitem(CONNECTION_DEFAULTS, "connect_timeout", 2)
     archive = PostgresArchive(postgres.database(), recorder=True)
-    archive.keep([event(1)])
+    archive.store([event(1)])
     given = [event(seq, body=b"x" * 1000) for seq in range(2, 2 + records)]
     assert archive._connection is not None
-    archive._connection.patience = 0.5
+    archive._connection.reply_timeout = 0.5
     postgres.hang()
     try:
-        with pytest.raises(ArchiveError, match=r"not answered for 0\.5 s: it hangs, or its disk"):
-            archive.keep(given)
+        with pytest.raises(ArchiveError, match=r"not answered for 0\.5 s: it or its disk hangs"):
+            archive.store(given)
         with pytest.raises(ArchiveError, match="it is tried again"):
             archive.gaps("madrid-1")
     finally:
@@ -107,7 +107,7 @@ def test_a_server_that_hangs_and_goes_on(
 
     def kept() -> bool:
         try:
-            archive.keep(given)
+            archive.store(given)
         except ArchiveError:  # the session before has not seen yet that nobody listens
             return False
         return True
@@ -122,19 +122,19 @@ def test_a_server_that_takes_long_where_it_may(postgres: Postgres) -> None:
     archive = PostgresArchive(where)
     connection = archive._connection
     assert connection is not None
-    assert connection.patience == ANSWER
-    connection.patience = 0.2
-    with connection.within(SLOW):
+    assert connection.reply_timeout == REPLY_TIMEOUT_SECONDS
+    connection.reply_timeout = 0.2
+    with connection.with_timeout(SCAN_TIMEOUT_SECONDS):
         assert connection.execute("SELECT 7 FROM pg_sleep(0.5)").fetchone() == (7,)
     with pytest.raises(psycopg.OperationalError, match="not answered"):
         connection.execute("SELECT pg_sleep(60)")
     with pytest.raises(ArchiveError, match="the connection is closed"):
-        archive.newest()
-    assert archive.newest() == 0
+        archive.newest_number()
+    assert archive.newest_number() == 0
     archive.close()
     reader = PostgresArchive(where, read_only=True)
     assert reader._connection is not None
-    assert reader._connection.patience == SLOW
+    assert reader._connection.reply_timeout == SCAN_TIMEOUT_SECONDS
     reader.close()
 
 
@@ -148,8 +148,8 @@ def test_a_connection_that_was_ended(postgres: Postgres) -> None:
             [int(1000 * PATIENCE)],  # it has ended when this returns
         )
     with pytest.raises(ArchiveError, match="it is tried again"):
-        archive.keep([event(1)])
-    assert len(archive.keep([event(1)]).new) == 1
+        archive.store([event(1)])
+    assert len(archive.store([event(1)]).new) == 1
     archive.close()
 
 
@@ -166,11 +166,11 @@ def test_a_commit_is_synced_whatever_the_database_says(postgres: Postgres) -> No
 
 def test_a_database_that_is_no_archive(postgres: Postgres) -> None:
     where = postgres.database()
-    with pytest.raises(ArchiveError, match="no archive is there yet; begin it with"):
+    with pytest.raises(ArchiveError, match="it has no archive yet; create it with"):
         PostgresArchive(where, read_only=True)
     with psycopg.connect(where, autocommit=True) as other:
         other.execute("CREATE TABLE chips (colour text)")
-    with pytest.raises(ArchiveError, match="this is no archive of novamas surveillance; name"):
+    with pytest.raises(ArchiveError, match="not an archive of novamas surveillance; name"):
         PostgresArchive(where)
 
 
@@ -179,22 +179,22 @@ def test_a_later_version(postgres: Postgres) -> None:
     PostgresArchive(where).close()
     with psycopg.connect(where, autocommit=True) as other:
         other.execute("UPDATE meta SET value = '9'")
-    with pytest.raises(ArchiveError, match="its version is 9, and this program knows 1; use"):
+    with pytest.raises(ArchiveError, match="its schema version is 9, not 1; use"):
         PostgresArchive(where)
 
 
 def test_another_encoding(postgres: Postgres) -> None:
     with psycopg.connect(postgres.address("postgres"), autocommit=True) as other:
         other.execute("CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0")
-    with pytest.raises(ArchiveError, match="its encoding is LATIN1; make the database anew"):
+    with pytest.raises(ArchiveError, match="its encoding is LATIN1; create the database again"):
         PostgresArchive(postgres.address("latin"))
 
 
 def test_dropping_goes_on_in_batches(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subscribers.surveillance.archive_postgres.BATCH", 3)
+    monkeypatch.setattr("subscribers.surveillance.archive_postgres.REMOVAL_BATCH_RECORDS", 3)
     archive = PostgresArchive(postgres.database())
-    archive.keep([event(n) for n in range(1, 11)])
-    assert archive.drop(Removal("event", 8)) == 8
+    archive.store([event(n) for n in range(1, 11)])
+    assert archive.remove(Removal("event", 8)) == 8
     assert [row.record.seq for row in archive.find(Query())] == [9, 10]
     assert archive.gaps("madrid-1") == []
     archive.close()
@@ -203,7 +203,7 @@ def test_dropping_goes_on_in_batches(postgres: Postgres, monkeypatch: pytest.Mon
 def test_a_user_who_may_only_read(postgres: Postgres) -> None:
     where = postgres.database()
     archive = PostgresArchive(where)
-    archive.keep([event(1)])
+    archive.store([event(1)])
     with psycopg.connect(where, autocommit=True) as other:
         other.execute("CREATE ROLE looker LOGIN IN ROLE pg_read_all_data")
     looker = where.replace(f"//{postgres.user}@", "//looker@")
@@ -211,10 +211,8 @@ def test_a_user_who_may_only_read(postgres: Postgres) -> None:
     assert len(list(reader.find(Query()))) == 1
     reader.close()
     writer = PostgresArchive(looker)
-    with pytest.raises(
-        ArchiveError, match=r"permission denied .*docs/inspector/surveillance\.md says how"
-    ):
-        writer.keep([event(2)])
+    with pytest.raises(ArchiveError, match=r"permission denied .*docs/inspector/surveillance\.md"):
+        writer.store([event(2)])
     writer.close()
     archive.close()
 

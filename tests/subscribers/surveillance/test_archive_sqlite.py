@@ -38,7 +38,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_there_is_never_changed(path: Path, change: str) -> None:
     archive = SQLiteArchive(path)
-    archive.keep([event(1, words=("wheel",))])
+    archive.store([event(1, words=("wheel",))])
     other = sqlite3.connect(path)
     with pytest.raises(sqlite3.IntegrityError):
         other.execute(change)
@@ -89,7 +89,7 @@ def test_a_file_that_is_no_archive(path: Path) -> None:
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE entry (position INTEGER)")
     other.close()
-    with pytest.raises(ArchiveError, match="no archive of novamas"):
+    with pytest.raises(ArchiveError, match="not an archive of novamas"):
         SQLiteArchive(path)
 
 
@@ -98,43 +98,43 @@ def test_a_later_version(path: Path) -> None:
     with sqlite3.connect(path) as other:
         other.execute("UPDATE meta SET value = '9'")
     other.close()
-    with pytest.raises(ArchiveError, match="its version is 9, and this program knows 1"):
+    with pytest.raises(ArchiveError, match="its schema version is 9, not 1"):
         SQLiteArchive(path, read_only=True)
 
 
 def test_there_is_none_to_read(path: Path) -> None:
-    with pytest.raises(ArchiveError, match=r"No such file .*begin it with `novamas surveillance`"):
+    with pytest.raises(ArchiveError, match=r"No such file .*create it with `novamas surveillance`"):
         SQLiteArchive(path, read_only=True)
     assert not path.exists()
 
 
 def test_a_full_file_keeps_nothing_and_goes_on(path: Path) -> None:
     archive = SQLiteArchive(path)
-    archive.keep([event(1)])
+    archive.store([event(1)])
     assert archive._connection is not None
     pages = archive._connection.execute("PRAGMA page_count").fetchone()[0]
     archive._connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(ArchiveError, match="disk is full; make room on the disk"):
-        archive.keep([event(2), event(3, body=bytes(100_000))])
+        archive.store([event(2), event(3, body=bytes(100_000))])
     assert [row.record.seq for row in archive.find(Query())] == [1]
     archive._connection.execute("PRAGMA max_page_count = 1000000")
-    assert len(archive.keep([event(2)]).new) == 1
+    assert len(archive.store([event(2)]).new) == 1
     archive.close()
 
 
 def test_frequent_words_are_found_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other way to look for a word finds the same."""
-    monkeypatch.setattr("subscribers.surveillance.archive_sqlite.FREQUENT", 10)
+    monkeypatch.setattr("subscribers.surveillance.archive_sqlite.FREQUENT_WORD_ROWS", 10)
     archive = SQLiteArchive(path)
     every.test_queries_agree_with_a_list(archive)
     archive.close()
 
 
 def test_dropping_goes_on_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subscribers.surveillance.archive_sqlite.BATCH", 3)
+    monkeypatch.setattr("subscribers.surveillance.archive_sqlite.REMOVAL_BATCH_RECORDS", 3)
     archive = SQLiteArchive(path)
-    archive.keep([event(n) for n in range(1, 11)])
-    assert archive.drop(Removal("event", 8)) == 8
+    archive.store([event(n) for n in range(1, 11)])
+    assert archive.remove(Removal("event", 8)) == 8
     assert [row.record.seq for row in archive.find(Query())] == [9, 10]
     assert archive.gaps("madrid-1") == []
     archive.close()
@@ -156,7 +156,7 @@ def test_dropping_goes_on_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch
 def test_no_usual_query_reads_everything(path: Path, query: Query) -> None:
     """Each walks an index in its order: nothing is sorted, no table is scanned."""
     archive = SQLiteArchive(path)
-    archive.keep([event(1)])
+    archive.store([event(1)])
     assert archive._connection is not None
     asked: list[str] = []
     archive._connection.set_trace_callback(asked.append)

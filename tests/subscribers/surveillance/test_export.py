@@ -16,7 +16,7 @@ from controller.cli import main as novamas
 from controller.contract.times import utc
 from subscribers.surveillance import export as program
 from subscribers.surveillance import export_parquet
-from subscribers.surveillance.archive import Archive, Query, Record, Row
+from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.export import ExportError, export
@@ -35,8 +35,8 @@ SAID = [
 ]
 
 
-def rows(records: list[Record]) -> list[Row]:
-    return [Row(number, record) for number, record in enumerate(records, 1)]
+def rows(records: list[ArchiveRecord]) -> list[ArchiveRow]:
+    return [ArchiveRow(number, record) for number, record in enumerate(records, 1)]
 
 
 def test_csv_is_a_row_a_record_and_no_formula(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_lines_have_every_body_as_it_was(tmp_path: Path) -> None:
 
 
 def test_parquet_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_parquet, "ROWS", 4)
+    monkeypatch.setattr(export_parquet, "MAX_GROUP_ROWS", 4)
     path = tmp_path / "r.parquet"
     count, digest = export(rows(SAID), "parquet", path)
     assert (count, digest) == (6, sha256(path.read_bytes()).hexdigest())
@@ -85,14 +85,14 @@ def test_parquet_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_group_of_rows_ends_with_many_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_parquet, "BYTES", 1000)
+    monkeypatch.setattr(export_parquet, "MAX_GROUP_BYTES", 1000)
     path = tmp_path / "r.parquet"
     export(rows([event(n, body=bytes(400)) for n in range(1, 8)]), "parquet", path)
     file = pq.ParquetFile(path)
     assert [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)] == [3, 3, 1]
 
 
-@pytest.mark.parametrize("form", program.FORMS)
+@pytest.mark.parametrize("form", program.WRITERS)
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, form: str) -> None:
     def broken() -> Any:
         yield from rows(SAID)
@@ -106,7 +106,7 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, form: str) -> None:
     assert list(tmp_path.iterdir()) == []
     export(rows(SAID), form, path)
     before = path.read_bytes()
-    with pytest.raises(ExportError, match="it is there already; name another file, or give --r"):
+    with pytest.raises(ExportError, match="the file exists; name another file, or give --r"):
         export(rows(SAID[:1]), form, path)
     with pytest.raises(ArchiveError):
         export(broken(), form, path, replace=True)
@@ -123,7 +123,7 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path: Path) -> None:
         yield rows(SAID)[0]
         path.write_text("somebody else's")
 
-    with pytest.raises(ExportError, match="it is there already"):
+    with pytest.raises(ExportError, match="the file exists"):
         export(slow(), "csv", path)
     assert path.read_text() == "somebody else's"
     assert list(tmp_path.iterdir()) == [path]
@@ -144,9 +144,9 @@ def ran(place: str, *words: str) -> int:
 
 
 def test_the_command(
-    archive: Archive, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    archive: RecordArchive, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    archive.keep([event(n, table="R1" if n % 2 else "R2") for n in range(1, 11)])
+    archive.store([event(n, table="R1" if n % 2 else "R2") for n in range(1, 11)])
     path = str(tmp_path / "r.jsonl")
     words = ("--form", "jsonl", "--table", "R1", "--to", utc(1_790_000_006))
     assert ran(place, path, *words) == 0
@@ -158,9 +158,9 @@ def test_the_command(
     )
     assert "table R2" not in said
     assert ran(place, path, *words) == 1
-    assert "it is there already" in capsys.readouterr().err
+    assert "the file exists" in capsys.readouterr().err
     assert ran(place, path, "--form", "csv", "--from", "yesterday", "--replace") == 2
-    assert "'yesterday' is no time; write 1h" in capsys.readouterr().err
+    assert "'yesterday' is not a time; write 1h" in capsys.readouterr().err
     assert ran(place, str(tmp_path / "none"), "--form", "csv", "--table", "R9") == 1
     assert "nothing in the archive matches" in capsys.readouterr().err
     assert ran(place, str(tmp_path / "no" / "r"), "--form", "csv") == 1
@@ -194,15 +194,15 @@ async def test_an_export_is_a_witness(tmp_path: Path, capsys: pytest.CaptureFixt
     assert point.key is not None
     archive = SQLiteArchive(tmp_path / "archive.sqlite3")
     told = [entry for entry in entries(journal) if entry.kind == "event"]
-    archive.keep(
+    archive.store(
         [
             event(entry.seq, entry.table, entry.boot, body=entry.body, time=entry.time)
             for entry in told
         ]
     )
     body = json.dumps({name: getattr(point, name) for name in point.__struct_fields__}).encode()
-    archive.keep([event(0, table="", kind="checkpoint", key="point", body=body)])
-    archive.keep([finding(1), event(0, kind="sealed", key="box", body=BOX)])
+    archive.store([event(0, table="", kind="checkpoint", key="point", body=body)])
+    archive.store([finding(1), event(0, kind="sealed", key="box", body=BOX)])
     path = tmp_path / "witness.jsonl"
     export(archive.find(Query()), "jsonl", path)
     archive.close()

@@ -10,10 +10,15 @@ import msgspec
 import pytest
 
 from controller.contract.messages.messages import LANGUAGES
-from subscribers.surveillance.archive import Kind, Record, Row
-from subscribers.surveillance.asked import TYPES, Asked, AskedError, queries
+from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Kind
 from subscribers.surveillance.items import item
-from subscribers.surveillance.records import event
+from subscribers.surveillance.records import event_record
+from subscribers.surveillance.search_request import (
+    EVENT_TYPES,
+    SearchRequest,
+    SearchRequestError,
+    queries,
+)
 from subscribers.surveillance.timeline import timeline
 from subscribers.surveillance.times import TimeError, time_of
 from subscribers.surveillance.words import own, words
@@ -22,7 +27,7 @@ from tests.support.for_each import for_each
 NOW = datetime.fromisoformat("2026-11-22T21:00:00+01:00")
 
 
-def row(number: int, **fields: Any) -> Row:
+def row(number: int, **fields: Any) -> ArchiveRow:
     body = {
         "type": "irregularity",
         "boot": "b1",
@@ -30,7 +35,9 @@ def row(number: int, **fields: Any) -> Row:
         "time": _time(number),
         "table": "r1",
     }
-    return Row(number, event("s", msgspec.json.encode({**body, **fields}), _time(number), "r1"))
+    return ArchiveRow(
+        number, event_record("s", msgspec.json.encode({**body, **fields}), _time(number), "r1")
+    )
 
 
 def _time(second: int) -> str:
@@ -59,14 +66,14 @@ def test_an_irregularity_has_its_article_its_evidence_and_who_signed() -> None:
     ],
 )
 def test_a_body_that_cannot_be_read_is_shown_all_the_same(kind: Kind, body: bytes) -> None:
-    record = Record(site="s", kind=kind, key="k", time=_time(1), heard=_time(1), body=body)
+    record = ArchiveRecord(site="s", kind=kind, key="k", time=_time(1), heard=_time(1), body=body)
     for language in LANGUAGES:
-        assert item(Row(1, record), language).kind == kind
+        assert item(ArchiveRow(1, record), language).kind == kind
 
 
 def test_every_type_of_event_has_words_and_every_text_has_five_languages() -> None:
     alone = {"irregularity", "alert.raised", "round.void", "round.unresolved"}
-    assert {f"event.{each}" for each in TYPES - alone} <= words().keys()
+    assert {f"event.{each}" for each in EVENT_TYPES - alone} <= words().keys()
     for key, of in words().items():
         assert set(of) == set(LANGUAGES), key
         parsed = [string.Formatter().parse(each) for each in of.values()]
@@ -81,14 +88,17 @@ def test_a_field_of_the_wire_never_fills_in_more_than_its_place() -> None:
 
 
 def test_what_is_asked_for_becomes_queries() -> None:
-    [void] = queries(Asked(what=("void",), tables=("r1",)))
+    [void] = queries(SearchRequest(what=("void",), tables=("r1",)))
     assert (void.kinds, void.types, void.tables) == (("event",), ("round.void",), ("r1",))
-    [word] = queries(Asked(what=("ball_out",), words=("ARA02",)))
+    [word] = queries(SearchRequest(what=("ball_out",), words=("ARA02",)))
     assert word.words == ("ARA02", "ball_out")
-    assert {each.kinds for each in queries(Asked(what=("alert",)))} == {("event",), ("alert",)}
-    assert "sealed" not in queries(Asked())[0].kinds
-    with pytest.raises(AskedError, match="did you mean `irregularity`"):
-        queries(Asked(what=("irregularty",)))
+    assert {each.kinds for each in queries(SearchRequest(what=("alert",)))} == {
+        ("event",),
+        ("alert",),
+    }
+    assert "sealed" not in queries(SearchRequest())[0].kinds
+    with pytest.raises(SearchRequestError, match="did you mean `irregularity`"):
+        queries(SearchRequest(what=("irregularty",)))
 
 
 @pytest.mark.parametrize(

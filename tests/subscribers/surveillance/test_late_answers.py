@@ -20,9 +20,9 @@ from subscribers.feed import BrokerLogin
 from subscribers.surveillance import site as site_module
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
-from subscribers.surveillance.service import TICK
+from subscribers.surveillance.service import TICK_SECONDS
 from subscribers.surveillance.settings import SiteSettings
-from subscribers.surveillance.site import SWEPT, Site
+from subscribers.surveillance.site import SWEEP_TABLES, RecordedSite
 
 BOOT = "boot-1"
 ROOT = "novamas/v1/palma"
@@ -59,7 +59,7 @@ class Floor:
         monkeypatch.setattr(site_module, "time", clock)
         monkeypatch.setattr(ServiceConnection, "up", property(lambda _: True))
         settings = SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
-        self.site = Site(settings, "surveillance", "b", lambda: None, None, None)
+        self.site = RecordedSite(settings, "surveillance", "b", lambda: None, None, None)
         monkeypatch.setattr(self.site.connection, "send", self._take)
 
     def _take(self, topic: str, body: bytes) -> None:
@@ -68,7 +68,7 @@ class Floor:
         self.queue.append((table, asked))
 
     def say(self, topic: str, said: dict[str, Any]) -> None:
-        self.site.hear(f"{ROOT}/{topic}", json.dumps(said).encode(), False)
+        self.site.on_message(f"{ROOT}/{topic}", json.dumps(said).encode(), False)
 
     def say_event(self, table: str, seq: int, boot: str = BOOT) -> None:
         self.say(f"{table}/event", event(table, seq, boot))
@@ -97,25 +97,25 @@ class Floor:
 
     def _keep(self) -> None:
         """As the service does."""
-        batch = list(self.site.taken)
-        self.site.taken.clear()
-        self.archive.keep([record for each in batch for record in each.records])
+        batch = list(self.site.pending)
+        self.site.pending.clear()
+        self.archive.store([record for each in batch for record in each.records])
         for each in batch:
-            if each.kept is not None:
-                each.kept()
+            if each.on_stored is not None:
+                each.on_stored()
 
     def go_on(self, seconds: float) -> Iterator[float]:
         """Tick by tick."""
-        for _ in range(round(seconds / TICK)):
-            self.now += TICK
-            self.answered += TICK * self.pace
+        for _ in range(round(seconds / TICK_SECONDS)):
+            self.now += TICK_SECONDS
+            self.answered += TICK_SECONDS * self.pace
             while self.answered >= 1.0:
                 self.answered -= 1.0
                 if self.queue:
                     self._answer()
             self._keep()
-            self.site.look(self.archive, self.now)
-            self.site.ask(self.now)
+            self.site.query_missing(self.archive, self.now)
+            self.site.send_due(self.now)
             yield self.now
 
     def kept(self) -> set[tuple[str, str, int]]:
@@ -182,7 +182,7 @@ def test_a_page_of_some_tables_is_compared_after_each_checkpoint(
         floor.asked.clear()
         floor.site._sweep(BOOT)
         list(floor.go_on(2.0))
-        assert len(floor.asked) == SWEPT
+        assert len(floor.asked) == SWEEP_TABLES
         compared.update(table for table, _ in floor.asked)
     assert compared.keys() == set(TABLES)
     assert max(compared.values()) - min(compared.values()) <= 1

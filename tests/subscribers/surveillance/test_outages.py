@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from subscribers.feed import BrokerLogin
 from subscribers.surveillance import service
 from subscribers.surveillance.errors import ArchiveError
-from subscribers.surveillance.service import Recorder
+from subscribers.surveillance.service import SurveillanceRecorder
 from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
 from tests.daemon.conftest import daemon as daemon
 from tests.daemon.conftest import mosquitto as mosquitto
@@ -133,14 +133,16 @@ async def test_an_archive_that_does_not_answer_is_told_and_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever it is that it waits for; also where nothing is said."""
-    monkeypatch.setattr(service, "LATE", 0.05)
+    monkeypatch.setattr(service, "REPLY_TIMEOUT_SECONDS", 0.05)
     own = SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
-    recorder = Recorder(SurveillanceSettings(archive="none", node="surveillance", sites=(own,)))
+    recorder = SurveillanceRecorder(
+        SurveillanceSettings(archive="none", node="surveillance", sites=(own,))
+    )
     answered = threading.Event()
-    asked = asyncio.create_task(recorder._ask(answered.wait))
+    asked = asyncio.create_task(recorder._call(answered.wait))
     await asyncio.to_thread(until, "it is told", lambda: recorder.health.trouble)
-    assert "has not answered for 0.05 s; look after its disk" in (recorder.health.trouble or "")
-    assert recorder._doubted
+    assert "has not answered for 0.05 s; check its disk" in (recorder.health.trouble or "")
+    assert recorder._unresponsive
     answered.set()
     assert await asked
 
@@ -149,7 +151,7 @@ async def test_a_side_task_that_fails_is_reported_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """For each reason, not at each of its attempts, and not before there is an archive."""
-    monkeypatch.setattr(service, "AGAIN", 0.001)
+    monkeypatch.setattr(service, "RETRY_DELAY_SECONDS", 0.001)
     site = SiteSettings(id="palma", broker=BrokerLogin(url="mqtt://127.0.0.1:9"))
     settings = SurveillanceSettings(archive=str(tmp_path / "archive"), node="s", sites=(site,))
     attempts = 0
@@ -159,9 +161,9 @@ async def test_a_side_task_that_fails_is_reported_once(
         attempts += 1
         raise ArchiveError("the disk is full" if attempts < 10 else "no such file")
 
-    recorder = Recorder(settings, {"statistics": fail})
+    recorder = SurveillanceRecorder(settings, {"statistics": fail})
     with capture_logs() as lines:
-        running = asyncio.create_task(recorder._run_beside("statistics", fail))
+        running = asyncio.create_task(recorder._run_side_task("statistics", fail))
         await asyncio.sleep(0)
         assert attempts == 0
         recorder._opened.set()

@@ -12,16 +12,16 @@ from controller.contract.node import Checkpoint
 from controller.contract.times import utc
 from controller.journal.schema import ChainHead
 from controller.proof.checkpoint import public, sign
-from subscribers.surveillance.findings import Finding, finding_record, key_of
+from subscribers.surveillance.findings import RecorderFinding, changed_key, finding_record
 from subscribers.surveillance.proofs import (
-    MARKS,
-    Link,
-    Proof,
-    answered,
-    asked,
-    heard,
-    thinned,
-    trusting,
+    MAX_MARKS,
+    ChainLink,
+    JournalProof,
+    check_chain,
+    check_checkpoint,
+    positions_to_query,
+    thin,
+    trust_key,
 )
 
 KEY, OTHER = SigningKey(bytes(range(32))), SigningKey(bytes(range(1, 33)))
@@ -37,21 +37,23 @@ def said(
     return sign(of["key"], of["journal"], "boot-1", time, ChainHead(position, digest))
 
 
-def links(*checkpoints: Checkpoint) -> tuple[Link, ...]:
+def links(*checkpoints: Checkpoint) -> tuple[ChainLink, ...]:
     """The chain of the file, which has these."""
-    return tuple(Link(each.position, each.hash) for each in checkpoints)
+    return tuple(ChainLink(each.position, each.hash) for each in checkpoints)
 
 
-def told(*checkpoints: Checkpoint, proof: Proof | None = None) -> tuple[Proof, list[Finding]]:
+def told(
+    *checkpoints: Checkpoint, proof: JournalProof | None = None
+) -> tuple[JournalProof, list[RecorderFinding]]:
     """What is known after these, and what was found."""
-    known, found = proof or Proof(), list[Finding]()
+    known, found = proof or JournalProof(), list[RecorderFinding]()
     for each in checkpoints:
-        known, more = heard(known, each, "pit-1")
+        known, more = check_checkpoint(known, each, "pit-1")
         found += more
     return known, found
 
 
-def names(found: list[Finding]) -> list[str]:
+def names(found: list[RecorderFinding]) -> list[str]:
     return [each.what for each in found]
 
 
@@ -59,7 +61,7 @@ def test_a_journal_that_grows_is_sound() -> None:
     known, found = told(said(3), said(7), said(7, at=8), said(9))
     assert found == []
     assert [each.position for each in known.marks] == [3, 7, 9]
-    assert answered(known, links(said(3), said(7), said(9)), "pit-1") == (known, ())
+    assert check_chain(known, links(said(3), said(7), said(9)), "pit-1") == (known, ())
 
 
 def test_the_first_key_is_believed_and_no_other() -> None:
@@ -73,13 +75,13 @@ def test_the_first_key_is_believed_and_no_other() -> None:
 
 
 def test_a_key_for_which_somebody_vouches() -> None:
-    pinned = trusting(Proof(), public(KEY))
+    pinned = trust_key(JournalProof(), public(KEY))
     known, found = told(said(3, key=OTHER), proof=pinned)
     assert names(found) == ["checkpoint_key_changed"]
     assert known == pinned
     known, found = told(said(3), proof=known)
     assert found == []
-    replaced = trusting(known, public(OTHER))
+    replaced = trust_key(known, public(OTHER))
     known, found = told(said(9, key=OTHER), proof=replaced)
     assert found == []
     assert [each.position for each in known.marks] == [3, 9]  # what was signed stays signed
@@ -91,7 +93,7 @@ def test_a_key_for_which_somebody_vouches() -> None:
 def test_the_finding_of_a_changed_key_names_it() -> None:
     _, found = told(said(3), said(9, key=OTHER))
     record = finding_record(found[0], "palma", utc(0))
-    assert key_of(record.key) == ("pit-1", public(OTHER))
+    assert changed_key(record.key) == ("pit-1", public(OTHER))
 
 
 @pytest.mark.parametrize(
@@ -129,18 +131,21 @@ def test_another_journal() -> None:
 
 def test_a_forged_entry_is_named_by_the_marks_beside_it() -> None:
     known, _ = told(said(3), said(7), said(9), said(20))
-    forged = (*links(said(3), said(7)), Link(9, "ab" * 32), Link(20, "cd" * 32))
-    after, found = answered(known, forged, "pit-1")
+    forged = (*links(said(3), said(7)), ChainLink(9, "ab" * 32), ChainLink(20, "cd" * 32))
+    after, found = check_chain(known, forged, "pit-1")
     assert names(list(found)) == ["journal_rewritten"]
     assert "one or more of the entries 8 to 9 changed" in found[0].detail
     assert found[0].evidence["signed"]["position"] == 9
     assert found[0].evidence["unchanged"]["position"] == 7
     assert [each.position for each in after.marks] == [3, 7]
     one, _ = told(said(3), said(4))
-    _, found = answered(one, (*links(said(3)), Link(4, "ab" * 32)), "pit-1")
+    _, found = check_chain(one, (*links(said(3)), ChainLink(4, "ab" * 32)), "pit-1")
     assert "entry 4 changed" in found[0].detail
     first, _ = told(said(2))
-    assert "entries 1 to 2 changed" in answered(first, (Link(2, "ab" * 32),), "pit-1")[1][0].detail
+    assert (
+        "entries 1 to 2 changed"
+        in check_chain(first, (ChainLink(2, "ab" * 32),), "pit-1")[1][0].detail
+    )
 
 
 def test_the_same_position_with_another_hash() -> None:
@@ -150,41 +155,45 @@ def test_the_same_position_with_another_hash() -> None:
 
 def test_a_new_journal_is_asked_for_what_it_has() -> None:
     known, found = told(said(0), said(4), said(9))
-    assert asked(known) == [4, 9]
-    assert answered(known, links(said(4), said(9)), "pit-1") == (known, ())
-    assert names(list(answered(known, links(said(4)), "pit-1")[1])) == ["journal_cut"]
+    assert positions_to_query(known) == [4, 9]
+    assert check_chain(known, links(said(4), said(9)), "pit-1") == (known, ())
+    assert names(list(check_chain(known, links(said(4)), "pit-1")[1])) == ["journal_cut"]
     assert found == []
-    assert asked(told(said(0))[0]) == []
+    assert positions_to_query(told(said(0))[0]) == []
 
 
 def test_a_cut_end_is_found_and_days_whose_time_is_over_are_not() -> None:
     known, _ = told(said(3), said(7), said(9))
-    after, found = answered(known, links(said(3), said(7)), "pit-1")
+    after, found = check_chain(known, links(said(3), said(7)), "pit-1")
     assert names(list(found)) == ["journal_cut"]
     assert "entry 9" in found[0].detail
     assert [each.position for each in after.marks] == [3, 7]
-    assert answered(known, links(said(7), said(9)), "pit-1")[1] == ()
-    assert names(list(answered(known, (), "pit-1")[1])) == ["journal_cut"]
-    assert names(list(answered(known, links(said(3), said(9)), "pit-1")[1])) == ["journal_cut"]
+    assert check_chain(known, links(said(7), said(9)), "pit-1")[1] == ()
+    assert names(list(check_chain(known, (), "pit-1")[1])) == ["journal_cut"]
+    assert names(list(check_chain(known, links(said(3), said(9)), "pit-1")[1])) == ["journal_cut"]
 
 
 def test_a_checkpoint_that_came_after_the_question_is_not_missing_in_its_answer() -> None:
     before, _ = told(said(3), said(7))
     known, _ = told(said(9), proof=before)
-    assert answered(known, links(said(3), said(7)), "pit-1", before.marks) == (known, ())
-    assert names(list(answered(known, links(said(3)), "pit-1", before.marks)[1])) == ["journal_cut"]
-    forged = (*links(said(3)), Link(7, "ab" * 32))
-    assert names(list(answered(known, forged, "pit-1", before.marks)[1])) == ["journal_rewritten"]
+    assert check_chain(known, links(said(3), said(7)), "pit-1", before.marks) == (known, ())
+    assert names(list(check_chain(known, links(said(3)), "pit-1", before.marks)[1])) == [
+        "journal_cut"
+    ]
+    forged = (*links(said(3)), ChainLink(7, "ab" * 32))
+    assert names(list(check_chain(known, forged, "pit-1", before.marks)[1])) == [
+        "journal_rewritten"
+    ]
     other, _ = told(said(7, journal="j2", at=20, fill=77), proof=known)
-    assert answered(other, links(said(3), said(7)), "pit-1", before.marks) == (other, ())
+    assert check_chain(other, links(said(3), said(7)), "pit-1", before.marks) == (other, ())
 
 
 def test_marks_are_few_and_the_newest_are_dense() -> None:
     known, found = told(*(said(n, fill=n % 251) for n in range(1, 400)))
     assert found == []
     at = [each.position for each in known.marks]
-    assert len(at) == MARKS
+    assert len(at) == MAX_MARKS
     assert (at[0], at[-1]) == (1, 399)
     assert at == sorted(at)
-    assert at[-1] - at[MARKS // 2] < at[MARKS // 2] - at[0]
-    assert thinned(known.marks) == known.marks
+    assert at[-1] - at[MAX_MARKS // 2] < at[MAX_MARKS // 2] - at[0]
+    assert thin(known.marks) == known.marks

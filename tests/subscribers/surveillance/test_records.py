@@ -10,13 +10,13 @@ import pytest
 from controller.contract.node import Checkpoint
 from controller.contract.retained import About, Alert, Info
 from controller.contract.times import utc
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.records import (
-    LARGEST,
-    LONGEST,
+    MAX_MESSAGE_BYTES,
+    MAX_WORD_LENGTH,
     BadMessageError,
-    Place,
-    place_of,
+    TopicPlace,
+    parse_topic,
     records,
 )
 from tests.support.for_each import for_each
@@ -35,7 +35,7 @@ CHECKPOINT = Checkpoint(journal="j1", boot="b1", time=SAID, position=40, hash="a
 ALERT = Alert(alert="w-lost", what="device.lost", severity="fault", raised=SAID, device="wheel")
 
 
-def one(rest: str, body: Any, heard: str = HEARD, standing: str = "") -> Record:
+def one(rest: str, body: Any, heard: str = HEARD, standing: str = "") -> ArchiveRecord:
     given = body if isinstance(body, bytes) else msgspec.json.encode(body)
     [record] = records(SITE, rest, given, heard, standing)
     assert (record.site, record.heard, record.body) == (SITE, heard, given)
@@ -45,10 +45,10 @@ def one(rest: str, body: Any, heard: str = HEARD, standing: str = "") -> Record:
 @for_each(
     ("rest", "place"),
     [
-        ("R1/event", Place("table", "R1", "event")),
-        ("R1/alert/w-lost", Place("table", "R1", "alert/w-lost")),
-        ("node/pit-1/checkpoint", Place("node", "pit-1", "checkpoint")),
-        ("jackpot/gold/reply/c1", Place("jackpot", "gold", "reply/c1")),
+        ("R1/event", TopicPlace("table", "R1", "event")),
+        ("R1/alert/w-lost", TopicPlace("table", "R1", "alert/w-lost")),
+        ("node/pit-1/checkpoint", TopicPlace("node", "pit-1", "checkpoint")),
+        ("jackpot/gold/reply/c1", TopicPlace("jackpot", "gold", "reply/c1")),
         ("R1", None),
         ("R1/", None),
         ("node/pit-1", None),
@@ -57,8 +57,8 @@ def one(rest: str, body: Any, heard: str = HEARD, standing: str = "") -> Record:
         (f"{'R' * 65}/event", None),
     ],
 )
-def test_a_topic_has_a_place(rest: str, place: Place | None) -> None:
-    assert place_of(rest) == place
+def test_a_topic_has_a_place(rest: str, place: TopicPlace | None) -> None:
+    assert parse_topic(rest) == place
 
 
 def test_an_event_is_found_by_everything_that_it_names() -> None:
@@ -85,8 +85,8 @@ def test_an_event_is_found_by_everything_that_it_names() -> None:
 
 
 def test_words_are_as_any_database_takes_them() -> None:
-    record = one("R1/event", EVENT | {"by": f" a\0{'b' * LONGEST}"})
-    assert record.words == (f"a\ufffd{'b' * (LONGEST - 2)}",)
+    record = one("R1/event", EVENT | {"by": f" a\0{'b' * MAX_WORD_LENGTH}"})
+    assert record.words == (f"a\ufffd{'b' * (MAX_WORD_LENGTH - 2)}",)
 
 
 @pytest.mark.parametrize("said", ["", "2026-11-22", "2026-11-22T20:30:00Z", "soon"])
@@ -110,7 +110,7 @@ def test_an_alert_and_its_end() -> None:
 
 
 def test_what_a_table_says_of_itself_is_once_in_each_run() -> None:
-    def said(boot: str, **settings: Any) -> Record:
+    def said(boot: str, **settings: Any) -> ArchiveRecord:
         about = About(devices={"wheel": "cammegh-ss2"}, settings=settings)
         given = Info(
             site=SITE, table="R1", game="roulette-french", decree="ARA02", boot=boot, about=about
@@ -148,7 +148,7 @@ def test_of_an_answer_to_a_recall_the_events_are_kept() -> None:
     ]
     assert records(SITE, "R1/reply/c1", b'{"ok":true,"events":[]}', HEARD) == []
     other = msgspec.json.encode({"ok": True, "events": [EVENT | {"table": "R2"}]})
-    with pytest.raises(BadMessageError, match="it is of table R2, and came from R1"):
+    with pytest.raises(BadMessageError, match="it names table R2, but its topic is of R1"):
         records(SITE, "R1/reply/c1", other, HEARD)
 
 
@@ -168,22 +168,22 @@ def test_any_other_answer_is_kept_itself() -> None:
     ("rest", "body", "why"),
     [
         ("R1", b"{}", "no table, node or jackpot"),
-        ("R1/event", b" " * (LARGEST + 1), f"the most is {LARGEST}"),
+        ("R1/event", b" " * (MAX_MESSAGE_BYTES + 1), f"the maximum is {MAX_MESSAGE_BYTES}"),
         ("R1/event", b"nothing", "malformed"),
         ("R1/event", b'{"law":' + b"[" * 100_000, "recursion"),
-        ("R1/event", msgspec.json.encode(EVENT | {"table": "R2"}), "it is of table R2"),
+        ("R1/event", msgspec.json.encode(EVENT | {"table": "R2"}), "it names table R2"),
         ("R1/event", msgspec.json.encode(EVENT | {"seq": 0}), r"\$\.seq"),
         ("R1/event", msgspec.json.encode(EVENT | {"boot": "b\0"}), r"\$\.boot"),
         ("R1/event", msgspec.json.encode(EVENT | {"session": -1}), r"\$\.session"),
-        ("R1/checkpoint", msgspec.json.encode(CHECKPOINT), "a checkpoint is of a node"),
+        ("R1/checkpoint", msgspec.json.encode(CHECKPOINT), "a checkpoint belongs to a node"),
         ("node/pit-1/checkpoint", b'{"journal":"j","boot":"b","position":1,"hash":"x"}', "hash"),
-        ("R1/info", b'{"table":"R2","boot":"b1","about":{}}', "it is of table R2"),
-        ("node/pit-1/info", b'{"table":"pit-1","boot":"b1","about":{}}', "it is of table pit-1"),
+        ("R1/info", b'{"table":"R2","boot":"b1","about":{}}', "it names table R2"),
+        ("node/pit-1/info", b'{"table":"pit-1","boot":"b1","about":{}}', "it names table pit-1"),
         ("R1/info", b'{"table":"R1","boot":"b1"}', "about"),
         ("R1/alert/x", b'{"alert":7}', r"\$\.alert"),
         ("R1/sealed", b"null", "object"),
         ("R1/reply/c1", b'{"ok":1}', r"\$\.ok"),
-        ("R1/history", b"{}", "nothing is kept of history"),
+        ("R1/history", b"{}", "messages of history are not stored"),
     ],
 )
 def test_a_message_that_cannot_be_read_says_why(rest: str, body: bytes, why: str) -> None:

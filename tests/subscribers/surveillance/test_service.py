@@ -18,7 +18,7 @@ from controller.contract.times import utc
 from controller.proof.checkpoint import checkpoint_path, key_path
 from subscribers.statistics.health import Found
 from subscribers.statistics.watch import finding_of
-from subscribers.surveillance.findings import key_of
+from subscribers.surveillance.findings import changed_key
 from subscribers.surveillance.open_archive import open_archive
 from tests.controller.proof.test_audit import forge
 from tests.daemon.conftest import daemon as daemon
@@ -307,7 +307,7 @@ def test_a_changed_key_is_not_believed_until_somebody_vouches_for_it(room: Room)
     )
     alert = until("its alert", lambda: room.alert("checkpoint-key-changed"), recorder.log)
     [(number, found)] = room.open_findings()
-    node, key = key_of(found.key)
+    node, key = changed_key(found.key)
     last = signed(recorder)
     assert last is not None
     assert (node, key) == ("pit-1", last["key"])
@@ -335,7 +335,7 @@ def test_what_statistics_find_is_an_alert_until_somebody_settles_it(room: Room) 
     def found(table: str) -> None:
         advice = Found("wheel_bias", "palma", table, utc(1_790_000_000), "first", 900, "0 32 15")
         with closing(open_archive(recorder.where)) as archive:
-            archive.keep([finding_of(advice)])
+            archive.store([finding_of(advice)])
 
     found("r1")
     alert = until("its alert", lambda: room.alert("wheel-bias"), recorder.log)

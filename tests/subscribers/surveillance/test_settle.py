@@ -10,14 +10,14 @@ import pytest
 
 from controller.contract.times import utc
 from subscribers.feed import BrokerLogin
-from subscribers.surveillance.admitted import RefusedError
-from subscribers.surveillance.archive import Archive, Query
+from subscribers.surveillance.admitted import AccessRefusedError
+from subscribers.surveillance.archive import Query, RecordArchive
 from subscribers.surveillance.archive_sqlite import SQLiteArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.findings import open_findings, refused_keys
 from subscribers.surveillance.settings import SiteSettings
 from subscribers.surveillance.settle import main, settle
-from subscribers.surveillance.site import Site
+from subscribers.surveillance.site import RecordedSite
 from tests.subscribers.surveillance.said import finding
 from tests.support.people.staff import RIERA, VIDAL
 from tests.support.web.pit import PINS, console
@@ -26,11 +26,11 @@ KEY = "ab" * 32
 SITE = "madrid-1"
 
 
-def changed_key(archive: Archive) -> int:
+def changed_key(archive: RecordArchive) -> int:
     """The number of the finding that a node signs with another key."""
     body = msgspec.json.encode({"detail": "another key"})
     key = f"checkpoint_key_changed:floor:{KEY}:7"
-    kept = archive.keep([finding(1, type="checkpoint_key_changed", key=key, body=body)])
+    kept = archive.store([finding(1, type="checkpoint_key_changed", key=key, body=body)])
     return kept.new[0].number
 
 
@@ -39,18 +39,22 @@ def test_a_changed_key_is_settled_by_who_has_the_right(tmp_path: Path) -> None:
         number = changed_key(archive)
         assert refused_keys(archive, SITE) == {KEY}
         assert refused_keys(archive, "palma") == frozenset()
-        with pytest.raises(RefusedError, match="sign in with --as PERSON, or name the key in the"):
+        with pytest.raises(
+            AccessRefusedError, match="sign in with --as PERSON, or name the key in the"
+        ):
             settle(archive, number, "J. Serra", "")
-        with pytest.raises(RefusedError, match="name the key"):
+        with pytest.raises(AccessRefusedError, match="name the key"):
             settle(archive, number, "J. Serra", "", keys={SITE: {"floor": "cd" * 32}})
-        with pytest.raises(RefusedError, match=r"A\. Riera has none of the roles director, surv"):
+        with pytest.raises(
+            AccessRefusedError, match=r"A\. Riera has none of the roles director, surv"
+        ):
             settle(archive, number, RIERA.name, "", RIERA)
         assert refused_keys(archive, SITE) == {KEY}
         record = settle(archive, number, VIDAL.name, "new machine", VIDAL)
         assert msgspec.json.decode(record.body)["person"] == "t-vidal"
         assert open_findings(archive) == []
         assert refused_keys(archive, SITE) == frozenset()
-        with pytest.raises(ArchiveError, match="is no finding that is open"):
+        with pytest.raises(ArchiveError, match="is not an open finding"):
             settle(archive, number, VIDAL.name, "", VIDAL)
 
 
@@ -67,7 +71,7 @@ def test_findings_and_settle_at_a_terminal(
     where = tmp_path / "archive.sqlite3"
     with closing(SQLiteArchive(where)) as archive:
         body = msgspec.json.encode({"detail": "an older copy"})
-        archive.keep([finding(1, body=body)])
+        archive.store([finding(1, body=body)])
         number = changed_key(archive)
     told = f"--settings={msgspec.json.encode({'archive': str(where), 'site': SITE}).decode()}"
     assert main(["findings", told]) == 0
@@ -77,7 +81,7 @@ def test_findings_and_settle_at_a_terminal(
     assert main(["settle", told, "--finding", "1", "--by", "J. Serra"]) == 0
     assert capsys.readouterr().out == "1 is settled by J. Serra\n"
     assert main(["settle", told, "--finding", "1", "--by", "J. Serra"]) == 1
-    assert "1 is no finding that is open" in capsys.readouterr().err
+    assert "1 is not an open finding" in capsys.readouterr().err
     assert main(["settle", told, "--finding", str(number), "--as", "t-vidal"]) == 1
     assert "set `pin_keys` and `pepper_file` in [web]" in capsys.readouterr().err
 
@@ -89,7 +93,7 @@ def test_a_person_signs_in_to_settle(
     where, pin = tmp_path / "archive.sqlite3", tmp_path / "pin"
     with closing(SQLiteArchive(where)) as archive:
         number = changed_key(archive)
-        archive.keep([finding(2, body=msgspec.json.encode({"detail": "an older copy"}))])
+        archive.store([finding(2, body=msgspec.json.encode({"detail": "an older copy"}))])
     state = tmp_path / "state"
     given = {
         "archive": str(where),
@@ -157,16 +161,16 @@ def test_wrong_pins_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[st
 async def test_what_is_settled_while_the_archive_recovers_is_shown_no_more(tmp_path: Path) -> None:
     """What was open is read first, and shown after what was settled since was taken back."""
     settings = SiteSettings(id=SITE, broker=BrokerLogin(url="mqtt://127.0.0.1:1"))
-    site = Site(settings, "surveillance", "b", lambda: None, None, None)
+    site = RecordedSite(settings, "surveillance", "b", lambda: None, None, None)
     with closing(SQLiteArchive(tmp_path / "archive.sqlite3")) as archive:
         number = changed_key(archive)
-        site.remember(archive)
-        assert site.shown == 1
-        before = archive.newest()
+        site.restore(archive)
+        assert site.shown_alerts == 1
+        before = archive.newest_number()
         opened = [record for _, record in open_findings(archive)]
         settle(archive, number, VIDAL.name, "", VIDAL)
-        site.look_for_settled(archive)
-        assert site.shown == 0
-        site.stand_again(opened, before)
-        site.look_for_settled(archive)
-        assert site.shown == 0
+        site.check_settled(archive)
+        assert site.shown_alerts == 0
+        site.restore_alerts(opened, before)
+        site.check_settled(archive)
+        assert site.shown_alerts == 0

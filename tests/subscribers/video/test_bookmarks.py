@@ -7,7 +7,7 @@ import pytest
 
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.times import utc
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.video.bookmarks import EVENTS, Bookmark, body, bookmark, encoded, line
 from subscribers.video.pos import written
 from subscribers.video.settings import BookmarkSettings
@@ -18,7 +18,7 @@ from tests.support.games import scripts
 SUITS = {"♣": "c", "♦": "d", "♥": "h", "♠": "s"}
 
 
-def of(told: bytes, **changes: object) -> Record:
+def of(told: bytes, **changes: object) -> ArchiveRecord:
     fields = msgspec.json.decode(told)
     given = {
         "site": fields.get("site") or "palma",
@@ -35,7 +35,7 @@ def of(told: bytes, **changes: object) -> Record:
         "round": fields.get("round", 0),
         **changes,
     }
-    return msgspec.convert(given, Record)
+    return msgspec.convert(given, ArchiveRecord)
 
 
 def spelled(told: str) -> str:

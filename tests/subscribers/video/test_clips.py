@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from controller.contract.times import utc
-from subscribers.surveillance.archive import Archive, Record
+from subscribers.surveillance.archive import ArchiveRecord, RecordArchive
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.__main__ import main
 from subscribers.video.clips import clip_of, of_round, span
@@ -61,19 +61,19 @@ def settings(folder: Path) -> VideoSettings:
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Archive]:
+def archive(tmp_path: Path) -> Iterator[RecordArchive]:
     opened = open_archive(str(tmp_path / "archive.sqlite3"))
     yield opened
     opened.close()
 
 
-def played(archive: Archive, number: int, at: float, length: float, session: int = 1) -> None:
+def played(archive: RecordArchive, number: int, at: float, length: float, session: int = 1) -> None:
     """A round that was void, ``at`` seconds after the first recording began."""
     kinds = ((at, "round.opened"), (at + length / 2, "bets.closed"), (at + length, "round.void"))
     body = b'"reason":"ball_out","law":"A","article":"art. 12","last_number":null'
-    archive.keep(
+    archive.store(
         [
-            Record(
+            ArchiveRecord(
                 site="palma",
                 kind="event",
                 key=f"{session}/{number}/{kind}",
@@ -104,7 +104,7 @@ def frames(path: Path) -> list[bytes]:
 
 
 def test_a_clip_is_the_pictures_of_its_round_across_recordings(
-    archive: Archive, settings: VideoSettings, folder: Path, tmp_path: Path
+    archive: RecordArchive, settings: VideoSettings, folder: Path, tmp_path: Path
 ) -> None:
     played(archive, 7, at=2.6, length=3.0)
     out = tmp_path / "clip.mp4"
@@ -121,7 +121,7 @@ def test_a_clip_is_the_pictures_of_its_round_across_recordings(
     assert "void: the ball left the cylinder (art. 12)" in (tmp_path / "clip.srt").read_text()
 
 
-def test_the_latest_session_is_meant_and_another_may_be_named(archive: Archive) -> None:
+def test_the_latest_session_is_meant_and_another_may_be_named(archive: RecordArchive) -> None:
     played(archive, 1, at=1.0, length=1.0, session=1)
     played(archive, 1, at=5.5, length=1.0, session=2)
     assert span(of_round(archive, "palma", "r1", None, 1)) == (BEGIN + 5.5, BEGIN + 6.5)
@@ -129,7 +129,7 @@ def test_the_latest_session_is_meant_and_another_may_be_named(archive: Archive) 
 
 
 def test_what_no_recording_shows_is_told(
-    archive: Archive, settings: VideoSettings, folder: Path, tmp_path: Path
+    archive: RecordArchive, settings: VideoSettings, folder: Path, tmp_path: Path
 ) -> None:
     played(archive, 1, at=5.0, length=9.0)
     lost = sorted(folder.rglob("*.mp4"))[2]
@@ -145,7 +145,7 @@ def test_what_no_recording_shows_is_told(
 
 
 def test_no_recording_and_no_round_are_told_with_what_to_do(
-    archive: Archive, settings: VideoSettings, tmp_path: Path
+    archive: RecordArchive, settings: VideoSettings, tmp_path: Path
 ) -> None:
     played(archive, 1, at=1000.0, length=9.0)
     out = tmp_path / "clip.mp4"
@@ -162,7 +162,7 @@ def test_no_recording_and_no_round_are_told_with_what_to_do(
 
 
 def test_the_command_writes_a_clip_and_subtitles_of_recordings(
-    archive: Archive,
+    archive: RecordArchive,
     settings: VideoSettings,
     folder: Path,
     tmp_path: Path,
@@ -206,7 +206,7 @@ def test_timestamps_that_are_the_time_of_day_are_more_exact_than_a_name(tmp_path
 @pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize("last", [1000, 41])
 def test_a_camera_of_one_picture_a_second_gives_clips_too(
-    archive: Archive, tmp_path: Path, last: int
+    archive: RecordArchive, tmp_path: Path, last: int
 ) -> None:
     """Of so few pictures ffprobe says no beginning. ``last``: how long each stands, in ms, as the
     files say.

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from controller.contract.times import utc
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.delivery import Delivery, Progress, name_of
 from subscribers.video.settings import BookmarkSettings
@@ -34,14 +34,16 @@ class Sender:
         self.archive = open_archive(self.place)
         self._ends: list[tuple[threading.Event, threading.Thread]] = []
 
-    def happens(self, kind: str = "round.void", *, table: str = "r1", **fields: Any) -> Record:
+    def happens(
+        self, kind: str = "round.void", *, table: str = "r1", **fields: Any
+    ) -> ArchiveRecord:
         """An event of a table, now, is archived."""
         self.seq += 1
         body = {
             "type": kind, "round": self.seq, "session": 1, "reason": "ball_out", "law": "ARA02-014",
             "article": "art. 12", "last_number": None, **fields,
         }  # fmt: skip
-        record = Record(
+        record = ArchiveRecord(
             site="palma",
             kind="event",
             key=f"{table}/b1/{self.seq}",
@@ -55,7 +57,7 @@ class Sender:
             session=1,
             round=self.seq,
         )
-        self.archive.keep([record])
+        self.archive.store([record])
         return record
 
     def send(self, kind: str, address: str, **changes: Any) -> Delivery:
@@ -66,16 +68,16 @@ class Sender:
         delivery = Delivery(
             settings, lambda: open_archive(self.place), ending, clock=lambda: self.now
         )
-        known = self.archive.recall(name_of(settings.id)) is not None
+        known = self.archive.load_value(name_of(settings.id)) is not None
         thread = threading.Thread(target=delivery.run)
         thread.start()
         self._ends.append((ending, thread))
         if not known:
-            until("it begins", lambda: self.archive.recall(name_of(settings.id)) is not None)
+            until("it begins", lambda: self.archive.load_value(name_of(settings.id)) is not None)
         return delivery
 
     def kept(self, name: str) -> Progress:
-        return msgspec.json.decode(self.archive.recall(name_of(name)) or b"", type=Progress)
+        return msgspec.json.decode(self.archive.load_value(name_of(name)) or b"", type=Progress)
 
     def stop(self) -> None:
         for ending, _ in self._ends:

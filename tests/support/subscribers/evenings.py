@@ -25,7 +25,7 @@ from controller.contract.events import (
 from controller.contract.outcomes import RouletteOutcome
 from controller.contract.times import utc
 from subscribers.statistics.cylinder import EUROPEAN
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 
 BEGIN = 1_790_000_000.0
 EVENING = 200
@@ -40,14 +40,14 @@ def record(
     *,
     table: str = "R1",
     boot: str = "b1",
-) -> Record:
+) -> ArchiveRecord:
     """An event in its envelope, so many seconds after the first."""
     told: dict[str, Any] = msgspec.json.decode(
         event if isinstance(event, bytes) else msgspec.json.encode(event)
     )
     told |= {"site": "madrid-1", "table": table, "boot": boot, "seq": seq}
     told |= {"time": utc(BEGIN + seconds), "mono_ns": int(seconds * 1e9)}
-    return Record(
+    return ArchiveRecord(
         site="madrid-1",
         kind="event",
         key=f"{table}:{boot}:{seq}",
@@ -96,7 +96,7 @@ def spun(
 
 def evenings(
     places: Sequence[int], *, seed: int = 1, rest: Sequence[float] = (20.0,), **of: Any
-) -> list[Record]:
+) -> list[ArchiveRecord]:
     """Spins that end at these places of the wheel, 200 an evening, of two dealers in turn; every
     fiftieth round is void. ``rest``: the mean seconds of spins, one for each evening.
     """
@@ -137,7 +137,7 @@ def evenings(
     return records
 
 
-def correction(records: list[Record], of: int, number: int) -> Record:
+def correction(records: list[ArchiveRecord], of: int, number: int) -> ArchiveRecord:
     """A person corrects the result that is the record number ``of``."""
     was = records[of]
     event = ResultCorrected(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from subscribers.surveillance.archive import Archive, Record
+from subscribers.surveillance.archive import ArchiveRecord, RecordArchive
 from subscribers.surveillance.archive import Query as Query
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
@@ -38,13 +38,13 @@ class Recorder(Daemon):
         self._listening.start()
 
     @contextmanager
-    def archive(self) -> Iterator[Archive]:
+    def archive(self) -> Iterator[RecordArchive]:
         """What it has kept, to read."""
         opened = open_archive(self.where, read_only=True)
         yield opened
         opened.close()
 
-    def found(self, **query: Any) -> list[Record]:
+    def found(self, **query: Any) -> list[ArchiveRecord]:
         """What it has kept, as it was kept; nothing before there is an archive."""
         try:
             with self.archive() as archive:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.findings import open_findings
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, until
 from tests.support.daemon.play import until_up
@@ -108,7 +108,7 @@ class Room:
         """``novamas surveillance ACTION`` with the recorder's configuration."""
         return surveilled(self.recorder, action, *options)
 
-    def open_findings(self) -> list[tuple[int, Record]]:
+    def open_findings(self) -> list[tuple[int, ArchiveRecord]]:
         """The findings that nobody has settled, with their numbers."""
         with self.recorder.archive() as archive:
             return open_findings(archive)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from controller.contract.times import utc
-from subscribers.surveillance.archive import Record
+from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.bookmarks import DEFAULT
 from subscribers.video.delivery import Delivery, name_of
@@ -36,7 +36,7 @@ class Recorder:
             heard = self._heard.heard[known:]
             known += len(heard)
             records = [
-                Record(
+                ArchiveRecord(
                     site=body["site"],
                     kind="event",
                     key=f"{body['table']}/{body['boot']}/{body['seq']}",
@@ -55,7 +55,7 @@ class Recorder:
                 for body in [each.body]
             ]
             if records:
-                self._archive.keep(records)
+                self._archive.store(records)
 
     def close(self) -> None:
         self._end.set()
@@ -100,7 +100,7 @@ class Receivers:
             each.start()
         with closing(open_archive(place)) as archive:
             for kind in given:
-                until(f"{kind} begins", partial(archive.recall, name_of(kind)))
+                until(f"{kind} begins", partial(archive.load_value, name_of(kind)))
         for made in (self.webhook, self.frigate, self.pos, self.milestone):
             ending.callback(made.stop)
         for each in threads:
