@@ -1,1 +1,1 @@
-"""The journal: what happened at the tables, on the disk."""
+"""The journal: everything that happened at the tables, stored on disk as a hash chain."""

@@ -1,4 +1,4 @@
-"""The journal's file on disk: locking, opening, creating, and setting a damaged one aside."""
+"""The journal's file: locks, opens and creates it, and sets a damaged one aside."""
 
 from __future__ import annotations
 
@@ -30,96 +30,102 @@ from controller.journal.wal_index import check_space
 from devices.errors import NovamasError
 
 FULL_CHECK_MAX_BYTES = 1 << 26
-"""Bytes; all pages of a file up to this size are checked when it is opened. Of a larger one, those
-of ``SMALL_TABLES`` are; it is read back whole while the tables work.
+"""Up to this size, all pages of the file are checked when it is opened. Of a larger file only the
+pages of ``SMALL_TABLES`` are; the rest is read back while the tables work.
 """
 
 SMALL_TABLES = ("meta", "cursor", "saved")
-"""The tables that a start reads whole; they do not grow with the journal."""
+"""The tables that are read whole at a start; they do not grow with the journal."""
 
 TAIL_ENTRIES = 20_000
-"""Entries whose chain is checked when the file is opened: more than a thousand tables store between
-two checkpoints.
+"""Number of last entries whose chain is checked when the file is opened. A thousand tables store
+fewer between two checkpoints.
 """
 
 REPUBLISH_ENTRIES = 10_000
-"""Entries that are published again if it is unknown how far publishing had come."""
+"""Number of last entries that are published again if the publishing position cannot be read."""
 
 OPEN_TIMEOUT_SECONDS = 10.0
-"""Seconds for which the disk may fail to return the file when it is opened."""
+"""How long reading may fail, when the file is opened, before it is set aside."""
 OPEN_RETRY_SECONDS = 0.5
-"""Seconds between two tries."""
 
 _FLOCK = "hhqqi4x"
 """``struct flock`` (fcntl(2)): kind, whence, start, length, process."""
 
 
 class UnfinishedRestoreError(JournalUnusableError):
-    """A restore was begun and not finished: a journal that began anew would number twice."""
+    """A restore was started and not finished. A new journal would reuse positions."""
 
 
 def restoring_path(path: Path) -> Path:
-    """Where a restore writes the new journal, before it becomes the journal at ``path``."""
+    """Return where a restore writes the new journal before it renames it to ``path``."""
     return path.with_name(f"{path.name}.restoring")
 
 
 class DamagedFileError(NovamasError):
-    """The file is no longer a journal."""
+    """The content of the file is damaged."""
 
 
 def lock(path: Path) -> int:
-    """Lock the journal for this process, until the returned file descriptor is closed. Raises
-    :class:`JournalUnusableError`.
+    """Lock the journal for this process until the returned file descriptor is closed.
+
+    Raises :class:`JournalUnusableError`.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        held = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(
+            f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
     except OSError as error:
         raise JournalUnusableError(
             f"{path}: {error.strerror} ({error.filename}); the daemon must be able to write there"
         ) from None
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(held)
+        os.close(descriptor)
         raise JournalUnusableError(
             f"{path}: another daemon uses this journal; stop it, or give this one a journal of its "
             "own"
         ) from None
-    return held
+    return descriptor
 
 
-def mark_serving(held: int) -> None:
-    """Have :func:`serving_process` return this process until ``held`` is closed.
+def mark_serving(lock_descriptor: int) -> None:
+    """Have :func:`serving_process` return this process until ``lock_descriptor`` is closed.
 
-    A second lock is used for it: unlike flock, which keeps others out, it names its holder.
+    This is a second lock: unlike flock, which keeps other daemons out, it names its holder.
     """
-    fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.lockf(lock_descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def serving_process(path: Path) -> int | None:
-    """The daemon that serves the journal at ``path`` and takes a hangup as the order to reload, or
-    None. Raises ``OSError`` if that may not be asked, or there was never one.
+    """Return the process id of the daemon that serves the journal at ``path``, or None. That daemon
+    reloads its configuration on SIGHUP.
+
+    Raises ``OSError`` if the lock file cannot be read or does not exist.
     """
-    asked = os.open(f"{path}.lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(f"{path}.lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        wanted = struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
-        kind, _, _, _, pid = struct.unpack(_FLOCK, fcntl.fcntl(asked, fcntl.F_GETLK, wanted))
+        query = struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+        lock_type, _, _, _, pid = struct.unpack(
+            _FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, query)
+        )
     finally:
-        os.close(asked)
-    return None if kind == fcntl.F_UNLCK or pid <= 0 else int(pid)
+        os.close(descriptor)
+    return None if lock_type == fcntl.F_UNLCK or pid <= 0 else int(pid)
 
 
 def open_or_replace(path: Path) -> tuple[sqlite3.Connection, Path | None]:
-    """The writing connection, and where a file was set aside because it was damaged twice, or
-    because the disk did not return it for too long.
+    """Return the writing connection, and where the previous file was moved if it was set aside: it
+    was found damaged twice, or could not be read for :data:`OPEN_TIMEOUT_SECONDS`.
 
     Raises :class:`JournalUnusableError`.
     """
     if restoring_path(path).exists():
         raise UnfinishedRestoreError(
-            f"{path}: a restore was begun and is not finished: run `novamas restore` again, or "
-            f"remove {restoring_path(path)} if the journal is to stay as it is"
+            f"{path}: a restore was started and not finished: run `novamas restore` again, or "
+            f"remove {restoring_path(path)} to keep the journal as it is"
         )
     end, damaged = time.monotonic() + OPEN_TIMEOUT_SECONDS, 0
     while damaged == 1 or (damaged == 0 and time.monotonic() < end):
@@ -135,15 +141,17 @@ def open_or_replace(path: Path) -> tuple[sqlite3.Connection, Path | None]:
     move_aside(path, aside)
     try:
         return open_checked(path, head, aside, cursors), aside
-    except DamagedFileError as error:  # a fresh file cannot be damaged, unless the disk is
-        raise JournalUnusableError(f"{path}: damaged at once after it was begun: {error}") from None
+    except DamagedFileError as error:  # a new file is damaged only if the disk is
+        raise JournalUnusableError(f"{path}: damaged as soon as it was created: {error}") from None
 
 
 def open_checked(
     path: Path, base: int = 0, aside: Path | None = None, cursors: dict[str, int] | None = None
 ) -> sqlite3.Connection:
-    """The writing connection to an intact file. If there is none, it is created: starting after
-    ``base``, replacing ``aside``, with these cursors.
+    """Return the writing connection to an intact file.
+
+    A file that does not exist is created: its positions start after ``base``, it replaces the file
+    ``aside`` and has these cursors.
 
     Raises :class:`DamagedFileError`, :class:`JournalReadError` and :class:`JournalUnusableError`.
     """
@@ -159,7 +167,7 @@ def open_checked(
             raise
     except READ_ERRORS as error:
         if is_read_failure(error) or (is_damage(error) and may_be_intact(path)):
-            raise JournalReadError(f"{path}: the disk does not give it: {error}") from None
+            raise JournalReadError(f"{path}: the disk does not return it: {error}") from None
         if is_invalid_content(error):
             raise DamagedFileError(str(error)) from None
         if isinstance(error, JournalUnusableError):
@@ -171,7 +179,8 @@ def open_checked(
 
 
 def connect_writing(path: Path) -> sqlite3.Connection:
-    """A connection for writing: write-ahead log, every commit synced, checkpoints only on request.
+    """Open a connection for writing: write-ahead log, every commit synced, no automatic
+    checkpoints.
 
     Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError`.
     """
@@ -192,8 +201,8 @@ def connect_writing(path: Path) -> sqlite3.Connection:
 
 
 def _last_readable(path: Path) -> tuple[int, dict[str, int]]:
-    """The last position of a damaged file and its cursors, as far as they can be read; the next
-    file continues there.
+    """Return the last position of a damaged file and its cursors, as far as they can be read. The
+    next file continues there.
     """
     head = 0
     try:
@@ -201,7 +210,7 @@ def _last_readable(path: Path) -> tuple[int, dict[str, int]]:
             sound = reader.last_intact(TAIL_ENTRIES)
             head = reader.base() if sound is None else sound.position
             return head, {name: min(at, head) for name, at in reader.cursors().items()}
-    except READ_ERRORS:  # rather once more than not at all
+    except READ_ERRORS:  # publishing twice is better than losing events
         return head, {"mqtt": max(0, head - REPUBLISH_ENTRIES)}
 
 
@@ -243,30 +252,30 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
             f"{path}: written by another release (format {version[0]}, this one has {VERSION})"
         )
     for part in (None,) if is_fully_checked(path) else SMALL_TABLES:
-        if (found := quick_check(connection, part)) is not None:
-            raise DamagedFileError(found)
-    with suppress(sqlite3.OperationalError):  # a full disk: a start takes longer without it
+        if (problem := quick_check(connection, part)) is not None:
+            raise DamagedFileError(problem)
+    with suppress(sqlite3.OperationalError):  # disk full: starts are only slower without the index
         connection.execute(BOOT_INDEX)
     with closing(JournalReader(path)) as reader:
-        broken = reader.first_broken(
+        first_broken = reader.first_broken(
             after=max(reader.beginning().position, reader.head().position - TAIL_ENTRIES)
         )
-    if broken is not None:
-        raise DamagedFileError(f"the chain does not hold at position {broken}")
+    if first_broken is not None:
+        raise DamagedFileError(f"the chain does not hold at position {first_broken}")
 
 
 def is_fully_checked(path: Path) -> bool:
-    """Whether all pages of the file are checked when it is opened. Raises ``OSError``."""
+    """Return True if all pages of the file are checked when it is opened. Raises ``OSError``."""
     return path.stat().st_size <= FULL_CHECK_MAX_BYTES
 
 
 def aside_path(path: Path) -> Path:
-    """A name for the file if it is set aside now."""
+    """Return the new name of the file if it is set aside now."""
     return path.with_name(f"{path.name}.corrupt-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
 
 
 def move_aside(path: Path, aside: Path) -> None:
-    """Rename the damaged file and its companions; nothing is deleted. May be repeated after a
+    """Rename the damaged file, its log and its index; delete nothing. May be repeated after a
     failure.
 
     Raises :class:`JournalUnusableError`.
@@ -278,14 +287,12 @@ def move_aside(path: Path, aside: Path) -> None:
                 old.rename(f"{aside}{companion}")
     except OSError as error:
         raise JournalUnusableError(f"{path}: damaged, and cannot be set aside: {error}") from None
-    with suppress(
-        OSError
-    ):  # where the new name is not on the disk yet, the damaged file is found once more
+    with suppress(OSError):  # if the rename is lost, the damaged file is found again
         sync_directory(path.parent)
 
 
 def sync_directory(folder: Path) -> None:
-    """Have the names in a folder on the disk. Raises ``OSError``."""
+    """Flush the names in a directory to the disk. Raises ``OSError``."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

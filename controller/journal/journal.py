@@ -1,12 +1,11 @@
-"""The journal: what happened at the tables, on the disk before anybody hears of it. It is the only
-queue.
+"""The journal: stores what happened at the tables before it is published. It is the only queue.
 
-One SQLite file per daemon, one writer thread. All records that wait are committed in one
-transaction, each with its input, its events and what its table saved; only then are their futures
-resolved, and the events handed out, from memory. If the disk does not take a commit, nothing is
-resolved: the records wait in memory, in order, and are tried again until they are stored. If the
-file is found damaged while it is in use it
-is set aside, and a new one goes on at the next position with what the tables know.
+There is one SQLite file per daemon and one writer thread. All waiting records are committed in one
+transaction, each with its input, its events and the saved state of its table. Only then are their
+futures resolved and the events handed to the publisher, from memory. If a commit fails, nothing is
+resolved: the records wait in memory, in order, and the commit is retried until it succeeds. If the
+file is found damaged while in use, it is set aside, and a new one continues at the next position
+with the state of the tables.
 """
 
 from __future__ import annotations
@@ -48,28 +47,27 @@ from controller.journal.store import JournalStore, Replacement
 from controller.metrics.family import Histogram
 
 MAX_WAITING_RECORDS = 20_000
-"""Records that may wait in memory while the disk does not take them: hours of one table."""
+"""Maximum records in memory while commits fail: hours of one table."""
 
 _MAX_BATCH_RECORDS = 512
-# seconds without a record, after which cursors are stored and a log worth it is moved into the
-# database
 _IDLE_SECONDS = 0.25
+"""Time without a record after which cursors are stored, and a log of at least
+``_LOG_CHECKPOINT_BYTES`` is moved into the database.
+"""
 RECENT_ENTRIES = 1024
-"""Committed entries kept in memory for the publisher, which reads older ones from the file."""
-_LOG_CHECKPOINT_BYTES, _LOG_FORCED_CHECKPOINT_BYTES = (
-    500_000,
-    16_000_000,
-)  # bytes of the log: move it at an idle moment; move it though there is none
-_LOG_RETRY_SECONDS = 1.0  # seconds after which the log is tried again that somebody was reading
-_FIRST_RETRY_SECONDS, _MAX_RETRY_SECONDS = 0.1, 10.0  # seconds between tries
+"""Committed entries in memory for the publisher, which reads older ones from the file."""
+_LOG_CHECKPOINT_BYTES, _LOG_FORCED_CHECKPOINT_BYTES = 500_000, 16_000_000
+"""Sizes of the log above which it is moved into the database: when idle, and in any case."""
+_LOG_RETRY_SECONDS = 1.0
+"""Delay before the log is moved again after a reader was in the way."""
+_FIRST_RETRY_SECONDS, _MAX_RETRY_SECONDS = 0.1, 10.0
+"""Delay before a failed commit is retried; it doubles each time."""
 
 PROBE_CURSOR = "probe"
 """The cursor that :meth:`Journal.probe` writes."""
 
 PUBLISH_READ_TIMEOUT_SECONDS = 10.0
-"""Seconds for which the disk may fail to return what is to be published, before the file is
-abandoned.
-"""
+"""How long reading the entries to publish may fail before the file is abandoned."""
 
 _Result = TypeVar("_Result")
 _position = attrgetter("position")
@@ -88,7 +86,9 @@ class _Removal(msgspec.Struct, frozen=True):
 
 
 class _DamageCheck(msgspec.Struct, frozen=True):
-    """A file to examine; or, if ``journal`` is given, the id of the file and its damage."""
+    """A request to check the file; with ``journal``, the ``damage`` found in the file of that
+    id.
+    """
 
     journal: str | None = None
     damage: str = ""
@@ -99,18 +99,17 @@ class _ForeignWriteCheck(msgspec.Struct, frozen=True):
 
 
 class Journal:
-    """Opens or creates the journal at ``path``. Used from one event loop. Raises
-    :class:`JournalUnusableError`.
+    """Opens or creates the journal at ``path``. Used from one event loop, in which all callbacks
+    run. Raises :class:`JournalUnusableError`.
 
-    ``set_aside``: where a damaged file was moved, or None; a new file was then started, and the
-    caller must raise an alert. If it happens later, ``on_aside`` is called. ``lost``: the entries
-    not yet published that could not be read from it.
+    ``set_aside``: where a damaged file was moved, or None. A new file was then started, and the
+    caller must raise an alert. If it happens later, ``on_aside`` is called. ``lost``: the
+    unpublished entries that could not be read from that file.
 
-    ``on_commit`` is called in the event loop when new entries are to be published.
-
-    ``failed``: why commits fail at present, or None; ``on_change`` is called with each change. Both
-    callbacks run in the event loop. ``id``: the file's own; ``restored``: the backup that it goes
-    on from; ``hand_over``: the daemon of the pair that had the tables before.
+    ``failed``: why commits fail at present, or None; ``on_change`` is called with each change.
+    ``on_commit`` is called when there are new entries to publish. ``waiting``: inputs that are not
+    committed yet. ``id``: the id of the file; ``restored``: the backup that it continues;
+    ``hand_over``: the daemon of the pair that had the tables before.
     """
 
     def __init__(
@@ -129,9 +128,9 @@ class Journal:
         self._capacity = capacity
         self.on_change = on_change
         self.commits = Histogram()
-        """How long commits took."""
+        """Durations of commits."""
         self._loop: asyncio.AbstractEventLoop | None = None
-        with suppress(RuntimeError):  # it is opened before there is one
+        with suppress(RuntimeError):  # opened before a loop runs
             self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[_Batch | _Removal | _DamageCheck | _ForeignWriteCheck | None] = (
             SimpleQueue()
@@ -139,7 +138,7 @@ class Journal:
         self._moves: dict[str, int] = {}
         self._moves_due: asyncio.TimerHandle | None = None
         self._busy_since: float | None = None
-        """The monotonic time at which the writer took up what it is doing."""
+        """The monotonic time at which the writer started its present work."""
         self._probes = 0
         self._logged = 0
         self._move_at = 0.0
@@ -164,28 +163,27 @@ class Journal:
         self._head = self._store.head
         self._recent: deque[Entry] = deque()
         self._recent_after = self._head.position
-        """The entries to publish after this position are in memory."""
+        """All entries to publish after this position are in ``_recent``."""
         self._unpublished = self._store.unpublished.entries
         self._unread_since: float | None = None
         self._suspected: _DamageCheck | None = None
         self._cut = 0
         self._cut_at = 0.0
         self._ended: ThreadFuture[None] = ThreadFuture()
-        # whoever watches may be cancelled, the writer not
+        # so that cancelling watch() does not cancel this future
         self._ended.set_running_or_notify_cancel()
         self._thread = Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
     def announce(self) -> None:
-        """Let others know which process serves this journal: from now on it takes hangups."""
+        """Mark this process as the one that serves the journal and reloads on SIGHUP."""
         mark_serving(self._lock)
 
     def append(self, *records: Record) -> asyncio.Future[int]:
-        """Store records, all or none. The future gives their last position once they are on the
-        disk.
+        """Store records, all or none. The future resolves to their last position once they are on
+        the disk; it fails only if the journal is closed first.
 
-        Raises :class:`JournalFullError` if ``capacity`` inputs are waiting; the future fails only
-        if the journal is closed first.
+        Raises :class:`JournalFullError` if ``capacity`` inputs are waiting.
         """
         if self._closing.is_set():
             raise JournalUnusableError(f"{self.path}: closed")
@@ -199,7 +197,7 @@ class Journal:
         return stored
 
     def refuses(self, inputs: int) -> str | None:
-        """Why it does not take that many inputs now, or None if it does."""
+        """Return why that many more inputs cannot be accepted now, or None."""
         if self.waiting + inputs <= self._capacity:
             return None
         return f"{self.waiting} records wait for {self.path}: {self.failed}"
@@ -214,19 +212,19 @@ class Journal:
         self._queue.put(_Batch(records, stored, moves))
 
     def move_cursor(self, position: int, name: str = "mqtt") -> None:
-        """Record how far that reader has got. Stored soon, not at once."""
+        """Store the position of the reader ``name``, with the next commit or a short delay."""
         self._moves[name] = position
         if self._moves_due is None:
             try:
                 self._moves_due = asyncio.get_running_loop().call_later(
                     _IDLE_SECONDS, self._enqueue
                 )
-            except RuntimeError:  # no loop is running, so nothing can be put off
+            except RuntimeError:  # no loop is running, so there is no timer
                 self._enqueue()
 
     def probe(self) -> asyncio.Future[int]:
-        """Write a number to the disk, beside the chain. The future is done once it is there; while
-        the disk does not take it, it waits with all else.
+        """Write a number to the disk, outside the chain. The future resolves once it is committed;
+        while commits fail it waits like all records.
         """
         self._loop = asyncio.get_running_loop()
         done: asyncio.Future[int] = self._loop.create_future()
@@ -236,32 +234,33 @@ class Journal:
 
     @property
     def busy_seconds(self) -> float:
-        """Seconds for which the writer has been busy with the same work and taken nothing else up:
-        a commit with its repetitions, the removal of old entries, or a checkpoint of the log, which
-        waits for the disk as well; 0: it waits for work.
+        """Return for how long the writer has been busy with one piece of work; 0 if it is idle.
+
+        A commit with its retries, a removal of old entries or a checkpoint of the log is one piece
+        of work.
         """
-        begun = self._busy_since
-        return 0.0 if begun is None else time.monotonic() - begun
+        since = self._busy_since
+        return 0.0 if since is None else time.monotonic() - since
 
     def cursor(self, name: str = "mqtt") -> int:
-        """The stored position of that reader; 0 at first."""
+        """Return the stored position of the reader ``name``; 0 if there is none."""
         return self._ask(lambda reader: reader.cursor(name))
 
     def remove_through(self, through: int) -> None:
-        """Remove the entries up to that position in small steps; they are in segments. The last
-        entry of the file stays.
+        """Remove the entries up to that position, in small steps. They must be in sealed segments.
+        The last entry of the file is not removed.
         """
         self._queue.put(_Removal(through))
 
     def report_damage(self, journal: str, damage: str) -> None:
-        """Report the file with that id as damaged: it is set aside and replaced, if it is still in
-        use.
+        """Report damage in the file with the id ``journal``. It is set aside and replaced if it is
+        still in use.
         """
         self._queue.put(_DamageCheck(journal, damage))
 
     def events_after(self, position: int, limit: int) -> list[Entry]:
-        """The next committed events of all tables, in order."""
-        if self._unpublished:  # of a file that was set aside
+        """Return the next committed entries to publish, of all tables, in order."""
+        if self._unpublished:  # from a file that was set aside
             self._unpublished = [entry for entry in self._unpublished if entry.position > position]
         if self._unpublished:
             return self._unpublished[:limit]
@@ -278,9 +277,7 @@ class Journal:
         return events
 
     def _note_unread(self, error: str) -> None:
-        """What is to be published could not be read. If that lasts, the tables continue in another
-        file.
-        """
+        """Replace the file if the entries to publish cannot be read for too long."""
         now = time.monotonic()
         self._unread_since = self._unread_since or now
         if now - self._unread_since > PUBLISH_READ_TIMEOUT_SECONDS:
@@ -292,24 +289,24 @@ class Journal:
             )
 
     def events_of_boot(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """The committed events of one table and boot after that number."""
+        """Return the committed events of one table and boot after the number ``after_seq``."""
         return self._ask(lambda reader: reader.events_of_boot(table, boot, after_seq, limit))
 
     def events_since(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """The committed events of one table after one of them, including those of later boots."""
+        """Return the committed events of one table after one of them, also those of later boots."""
         return self._ask(lambda reader: reader.events_since(table, boot, after_seq, limit))
 
     def saved_state(self, table: str) -> bytes | None:
-        """The latest state of that table, or None."""
+        """Return the latest state of a table, or None."""
         return self._ask(lambda reader: reader.saved_state(table))
 
     def unreported(self, table: str) -> RestoredBackup | HandOver | None:
-        """The first of :meth:`all_unreported`, if there is one."""
+        """Return the first of :meth:`all_unreported`, or None."""
         return next(iter(self.all_unreported(table)), None)
 
     def all_unreported(self, table: str) -> tuple[RestoredBackup | HandOver, ...]:
-        """What the table has not told yet, in order: the backup that the journal goes on from, and
-        the daemon that had the table before.
+        """Return what the table has not reported yet: the restore of a backup, then the hand-over
+        from another daemon.
         """
         points = [point for point in (self.restored, self.hand_over) if point is not None]
         if not points:
@@ -318,40 +315,40 @@ class Journal:
         return tuple(point for point in points if saved <= point.through)
 
     def head(self) -> int:
-        """The position of the last committed entry; 0 if there is none."""
+        """Return the position of the last committed entry; 0 if there is none."""
         return self._head.position
 
     def checkpoint(self) -> ChainHead:
-        """The end of the chain, to be published: whoever keeps it can see if the journal was cut or
-        rewritten.
+        """Return the end of the chain. Anyone who stores it can detect later that the journal was
+        truncated or rewritten.
         """
         return self._head
 
     def latest(self, kind: Kind | None = None) -> Entry | None:
-        """The last committed entry, or the last of that kind."""
+        """Return the last committed entry, or the last one of a kind."""
         return self._ask(lambda reader: reader.latest(kind))
 
     def recent_inputs(self, text: bytes, among: int) -> list[bytes]:
-        """The bodies of committed inputs with this text in them, among so many last entries."""
+        """Return the inputs that contain ``text``, among the last ``among`` entries."""
         return self._ask(lambda reader: reader.recent_inputs(text, among))
 
     def hash_at(self, position: int) -> bytes | None:
-        """The hash of that entry, if it is in the file."""
+        """Return the hash of the entry at that position, if it is in the file."""
         return self._ask(lambda reader: reader.hash_at(position))
 
     def recomputed_hashes(self, positions: Sequence[int]) -> list[ChainHead]:
-        """The hashes of those of these entries that are in the file, reckoned anew."""
+        """Return the recomputed hashes of those of these entries that are in the file."""
         return self._ask(lambda reader: reader.recomputed_hashes(positions))
 
     def check_foreign_writes(self, on_foreign: Callable[[], None]) -> None:
-        """Have the writer see whether another program has written to the file since it was last
-        asked; ``on_foreign`` is then called in the event loop.
+        """Check in the writer thread whether another program has written to the file since the last
+        check. If so, ``on_foreign`` is called in the event loop.
         """
         self._queue.put(_ForeignWriteCheck(on_foreign))
 
     def _ask(self, question: Callable[[JournalReader], _Result]) -> _Result:
-        """Raises :class:`JournalUnusableError`. The writer then checks the file for damage, unless
-        the disk did not return it.
+        """Read from the file. After an error the writer checks it for damage, unless the disk only
+        failed to return it. Raises :class:`JournalUnusableError`.
         """
         try:
             return question(self._reader)
@@ -361,19 +358,17 @@ class Journal:
             raise JournalUnusableError(f"{self.path}: cannot be read: {error}") from error
 
     async def watch(self) -> None:
-        """Wait until the writer ends, which it must not do before :meth:`close`. Raises the error
-        that ended it.
+        """Wait for the end of the writer thread, which must not end before :meth:`close`. Raises
+        the error that ended it.
         """
         await asyncio.wrap_future(self._ended)
 
     def close(self) -> None:
-        """Store what is waiting, with one try, and close the file. Blocks for as long as the disk
-        needs.
-        """
+        """Try once to commit what is waiting, and close the file. Blocks until that is done."""
         if self._closing.is_set():
             return
         self._closing.set()
-        # before the writer, which as the last one moves the whole log into the database
+        # closed before the writer: the last connection moves the whole log into the database
         self._reader.close()
         if self._moves:
             self._enqueue()
@@ -386,18 +381,18 @@ class Journal:
     def _run(self) -> None:
         try:
             self._work()
-        except BaseException as error:  # told in the event loop
+        except BaseException as error:  # raised by watch(), in the event loop
             self._ended.set_exception(error)
         else:
             self._ended.set_result(None)
 
     def _work(self) -> None:
-        going = True
-        while going:
+        running = True
+        while running:
             self._busy_since = None
-            batches, going, idle = self._collect()
+            batches, running, idle = self._collect()
             self._busy_since = time.monotonic()
-            due = idle or not going
+            due = idle or not running
             if self._suspected is not None:
                 suspected, self._suspected = self._suspected, None
                 self._examine(suspected)
@@ -405,7 +400,8 @@ class Journal:
                 self._write(batches)
             if self._cut and (idle or time.monotonic() >= self._cut_at):
                 self._cut = self._cut if self._store.remove(self._cut) else 0
-                self._cut_at = time.monotonic() + _IDLE_SECONDS  # with many tables it is never idle
+                # with many tables the queue is never idle
+                self._cut_at = time.monotonic() + _IDLE_SECONDS
                 self._logged = self._store.log_size()
             if (
                 self._logged > (_LOG_CHECKPOINT_BYTES if due else _LOG_FORCED_CHECKPOINT_BYTES)
@@ -418,8 +414,8 @@ class Journal:
         self._busy_since = None
 
     def _collect(self) -> tuple[list[_Batch], bool, bool]:
-        """Wait for work. Returns what to commit, whether to continue, and whether nothing came for
-        a while.
+        """Wait for work. Return what to commit, whether to continue, and whether the queue is
+        idle.
         """
         batches: list[_Batch] = []
         records = 0
@@ -454,14 +450,12 @@ class Journal:
         waiting = [batch.stored for batch in batches]
         wait = _FIRST_RETRY_SECONDS
         while True:
-            begun = time.monotonic()
+            started = time.monotonic()
             try:
                 ends, published = self._store.write(records, moves)
-                self.commits.add(time.monotonic() - begun)
+                self.commits.add(time.monotonic() - started)
                 break
-            except (
-                Exception
-            ) as error:  # whatever it is: what is not stored is not told, and is tried again
+            except Exception as error:  # of any kind: retry; what is not stored is not published
                 self._report_failure(f"{self.path}: {error}")
                 if self._store.failed(error):
                     continue
@@ -476,26 +470,23 @@ class Journal:
             new, self._store.replacement = self._store.replacement, None
             self._call_in_loop(self._switch_file, new)
         if records or any(waiting):
-            lasts = accumulate(len(batch.records) for batch in batches)
+            last_records = accumulate(len(batch.records) for batch in batches)
             outcomes = [
                 (batch.stored, ends[last - 1] if batch.records else self._store.head.position)
-                for batch, last in zip(batches, lasts, strict=True)
+                for batch, last in zip(batches, last_records, strict=True)
             ]
             self._call_in_loop(self._complete, outcomes, inputs, self._store.head, published)
         self._report_failure(None)
         self._logged = self._store.log_size()
 
     def _examine(self, suspected: _DamageCheck) -> None:
-        """Something could not be read: check whether the file is damaged."""
         try:
             self._store.examine(suspected.journal, suspected.damage)
         except JournalLostError as error:
             self._report_failure(f"{self.path}: {error}")
             if self._store.failed(error):
                 self._write([])
-        except (
-            Exception
-        ):  # it cannot be read now, which is not damage: whoever asked will ask again
+        except Exception:  # it cannot be read now, which is not damage; the reader will try again
             return
 
     def _report_failure(self, reason: str | None) -> None:
@@ -506,7 +497,7 @@ class Journal:
             self._call_in_loop(self.on_change, reason)
 
     def _switch_file(self, new: Replacement) -> None:
-        """Continue with another file; in the event loop, so that nobody sees half of the change."""
+        """Continue with another file. Runs in the event loop, so the change is atomic for it."""
         old, self._reader = self._reader, new.reader
         self.id, self._head, self.set_aside = new.id, new.head, new.aside
         self._unpublished, self.lost = new.unpublished.entries, new.unpublished.lost
@@ -534,7 +525,7 @@ class Journal:
                 self._recent_after = self._recent.popleft().position
             self.on_commit()
         for future, outcome in outcomes:
-            if future is None or future.done():  # nobody waits any more
+            if future is None or future.done():  # cancelled: no one waits for it
                 continue
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)
@@ -543,7 +534,7 @@ class Journal:
 
     def _call_in_loop(self, function: Callable[..., None], *arguments: object) -> None:
         if self._loop is not None:
-            with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(function, *arguments)
 
 

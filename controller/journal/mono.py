@@ -10,10 +10,10 @@ _STARTED = time.monotonic_ns()
 
 
 def now_ns() -> int:
-    """The present moment."""
+    """Return the current time of the clock."""
     return (time.monotonic_ns() - _STARTED) % MONO_WRAP
 
 
 def age_ns(moment: int) -> int:
-    """Nanoseconds since a moment of this process."""
+    """Return the nanoseconds since ``moment``, a time of this process."""
     return elapsed_ns(moment, now_ns())

@@ -1,8 +1,7 @@
-"""Reads the journal in use back from the disk, so that damage is found before somebody needs the
-damaged part.
+"""Reads the journal in use back from the disk, to find damage before the damaged part is needed.
 
-It has a thread and a connection of its own, so that SQLite's cache is not mistaken for the disk,
-and reads slowly, so that no commit waits for it.
+It uses its own thread and connection, so that it reads the disk and not SQLite's cache, and reads
+slowly, so that no commit waits for it.
 """
 
 from __future__ import annotations
@@ -26,18 +25,20 @@ from controller.journal.schema import (
 )
 
 READ_TIME_SHARE = 0.1
-"""Share of the time it may spend reading; it pauses for the rest."""
+"""Share of the time spent reading; the rest is pauses."""
 BATCH_ENTRIES = 100
-"""Entries between two pauses, so that no snapshot of the chain is held for long."""
+"""Entries between two pauses. It is small because a long read keeps the log from being
+truncated.
+"""
 STEPS_PER_PAUSE = 5_000
-"""SQLite's own steps between two pauses while it checks pages."""
+"""SQLite's virtual machine steps between two pauses while it checks pages."""
 MAX_PAUSE_SECONDS = 1.0
 MAX_LOG_BYTES = 16_000_000
-"""Size of the log, in bytes, above which it no longer pauses."""
+"""Size of the log above which it does not pause."""
 
 
 class ReadBack:
-    """Reads the journal at ``path`` repeatedly. Used by one thread at a time; ``stop`` by any."""
+    """Checks the journal at ``path``. Used by one thread at a time; :meth:`stop` by any thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -50,20 +51,20 @@ class ReadBack:
         """End a running check at once, without a finding."""
         self._stopped.set()
         if (reader := self._reader) is not None:
-            with suppress(sqlite3.ProgrammingError):  # it has just ended
+            with suppress(sqlite3.ProgrammingError):  # already closed
                 reader.interrupt()
 
     def damage(self, journal: str) -> str | None:
-        """What is wrong with the file with the id ``journal``, or None. Reported only if read
-        twice.
+        """Check the whole file. Return its damage, if two reads find some, or None; None also if
+        the file does not have the id ``journal``.
 
-        Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError` if it cannot be read
-        at all.
+        Raises ``sqlite3.Error``, ``OSError`` and :class:`JournalUnusableError` if it cannot be
+        read.
         """
         return self._look(journal) and self._look(journal)
 
     def broken_end(self, journal: str) -> str | None:
-        """What is wrong with the chain of the newest entries, as :meth:`damage` of all."""
+        """Check the chain of the newest entries only; else like :meth:`damage`."""
         return self._look(journal, end=True) and self._look(journal, end=True)
 
     def _look(self, journal: str, *, end: bool = False) -> str | None:
@@ -73,10 +74,10 @@ class ReadBack:
             with closing(JournalReader(self._path)) as self._reader:
                 if self._reader.id() != journal:
                     return None  # another file has taken its place
-                found = self._chain(self._reader, end=end)
-                if found is None and not end and not self._stopped.is_set():
-                    found = self._reader.damage(self._pause, STEPS_PER_PAUSE)
-                return None if self._stopped.is_set() else found
+                problem = self._chain(self._reader, end=end)
+                if problem is None and not end and not self._stopped.is_set():
+                    problem = self._reader.damage(self._pause, STEPS_PER_PAUSE)
+                return None if self._stopped.is_set() else problem
         except READ_ERRORS as error:
             if self._stopped.is_set():
                 return None
@@ -85,32 +86,32 @@ class ReadBack:
             raise
 
     def _chain(self, reader: JournalReader, *, end: bool) -> str | None:
-        head, at = reader.head().position, reader.beginning()
-        if at.position > head:
-            return f"the entries end at position {head}, and begin past {at.position}"
-        if end and (known := reader.hash_at(head - TAIL_ENTRIES)) is not None:
-            at = ChainHead(head - TAIL_ENTRIES, known)
-        while at.position < head:
-            entries = list(reader.entries(at.position, BATCH_ENTRIES))
+        head, expected = reader.head().position, reader.beginning()
+        if expected.position > head:
+            return f"the entries end at position {head}, and begin past {expected.position}"
+        if end and (known_hash := reader.hash_at(head - TAIL_ENTRIES)) is not None:
+            expected = ChainHead(head - TAIL_ENTRIES, known_hash)
+        while expected.position < head:
+            entries = list(reader.entries(expected.position, BATCH_ENTRIES))
             for entry in entries:
-                if not follows(entry, at):
+                if not follows(entry, expected):
                     break
-                at = ChainHead(entry.position, entry.hash)
+                expected = ChainHead(entry.position, entry.hash)
             else:
                 if not entries:
-                    return f"the entries after position {at.position} are gone"
+                    return f"the entries after position {expected.position} are gone"
                 if self._pause():
                     return None
                 continue
-            begins = reader.beginning()
-            if begins.position <= at.position:
-                return f"the chain does not hold at position {at.position + 1}"
-            at = begins  # days that are over were removed meanwhile
+            beginning = reader.beginning()
+            if beginning.position <= expected.position:
+                return f"the chain does not hold at position {expected.position + 1}"
+            expected = beginning  # sealed days were removed meanwhile
         return None
 
     def _pause(self) -> bool:
-        """Let others work, unless the log grows: it cannot be cut off before the pages are read.
-        Gives whether to stop.
+        """Pause, unless the log grows: it cannot be truncated while pages are being read. Return
+        True if the check must stop.
         """
         spent = time.monotonic() - self._since
         with suppress(OSError):
@@ -121,21 +122,21 @@ class ReadBack:
         return stopped
 
     def _forget(self) -> None:
-        """Drop the system's cache, so that the next read comes from the disk.
+        """Drop the file from the system's page cache, so that the next read comes from the disk.
 
-        A file is opened once for this, and closed when it is gone: closing any descriptor of a
-        database in use would drop SQLite's locks.
+        Each file is opened once for this and closed only when it has been replaced: closing any
+        descriptor of a database in use would drop SQLite's locks.
         """
-        known, self._held = self._held, {}
+        previous, self._held = self._held, {}
         for name in (str(self._path), f"{self._path}-wal"):
             try:
-                number = os.stat(name).st_ino  # noqa: PTH116 - beside os.open
-                file = known.pop(number, None)
-                self._held[number] = (
+                inode = os.stat(name).st_ino  # noqa: PTH116 - beside os.open
+                file = previous.pop(inode, None)
+                self._held[inode] = (
                     os.open(name, os.O_RDONLY | os.O_CLOEXEC) if file is None else file
                 )
-                os.posix_fadvise(self._held[number], 0, 0, os.POSIX_FADV_DONTNEED)
+                os.posix_fadvise(self._held[inode], 0, 0, os.POSIX_FADV_DONTNEED)
             except FileNotFoundError:
                 continue
-        for file in known.values():
+        for file in previous.values():
             os.close(file)

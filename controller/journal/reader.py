@@ -23,17 +23,17 @@ from controller.journal.schema import (
 _PUBLISHED = (
     "(kind = 'event' OR (kind = 'input' AND substr(body, 1, 10) = CAST('{\"sealed\":' AS BLOB)))"
 )
-"""Events, and the inputs that surveillance alone can open."""
+"""Events, and the inputs that are sealed for surveillance."""
 
 SEARCH_ENTRIES = 10_000
-"""Entries that one search looks at."""
+"""Entries that one query of a long search covers."""
 
 _COLUMNS = "position, table_id, boot, kind, seq, time, mono_ns, CAST(body AS BLOB), previous, hash"
 
 
 class JournalReader:
-    """The committed entries of one journal. Raises :class:`JournalUnusableError` if the file is not
-    one.
+    """Reads the committed entries of one journal. Raises :class:`JournalUnusableError` if the file
+    is not a journal.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,48 +41,48 @@ class JournalReader:
         self._connection = connect_reading(path)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the connection."""
         self._connection.close()
 
     def interrupt(self) -> None:
-        """Make another thread's read fail at once."""
+        """Make a read in another thread fail at once."""
         self._connection.interrupt()
 
     def id(self) -> str:
-        """The file's own id, from which its chain begins."""
+        """Return the id of the file, from which its genesis is computed."""
         return str(
             self._connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()[0]
         )
 
     def base(self) -> int:
-        """The position before the first entry that the file ever had: where the one before it left
-        off.
+        """Return the position before the file's first entry: the last one of the previous file, or
+        0.
         """
         return int(self.meta("base") or 0)
 
     def aside_name(self) -> str | None:
-        """The name of the file that this one goes on for, where one had to be set aside."""
+        """Return the name of the file that was set aside for this one, or None."""
         return self.meta("aside")
 
     def meta(self, key: str) -> str | None:
-        """What the file says of itself under that key."""
+        """Return a value of the table ``meta``, or None."""
         row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return str(row[0]) if row else None
 
     def genesis(self) -> ChainHead:
-        """Where the chain begins."""
+        """Return the start of the chain."""
         return ChainHead(self.base(), genesis(self.id()))
 
     def head(self) -> ChainHead:
-        """The end of the chain."""
+        """Return the end of the chain."""
         row = self._connection.execute(
             "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
         ).fetchone()
         return ChainHead(*row) if row else self.beginning()
 
     def beginning(self) -> ChainHead:
-        """Where the entries of the file begin: at the genesis, or past those that are in segments
-        alone.
+        """Return the point after which the file has entries: the genesis, or the last entry that
+        was moved to a segment.
         """
         cut = dict(
             self._connection.execute(
@@ -96,15 +96,15 @@ class JournalReader:
         )
 
     def hash_at(self, position: int) -> bytes | None:
-        """The hash of that entry, if the file holds it."""
+        """Return the hash of the entry at that position, or None."""
         row = self._connection.execute(
             "SELECT hash FROM entry WHERE position = ?", (position,)
         ).fetchone()
         return bytes(row[0]) if row else None
 
     def recomputed_hashes(self, positions: Sequence[int]) -> list[ChainHead]:
-        """Those of these entries that the file holds, each with its hash as its row makes it: over
-        the previous hash that stands in the row.
+        """Return the recomputed hash of each of these entries that the file holds, over the
+        previous hash in its row.
         """
         heads = []
         for position in positions:
@@ -118,15 +118,16 @@ class JournalReader:
         return heads
 
     def latest(self, kind: Kind | None = None) -> Entry | None:
-        """The last entry, or the last one of a kind."""
-        of_kind = "" if kind is None else f"WHERE kind = '{kind}'"  # a parameter finds no index
+        """Return the last entry, or the last one of a kind."""
+        # a literal: with a parameter SQLite cannot use the partial index
+        of_kind = "" if kind is None else f"WHERE kind = '{kind}'"
         row = self._connection.execute(
             f"SELECT {_COLUMNS} FROM entry {of_kind} ORDER BY position DESC LIMIT 1"  # noqa: S608 - our own words
         ).fetchone()
         return Entry(*row) if row else None
 
     def day_after(self, position: int) -> str | None:
-        """The day (UTC) of the entry that follows, or None if there is none."""
+        """Return the day (UTC) of the next entry, or None."""
         row = self._connection.execute(
             "SELECT time FROM entry WHERE position > ? ORDER BY position LIMIT 1", (position,)
         ).fetchone()
@@ -135,35 +136,32 @@ class JournalReader:
     def end_of_day(
         self, position: int, day: str, pause: Callable[[], None] = lambda: None
     ) -> int | None:
-        """The last entry past that position before one of a later day; None if no such one has come
-        yet.
+        """Return the position of the last entry, after ``position``, before the first entry of a
+        day later than ``day``. None if there is no such entry yet.
         """
         return self._end_before("time >= ?", position, day, pause)
 
     def end_of_future(
         self, position: int, day: str, pause: Callable[[], None] = lambda: None
     ) -> int | None:
-        """The last entry past that position before one of that day or an earlier one; None if no
-        such one has come yet.
+        """Return the position of the last entry, after ``position``, before the first entry of
+        ``day`` or an earlier day. None if there is no such entry yet.
         """
         return self._end_before("time < ?", position, day, pause)
 
     def _end_before(
         self, condition: str, position: int, day: str, pause: Callable[[], None]
     ) -> int | None:
-        """The last entry past that position before one of that time. A limited number at a time,
-        and a ``pause`` after each: a long read would keep the log from being truncated.
+        """Search in short queries with a ``pause`` after each: a long read would keep the log from
+        being truncated.
         """
         head = self.head().position
         for after in range(position, head, SEARCH_ENTRIES):
             row = self._connection.execute(
                 "SELECT position FROM entry WHERE position > ? AND position <= ? AND "  # noqa: S608
                 f"{condition} ORDER BY position LIMIT 1",
-                (
-                    after,
-                    after + SEARCH_ENTRIES,
-                    f"{day}U",
-                ),  # after every time of the day, which has a T
+                # U sorts after every time of the day, in which a T follows
+                (after, after + SEARCH_ENTRIES, f"{day}U"),
             ).fetchone()
             if row:
                 return int(row[0]) - 1
@@ -171,7 +169,7 @@ class JournalReader:
         return None
 
     def last_publishable(self, through: int) -> int:
-        """The position of the last entry to publish up to that position; 0 if there is none."""
+        """Return the position of the last entry to publish up to ``through``, or 0."""
         row = self._connection.execute(
             f"SELECT position FROM entry WHERE position <= ? AND {_PUBLISHED} ORDER BY position "  # noqa: S608
             "DESC LIMIT 1",
@@ -180,7 +178,7 @@ class JournalReader:
         return int(row[0]) if row else 0
 
     def entries(self, after: int = 0, limit: int = -1) -> Iterator[Entry]:
-        """Inputs and events in order, after that position."""
+        """Yield the entries after that position, in order."""
         for row in self._connection.execute(
             f"SELECT {_COLUMNS} FROM entry WHERE position > ? ORDER BY position LIMIT ?",  # noqa: S608 - our own names
             (after, limit),
@@ -188,7 +186,7 @@ class JournalReader:
             yield Entry(*row)
 
     def recent_inputs(self, text: bytes, among: int) -> list[bytes]:
-        """The bodies of inputs with this text in them, among so many entries at the end."""
+        """Return the bodies of inputs that contain ``text``, among the last ``among`` entries."""
         rows = self._connection.execute(
             "SELECT CAST(body AS BLOB) FROM entry WHERE position > ? AND kind = 'input' "
             "AND instr(CAST(body AS BLOB), ?) ORDER BY position",
@@ -197,8 +195,8 @@ class JournalReader:
         return [bytes(body) for (body,) in rows]
 
     def events_after(self, position: int, limit: int) -> list[Entry]:
-        """The next entries to publish, of all tables, in the order in which they were committed:
-        events, and sealed inputs.
+        """Return the next entries to publish (events and sealed inputs) of all tables, in the order
+        of their commits.
         """
         return [
             Entry(*row)
@@ -210,7 +208,7 @@ class JournalReader:
         ]
 
     def events_of_boot(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """The events of one table and boot after a number: what a subscriber asks for that saw a
+        """Return the events of one table and boot after a number, for a subscriber that found a
         gap.
         """
         return [
@@ -223,8 +221,8 @@ class JournalReader:
         ]
 
     def events_since(self, table: str, boot: str, after_seq: int, limit: int) -> list[Entry]:
-        """The events of one table that were committed after that one, of all boots; from the
-        beginning if the boot is not known.
+        """Return the events of one table that were committed after one of them, of all boots; from
+        the beginning if the boot is unknown.
         """
         of_boot = "SELECT position FROM entry WHERE kind = 'event' AND table_id = ? AND boot = ?"
         row = self._connection.execute(
@@ -238,7 +236,7 @@ class JournalReader:
             row = (first[0] - 1,)
         return [
             Entry(*row)
-            # +: by position, not by the index that would have to be sorted
+            # the + keeps SQLite from using the index, whose rows it would have to sort
             for row in self._connection.execute(
                 f"SELECT {_COLUMNS} FROM entry WHERE position > ? AND kind = 'event' AND "  # noqa: S608
                 "+table_id = ? ORDER BY position LIMIT ?",
@@ -247,21 +245,21 @@ class JournalReader:
         ]
 
     def cursor(self, name: str) -> int:
-        """Up to which position that reader has got; 0 at first."""
+        """Return the stored position of the reader ``name``; 0 if there is none."""
         row = self._connection.execute(
             "SELECT position FROM cursor WHERE name = ?", (name,)
         ).fetchone()
         return int(row[0]) if row else 0
 
     def cursors(self) -> dict[str, int]:
-        """The position of each reader."""
+        """Return the stored position of each reader."""
         return dict(self._connection.execute("SELECT name, position FROM cursor").fetchall())
 
     def damage(self, stop: Callable[[], bool] | None = None, steps: int = 1000) -> str | None:
-        """What SQLite finds wrong with the file as a whole, or None. ``stop`` is asked after so
-        many of its steps.
+        """Return what SQLite finds wrong with the file, or None. ``stop`` is called every ``steps``
+        steps of its virtual machine and ends the check by returning True.
 
-        Raises ``sqlite3.Error`` where the disk does not give the file.
+        Raises ``sqlite3.Error`` if the disk does not return the file.
         """
         self._connection.set_progress_handler(stop, steps)
         try:
@@ -272,7 +270,7 @@ class JournalReader:
             return str(error)
 
     def last_intact(self, among: int) -> ChainHead | None:
-        """The last entry that is intact, among this many at the end."""
+        """Return the last intact entry among the last ``among`` ones, or None."""
         for row in self._connection.execute(
             f"SELECT {_COLUMNS} FROM entry ORDER BY position DESC LIMIT ?",  # noqa: S608
             (among,),
@@ -283,38 +281,34 @@ class JournalReader:
         return None
 
     def saved_state(self, table: str) -> bytes | None:
-        """The latest state of that table, or None."""
+        """Return the latest state of a table, or None."""
         row = self._connection.execute(
             "SELECT state FROM saved WHERE table_id = ?", (table,)
         ).fetchone()
         return bytes(row[0]) if row else None
 
     def saved_states(self) -> dict[str, bytes]:
-        """The latest state of each table."""
+        """Return the latest state of each table."""
         rows = self._connection.execute("SELECT table_id, state FROM saved ORDER BY table_id")
         return {table: bytes(state) for table, state in rows}
 
     def saved_position(self, table: str) -> int:
-        """The position of the entry after which the state of that table was stored; 0 if none
-        was.
-        """
+        """Return the position of the entry with which the state of a table was stored, or 0."""
         row = self._connection.execute(
             "SELECT position FROM saved WHERE table_id = ?", (table,)
         ).fetchone()
         return int(row[0]) if row else 0
 
     def first_broken(self, after: int = 0) -> int | None:
-        """The first position at which the chain does not hold, or None if it holds from ``after``
-        to the end.
-        """
-        at = self.beginning()
-        if after > at.position:
-            found = self.hash_at(after)
-            if found is None:
+        """Return the first position after ``after`` at which the chain is broken, or None."""
+        expected = self.beginning()
+        if after > expected.position:
+            known_hash = self.hash_at(after)
+            if known_hash is None:
                 return after
-            at = ChainHead(after, found)
-        for entry in self.entries(at.position):
-            if not follows(entry, at):
-                return at.position + 1
-            at = ChainHead(entry.position, entry.hash)
+            expected = ChainHead(after, known_hash)
+        for entry in self.entries(expected.position):
+            if not follows(entry, expected):
+                return expected.position + 1
+            expected = ChainHead(entry.position, entry.hash)
         return None

@@ -1,9 +1,9 @@
-"""The journal that goes on for one that was restored from a backup.
+"""The journal that continues one that was restored from a backup.
 
-The backup stays a file of its own, with its own id and its whole chain. The new file has another
-id and begins at the next position, so that no position of a journal names two entries: what the
-backup's daemon wrote after it stands under the old id. It begins with the backup's last ``boot``
-entry, which says what was restored, and with the state of each table.
+The backup remains a separate file, with its own id and its whole chain. The new file has another id
+and begins at the next position. So no position of a journal names two entries: those that the
+daemon wrote after the backup have the old id. The new file begins with the backup's last ``boot``
+entry, which names what was restored, and with the state of each table.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from controller.journal.setup import RestoredBackup, restored_boot, table_start
 
 
 def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
-    """Write the new file at ``path``, whole and in one piece, from the backup's journal ``copy``,
-    which will stand beside the journal under the name that ``restored`` has. Raises ``OSError``,
+    """Write the new file at ``path``, without a separate log, from the backup's journal ``copy``.
+
+    The copy will be placed beside the journal under the name ``restored.file``. Raises ``OSError``,
     ``sqlite3.Error`` and :class:`JournalUnusableError`.
     """
     with closing(JournalReader(copy)) as reader:
@@ -33,7 +34,7 @@ def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
         states = reader.saved_states()
     if boot is None:
         raise JournalUnusableError(
-            f"{copy}: no daemon has ever started with it; nothing to restore"
+            f"{copy}: no daemon has ever used this journal; there is nothing to restore"
         )
     now, mono_ns = utc(time.time()), now_ns()
 
@@ -58,20 +59,20 @@ def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
     connection = open_checked(path, head.position, path.with_name(restored.file), cursors)
     try:
         with closing(JournalReader(path)) as reader:
-            made, ends, last = rows(records, reader.genesis())
-        told = msgspec.structs.replace(restored, through=last.position)
+            inserted, ends, last = rows(records, reader.genesis())
+        stored = msgspec.structs.replace(restored, through=last.position)
         execute, many = connection.execute, connection.executemany
         execute("BEGIN IMMEDIATE")
-        many("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", made)
+        many("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", inserted)
         many(
             "INSERT INTO saved VALUES (?, ?, ?)",
             [
-                (each.table, each.saved, end)
-                for each, end in zip(records, ends, strict=True)
-                if each.saved is not None
+                (entry_record.table, entry_record.saved, end)
+                for entry_record, end in zip(records, ends, strict=True)
+                if entry_record.saved is not None
             ],
         )
-        execute("INSERT INTO meta VALUES ('restored', ?)", (msgspec.json.encode(told).decode(),))
+        execute("INSERT INTO meta VALUES ('restored', ?)", (msgspec.json.encode(stored).decode(),))
         execute("COMMIT")
         if execute("PRAGMA journal_mode = DELETE").fetchone()[0] != "delete":
             raise sqlite3.OperationalError("the log cannot be moved into the database")
@@ -80,16 +81,17 @@ def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
 
 
 def read_restored(reader: JournalReader) -> RestoredBackup | None:
-    """What the journal was restored from; None: it was not, or not since it was begun. Raises
-    :class:`JournalUnusableError` if what it says of it cannot be read.
+    """Return the backup that this file continues, or None.
+
+    Raises :class:`JournalUnusableError` if the entry about it cannot be read.
     """
-    told = reader.meta("restored")
-    if told is None:
+    text = reader.meta("restored")
+    if text is None:
         return None
     try:
-        return msgspec.json.decode(told, type=RestoredBackup)
+        return msgspec.json.decode(text, type=RestoredBackup)
     except ValueError:
         raise JournalUnusableError(
-            f"{reader.path}: what it says of the backup that it goes on from cannot be read; "
-            "restore the backup again"
+            f"{reader.path}: the record of the restored backup cannot be read; restore the backup "
+            "again"
         ) from None

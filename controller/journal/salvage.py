@@ -1,7 +1,6 @@
-"""Reads the entries not yet published from a file that was set aside, as far as the disk returns
-them, and reports the rest.
+"""Reads the unpublished entries from a file that was set aside, and reports those it cannot read.
 
-What the disk does not return is tried again, with pauses, for a few seconds in all.
+Entries that the disk does not return are read again, with pauses, for a few seconds in all.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from controller.journal.schema import READ_ERRORS, Entry, has_valid_hash, may_be
 READ_TIMEOUT_SECONDS = 5.0
 RETRY_SECONDS = 0.25
 MAX_ENTRIES = 50_000
-"""Maximum number of entries to publish that are taken over."""
+"""Maximum number of entries that are returned."""
 BATCH_ENTRIES = 100
 
 
 class Salvaged(msgspec.Struct, frozen=True):
-    """The entries to publish, in order; ``lost``: which entries of which file could not be read, or
-    None.
+    """The entries to publish, in order. ``lost`` names the entries that could not be read and their
+    file, or is None.
     """
 
     entries: list[Entry] = []
@@ -33,7 +32,7 @@ class Salvaged(msgspec.Struct, frozen=True):
 
 
 def all_lost(aside: Path, after: int, through: int) -> Salvaged:
-    """The result if the file is not the one expected."""
+    """Return the result for a file that is not the expected one: nothing is read."""
     return Salvaged(
         lost=f"{format_positions(range(after + 1, through + 1))} of {aside}"
         if after < through
@@ -42,8 +41,8 @@ def all_lost(aside: Path, after: int, through: int) -> Salvaged:
 
 
 def salvage(aside: Path, after: int, through: int) -> Salvaged:
-    """The entries to publish from ``after`` to ``through``, of this file and of those before it.
-    Raises nothing.
+    """Return the entries to publish after ``after`` up to ``through``, from this file and the ones
+    before it. Never raises.
     """
     end = time.monotonic() + READ_TIMEOUT_SECONDS
     found: dict[int, Entry] = {}
@@ -52,26 +51,28 @@ def salvage(aside: Path, after: int, through: int) -> Salvaged:
     while path is not None and missing:
         missing = _read(path, missing, found, end)
         path = _before(path, missing)
-    told = [found[position] for position in sorted(found)]
-    past = [entry.position for entry in told[MAX_ENTRIES:]]
-    lost = sorted([*missing, *past])
-    return Salvaged(told[:MAX_ENTRIES], f"{format_positions(lost)} of {aside}" if lost else None)
+    entries = [found[position] for position in sorted(found)]
+    beyond_limit = [entry.position for entry in entries[MAX_ENTRIES:]]
+    lost = sorted([*missing, *beyond_limit])
+    return Salvaged(entries[:MAX_ENTRIES], f"{format_positions(lost)} of {aside}" if lost else None)
 
 
 def format_positions(positions: Iterable[int]) -> str:
-    """``7 to 9, 12``: positions as a person reads them."""
-    found: list[tuple[int, int]] = []
+    """Format positions for a person: ``7 to 9, 12``."""
+    ranges: list[tuple[int, int]] = []
     for position in positions:
-        if found and found[-1][1] == position - 1:
-            found[-1] = found[-1][0], position
+        if ranges and ranges[-1][1] == position - 1:
+            ranges[-1] = ranges[-1][0], position
         else:
-            found.append((position, position))
-    return ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in found)
+            ranges.append((position, position))
+    return ", ".join(
+        str(first) if first == last else f"{first} to {last}" for first, last in ranges
+    )
 
 
 def _read(path: Path, wanted: list[int], found: dict[int, Entry], end: float) -> list[int]:
-    """Read these entries; those to publish are ``found``. Gives the positions that this file does
-    not give.
+    """Read these entries, add those to publish to ``found``, and return the positions that could
+    not be read.
     """
     gone: list[int] = []
     while True:
@@ -90,8 +91,8 @@ def _read(path: Path, wanted: list[int], found: dict[int, Entry], end: float) ->
 def _pass(
     reader: JournalReader, wanted: list[int], found: dict[int, Entry], gone: list[int], end: float
 ) -> list[int]:
-    """Read them once, many at a time, and one by one where that fails. Gives those that the disk
-    does not give now.
+    """Read the entries once, in batches, and one by one where a batch fails. Return those that the
+    disk does not return now; add the damaged ones to ``gone``.
     """
     again: list[int] = []
     for first in range(0, len(wanted), BATCH_ENTRIES):
@@ -101,7 +102,7 @@ def _pass(
                 again += part
                 continue
             try:
-                read = {
+                entries = {
                     entry.position: entry
                     for entry in reader.entries(part[0] - 1, part[-1] - part[0] + 1)
                 }
@@ -109,11 +110,15 @@ def _pass(
                 again += part if part is not batch else []
                 continue
             sound = {
-                position for position in part if position in read and _is_intact(read[position])
+                position
+                for position in part
+                if position in entries and _is_intact(entries[position])
             }
             gone += [position for position in part if position not in sound]
             found.update(
-                (position, read[position]) for position in sound if read[position].is_published
+                (position, entries[position])
+                for position in sound
+                if entries[position].is_published
             )
             if part is batch:
                 break
@@ -128,7 +133,7 @@ def _is_intact(entry: Entry) -> bool:
 
 
 def _before(path: Path, missing: list[int]) -> Path | None:
-    """The file before this one, if it has what is missing."""
+    """Return the file before this one if it can hold a missing entry."""
     try:
         with closing(JournalReader(path)) as reader:
             name, base = reader.aside_name(), reader.base()

@@ -1,15 +1,15 @@
-"""The journal's file: its tables, its entries and its chain.
+"""The format of the journal's file: its tables, entries and hash chain.
 
-Each entry carries the SHA-256 of the previous entry and its own: over the 32 bytes of the previous
-hash, then table, boot, kind, seq, time and mono_ns as text, each followed by one newline, then the
-body unchanged. The previous hash of the first entry, the genesis, is the SHA-256 of ``novamas
-journal 2``, a newline and the file's id (``meta``), so that no two files share a chain. Positions
-count without gaps from 1, or from the end of the previous file if that had to be set aside while in
-use.
+Each entry has the hash of the previous entry and its own: the SHA-256 of the 32 bytes of the
+previous hash, then table, boot, kind, seq, time and mono_ns as text, each followed by one newline,
+then the body unchanged. The previous hash of the first entry, the genesis, is the SHA-256 of
+``novamas journal 2``, a newline and the file's id (``meta``), so that no two files share a chain.
+Positions count without gaps from 1, or from the end of the previous file if that was set aside
+while in use.
 
-Entries of the kind ``boot`` record the software and configuration of a run, ``state`` the state a
-table started with, ``bytes`` what a device sent, ``input`` what a table was given, ``event`` what
-it published. So every event can be derived again.
+Entries of the kind ``boot`` record the software and configuration of a run, ``state`` the state
+with which a table started, ``bytes`` the data that a device sent, ``input`` an input of a table,
+``event`` an event that it published. So every event can be derived again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from devices.errors import NovamasError
 VERSION = 2
 
 BOOT_INDEX = "CREATE INDEX IF NOT EXISTS boot ON entry (kind) WHERE kind = 'boot';"
-"""Finds the last ``boot`` entry without reading what came after it. Files of 0.1.0 lack it."""
+"""Finds the last ``boot`` entry without reading the later entries. Files of 0.1.0 lack it."""
 
 SCHEMA = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -55,7 +55,7 @@ Kind = Literal["boot", "state", "bytes", "input", "event"]
 
 
 class JournalUnusableError(NovamasError):
-    """The journal cannot be used. The message names the file and says what to do."""
+    """The journal cannot be used. The message names the file and what to do."""
 
 
 class JournalReadError(JournalUnusableError):
@@ -63,21 +63,19 @@ class JournalReadError(JournalUnusableError):
 
 
 class JournalLostError(JournalUnusableError):
-    """The file is not what was stored in it: a new one must be started."""
+    """The file does not hold what was stored in it: a new one must be started."""
 
 
 class JournalFullError(NovamasError):
-    """Nothing more is accepted, because too much is waiting for a disk that does not take it."""
+    """No record is accepted, because too many are waiting while commits fail."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One input of one table and everything that followed from it, committed together or not at
-    all.
+    """One input of one table and all that results from it, committed together or not at all.
 
     ``input`` and ``events`` are lines of the notation; ``seq`` is the table's number after them
-    (``Table.seq``); ``saved`` is what the table needs to continue from here (``Table.saved()``).
-    ``before`` are entries that lead up to the input. A record with only ``before`` has no
-    ``input``.
+    (``Table.seq``); ``saved`` is the state from which the table can continue (``Table.saved()``).
+    ``before`` are the entries that precede the input. A record may have ``before`` alone.
     """
 
     table: str
@@ -92,8 +90,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One row. An event has its own ``seq``, every other entry that of its table's
-    previous event.
+    """One row. ``seq`` is the number of an event; other entries have that of their table's previous
+    event.
     """
 
     position: int
@@ -109,19 +107,19 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def is_published(self) -> bool:
-        """Whether others are told of it."""
+        """Return True if the entry is published."""
         return is_published(self.kind, self.body)
 
 
 def is_published(kind: Kind, body: bytes) -> bool:
-    """Whether others are told of an entry: of events, and of the inputs that surveillance alone can
-    open.
+    """Return True for an entry that is published: an event, or an input that is sealed for
+    surveillance.
     """
     return kind == "event" or (kind == "input" and body.startswith(b'{"sealed":'))
 
 
 class ChainHead(msgspec.Struct, frozen=True):
-    """The end of the chain: the number of entries, and the hash of the last."""
+    """A point of the chain: the position of an entry and its hash."""
 
     position: int
     hash: bytes
@@ -131,12 +129,12 @@ Row = tuple[int, str, str, Kind, int, str, int, bytes, bytes, bytes]
 
 
 def new_boot() -> str:
-    """A new id for one run of the daemon."""
+    """Return a new random id for one run of the daemon."""
     return secrets.token_hex(4)
 
 
 def genesis(journal_id: str) -> bytes:
-    """The hash before the first entry."""
+    """Return the hash before the first entry."""
     return sha256(f"novamas journal {VERSION}\n{journal_id}".encode()).digest()
 
 
@@ -150,7 +148,7 @@ def entry_hash(
     mono_ns: int,
     body: bytes,
 ) -> bytes:
-    """The hash of an entry."""
+    """Return the hash of an entry with these fields."""
     return sha256(
         b"%b%b\n%b"
         % (previous, f"{table}\n{boot}\n{kind}\n{seq}\n{time}\n{mono_ns}".encode(), body)
@@ -158,7 +156,7 @@ def entry_hash(
 
 
 def recomputed_hash(entry: Entry) -> bytes:
-    """The hash that the entry should have, over the previous one that it names."""
+    """Return the hash that the entry should have, given the previous hash in it."""
     return entry_hash(
         entry.previous,
         entry.table,
@@ -172,12 +170,12 @@ def recomputed_hash(entry: Entry) -> bytes:
 
 
 def has_valid_hash(entry: Entry) -> bool:
-    """Whether the entry's own hash is correct."""
+    """Return True if the entry's own hash is correct."""
     return recomputed_hash(entry) == entry.hash
 
 
 def follows(entry: Entry, before: ChainHead) -> bool:
-    """Whether the entry is the one after ``before``, as it was written. Values from a damaged file
+    """Return True if the entry is the intact successor of ``before``. Values from a damaged file
     may have any type.
     """
     try:
@@ -190,10 +188,10 @@ def follows(entry: Entry, before: ChainHead) -> bool:
 
 
 def rows(records: list[Record], head: ChainHead) -> tuple[list[Row], list[int], ChainHead]:
-    """The rows of these records after ``head``, the last position of each record, and the
+    """Return the rows of these records after ``head``, the last position of each record, and the
     new head.
     """
-    made: list[Row] = []
+    new_rows: list[Row] = []
     ends: list[int] = []
     position, previous = head.position, head.hash
     for record in records:
@@ -207,7 +205,7 @@ def rows(records: list[Record], head: ChainHead) -> tuple[list[Row], list[int], 
                 previous, record.table, record.boot, kind, seq, record.time, record.mono_ns, body
             )
             position += 1
-            made.append(
+            new_rows.append(
                 (
                     position,
                     record.table,
@@ -223,18 +221,18 @@ def rows(records: list[Record], head: ChainHead) -> tuple[list[Row], list[int], 
             )
             previous = digest
         ends.append(position)
-    return made, ends, ChainHead(position, previous)
+    return new_rows, ends, ChainHead(position, previous)
 
 
 def primary_code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code of an error; 0 if it has none."""
+    """Return SQLite's primary result code of an error; 0 if it has none."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF if isinstance(code, int) else 0
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether the error means that the file itself is damaged. SQLite reports this for a silent
-    disk too: see :func:`may_be_intact`.
+    """Return True if the error means that the file is damaged. SQLite reports the same if the disk
+    does not return a page: see :func:`may_be_intact`.
     """
     if isinstance(error, JournalUnusableError):
         return is_damage(error.__cause__)
@@ -245,7 +243,7 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def is_read_failure(error: BaseException | None) -> bool:
-    """Whether the error means that the disk did not return the data; it may do so the next time."""
+    """Return True if the error means that the disk did not return the data; a retry may succeed."""
     if isinstance(error, JournalUnusableError):
         return is_read_failure(error.__cause__)
     return isinstance(error, sqlite3.Error) and primary_code(error) == sqlite3.SQLITE_IOERR
@@ -254,29 +252,34 @@ def is_read_failure(error: BaseException | None) -> bool:
 _UNREAD_PAGE = re.compile(r"unable to get the page\. error code=(\d+)")
 
 
-def unread_page(found: str) -> int | None:
-    """SQLite's result code if its complaint about a file is that the disk did not return a page."""
-    page = _UNREAD_PAGE.search(found)
+def unread_page(message: str) -> int | None:
+    """Return SQLite's result code if a message of ``quick_check`` means that the disk did not
+    return a page; else None.
+    """
+    match = _UNREAD_PAGE.search(message)
     return (
-        int(page[1]) if page is not None and int(page[1]) & 0xFF == sqlite3.SQLITE_IOERR else None
+        int(match[1])
+        if match is not None and int(match[1]) & 0xFF == sqlite3.SQLITE_IOERR
+        else None
     )
 
 
 def quick_check(connection: sqlite3.Connection, table: str | None = None) -> str | None:
-    """What SQLite finds wrong with the whole file, or with one table of it, or None. Raises
-    ``sqlite3.Error`` if the disk does not return a page, which SQLite reports as a wrong page.
+    """Return what SQLite finds wrong with the whole file, or with one table of it, or None.
+
+    Raises ``sqlite3.Error`` if the disk does not return a page; SQLite would report damage.
     """
-    found = str(connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0])
-    if (code := unread_page(found)) is not None:
-        error = sqlite3.OperationalError(found)
+    result = str(connection.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0])
+    if (code := unread_page(result)) is not None:
+        error = sqlite3.OperationalError(result)
         error.sqlite_errorcode = code
         raise error
-    return None if found == "ok" else found
+    return None if result == "ok" else result
 
 
 def may_be_intact(path: Path) -> bool:
-    """Whether a file that SQLite called damaged is intact, and only the disk did not return it,
-    then or now.
+    """Return True if a file that SQLite reported as damaged now passes its check, or if the disk
+    does not return it.
     """
     try:
         with closing(
@@ -288,26 +291,25 @@ def may_be_intact(path: Path) -> bool:
 
 
 READ_ERRORS = (sqlite3.Error, JournalUnusableError, LookupError, TypeError, ValueError)
-"""What reading raises for a file whose content is invalid, or that could not be read and may be
-intact.
+"""The errors that reading a journal raises if its content is invalid, or the disk does not return
+it.
 """
 
 
 def is_invalid_content(error: BaseException | None) -> bool:
-    """Whether the error, one of ``READ_ERRORS``, means that the content of the file is invalid."""
+    """Return True if the error, one of ``READ_ERRORS``, means that the content is invalid."""
     if isinstance(error, JournalUnusableError):
         return is_invalid_content(error.__cause__)
     if isinstance(error, sqlite3.OperationalError) and not hasattr(error, "sqlite_errorcode"):
-        return True  # a text that is none any more
+        return True  # a text that is not UTF-8
     if isinstance(error, sqlite3.Error):
-        return (
-            is_damage(error) or primary_code(error) == sqlite3.SQLITE_ERROR
-        )  # a table or a column is not there
+        # SQLITE_ERROR: a table or a column is missing
+        return is_damage(error) or primary_code(error) == sqlite3.SQLITE_ERROR
     return error is not None
 
 
 def connect_reading(path: Path) -> sqlite3.Connection:
-    """A read-only connection. Raises :class:`JournalUnusableError`."""
+    """Open a read-only connection. Raises :class:`JournalUnusableError`."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro",

@@ -1,5 +1,6 @@
-"""What the journal stores so that everything can be derived again: the setup of the daemon, and the
-state a table started with.
+"""The bodies of ``boot`` and ``state`` entries: the daemon's setup, a table's initial state.
+
+With them, all events can be derived again.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from controller.contract.node import Checkpoint
 from controller.contract.version import SOFTWARE
 
 StartReason = Literal["boot", "lost", "day", "aside", "reload", "restored"]
-"""``boot``: the daemon started; ``lost``: inputs were lost, the table was taken up from what is
-stored; ``day``: a day began, nothing changes; ``aside``: the file before had to be set aside while
-the daemon ran; ``reload``: the daemon placed the table, maybe anew, while it ran; ``restored``: a
-backup was restored.
+"""Why a table started from a stored state.
+
+``boot``: the daemon started; ``lost``: inputs were lost, and the table was restored from its stored
+state; ``day``: a new day, without a change; ``aside``: the previous file was set aside while the
+daemon ran; ``reload``: the running daemon added the table or changed it; ``restored``: a backup was
+restored.
 """
 
 
 class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What determines how the bytes of a device are read."""
+    """The settings that determine how the bytes of a device are decoded."""
 
     id: str
     driver: str
@@ -32,7 +35,7 @@ class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What determines what a table makes of its inputs."""
+    """The settings that determine which events result from a table's inputs."""
 
     id: str
     game: str
@@ -45,13 +48,13 @@ class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ClockState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the daemon knew of the time. ``counted``: seconds for which daemons have run with this
-    journal, by the monotonic clock.
+    """What the daemon knew about the time.
 
-    ``believed``: the wall clock's time (UTC), or what it should be by the last time that was
-    believed; null: none was yet. ``confirmed``: that time was synchronised; ``synchronised``: what
-    the kernel says now; null: nothing. ``doubt``: why the wall clock, which stamps the entries, is
-    not believed; null: it is.
+    ``counted``: seconds for which daemons have run with this journal, by the monotonic clock.
+    ``believed``: the time of the wall clock (UTC), or, if that is in doubt, the last trusted time
+    plus the time elapsed since; null if no time was ever trusted. ``confirmed``: that time was
+    synchronised. ``synchronised``: the state that the kernel reports now; null if unknown.
+    ``doubt``: why the wall clock, which stamps the entries, is not trusted; null if it is.
     """
 
     counted: Stored
@@ -62,11 +65,11 @@ class ClockState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RemovedDay(msgspec.Struct, frozen=True, kw_only=True):
-    """A sealed day that was kept for its time, told before it is removed: the entries ``first`` to
-    ``last`` of ``journal``.
+    """A sealed day whose retention has ended, recorded before it is removed: the entries ``first``
+    to ``last`` of ``journal``.
 
-    ``hash``: of the last of them; ``segment``: the name of the file, and ``sha256`` its digest. The
-    days of a journal go in order, the oldest first, so that nothing is left before it.
+    ``hash``: the hash of the last entry; ``segment``: the name of the segment file; ``sha256``: its
+    digest. The days of a journal are removed in order, the oldest first.
     """
 
     journal: str
@@ -79,9 +82,9 @@ class RemovedDay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PeopleSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who may act from here on. ``file``: the people file as it was read; null: there is none.
-    ``key``: the public key of the site that signed it. ``required``, ``two_persons`` and
-    ``may``: as in the configuration.
+    """The people and rights that apply from here on. ``file``: the text of the people file; null if
+    there is none. ``key``: the public key of the site, which signed it. ``required``,
+    ``two_persons`` and ``may``: as in the configuration.
     """
 
     file: str | None = None
@@ -92,13 +95,13 @@ class PeopleSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class RestoredBackup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The backup that a journal goes on from: up to the entry ``position`` of ``journal``, which
-    has this ``hash`` and was stored at ``since``.
+    """The backup that a journal continues. The last entry of the backup is ``position`` of
+    ``journal``, has this ``hash`` and was stored at ``since``.
 
-    ``sessions``: by table the highest number of a session that the backup tells of, for a table
-    whose state cannot be read; ``file``: the name of the backup's journal, beside this one;
-    ``at``: when it was restored; ``by``: the software that did; ``through``: the last entry that
-    was written with it, after which every table tells the gap first.
+    ``sessions``: the highest session number in the backup by table, for tables whose state cannot
+    be read. ``file``: the name of the backup's journal, beside this one. ``at``: when it was
+    restored; ``by``: the software that restored it. ``through``: the last entry that the restore
+    wrote; every table first reports the gap after it.
     """
 
     journal: str
@@ -113,14 +116,15 @@ class RestoredBackup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class HandOver(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The daemon that had the tables before, as it last said in the store of the pair:
-    ``instance``, ``boot``, ``journal`` and ``term``; ``since``: when it said so; ``checkpoint``:
-    the end of its journal, signed by it. ``forgotten``: the store had lost what it knew, and nobody
-    knows what another daemon did.
+    """The daemon that had the tables before, from its last record in the pair's store.
 
-    ``sessions`` and ``readings``: by table the highest numbers that it had given; ``at``: when the
-    tables were taken over; ``through``: the last entry of this journal before that, after which
-    every table tells the hand-over first.
+    ``instance``, ``boot``, ``journal`` and ``term`` identify it; ``since``: the time of that
+    record; ``checkpoint``: the signed end of its journal. ``forgotten``: the store had lost its
+    records, so the actions of the other daemon are unknown.
+
+    ``sessions`` and ``readings``: the highest numbers that it had assigned, by table. ``at``: when
+    the tables were taken over. ``through``: the last entry of this journal before that; every table
+    first reports the hand-over after it.
     """
 
     instance: str = ""
@@ -137,8 +141,8 @@ class HandOver(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Tenure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """By which right a daemon of a pair serves the tables: it holds their lease in this ``term``.
-    ``before``: the last hand-over to this journal; null: there was none.
+    """The lease under which a daemon of a pair serves the tables, in this ``term``. ``before``: the
+    last hand-over to this journal; null if there was none.
     """
 
     instance: str
@@ -147,14 +151,15 @@ class Tenure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An entry of the kind ``boot``. ``key``: the public key of this run's checkpoints, in
-    hexadecimal; null: none could be used. ``continues``: no start of the daemon, but of a new file
-    or a new day while it ran, of a doubt about the clock or its end, of the removal of days,
-    which are ``removed`` then, of another people file, of other tables, or of a journal that goes
-    on from a backup, which is ``restored`` then. ``clock``: null in a release that did not look at
-    it; ``people``: null where no command needs a signature. ``reloaded``: from here on other
-    ``tables`` are there, or the same with other devices. ``standby``: null where the daemon is none
-    of a pair.
+    """The body of an entry of the kind ``boot``.
+
+    ``key``: the public key that verifies this run's checkpoints, in hexadecimal; null if no key
+    could be used. ``continues``: the daemon did not start here. The entry then begins a new file or
+    a new day while it ran, or records that a doubt about the clock began or ended, that days are
+    ``removed``, that the people file or the tables changed, or that the journal continues a
+    ``restored`` backup. ``clock``: null in releases that did not check it. ``people``: null if no
+    command needs a signature. ``reloaded``: ``tables`` or their devices differ from here on.
+    ``standby``: null if the daemon is not one of a pair.
     """
 
     software: str
@@ -173,7 +178,9 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TableStart(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry of the kind ``state``: the state a table continued from; null: it started anew."""
+    """The body of an entry of the kind ``state``. ``saved``: the state from which the table
+    continued; null if it started from nothing.
+    """
 
     why: StartReason
     saved: msgspec.Raw
@@ -190,8 +197,8 @@ def boot(
     reloaded: bool = False,
     standby: Tenure | None = None,
 ) -> bytes:
-    """The body of a ``boot`` entry: the setup of this run of the daemon."""
-    made = Boot(
+    """Return the body of a ``boot`` entry with the setup of this run of the daemon."""
+    entry = Boot(
         software=SOFTWARE,
         python=platform.python_version(),
         site=configuration.site.id,
@@ -225,33 +232,33 @@ def boot(
             for table in configuration.table
         ),
     )
-    return msgspec.json.encode(made)
+    return msgspec.json.encode(entry)
 
 
 def table_start(why: StartReason, saved: bytes | None) -> bytes:
-    """The body of a ``state`` entry."""
+    """Return the body of a ``state`` entry."""
     return msgspec.json.encode(
         TableStart(why=why, saved=msgspec.Raw(b"null" if saved is None else saved))
     )
 
 
 def continued(body: bytes) -> bytes:
-    """The ``boot`` entry of a file that replaces another."""
+    """Return the body of the ``boot`` entry of a file that replaces another."""
     return _continued(body, None)
 
 
 def restored_boot(body: bytes, restored: RestoredBackup) -> bytes:
-    """The ``boot`` entry of a journal that goes on from a backup; ``body``: the backup's last
-    one.
+    """Return the body of the ``boot`` entry of a journal that continues a backup. ``body`` is that
+    of the backup's last one.
     """
     return _continued(body, restored)
 
 
 def _continued(body: bytes, restored: RestoredBackup | None) -> bytes:
-    before = msgspec.json.decode(body, type=Boot)
-    again = msgspec.structs.replace(
-        before, continues=True, removed=(), reloaded=False, restored=restored
+    previous = msgspec.json.decode(body, type=Boot)
+    entry = msgspec.structs.replace(
+        previous, continues=True, removed=(), reloaded=False, restored=restored
     )
-    if restored is not None:  # whatever the pair did after the backup is another's
-        again = msgspec.structs.replace(again, standby=None)
-    return msgspec.json.encode(again)
+    if restored is not None:  # the lease at the time of the backup no longer applies
+        entry = msgspec.structs.replace(entry, standby=None)
+    return msgspec.json.encode(entry)

@@ -1,8 +1,8 @@
-"""The writing side of the journal's file: one commit at a time. A file damaged while in use is set
-aside, and a new one continues from it.
+"""The writing side of the journal's file. A file that is damaged while in use is set aside, and a
+new one continues it.
 
-Used by one thread. A commit is on the disk when it returns; otherwise it raises, and may be tried
-again with the same records.
+Used by one thread. A commit is on the disk when it returns; otherwise it raises, and may be retried
+with the same records.
 """
 
 from __future__ import annotations
@@ -47,13 +47,11 @@ from controller.journal.setup import continued, table_start
 from controller.journal.wal_index import WalIndex
 
 COMMIT_READ_TIMEOUT_SECONDS = 60.0
-"""Seconds for which the disk may fail to return what a commit must read, before the file is
-abandoned.
-"""
+"""How long the disk may fail to return what a commit must read before the file is abandoned."""
 BUSY_TIMEOUT_MILLISECONDS = 5000
-"""Milliseconds that a commit waits for another writer; there should be none."""
+"""How long a commit waits for another writer; there should be none."""
 REMOVAL_BATCH_ENTRIES = 500
-"""Entries removed at a time, so that nobody waits long."""
+"""Entries removed in one transaction, so that commits do not wait long."""
 
 _ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SAVED = (
@@ -107,30 +105,30 @@ class JournalStore:
             else salvage(path.with_name(before), self._cursor, self._genesis.position)
         )
         self._version: tuple[sqlite3.Connection, int] | None = None
-        self._suspected = False  # the last try found the file damaged, which is looked at once more
+        self._suspected = False  # the last try found damage, which a second try must confirm
         self._unread_since: float | None = None
         self._boot: Record | None = None
         self._states: dict[str, Record] = {}
-        self._aside: Path | None = None  # to where the file could not be moved yet
-        self._leaving: Path | None = None  # the file is set aside, and the new one is not yet whole
+        self._aside: Path | None = None  # where to move the file; the move failed so far
+        self._leaving: Path | None = None  # where it was moved; the new file is not complete yet
 
     @property
     def _cursor(self) -> int:
         return self._cursors.get("mqtt", 0)
 
     def write(self, records: list[Record], moves: dict[str, int]) -> tuple[list[int], list[Entry]]:
-        """Commit records and cursors. Returns the last position of each record, and the entries
-        that others are told of. Raises whatever went wrong.
+        """Commit records and cursors. Return the last position of each record, and the entries to
+        publish. Raises any error of the commit.
         """
-        made, ends, head = rows(records, self.head)
-        there = False
+        new_rows, ends, head = rows(records, self.head)
+        is_stored = False
         if self._connection is None:
             before = self._genesis
-            there = self._reopen(head)
+            is_stored = self._reopen(head)
             if self._genesis is not before:
-                made, ends, head = rows(records, self.head)
-        if not there:
-            self.commit(made, _saved(records, ends), moves)
+                new_rows, ends, head = rows(records, self.head)
+        if not is_stored:
+            self.commit(new_rows, _saved(records, ends), moves)
         self._suspected, self._unread_since = False, None
         self.head = head
         self._cursors.update(moves)
@@ -139,27 +137,27 @@ class JournalStore:
                 self._states[record.table] = record
             elif record.before and record.before[0][0] == "boot":
                 self._boot = record
-        return ends, [Entry(*row) for row in made if is_published(row[3], row[7])]
+        return ends, [Entry(*row) for row in new_rows if is_published(row[3], row[7])]
 
     def commit(
-        self, made: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]
+        self, new_rows: list[Row], saved: list[tuple[str, bytes, int]], moves: dict[str, int]
     ) -> None:
-        """One transaction."""
+        """Insert the rows, saved states and cursors in one transaction."""
         assert self._connection is not None
         if self._inode != _inode(self.path):
-            raise JournalLostError("the file was removed, or another was put in its place")
+            raise JournalLostError("the file was removed or replaced")
         if self._version is None or self._version[0] is not self._connection:
             self._read_version()
         execute, many = self._connection.execute, self._connection.executemany
         execute("BEGIN IMMEDIATE")
-        many(_ENTRY, made)
+        many(_ENTRY, new_rows)
         many(_SAVED, saved)
         many(_CURSOR, list(moves.items()))
         execute("COMMIT")
 
     def failed(self, error: Exception) -> bool:
-        """After an error: close the file. If it is damaged for the second time in a row, set it
-        aside. Returns whether to try again at once.
+        """Handle an error of a commit: close the file, and set it aside if it was found damaged
+        twice in a row. Return True if the commit should be retried at once.
         """
         self.close()
         if self._leaving is not None:
@@ -180,7 +178,6 @@ class JournalStore:
         return True
 
     def _is_damaged(self) -> bool:
-        """Whether the file is damaged, or the disk has not returned it for too long."""
         if not may_be_intact(self.path):
             return True
         now = time.monotonic()
@@ -188,11 +185,11 @@ class JournalStore:
         return now - self._unread_since > COMMIT_READ_TIMEOUT_SECONDS
 
     def examine(self, journal: str | None = None, damage: str = "") -> None:
-        """After a failed read: raise :class:`JournalLostError` if the file is damaged, or another
-        error if the disk does not return it. A new connection is used, because ours may still have
-        the data in memory.
+        """Check the file after a failed read. Raises :class:`JournalLostError` if it is damaged, or
+        another error if the disk does not return it.
 
-        ``damage``: damage that was already found, in the file with the id ``journal``.
+        A new connection is used, because the writing one may have the data in memory. ``damage`` is
+        damage that was already found in the file with the id ``journal``.
         """
         if self._leaving is not None:
             return
@@ -202,19 +199,19 @@ class JournalStore:
             return
         with closing(
             sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
-        ) as afresh:
+        ) as connection:
             try:
-                found = quick_check(afresh)
+                problem = quick_check(connection)
             except sqlite3.Error as error:
                 if is_read_failure(error) or not is_invalid_content(error):
                     raise
-                found = str(error)
-        if found is not None:
-            raise JournalLostError(found)
+                problem = str(error)
+        if problem is not None:
+            raise JournalLostError(problem)
 
     def remove(self, through: int) -> bool:
-        """Remove a few entries up to that position, which are in segments; never the last entry.
-        Returns whether more are left.
+        """Remove the next few entries up to that position, never the last entry. Return True if
+        more are left.
         """
         if self._connection is None:
             return False
@@ -232,14 +229,14 @@ class JournalStore:
             execute("DELETE FROM entry WHERE position <= ?", (last,))
             self._connection.executemany(_META, [("cut", str(last)), ("cut_hash", row[0].hex())])
             execute("COMMIT")
-        except Exception:  # whoever asked will ask again; what is damaged is found by who reads it
+        except Exception:  # the caller will try again; damage is found by reading
             self.close()
             return False
         return bool(last < end)
 
     def has_foreign_writes(self) -> bool:
-        """Whether another connection has committed to the file since the last call, or since ours
-        was opened.
+        """Return True if another connection has committed to the file since the last call, or since
+        this one was opened.
         """
         if self._connection is None:
             return False
@@ -247,37 +244,34 @@ class JournalStore:
         try:
             self._read_version()
         except sqlite3.Error:
-            return False  # whoever writes next is told what is wrong
-        same = before is not None and before[0] is self._connection
-        return same and before != self._version
+            return False  # the next commit reports the error
+        same_connection = before is not None and before[0] is self._connection
+        return same_connection and before != self._version
 
     def _read_version(self) -> None:
-        """A number that changes when another connection commits."""
-        assert self._connection is not None
+        assert self._connection is not None  # data_version changes if another connection commits
         number = self._connection.execute("PRAGMA data_version").fetchone()[0]
         self._version = (self._connection, number)
 
     def log_size(self) -> int:
-        """The size of the write-ahead log in bytes; it is truncated whenever it was moved into the
-        database.
-        """
+        """Return the size of the write-ahead log in bytes."""
         try:
             return os.stat(f"{self.path}-wal").st_size  # noqa: PTH116 - no path is made for each commit
         except OSError:
             return 0
 
     def move_log(self) -> bool:
-        """Move the log into the database and truncate it. Returns whether that succeeded: it does
-        not while somebody reads the log.
+        """Move the log into the database and truncate it. Return True if that succeeded; it fails
+        while another connection reads the log.
         """
         if self._connection is None:
             return True
         try:
-            self._connection.execute("PRAGMA busy_timeout = 0")  # commits do not wait for who reads
+            self._connection.execute("PRAGMA busy_timeout = 0")  # commits must not wait for readers
             busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             self._connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MILLISECONDS}")
         except sqlite3.Error:
-            self.close()  # the next commit opens it again, as it has to be
+            self.close()  # the next commit opens it again, with all settings
             return False
         return not busy
 
@@ -289,7 +283,7 @@ class JournalStore:
             self._connection = None
 
     def end(self) -> None:
-        """Close everything."""
+        """Close all files, once this process no longer uses the journal."""
         self.close()
         self._index.close()
 
@@ -301,16 +295,14 @@ class JournalStore:
             raise JournalUnusableError(f"{self.path}: {error}; make room") from None
 
     def _reopen(self, expected: ChainHead) -> bool:
-        """Open the file again after a failure, because it is unknown what the disk took of the
-        failed commit.
-
-        Returns whether all of it is there.
+        """Open the file again after a failed commit, of which any part may be stored. Return True
+        if all of it is.
         """
         if self._leaving is not None:
             self._begin(self._leaving)
             return False
         if self._inode != _inode(self.path):
-            raise JournalLostError("the file was removed, or another was put in its place")
+            raise JournalLostError("the file was removed or replaced")
         connection = connect_writing(self.path)
         try:
             self._index.reserve(self.path)
@@ -318,9 +310,9 @@ class JournalStore:
                 "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
             ).fetchone()
             found = ChainHead(*row) if row else self._genesis
-            if there := found == expected != self.head:
-                # All of it is there, but perhaps only in the page cache: move it into the database,
-                # which is synced anew.
+            if is_stored := found == expected != self.head:
+                # It is stored, but perhaps only in the page cache: move it into the database, which
+                # is then synced.
                 busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
                 if busy:
                     raise JournalUnusableError("the log cannot be moved into the database")
@@ -330,32 +322,32 @@ class JournalStore:
             connection.close()
             raise
         self._connection = connection
-        return there
+        return is_stored
 
     def _begin(self, aside: Path) -> None:
-        """Start the new file at the next position, with the setup of the daemon and the state of
+        """Create a new file at the next position, with the setup of the daemon and the state of
         each table.
         """
-        ours = _is_of(aside, self._genesis)
+        belongs = _is_of(aside, self._genesis)
         self._connection = open_checked(
-            self.path, self.head.position, aside if ours else None, self._cursors
+            self.path, self.head.position, aside if belongs else None, self._cursors
         )
         self._index.reserve(self.path)
         self._inode = _inode(self.path)
         reader = JournalReader(self.path)
         begins, found = reader.genesis(), reader.head()
         opening = _opening(self._boot, self._states)
-        made, ends, head = rows(opening, begins)
+        new_rows, ends, head = rows(opening, begins)
         if found == begins:
-            self.commit(made, _saved(opening, ends), self._cursors)
+            self.commit(new_rows, _saved(opening, ends), self._cursors)
             found = head
-        unheard = (salvage if ours else all_lost)(aside, self._cursor, begins.position)
-        self.replacement = Replacement(aside, unheard, reader, reader.id(), found)
+        unpublished = (salvage if belongs else all_lost)(aside, self._cursor, begins.position)
+        self.replacement = Replacement(aside, unpublished, reader, reader.id(), found)
         self._genesis, self.head, self._leaving = begins, found, None
 
 
 def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int]]:
-    """The state of each table after these records."""
+    """Return the last state of each table in these records, with its position."""
     latest = {
         record.table: (record.table, record.saved, end)
         for record, end in zip(records, ends, strict=True)
@@ -365,7 +357,7 @@ def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int
 
 
 def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
-    """The first records of a file that replaces another."""
+    """Return the first records of a file that replaces another."""
     now, mono_ns = utc(time.time()), now_ns()
     replace = msgspec.structs.replace
     opening = (
@@ -391,7 +383,7 @@ def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
 
 
 def _is_of(path: Path, chain: ChainHead) -> bool:
-    """Whether a file belongs to that chain, as far as it can be read."""
+    """Return True if a file has this genesis, or cannot be read."""
     try:
         with closing(JournalReader(path)) as reader:
             return reader.genesis().hash == chain.hash
