@@ -147,13 +147,13 @@ def boot_record() -> Record:
     [
         pytest.param(lambda reader: reader.latest("boot"), id="the last boot"),
         pytest.param(lambda reader: reader.latest(), id="the last entry"),
-        pytest.param(lambda reader: reader.last_saved("t1"), id="what is saved"),
+        pytest.param(lambda reader: reader.saved_state("t1"), id="what is saved"),
         pytest.param(lambda reader: reader.hash_at(5), id="a hash"),
         pytest.param(
             lambda reader: reader.events_after(reader.head().position - 6, 10), id="to publish"
         ),
-        pytest.param(lambda reader: reader.events_of("t1", "b1", 20, 10), id="a recall"),
-        pytest.param(lambda reader: reader.events_onward("t1", "b1", 20, 10), id="a page of it"),
+        pytest.param(lambda reader: reader.events_of_boot("t1", "b1", 20, 10), id="a recall"),
+        pytest.param(lambda reader: reader.events_since("t1", "b1", 20, 10), id="a page of it"),
     ],
 )
 async def test_no_question_of_the_daemon_takes_longer_in_a_longer_journal(
