@@ -51,13 +51,13 @@ url = {url}
 """
 ANYBODY_SIMULATED = """\
 [people]
-required = false # anybody may give commands, at simulated tables alone: docs/inspector/security.md
+required = false # anybody may give commands, at simulated tables alone: docs/inspector/people.md
 
 """
 ANYBODY = """\
 [people]
 # Anyone who can publish to the broker can give commands, in any name. Enrol your people before
-# guests play, and write true here: docs/inspector/security.md.
+# guests play, and write true here: docs/inspector/people.md.
 required = "accept-the-risk"
 
 """

@@ -257,7 +257,7 @@ def _people(configuration: Configuration) -> Flaws:
             yield (
                 at,
                 (
-                    "is missing: who may give commands? docs/inspector/security.md says how to "
+                    "is missing: who may give commands? docs/inspector/people.md says how to "
                     'enrol people; with required = "accept-the-risk", anyone who can publish to '
                     "the broker can give commands"
                 ),
@@ -274,7 +274,7 @@ def _people(configuration: Configuration) -> Flaws:
         )
     for key in ("file", "key"):
         if getattr(people, key) is None and people.required is True:
-            yield at, f"the key `{key}` is missing; docs/inspector/security.md says how to make it"
+            yield at, f"the key `{key}` is missing; docs/inspector/people.md says how to make it"
     if people.key is not None and people.file is not None:
         yield from _people_file(people.file, people.key, configuration.site.id)
     for index, mark in enumerate(people.two_persons):

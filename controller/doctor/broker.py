@@ -90,7 +90,7 @@ async def _asked(broker: BrokerConfig, site: SiteConfig) -> list[Finding]:
         return [Finding("fault", about, str(error), do)]
     except aiomqtt.MqttError as error:
         why = describe_error(error, broker)
-        do = "start it, or correct [broker]; docs/inspector/security.md has how a broker is set up"
+        do = "start it, or correct [broker]; docs/inspector/broker-access.md says how"
         if "expired" in why:
             do = "renew the certificate of the broker"
         return [Finding("fault", about, why, do)]

@@ -628,7 +628,7 @@ _ADVICE: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] =
     (psycopg.errors.LockNotAvailable, "another program holds the lock; stop that program"),
     (
         (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction),
-        "grant it to the user of this program: see docs/inspector/surveillance.md",
+        "grant it to the user of this program: see docs/inspector/surveillance-archive.md",
     ),
     (psycopg.OperationalError, "check the server and the network; it is tried again"),
 )

@@ -1,4 +1,4 @@
-"""What a newcomer reads in docs/inspector/security.md, done line by line."""
+"""What a newcomer reads in docs/inspector/people.md, done line by line."""
 
 from __future__ import annotations
 
@@ -18,16 +18,14 @@ from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.daemon.play import until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 
-PAGE = (Path(__file__).parents[2] / "docs" / "inspector" / "security.md").read_text(
-    encoding="utf-8"
-)
+PAGE = (Path(__file__).parents[2] / "docs" / "inspector" / "people.md").read_text(encoding="utf-8")
 ASK = ("people key", "people add", "people revoke", "people rotate", "people sign", "send")
 """What asks for a passphrase."""
 
 
 def blocks(heading: str) -> list[list[str]]:
     """The commands of a section, block by block."""
-    (section,) = re.findall(rf"^## {heading}\n(.*?)^## ", PAGE, re.DOTALL | re.MULTILINE)
+    (section,) = re.findall(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
     fenced = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
     return [text.splitlines() for language, text in fenced if not language]
 
@@ -92,7 +90,7 @@ def test_the_way_to_the_first_signed_command(
     assert json.loads(reply)["ok"] is True
     reply, told = newcomer.types(closed, status=3)
     assert json.loads(reply)["refusal"]["key"] == "role_not_allowed"
-    (quoted,) = re.findall(r"exits with 3: `(.*?)`", PAGE)
+    (quoted,) = re.findall(r"exits with 3:\s+`(.*?)`", PAGE)
     assert quoted in told
     export, audit = proofs
     # who is refused is told at once, and it is stored soon after
@@ -116,11 +114,11 @@ def test_the_way_to_the_first_signed_command(
     assert said[1]["command"] == "session.close"
     assert "2 of 2 commands are signed by enrolled persons" in newcomer.types(f"{audit} --text")[0]
 
-    for line in blocks("What each role may say")[0]:
+    for line in blocks("What each role may do")[0]:
         assert "session.close" in newcomer.types(line)[0]
     newcomer.types("novamas people key new.key")
     for action in ("list", "rotate", "sign", "revoke"):
-        (line,) = re.findall(rf"`(novamas people {action} [^`]*)`", PAGE.partition("## Signed")[0])
+        (line,) = re.findall(rf"`(novamas people {action} [^`]*)`", PAGE)
         key = newcomer.public["SITE" if action == "list" else "NEW"]
         line = re.sub(r" \[.*?\]", "", line).replace("PUBLIC", key)
         newcomer.types(line)

@@ -427,8 +427,8 @@ link = "serial:///dev/x?bad=12&parity=X"
 options = { pocket = 37 }
 """
     people = (
-        "line 3: people: the key `file` is missing; docs/inspector/security.md says how to make it",
-        "line 3: people: the key `key` is missing; docs/inspector/security.md says how to make it",
+        "line 3: people: the key `file` is missing; docs/inspector/people.md says how to make it",
+        "line 3: people: the key `key` is missing; docs/inspector/people.md says how to make it",
     )
     assert mistakes(tmp_path, text) == [
         *people,

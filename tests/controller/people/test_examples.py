@@ -1,4 +1,4 @@
-"""The commands that docs/inspector/security.md signs in a shell, in Python and in Node.js."""
+"""The commands that docs/integrator/signing.md signs in a shell, in Python and in Node.js."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.people.staff import AUDIENCE, LASA, TABLE, people, secret
 
 pytestmark = pytest.mark.usefixtures("programs")
 
-PAGE = (Path(__file__).parents[3] / "docs" / "inspector" / "security.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "integrator" / "signing.md").read_text()
 
 
 @pytest.mark.parametrize(
