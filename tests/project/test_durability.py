@@ -1,4 +1,4 @@
-"""The promises of docs/inspector/durability.md: each names tests, and they exist."""
+"""The promises of docs/engineer/evidence-durability.md: each names tests, and they exist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 def promises() -> list[tuple[str, list[str]]]:
     text = (
-        (ROOT / "docs" / "inspector" / "durability.md")
+        (ROOT / "docs" / "engineer" / "evidence-durability.md")
         .read_text()
         .split("## Promises", 1)[1]
         .split("\n## ", 1)[0]
