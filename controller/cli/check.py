@@ -27,7 +27,7 @@ from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import stated
 from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
-from controller.standby.credentials import login
+from controller.standby.credentials import read_login
 from controller.standby.errors import StoreUnusableError
 from devices.places import format_path
 
@@ -107,7 +107,7 @@ def unusable(configuration: Configuration) -> list[str]:
     standby = configuration.standby
     try:
         if standby is not None and standby.creds_credential is None:
-            login(standby)
+            read_login(standby)
     except StoreUnusableError as error:
         problems.append(str(error))
     for place, path in certificate_files(configuration).items():

@@ -10,9 +10,9 @@ from functools import partial
 from controller.configuration.settings import Configuration, StandbyConfig
 from controller.doctor.finding import Finding
 from controller.standby.errors import StoreUnreachableError, StoreUnusableError
-from controller.standby.record import Record, read_record
-from controller.standby.seal import Seal
-from controller.standby.store import Entry, Store
+from controller.standby.record import LeaseRecord, read_record
+from controller.standby.seal import StructSigner
+from controller.standby.store import RecordStore, StoreEntry
 
 PATIENCE = 5.0
 """Seconds for each answer."""
@@ -30,8 +30,8 @@ def look(configuration: Configuration) -> Iterator[Finding]:
 
 
 async def _asked(settings: StandbyConfig, site: str, node: str) -> list[Finding]:
-    seal = Seal(f"{site}/{node}", lambda: None, settings.keys)
-    store, about = Store(settings, node, PATIENCE, partial(read_record, seal=seal)), "standby"
+    seal = StructSigner(f"{site}/{node}", lambda: None, settings.keys)
+    store, about = RecordStore(settings, node, PATIENCE, partial(read_record, seal=seal)), "standby"
     found: list[Finding] = []
     try:
         for _ in settings.servers:  # each of them is to answer
@@ -59,7 +59,7 @@ async def _asked(settings: StandbyConfig, site: str, node: str) -> list[Finding]
     return found
 
 
-def judged(about: str, server: str, entry: Entry[Record]) -> list[Finding]:
+def judged(about: str, server: str, entry: StoreEntry[LeaseRecord]) -> list[Finding]:
     """What a server says of the lease."""
     record = entry.record
     if record is None:
@@ -88,7 +88,9 @@ def _number(version: str) -> tuple[int, ...] | None:
     return None if found is None else tuple(map(int, found.groups()))
 
 
-async def _kept(settings: StandbyConfig, store: Store[Record], about: str) -> list[Finding]:
+async def _kept(
+    settings: StandbyConfig, store: RecordStore[LeaseRecord], about: str
+) -> list[Finding]:
     try:
         kept, current = await store.replicas()
     except StoreUnreachableError:  # there is no bucket yet

@@ -80,7 +80,7 @@ from devices.recording import RecordingWriter
 
 if TYPE_CHECKING:
     from controller.service.pair import Duty, Pair
-    from controller.standby.right import Progress
+    from controller.standby.right import TableProgress
 
 LINK_READINGS = (LinkOpen, LinkUp, LinkLost, LinkStale, LinkUnintelligible)
 """Readings that change the health of a device."""
@@ -374,12 +374,12 @@ class Daemon:
             self._pair.ended(self._progress())
         self._log.info("daemon down")
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> TableProgress:
         """Return how far this daemon has come, for a daemon that takes over."""
-        from controller.standby.right import Progress  # already loaded by the pair
+        from controller.standby.right import TableProgress  # already loaded by the pair
 
         tables = {place.runner.table.id: place.runner.table for place in self._places.values()}
-        return Progress(
+        return TableProgress(
             self._upkeep.checkpoint(),
             {id: table.session for id, table in tables.items()},  # noqa: A001
             {id: table.readings for id, table in tables.items() if table.face_down},  # noqa: A001

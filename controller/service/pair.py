@@ -37,21 +37,21 @@ from controller.service.reload import Reload
 from controller.service.reload_answer import ReloadReply, write_reply
 from controller.service.shared_people import SharedPeople
 from controller.service.systemd_notify import notify
-from controller.standby.exchange import Exchange
+from controller.standby.exchange import StatementExchange
 from controller.standby.fence import Fence, boottime
-from controller.standby.lease import RENEWALS, Own, grace
-from controller.standby.record import LONGEST_TEXT, Record, highest, read_record
+from controller.standby.lease import RENEWALS_PER_LEASE, OwnIdentity, grace_seconds
+from controller.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord, merge_highest, read_record
 from controller.standby.right import (
-    LONGEST_LOOK,
-    LOOKS,
-    Candidate,
+    CHECKS_PER_LEASE,
+    MAX_CHECK_INTERVAL_SECONDS,
     ClaimConditions,
-    Progress,
-    Right,
-    machine,
-    patience,
+    LeaseCandidate,
+    LeaseHolder,
+    TableProgress,
+    machine_id,
+    reply_timeout,
 )
-from controller.standby.seal import Seal
+from controller.standby.seal import StructSigner
 from controller.standby.statements import (
     BROKER,
     DEVICES,
@@ -59,13 +59,13 @@ from controller.standby.statements import (
     KEY,
     START,
     Board,
+    DaemonStatement,
     Missing,
-    Statement,
-    better,
     differences,
     read_board,
+    reason_to_yield,
 )
-from controller.standby.store import Store
+from controller.standby.store import RecordStore
 from devices.errors import NovamasError
 from devices.log import structlog
 from devices.watch import State
@@ -127,29 +127,33 @@ class Pair:
             configuration.journal.key_credential,
         )
         self._signer = CheckpointSigner(self._path, self.boot, self._credential)
-        node, timeout = configuration.site.node, patience(settings.lease)
+        node, timeout = configuration.site.node, reply_timeout(settings.lease)
         seal, board = (
-            Seal(f"{configuration.site.id}/{name}", lambda: self._signer.signer, settings.keys)
+            StructSigner(
+                f"{configuration.site.id}/{name}", lambda: self._signer.signer, settings.keys
+            )
             for name in (node, f"{node}{STATEMENTS_SUFFIX}")
         )
-        self._store = Store(
+        self._store = RecordStore(
             *(settings, node, timeout, partial(read_record, seal=seal)),
             lambda record: msgspec.json.encode(seal.sign(record)),
         )
-        statements: Store[Board] = Store(
+        statements: RecordStore[Board] = RecordStore(
             settings, f"{node}{STATEMENTS_SUFFIX}", timeout, partial(read_board, seal=board)
         )
         self._fence = Fence(logs.drain)
         self._own, self._previous_tenure = _own_identity(
             self.journal, instance(settings), self.boot
         )
-        self._exchange = Exchange(statements, self.journal.id, settings.lease, self._state, board)
+        self._exchange = StatementExchange(
+            statements, self.journal.id, settings.lease, self._state, board
+        )
         self._duty: Duty | None = None
         """Set while serving."""
         last_boot = self.journal.latest("boot")
         self._people = _usable_people_file(configuration, last_boot)
         self._shared = SharedPeople(
-            Store(settings, f"{node}{PEOPLE_SUFFIX}", timeout, _decode, str.encode),
+            RecordStore(settings, f"{node}{PEOPLE_SUFFIX}", timeout, _decode, str.encode),
             lambda: self._people if self._duty is None else self._duty.people(),
         )
         self._exchanging: asyncio.Task[None] | None = None
@@ -167,8 +171,8 @@ class Pair:
         self.yields = asyncio.Event()
         """Set when the tables are to pass to the other daemon, which can serve."""
         self._cause = ""
-        self._right: Right | None = None
-        self._final_progress: Progress | None = None
+        self._right: LeaseHolder | None = None
+        self._final_progress: TableProgress | None = None
         self._status = ""
         self._log = structlog.get_logger()
 
@@ -187,15 +191,15 @@ class Pair:
         self._readiness = readiness = Readiness(
             lambda: self.configuration, self.journal, self._settings.lease
         )
-        candidate = Candidate(
+        candidate = LeaseCandidate(
             *(self._own, self._settings.lease, self._store, self._fence),
-            told=self._report_lease,
-            alive=lambda: notify("WATCHDOG=1"),
+            on_record=self._report_lease,
+            on_alive=lambda: notify("WATCHDOG=1"),
             conditions=ClaimConditions(
                 troubles=lambda: self._waiting_troubles(readiness),
                 barred=(JOURNAL, KEY),
                 rival=lambda: self._exchange.rival() is not None,
-                sure=readiness.try_journal,
+                confirm=readiness.try_journal,
             ),
         )
         self._exchanging = asyncio.create_task(self._exchange_statements(), name="statements")
@@ -235,7 +239,7 @@ class Pair:
     @contextlib.asynccontextmanager
     async def renewing(self) -> AsyncIterator[None]:
         """Renew the lease while the context lasts."""
-        keeping = self._renewing = asyncio.create_task(self._lease_right.keep(), name="lease")
+        keeping = self._renewing = asyncio.create_task(self._lease_right.run(), name="lease")
         keeping.add_done_callback(self._on_renewal_end)
         try:
             yield
@@ -259,10 +263,10 @@ class Pair:
                     number = later.people.head.number
                     self._log.info("people file of the other daemon", number=number)
             await self._shared.exchange()
-            await self._exchange.tell()
+            await self._exchange.publish()
             if self._duty is None:
                 self._compare(self._log_differences)
-            await asyncio.sleep(self._settings.lease / RENEWALS)
+            await asyncio.sleep(self._settings.lease / RENEWALS_PER_LEASE)
 
     def offered(self, file: PeopleFile) -> InForce | None:
         """Return the other daemon's people file if it is newer than this one."""
@@ -273,7 +277,7 @@ class Pair:
         own_statement = self._state(0)
         found_differences = {
             difference
-            for other in self._exchange.fresh()
+            for other in self._exchange.running_peers()
             for difference in differences(own_statement, other)
         }
         found_differences.update(more)
@@ -301,20 +305,20 @@ class Pair:
         better_since: float | None = None
         reported: str | None = None
         while not self.yields.is_set():
-            await asyncio.sleep(min(seconds / LOOKS, LONGEST_LOOK))
+            await asyncio.sleep(min(seconds / CHECKS_PER_LEASE, MAX_CHECK_INTERVAL_SECONDS))
             now = boottime()
             if self._exchanging is not None and self._exchanging.done():
                 self._exchanging.result()  # raises the exception of a bug
             self._check_ability(duty)
             if self._troubles:
                 able_since = now
-            self._lease_right.able = (now - able_since) / seconds
-            reason = better(self._troubles, self._missing, self._exchange.rival())
+            self._lease_right.able_leases = (now - able_since) / seconds
+            reason = reason_to_yield(self._troubles, self._missing, self._exchange.rival())
             if reason is None or now - start < seconds:
                 better_since = None
             elif better_since is None:
                 better_since = now
-            elif now - better_since >= grace(self._lease_right.record):
+            elif now - better_since >= grace_seconds(self._lease_right.record):
                 self._cause = reason
                 self.yields.set()
             if better_since is not None and BROKER in self._troubles:
@@ -326,7 +330,7 @@ class Pair:
                     duty.abandon({name: served[name] for name in abandoned_now})
             lost = ", ".join(sorted(abandoned - self._tables()))
             self._compare(duty.differ, *([f"nobody serves {lost}"] if lost else []))
-            others = [each for each in self._exchange.fresh() if not each.serves]
+            others = [each for each in self._exchange.running_peers() if not each.serves]
             if others:
                 peer_seen = now
             if (
@@ -368,7 +372,7 @@ class Pair:
         elif (hand_over := tenure.before) is not None:
             restored = self.journal.restored
             restored_sessions = {} if restored is None else restored.sessions
-            sessions = highest(hand_over.sessions, restored_sessions)
+            sessions = merge_highest(hand_over.sessions, restored_sessions)
             if restored is not None and hand_over.journal == restored.journal:
                 # the journal that was lost here: no other daemon has served the tables
                 self.journal.restored = replace(restored, sessions=sessions)
@@ -387,17 +391,17 @@ class Pair:
     def exclusive(self) -> Exclusive:
         """Return the checks of the publisher before it writes."""
         right = self._lease_right
-        return Exclusive(right.hold, right.confirm, taken_over=self.journal.hand_over is not None)
+        return Exclusive(right.check, right.confirm, taken_over=self.journal.hand_over is not None)
 
     def hold(self) -> None:
         """Return if this daemon may write now; otherwise end the process."""
-        self._lease_right.hold()
+        self._lease_right.check()
 
-    def tell(self, progress: Callable[[], Progress]) -> None:
+    def tell(self, progress: Callable[[], TableProgress]) -> None:
         """Set the source of the progress that is stored with each renewal."""
         self._lease_right.progress = progress
 
-    def ended(self, last: Progress) -> None:
+    def ended(self, last: TableProgress) -> None:
         """Set the final progress: nothing is published after it."""
         self._final_progress = last
 
@@ -415,8 +419,8 @@ class Pair:
         self._failure = reason
         self._fence.lift()
         with contextlib.suppress(TimeoutError):  # the process must end soon
-            async with asyncio.timeout(2 * patience(self._settings.lease)):
-                await self._exchange.tell()
+            async with asyncio.timeout(2 * reply_timeout(self._settings.lease)):
+                await self._exchange.publish()
         await self._lease_right.release(None, f"the run failed: {reason}")
 
     async def let_go(self) -> None:
@@ -427,7 +431,7 @@ class Pair:
             self._renewing.cancel()
             await asyncio.wait([self._renewing])
         await self._lease_right.release(None, self._cause, yields=True)
-        self._lease_right.end(f"the other daemon can serve the tables: {self._cause}")
+        self._lease_right.end_process(f"the other daemon can serve the tables: {self._cause}")
 
     async def close(self) -> None:
         """Close the connection to the store, and the journal."""
@@ -440,13 +444,13 @@ class Pair:
         await self._store.close()
         await asyncio.to_thread(self.journal.close)
 
-    def _state(self, beat: int) -> Statement:
+    def _state(self, beat: int) -> DaemonStatement:
         """Return this daemon's statement about itself."""
         own, readiness = self._own, self._readiness
         troubles = self._troubles if readiness is None else self._waiting_troubles(readiness)
         if self._failure is not None:
             troubles = {START: self._failure}
-        return Statement(
+        return DaemonStatement(
             instance=own.instance,
             boot=own.boot,
             journal=own.journal,
@@ -454,7 +458,7 @@ class Pair:
             beat=beat,
             lease=self._settings.lease,
             serves=readiness is None,
-            troubles={kind: what[:LONGEST_TEXT] for kind, what in troubles.items()},
+            troubles={kind: what[:MAX_TEXT_CHARACTERS] for kind, what in troubles.items()},
             missing={} if readiness is not None else self._missing,
             reached=() if readiness is None else readiness.reached,
             facts=self._facts(),
@@ -487,7 +491,7 @@ class Pair:
             self._signer = CheckpointSigner(self._path, self.boot, self._credential)
         if self._signer.trouble is not None:
             troubles[KEY] = f"it cannot sign the lease: {self._signer.trouble}"
-        previous = self._exchange.before
+        previous = self._exchange.previous
         if self._previous_failure is None and previous is not None and START in previous.troubles:
             until = boottime() + FAILURE_REPORT_LEASES * self._settings.lease
             self._previous_failure = previous.troubles[START], until
@@ -509,18 +513,18 @@ class Pair:
         """Try to reach the devices that the other daemon, which serves, cannot reach."""
         while True:
             missing: dict[str, Missing] = {}
-            for other in self._exchange.fresh():
+            for other in self._exchange.running_peers():
                 if other.serves and DEVICES in other.troubles:
                     missing |= other.missing
             await readiness.try_devices(missing)
-            await asyncio.sleep(self._settings.lease / RENEWALS)
+            await asyncio.sleep(self._settings.lease / RENEWALS_PER_LEASE)
 
     @property
-    def _lease_right(self) -> Right:
+    def _lease_right(self) -> LeaseHolder:
         assert self._right is not None
         return self._right
 
-    def _report_lease(self, record: Record | None, trouble: str | None) -> None:
+    def _report_lease(self, record: LeaseRecord | None, trouble: str | None) -> None:
         if trouble is not None:
             self._log.warning("the store of the lease does not answer", reason=trouble)
             self._set_status(f"waits; the store of the lease does not answer: {trouble[:200]}")
@@ -569,13 +573,13 @@ class Pair:
         await endpoint.serve(address(listen), {b"/metrics": page})
 
 
-def _peer_trouble(statements: list[Statement], is_alone: bool) -> str | None:
+def _peer_trouble(statements: list[DaemonStatement], is_alone: bool) -> str | None:
     """Return why no other daemon could take over; None if one could, or if it is too early to
     tell.
     """
     if not statements:
         return "no other daemon waits" if is_alone else None
-    if any(statement.able for statement in statements):
+    if any(statement.is_able for statement in statements):
         return None
     return "; ".join(
         f"{statement.instance}: {'; '.join(statement.troubles.values())}"
@@ -597,15 +601,15 @@ def _decode(body: bytes) -> str:
     return body.decode(errors="replace")
 
 
-def _own_identity(journal: Journal, name: str, boot: str) -> tuple[Own, Tenure | None]:
+def _own_identity(journal: Journal, name: str, boot: str) -> tuple[OwnIdentity, Tenure | None]:
     last, entry = journal.latest("boot"), journal.latest()
     tenure = None if last is None else msgspec.json.decode(last.body, type=Boot).standby
-    own = Own(
+    own = OwnIdentity(
         instance=name,
         boot=boot,
         journal=journal.id,
-        machine=machine(),
+        machine=machine_id(),
         term=0 if tenure is None else tenure.term,
-        until=utc(time.time()) if entry is None else entry.time,
+        last_written=utc(time.time()) if entry is None else entry.time,
     )
     return own, tenure

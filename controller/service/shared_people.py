@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from controller.people.people_file import InForce, PeopleFile
 from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
-from controller.standby.store import Store
+from controller.standby.store import RecordStore
 
 MAX_FILE_BYTES = 900_000
 """Maximum bytes of a file in the store: NATS rejects messages of a megabyte."""
@@ -17,7 +17,7 @@ MAX_FILE_BYTES = 900_000
 class SharedPeople:
     """``file`` returns the people file of this daemon once it is read; None: no signing."""
 
-    def __init__(self, store: Store[str], file: Callable[[], PeopleFile | None]) -> None:
+    def __init__(self, store: RecordStore[str], file: Callable[[], PeopleFile | None]) -> None:
         self._store, self._file = store, file
         self._text: str | None = None
 

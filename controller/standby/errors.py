@@ -1,4 +1,4 @@
-"""Why the store of the lease could not be asked."""
+"""Errors of the lease store."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from devices.errors import NovamasError
 
 
 class StoreUnreachableError(NovamasError):
-    """Nobody answered, or not in time: what was asked for may be done all the same."""
+    """No reply in time. The request may have been executed all the same."""
 
 
 class StoreUnusableError(NovamasError):
-    """The store answers, and cannot be used so, or what we need to log in is missing. The message
-    says what to do.
+    """The store replies but cannot be used as it is, or the login is incomplete. The message says
+    what to do.
     """
 
 
 class OvertakenError(NovamasError):
-    """Another has replaced the record meanwhile, and nothing was written."""
+    """Another daemon has replaced the record; nothing was written."""

@@ -1,4 +1,4 @@
-"""The daemons of a pair exchange their statements through the store, each beside its lease."""
+"""Exchanges the statements of the daemons of a pair through the store, next to their lease."""
 
 from __future__ import annotations
 
@@ -7,55 +7,64 @@ from collections.abc import Callable
 
 from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
 from controller.standby.fence import boottime
-from controller.standby.lease import RENEWALS
-from controller.standby.seal import Seal
-from controller.standby.statements import Board, Peer, Statement, left, rival, saw
-from controller.standby.store import Store
+from controller.standby.lease import RENEWALS_PER_LEASE
+from controller.standby.seal import StructSigner
+from controller.standby.statements import (
+    Board,
+    DaemonStatement,
+    Peer,
+    find_rival,
+    observe_peers,
+    without_silent,
+)
+from controller.standby.store import RecordStore
 
-TRIES = 4
-"""How often a statement is written anew at once where another daemon wrote meanwhile."""
+MAX_TRIES = 4
+"""Maximum immediate attempts to write a statement when another daemon writes at the same time."""
 
 
-class Exchange:
-    """``state(beat)``: what this daemon states. Whether the store answers is known to whoever has
-    the lease or waits for it, and is not told here.
+class StatementExchange:
+    """Publishes this daemon's statement periodically and reads those of the others.
+
+    ``state(beat)`` returns the statement. An unreachable store is not reported here, since the
+    holder of the lease and the candidate report it.
     """
 
     def __init__(
         self,
-        store: Store[Board],
+        store: RecordStore[Board],
         journal: str,
         lease: float,
-        state: Callable[[int], Statement],
-        seal: Seal,
+        state: Callable[[int], DaemonStatement],
+        seal: StructSigner,
     ) -> None:
         self._seal = seal
         self._store, self._journal, self._lease, self._state = store, journal, lease, state
         self._beat = 0
         self.peers: dict[str, Peer] = {}
-        """The other daemons, by their journal."""
-        self.before: Statement | None = None
-        """What the run of this daemon before this one stated last."""
+        """The other daemons, by the id of their journal."""
+        self.previous: DaemonStatement | None = None
+        """The last statement of this daemon's previous run."""
         self._first = True
 
-    def rival(self) -> Statement | None:
-        """Another daemon that runs and says that it could serve."""
-        return rival(self.peers, boottime(), self._lease)
+    def rival(self) -> DaemonStatement | None:
+        """Return the statement of another daemon that runs and could serve, or None."""
+        return find_rival(self.peers, boottime(), self._lease)
 
-    def fresh(self) -> list[Statement]:
-        """The other daemons that run."""
+    def running_peers(self) -> list[DaemonStatement]:
+        """Return the statements of the other daemons that run."""
         now = boottime()
         return [p.statement for p in self.peers.values() if p.is_fresh(now, self._lease)]
 
     async def run(self) -> None:
-        """State what there is to state until cancelled."""
+        """Publish the statement periodically until cancelled."""
         while True:
-            await self.tell()
-            await asyncio.sleep(self._lease / RENEWALS)
+            await self.publish()
+            await asyncio.sleep(self._lease / RENEWALS_PER_LEASE)
 
-    async def tell(self) -> None:
+    async def publish(self) -> None:
         """Read the statements, and write this daemon's."""
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             try:
                 await self._tell()
             except OvertakenError:
@@ -68,12 +77,14 @@ class Exchange:
         entry = await self._store.read()
         board, now = entry.record or {}, boottime()
         if self._first:
-            self._first, self.before = False, board.get(self._journal)
-        self.peers = saw(self.peers, board, self._journal, now)
+            self._first, self.previous = False, board.get(self._journal)
+        self.peers = observe_peers(self.peers, board, self._journal, now)
         self._beat += 1
         mine = {self._journal: self._seal.sign(self._state(self._beat))}
-        await self._store.write(left(board, self.peers, now, self._lease) | mine, entry.revision)
+        await self._store.write(
+            without_silent(board, self.peers, now, self._lease) | mine, entry.revision
+        )
 
     async def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         await self._store.close()

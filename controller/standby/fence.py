@@ -1,5 +1,5 @@
-"""The fence: a process whose right to serve has ended, ends; whatever hangs in it, and before it
-writes anything more.
+"""The fence: ends the process when its right to serve has ended, before it can write anything more
+and even if some part of it hangs.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from threading import Condition, Thread
 
 from devices.log import structlog
 
-FENCED = 75
+FENCED_EXIT_STATUS = 75
 """Exit status of a daemon whose lease ended while it served (EX_TEMPFAIL). The service manager
-starts it again, and it waits.
+restarts it, and it waits for the lease.
 """
-LOOK = 0.05
-"""The most seconds between two looks at the clock: a wait does not count while the machine
-sleeps.
+CLOCK_CHECK_SECONDS = 0.05
+"""Maximum time between two checks of the clock. It is short because a timed wait does not count
+the time during which the machine sleeps.
 """
-FAREWELL = 0.1
-"""Seconds for the last line of the log."""
+LAST_LOG_SECONDS = 0.1
+"""Maximum time for writing the last line of the log."""
 
 
 def boottime() -> float:
-    """Seconds of the clock that goes on while the machine sleeps."""
+    """Return the seconds of CLOCK_BOOTTIME, which also counts while the machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class Fence:
-    """Ends the process at the time that it was last given, from a thread of its own. ``drain``:
-    writes the last lines of the log, and may hang.
+    """Ends the process at the time of the last :meth:`extend`, from its own thread. ``drain``
+    writes the last lines of the log and may hang.
     """
 
     def __init__(
@@ -42,25 +42,25 @@ class Fence:
     ) -> None:
         self._drain, self._clock, self._leave = drain, clock, leave
         self._until: float | None = None
-        self._given = Condition()
+        self._changed = Condition()
         Thread(target=self._watch, name="fence", daemon=True).start()
 
     def extend(self, until: float) -> None:
-        """From now on the right ends at ``until``."""
-        with self._given:
+        """Set the end of the right to serve to ``until``."""
+        with self._changed:
             self._until = until
-            self._given.notify()
+            self._changed.notify()
 
     def lift(self) -> None:
-        """The lease was given back: nothing may be written any more, and the process ends by
+        """Stop watching: the lease was released. Writing is no longer allowed; the process ends by
         itself.
         """
-        with self._given:
+        with self._changed:
             self._until = None
 
-    def hold(self) -> None:
-        """Return if the right lasts; otherwise end the process. To be asked directly before
-        anything is written that only one may write.
+    def check(self) -> None:
+        """Return if the right to serve is valid, else end the process. Call it directly before each
+        write that only the serving daemon may make.
         """
         until = self._until
         if until is None or self._clock() >= until:
@@ -69,23 +69,27 @@ class Fence:
     def end(self, why: str) -> None:
         """End the process at once."""
 
-        def tell() -> None:
+        def log_end() -> None:
             with suppress(Exception):
                 structlog.get_logger().error("the daemon serves no longer", reason=why)
                 self._drain()
 
-        farewell = Thread(target=tell, daemon=True)
-        with suppress(Exception):  # nothing may keep the process from ending
-            farewell.start()
-            farewell.join(FAREWELL)
-        self._leave(FENCED)
+        logger = Thread(target=log_end, daemon=True)
+        with suppress(Exception):  # nothing may delay the end of the process
+            logger.start()
+            logger.join(LAST_LOG_SECONDS)
+        self._leave(FENCED_EXIT_STATUS)
 
     def _watch(self) -> None:
         while True:
-            with self._given:
+            with self._changed:
                 until = self._until
-                left = None if until is None else until - self._clock()
-                if left is None or left > 0:
-                    self._given.wait(LOOK if left is None else min(left, LOOK))
+                remaining = None if until is None else until - self._clock()
+                if remaining is None or remaining > 0:
+                    self._changed.wait(
+                        CLOCK_CHECK_SECONDS
+                        if remaining is None
+                        else min(remaining, CLOCK_CHECK_SECONDS)
+                    )
                     continue
             self.end("the lease could not be renewed in time")

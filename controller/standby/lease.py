@@ -1,16 +1,16 @@
-"""The lease: who may serve the tables of a node, until when, and from when another may take it.
+"""The lease: which daemon may serve the tables of a node, until when, and when another may take it.
 
-Pure: no clock, no I/O. Every time here is of the clock of one machine, in seconds, and is compared
-with no other machine's. Two may never serve at once, for this reason:
+Pure: no clock, no I/O. Every time here is of the clock of one machine, in seconds, and is never
+compared with another machine's. Two daemons can never serve at once:
 
-- Whoever holds the lease may serve until ``SHARE`` of it has passed since *before* it sent the last
-  renewal that was confirmed.
-- Whoever waits takes it only when the same revision has stood for a whole lease since it *first
-  saw* that revision, which was after it was sent; and with compare-and-set on that revision, so
-  that any renewal that the store took meanwhile keeps it.
+- The holder may serve until ``SERVING_SHARE`` of the lease has passed since the time *before* it
+  sent the last renewal that was confirmed.
+- A candidate takes the lease only when the same revision has been unchanged for a whole lease since
+  the candidate *first saw* it, which was after it was sent; and it does so by compare-and-set on
+  that revision, so that any renewal that the store accepted in between prevents it.
 
-So ``SHARE`` of a lease has passed on one clock before the whole of it has on the other, as long as
-one clock is not a quarter faster than the other.
+So the holder stops before the candidate starts, as long as one clock is not a quarter faster than
+the other.
 """
 
 from __future__ import annotations
@@ -21,42 +21,40 @@ import msgspec
 from msgspec.structs import replace
 
 from controller.journal.setup import HandOver
-from controller.standby.record import Record, handed_over, highest
+from controller.standby.record import LeaseRecord, hand_over_of, merge_highest
 from controller.standby.statements import START
 
-SHARE = 0.8
-"""The part of a lease for which whoever holds it may serve after a renewal."""
-RENEWALS = 4
-"""Renewals in a lease."""
-STAND_BACK = 3
-"""Leases for which a daemon that cannot serve, or could not, leaves the tables to another one."""
-RETAKES = 2
-"""How many times in a row a daemon takes the lease from its own earlier run at once."""
-STEADY = 3
-"""Leases after which a daemon that could serve all the while may take the lease from its own runs
-again.
+SERVING_SHARE = 0.8
+"""Part of a lease for which the holder may serve after a renewal."""
+RENEWALS_PER_LEASE = 4
+"""Renewals during a lease."""
+STAND_BACK_LEASES = 3
+"""Leases for which a daemon that cannot serve, or could not, waits for another one to take over."""
+MAX_RETAKES = 2
+"""How many times in a row a daemon takes the lease from its own earlier run without waiting."""
+STEADY_LEASES = 3
+"""Leases of uninterrupted ability to serve after which the retakes are counted from 0 again."""
+SETTLED_LEASES = 1
+"""Leases of uninterrupted ability to serve after which the yields are counted from 0 again: the
+tables were yielded to the right daemon.
 """
-SETTLED = 1
-"""Leases after which a daemon that could serve all the while counts as one to which the tables were
-rightly given.
+GRACE_LEASES = 0.5
+"""Part of a lease for which the serving daemon must be unable, and another one able, to serve
+before it yields the tables.
 """
-GRACE = 0.5
-"""The part of a lease for which a daemon that serves must be unable, and another one able, before
-it gives the tables to that one.
+MAX_SHORT_GRACE_YIELDS = 3
+"""How many times in a row the tables are yielded after the shortest grace. After that, each grace
+is four times as long as the previous one, so that two daemons that misjudge each other do not keep
+passing the tables back and forth.
 """
-FREE_YIELDS = 3
-"""How many times in a row the tables are given away after the shortest time: from then on each
-waits four times as long as the one before, so that two daemons that are both wrong about the other
-do not hand the tables to and fro.
-"""
-LONGEST_GRACE = 64
-"""Leases of the longest such wait."""
+MAX_GRACE_LEASES = 64
+"""The longest grace, in leases."""
 
 
-class Own(msgspec.Struct, frozen=True, kw_only=True):
-    """The daemon itself. ``journal``: the id of its journal, which it has locked; ``machine``: an
-    id of the machine; ``term``: the last one that the journal has begun, 0: none;
-    ``until``: when its last entry was written: UTC.
+class OwnIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """The daemon itself. ``journal``: the id of its journal, which it has locked; ``machine``: the
+    id of the machine; ``term``: the last term in the journal, or 0; ``last_written``: the time
+    (UTC) of its last entry.
     """
 
     instance: str
@@ -64,34 +62,38 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
     journal: str
     machine: str
     term: int = 0
-    until: str = ""
+    last_written: str = ""
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """What a daemon that waits has seen. ``revision``: of the store, 0: it has no record, None: it
-    was not asked yet; ``first``: when that revision was first seen; ``highest``: the highest term
+class WaitingState(msgspec.Struct, frozen=True, kw_only=True):
+    """What a candidate has seen. ``revision``: of the store; 0 if it has no record, None if it was
+    not read yet; ``first_seen``: when that revision was first seen; ``highest``: the highest term
     ever seen; ``before``: the last record that another run wrote.
     """
 
-    own: Own
+    own: OwnIdentity
     lease: float
     revision: int | None = None
-    record: Record | None = None
-    first: float = 0.0
+    record: LeaseRecord | None = None
+    first_seen: float = 0.0
     highest: int = 0
-    before: Record | None = None
+    before: LeaseRecord | None = None
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """The lease, held. ``until``: when the right to serve ends."""
+class HeldLease(msgspec.Struct, frozen=True, kw_only=True):
+    """The lease as held by this daemon. ``serve_until``: when the right to serve ends."""
 
-    record: Record
+    record: LeaseRecord
     revision: int
-    until: float
+    serve_until: float
 
 
-def saw(waiting: Waiting, revision: int, record: Record | None, now: float) -> Waiting:
-    """The store was read. A revision that stands keeps the time at which it was first seen."""
+def observe(
+    waiting: WaitingState, revision: int, record: LeaseRecord | None, now: float
+) -> WaitingState:
+    """Update the state after a read of the store. An unchanged revision keeps the time at which it
+    was first seen.
+    """
     if revision == waiting.revision:
         return waiting
     own = record is not None and record.boot == waiting.own.boot
@@ -99,15 +101,15 @@ def saw(waiting: Waiting, revision: int, record: Record | None, now: float) -> W
         waiting,
         revision=revision,
         record=record,
-        first=now,
+        first_seen=now,
         highest=max(waiting.highest, 0 if record is None else record.term),
         before=waiting.before if own or record is None else record,
     )
 
 
-def goes_on(own: Own, record: Record | None) -> bool:
-    """Whether the record is of an earlier run of the same daemon, and nobody else had the lease
-    since: its journal knows one of the terms that were its own without a break.
+def continues(own: OwnIdentity, record: LeaseRecord | None) -> bool:
+    """Return True if the record is of an earlier run of this daemon, and no other daemon had the
+    lease since: its journal has one of the terms that it held without interruption.
     """
     return (
         record is not None
@@ -117,54 +119,57 @@ def goes_on(own: Own, record: Record | None) -> bool:
     )
 
 
-def free_from(
-    waiting: Waiting, troubles: Collection[str] = (), *, rival: bool = False
+def free_at(
+    waiting: WaitingState, troubles: Collection[str] = (), *, rival: bool = False
 ) -> float | None:
-    """When the lease may be taken if the record stands until then; None: not known yet.
-    ``troubles``: what keeps this daemon from serving; ``rival``: another one runs that says it
-    could serve.
+    """Return when the lease may be taken if the record does not change until then, or None if that
+    is not known yet.
 
-    At once if it was given back, or is of the same journal on the same machine: who held it has
-    died, or the journal would still be locked. A record of a lower term than was ever seen is none
-    of these: the store has forgotten something, and another daemon may be sure of its lease.
+    ``troubles``: what keeps this daemon from serving; ``rival``: another daemon runs and could
+    serve. The lease is free at once if it was released, or if the record is of the same journal on
+    the same machine: its holder has died, or the journal would still be locked. This does not apply
+    to a record of a lower term than was seen before: the store has lost data, and another daemon
+    may rightly count on its lease.
 
-    A daemon that could not serve the last time, has died again and again, or cannot serve now,
-    gives another one the time to take it first.
+    A daemon that could not serve the last time, has died repeatedly, or cannot serve now, waits
+    longer, so that another one can take the lease first.
     """
     record, own = waiting.record, waiting.own
     if waiting.revision is None:
         return None
     if record is None:
-        free = waiting.first + waiting.lease
-        return free + STAND_BACK * waiting.lease if troubles else free
+        free = waiting.first_seen + waiting.lease
+        return free + STAND_BACK_LEASES * waiting.lease if troubles else free
     longer = max(waiting.lease, record.lease)
     same = (record.journal, record.machine) == (own.journal, own.machine)
     if record.trouble and not same:  # the other one could not serve either
         troubles = [kind for kind in troubles if kind != START]
     known = record.term >= waiting.highest
-    free = waiting.first if known and (record.released or same) else waiting.first + longer
-    failed = same and (bool(record.trouble) or record.again >= RETAKES)
-    if failed:  # a lease is long enough to see whether another daemon runs
-        free = max(free, waiting.first + longer)
+    free = (
+        waiting.first_seen if known and (record.released or same) else waiting.first_seen + longer
+    )
+    failed = same and (bool(record.trouble) or record.again >= MAX_RETAKES)
+    if failed:  # one lease is enough to see whether another daemon runs
+        free = max(free, waiting.first_seen + longer)
     if (rival and failed) or (troubles and (rival or not same)):
-        free = max(free, waiting.first + STAND_BACK * longer)
+        free = max(free, waiting.first_seen + STAND_BACK_LEASES * longer)
     return free
 
 
-def grace(record: Record) -> float:
-    """Seconds for which the daemon that holds this record must be unable, and another one able,
-    before it gives the tables away.
+def grace_seconds(record: LeaseRecord) -> float:
+    """Return for how many seconds the holder of this record must be unable, and another daemon
+    able, to serve before it yields the tables.
     """
-    times = max(0, min(record.yields, FREE_YIELDS + 8) - FREE_YIELDS + 1)
-    leases: float = min(GRACE * 4**times, LONGEST_GRACE)
+    doublings = max(0, min(record.yields, MAX_SHORT_GRACE_YIELDS + 8) - MAX_SHORT_GRACE_YIELDS + 1)
+    leases: float = min(GRACE_LEASES * 4**doublings, MAX_GRACE_LEASES)
     return record.lease * leases
 
 
-def claim(waiting: Waiting, now: str) -> Record:
-    """The record with which the lease is taken on ``waiting.revision``. ``now``: UTC."""
+def claim_record(waiting: WaitingState, now: str) -> LeaseRecord:
+    """Return the record that takes the lease, to replace ``waiting.revision``. ``now``: UTC."""
     own, record = waiting.own, waiting.before
     term = max(waiting.highest, own.term) + 1
-    claimed = Record(
+    claimed = LeaseRecord(
         instance=own.instance,
         boot=own.boot,
         journal=own.journal,
@@ -178,29 +183,37 @@ def claim(waiting: Waiting, now: str) -> Record:
         yields=0 if record is None else record.yields,
     )
     if record is None:
-        # the journal knows of a pair, and the store does not: what the other one did, nobody knows
-        forgotten = HandOver(since=own.until, forgotten=True) if own.term else None
+        # the journal is of a pair, but the store is empty: what the other daemon did is unknown
+        forgotten = HandOver(since=own.last_written, forgotten=True) if own.term else None
         return replace(claimed, handed=forgotten)
     carried = replace(claimed, sessions=record.sessions, readings=record.readings)
-    if goes_on(own, record):
+    if continues(own, record):
         return replace(carried, first=record.first, handed=record.handed)
-    return replace(carried, handed=handed_over(record))
+    return replace(carried, handed=hand_over_of(record))
 
 
-def taken(record: Record, revision: int, sent: float) -> Held:
-    """The store took the record, which was sent no earlier than at ``sent``."""
-    return Held(record=record, revision=revision, until=sent + SHARE * record.lease)
+def held_after_claim(record: LeaseRecord, revision: int, sent: float) -> HeldLease:
+    """Return the lease after the store has accepted the claim, which was sent at ``sent`` or
+    later.
+    """
+    return HeldLease(
+        record=record, revision=revision, serve_until=sent + SERVING_SHARE * record.lease
+    )
 
 
-def renewed(held: Held, record: Record, revision: int, sent: float) -> Held:
-    """The store took the renewal."""
-    until = max(held.until, sent + SHARE * record.lease)
-    return Held(record=record, revision=revision, until=until)
+def held_after_renewal(
+    held: HeldLease, record: LeaseRecord, revision: int, sent: float
+) -> HeldLease:
+    """Return the lease after the store has accepted the renewal."""
+    until = max(held.serve_until, sent + SERVING_SHARE * record.lease)
+    return HeldLease(record=record, revision=revision, serve_until=until)
 
 
-def reread(held: Held, revision: int, record: Record | None) -> Held | None:
-    """After a request whose answer did not come, the store has this. None: the lease is another's.
-    The right to serve lasts no longer for it.
+def held_after_reread(
+    held: HeldLease, revision: int, record: LeaseRecord | None
+) -> HeldLease | None:
+    """Return the lease after a read that followed a missing reply, or None if it is lost. The right
+    to serve is not extended.
     """
     mine = held.record
     if record is None or (record.boot, record.term) != (mine.boot, mine.term):
@@ -208,23 +221,23 @@ def reread(held: Held, revision: int, record: Record | None) -> Held | None:
     return replace(held, revision=revision)
 
 
-def renewal(
-    held: Held,
+def renewal_record(
+    held: HeldLease,
     now: str,
     sessions: dict[str, int],
     readings: dict[str, int],
     *,
-    able: float = 0.0,
-) -> Record:
-    """The record to renew with, but for its checkpoint. Numbers never go back. ``able``:
-    leases for which the daemon has been able to serve.
+    able_leases: float = 0.0,
+) -> LeaseRecord:
+    """Return the record for a renewal, without its checkpoint. Numbers never decrease.
+    ``able_leases``: for how many leases the daemon has been able to serve.
     """
     record = held.record
     return replace(
         record,
-        again=0 if able >= STEADY else record.again,
-        yields=0 if able >= SETTLED else record.yields,
+        again=0 if able_leases >= STEADY_LEASES else record.again,
+        yields=0 if able_leases >= SETTLED_LEASES else record.yields,
         renewed=now,
-        sessions=highest(record.sessions, sessions),
-        readings=highest(record.readings, readings),
+        sessions=merge_highest(record.sessions, sessions),
+        readings=merge_highest(record.readings, readings),
     )

@@ -1,4 +1,6 @@
-"""What the store says of the lease: who serves the tables of a node, and how far it has come."""
+"""The record of the lease in the store: which daemon serves the tables of a node, and its
+progress.
+"""
 
 from __future__ import annotations
 
@@ -10,32 +12,31 @@ import msgspec
 from controller.contract.node import Checkpoint
 from controller.contract.times import moment
 from controller.journal.setup import HandOver
-from controller.standby.seal import Seal, Sealed
+from controller.standby.seal import SignedStruct, StructSigner
 
-LONGEST = 300.0
-"""Seconds of the longest lease."""
+MAX_LEASE_SECONDS = 300.0
 
-LARGEST = 2**52
-"""Of every number in the store: what goes on beyond it is still a whole number everywhere."""
-Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
-LONGEST_TEXT = 300
-Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
+MAX_NUMBER = 2**52
+"""Maximum of every number in the store. Numbers that count on from it are still exact in JSON."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_NUMBER)]
+MAX_TEXT_CHARACTERS = 300
+Text = Annotated[str, msgspec.Meta(max_length=MAX_TEXT_CHARACTERS)]
 
 
-class Record(Sealed, frozen=True, kw_only=True, omit_defaults=True):
-    """One lease, of all tables of one node. ``instance``, ``boot``, ``journal`` and ``machine``:
-    who holds it; ``term``: how many times it was taken, this time included; ``first``: the term
-    with which that journal took it from another; ``lease``: its seconds.
+class LeaseRecord(SignedStruct, frozen=True, kw_only=True, omit_defaults=True):
+    """The lease of all tables of one node. ``instance``, ``boot``, ``journal`` and ``machine``
+    identify its holder. ``term``: how many times the lease was taken, including this time;
+    ``first``: the term in which this journal took it from another one; ``lease``: its seconds.
 
-    ``since`` and ``renewed``: when it was taken and last renewed, by the clock of whoever holds it:
-    nobody compares them with another clock. ``checkpoint``: the end of its journal, signed; null:
-    nothing was published in this term. ``sessions`` and ``readings``: by table the highest numbers
-    that were given. ``handed``: the hand-over with which ``first`` began. ``released``: it was
-    given back, and nobody serves the tables.
+    ``since`` and ``renewed``: when it was taken and last renewed, by the clock of the holder. They
+    are never compared with another clock. ``checkpoint``: the signed end of its journal; null if
+    nothing was published in this term. ``sessions`` and ``readings``: the highest assigned numbers
+    by table. ``handed``: the hand-over with which ``first`` began. ``released``: the lease was
+    released, and no daemon serves the tables.
 
-    ``trouble``: why it was given back, where that was no ordinary end. ``again``: how many times in
-    a row the same journal has taken it from itself without having served for a while; ``yields``:
-    how many times in a row it was given back because another daemon could serve.
+    ``trouble``: why it was released, if that was not an ordinary end. ``again``: how many times in
+    a row the same journal took it from itself without having served for a while; ``yields``: how
+    many times in a row it was released because another daemon could serve.
     """
 
     instance: Text
@@ -44,7 +45,7 @@ class Record(Sealed, frozen=True, kw_only=True, omit_defaults=True):
     machine: Text
     term: Count
     first: Count
-    lease: Annotated[float, msgspec.Meta(gt=0, le=LONGEST)]
+    lease: Annotated[float, msgspec.Meta(gt=0, le=MAX_LEASE_SECONDS)]
     since: Text
     renewed: Text
     checkpoint: Checkpoint | None = None
@@ -57,58 +58,63 @@ class Record(Sealed, frozen=True, kw_only=True, omit_defaults=True):
     yields: Count = 0
 
 
-def read_record(body: bytes, seal: Seal) -> Record | None:
-    """None: it is not one, or nobody who is believed signed it as it is, or a journal could not
-    hold what it says.
+def read_record(body: bytes, seal: StructSigner) -> LeaseRecord | None:
+    """Read and verify a record. None if it is malformed, no trusted key has signed it, or a journal
+    could not store its values.
     """
     try:
-        record = msgspec.json.decode(body, type=Record)
-        handed = record.handed
-        for time in (record.since, record.renewed, *([handed.since] if handed else [])):
+        record = msgspec.json.decode(body, type=LeaseRecord)
+        hand_over = record.handed
+        for time in (record.since, record.renewed, *([hand_over.since] if hand_over else [])):
             moment(time)
-        sound = _is_within(handed) and _is_held(record.checkpoint)
+        is_valid = _is_valid_hand_over(hand_over) and _is_valid_checkpoint(record.checkpoint)
     except (ValueError, RecursionError, OverflowError):
         return None
-    return record if sound and seal.holds(record) else None
+    return record if is_valid and seal.verify(record) else None
 
 
-def _is_within(handed: HandOver | None) -> bool:
-    """Whether numbers go on beyond a hand-over."""
-    if handed is None:
+def _is_valid_hand_over(hand_over: HandOver | None) -> bool:
+    if hand_over is None:
         return True
-    numbers = handed.term, handed.through, *handed.sessions.values(), *handed.readings.values()
-    words = handed.instance, handed.boot, handed.journal, handed.since, handed.at
+    numbers = (
+        hand_over.term,
+        hand_over.through,
+        *hand_over.sessions.values(),
+        *hand_over.readings.values(),
+    )
+    texts = hand_over.instance, hand_over.boot, hand_over.journal, hand_over.since, hand_over.at
     return (
-        max(numbers) <= LARGEST
-        and all(len(word) <= LONGEST_TEXT for word in words)
-        and _is_held(handed.checkpoint)
+        max(numbers) <= MAX_NUMBER
+        and all(len(word) <= MAX_TEXT_CHARACTERS for word in texts)
+        and _is_valid_checkpoint(hand_over.checkpoint)
     )
 
 
-def _is_held(checkpoint: Checkpoint | None) -> bool:
-    """Whether a journal can hold it."""
+def _is_valid_checkpoint(checkpoint: Checkpoint | None) -> bool:
     if checkpoint is None:
         return True
-    given = (getattr(checkpoint, name) for name in checkpoint.__struct_fields__)
-    words = [each for each in given if isinstance(each, str)]
-    return 0 <= checkpoint.position <= LARGEST and all(len(each) <= LONGEST_TEXT for each in words)
+    values = (getattr(checkpoint, name) for name in checkpoint.__struct_fields__)
+    texts = [value for value in values if isinstance(value, str)]
+    return 0 <= checkpoint.position <= MAX_NUMBER and all(
+        len(value) <= MAX_TEXT_CHARACTERS for value in texts
+    )
 
 
-def highest(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    """The higher number of each table."""
-    return {table: max(one.get(table, 0), other.get(table, 0)) for table in {**one, **other}}
+def merge_highest(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
+    """Return the higher number for each table."""
+    return {table: max(first.get(table, 0), second.get(table, 0)) for table in {**first, **second}}
 
 
-def handed_over(record: Record) -> HandOver:
-    """What whoever takes the lease from this one goes on from. A term in which nothing was
-    published handed over nothing of its own.
+def hand_over_of(record: LeaseRecord) -> HandOver:
+    """Return the hand-over for the daemon that takes the lease from the holder of this record. A
+    term in which nothing was published passes on the hand-over before it.
     """
-    before = record.handed
-    if record.checkpoint is None and before is not None:
+    previous = record.handed
+    if record.checkpoint is None and previous is not None:
         return msgspec.structs.replace(
-            before,
-            sessions=highest(before.sessions, record.sessions),
-            readings=highest(before.readings, record.readings),
+            previous,
+            sessions=merge_highest(previous.sessions, record.sessions),
+            readings=merge_highest(previous.readings, record.readings),
         )
     return HandOver(
         instance=record.instance,

@@ -1,4 +1,4 @@
-"""The right to serve the tables of a node: waited for, renewed while it is held, given back."""
+"""The right to serve the tables of a node: waits for the lease, renews it, and releases it."""
 
 from __future__ import annotations
 
@@ -22,53 +22,53 @@ from controller.standby.errors import (
 )
 from controller.standby.fence import Fence, boottime
 from controller.standby.lease import (
-    RENEWALS,
-    Held,
-    Own,
-    Waiting,
-    claim,
-    free_from,
-    renewal,
-    renewed,
-    reread,
-    saw,
-    taken,
+    RENEWALS_PER_LEASE,
+    HeldLease,
+    OwnIdentity,
+    WaitingState,
+    claim_record,
+    free_at,
+    held_after_claim,
+    held_after_renewal,
+    held_after_reread,
+    observe,
+    renewal_record,
 )
-from controller.standby.record import LONGEST_TEXT, Record
-from controller.standby.store import Store
+from controller.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord
+from controller.standby.store import RecordStore
 from devices.log import structlog
 
-LOOKS = 20
-"""Looks at the store in a lease, while waiting."""
-LONGEST_LOOK = 0.5
-"""The most seconds between two of them."""
-UNASKED = "not asked yet"
-OVERTAKEN = "another daemon has the lease"
+CHECKS_PER_LEASE = 20
+"""How often a candidate reads the store during a lease."""
+MAX_CHECK_INTERVAL_SECONDS = 0.5
+"""Maximum time between two such reads."""
+NOT_ASKED_YET = "not asked yet"
+TAKEN_BY_OTHER = "another daemon has the lease"
 DELETED = "the record of the lease was deleted from the store: nobody has the lease"
-PATIENCE = 6
-"""The part of a lease for which an answer is waited for: a sixth."""
-LONGEST_PATIENCE = 6.0
-"""The most seconds for it: the watchdog hears of us between two answers, and after one that did not
-come the connection may take as long to end.
+REPLY_TIMEOUTS_PER_LEASE = 6
+"""A reply may take a sixth of a lease."""
+MAX_REPLY_TIMEOUT_SECONDS = 6.0
+"""Upper bound of that time. The watchdog is fed only between replies, and closing the connection
+after a lost reply can take this long again.
 """
 
 
-def patience(lease: float) -> float:
-    """Seconds for an answer of the store."""
-    return min(lease / PATIENCE, LONGEST_PATIENCE)
+def reply_timeout(lease: float) -> float:
+    """Return the maximum time for a reply of the store, for a lease of that many seconds."""
+    return min(lease / REPLY_TIMEOUTS_PER_LEASE, MAX_REPLY_TIMEOUT_SECONDS)
 
 
-def machine() -> str:
-    """An id of this machine; nobody can tell its ``/etc/machine-id`` from it."""
+def machine_id() -> str:
+    """Return an id of this machine: a hash, which does not disclose ``/etc/machine-id``."""
     with suppress(OSError):
-        own = Path("/etc/machine-id").read_bytes().strip()
-        return hashlib.sha256(b"novamas standby 1\n" + own).hexdigest()[:32]
+        content = Path("/etc/machine-id").read_bytes().strip()
+        return hashlib.sha256(b"novamas standby 1\n" + content).hexdigest()[:32]
     return ""
 
 
-class Progress(NamedTuple):
-    """How far a daemon has come: the end of its journal, signed, and by table the highest numbers
-    of a session and of a reading.
+class TableProgress(NamedTuple):
+    """The progress of a daemon: the signed end of its journal, and the highest session and reading
+    numbers by table.
     """
 
     checkpoint: Checkpoint
@@ -76,145 +76,153 @@ class Progress(NamedTuple):
     readings: Mapping[str, int]
 
 
-async def _sure() -> bool:
+async def _always() -> bool:
     return True
 
 
 class ClaimConditions(NamedTuple):
-    """What is asked of a daemon that waits before it takes the lease. ``troubles``: what keeps it
-    from serving; ``barred``: those of them with which it never takes the lease; ``rival``: whether
-    another daemon runs that says it could serve; ``sure``: asked directly before the lease is
-    taken.
+    """Conditions under which a candidate may take the lease.
+
+    ``troubles`` returns what keeps it from serving; with one of the kinds in ``barred`` it never
+    takes the lease. ``rival`` returns True if another daemon runs and could serve. ``confirm`` is
+    awaited directly before the lease is taken, and may refuse.
     """
 
     troubles: Callable[[], Collection[str]] = tuple
     barred: Collection[str] = ()
     rival: Callable[[], bool] = bool
-    sure: Callable[[], Awaitable[bool]] = _sure
+    confirm: Callable[[], Awaitable[bool]] = _always
 
 
-class Candidate:
-    """A daemon that waits for the lease. ``told`` is called with the record that stands, whenever
-    it is another; None: the store does not say.
+class LeaseCandidate:
+    """A daemon that waits for the lease.
+
+    ``on_record`` is called with the current record whenever it changes, or with None and the reason
+    if the store cannot be read. ``on_alive`` is called before each read.
     """
 
     def __init__(
         self,
-        own: Own,
+        own: OwnIdentity,
         lease: float,
-        store: Store[Record],
+        store: RecordStore[LeaseRecord],
         fence: Fence,
-        told: Callable[[Record | None, str | None], None] = lambda *_: None,
-        alive: Callable[[], None] = lambda: None,
+        on_record: Callable[[LeaseRecord | None, str | None], None] = lambda *_: None,
+        on_alive: Callable[[], None] = lambda: None,
         conditions: ClaimConditions | None = None,
     ) -> None:
         self._own, self._lease, self._store, self._fence = own, lease, store, fence
-        self._told, self._alive = told, alive
+        self._on_record, self._on_alive = on_record, on_alive
         self._conditions = conditions or ClaimConditions()
 
-    async def wait(self) -> Right:
-        """Until the lease is ours."""
-        waiting, trouble = Waiting(own=self._own, lease=self._lease), UNASKED
+    async def wait(self) -> LeaseHolder:
+        """Wait until this daemon has the lease."""
+        waiting, trouble = WaitingState(own=self._own, lease=self._lease), NOT_ASKED_YET
         while True:
-            self._alive()
+            self._on_alive()
             try:
                 entry = await self._store.read()
                 if trouble or entry.revision != waiting.revision:
                     trouble = ""
-                    self._told(entry.record, None)
-                waiting = saw(waiting, entry.revision, entry.record, boottime())
+                    self._on_record(entry.record, None)
+                waiting = observe(waiting, entry.revision, entry.record, boottime())
                 if await self._may_take(waiting):
-                    record, sent = claim(waiting, utc(time.time())), boottime()
+                    record, sent = claim_record(waiting, utc(time.time())), boottime()
                     revision = await self._store.write(record, entry.revision)
-                    held = taken(record, revision, sent)
-                    self._fence.extend(held.until)
-                    return Right(held, self._store, self._fence)
+                    held = held_after_claim(record, revision, sent)
+                    self._fence.extend(held.serve_until)
+                    return LeaseHolder(held, self._store, self._fence)
             except OvertakenError:
-                pass  # which is seen at the next look
+                pass  # the next read shows the new record
             except (StoreUnreachableError, StoreUnusableError) as error:
-                if not trouble or trouble == UNASKED:  # once, whichever server it is then
+                if not trouble or trouble == NOT_ASKED_YET:  # report once, not for each server
                     trouble = str(error)
-                    self._told(None, trouble)
-            await asyncio.sleep(min(self._lease / LOOKS, LONGEST_LOOK))
+                    self._on_record(None, trouble)
+            await asyncio.sleep(min(self._lease / CHECKS_PER_LEASE, MAX_CHECK_INTERVAL_SECONDS))
 
-    async def _may_take(self, waiting: Waiting) -> bool:
-        """Whether the lease is free, and this daemon could serve."""
+    async def _may_take(self, waiting: WaitingState) -> bool:
         conditions = self._conditions
         troubles = conditions.troubles()
         if any(kind in conditions.barred for kind in troubles):
             return False
-        free = free_from(waiting, troubles, rival=conditions.rival())
-        return free is not None and boottime() >= free and await conditions.sure()
+        free = free_at(waiting, troubles, rival=conditions.rival())
+        return free is not None and boottime() >= free and await conditions.confirm()
 
 
-class Right:
-    """The lease, held. ``progress``: asked with each renewal, once the journal has begun."""
+class LeaseHolder:
+    """The holder of the lease. ``progress`` is called with each renewal once it is set, that is,
+    once the journal has its first entry of this run.
+    """
 
-    def __init__(self, held: Held, store: Store[Record], fence: Fence) -> None:
-        self.progress: Callable[[], Progress] | None = None
-        self.able = 0.0
+    def __init__(self, held: HeldLease, store: RecordStore[LeaseRecord], fence: Fence) -> None:
+        self.progress: Callable[[], TableProgress] | None = None
+        self.able_leases = 0.0
         """Leases for which the daemon has been able to serve."""
         self._held, self._store, self._fence = held, store, fence
-        self._lost = OVERTAKEN
-        """Why it is this daemon's no more, once it is not."""
-        self._renewed = boottime()
-        self._one = asyncio.Lock()
+        self._loss_reason = TAKEN_BY_OTHER
+        """Why the lease was lost, once it is."""
+        self._renewed_at = boottime()
+        self._request_lock = asyncio.Lock()
         self._log = structlog.get_logger()
 
     @property
-    def record(self) -> Record:
-        """As it was last written."""
+    def record(self) -> LeaseRecord:
+        """Return the record as last written."""
         return self._held.record
 
     @property
     def tenure(self) -> Tenure:
-        """What the journal keeps of it; the hand-over is not yet told of which entry it follows."""
+        """Return the tenure as stored in the journal. The entry that precedes the hand-over is
+        filled in later.
+        """
         record = self._held.record
         return Tenure(instance=record.instance, term=record.term, before=record.handed)
 
-    def end(self, why: str) -> None:
+    def end_process(self, why: str) -> None:
         """End the process at once."""
         self._fence.end(why)
 
-    def hold(self) -> None:
-        """Return if we may write now; otherwise the process ends here."""
-        self._fence.hold()
+    def check(self) -> None:
+        """Return if this daemon may write now, else end the process."""
+        self._fence.check()
 
-    async def keep(self) -> None:
-        """Renew it until cancelled."""
-        every = self._held.record.lease / RENEWALS
+    async def run(self) -> None:
+        """Renew the lease until cancelled."""
+        interval = self._held.record.lease / RENEWALS_PER_LEASE
         while True:
-            await asyncio.sleep(max(0.0, self._renewed + every - boottime()))
+            await asyncio.sleep(max(0.0, self._renewed_at + interval - boottime()))
             if not await self._renew():
-                await asyncio.sleep(every / LOOKS)
+                await asyncio.sleep(interval / CHECKS_PER_LEASE)
 
     async def confirm(self) -> None:
-        """Return once the store has confirmed, to a request that is sent from now on, that we hold
-        it.
+        """Return once the store has confirmed, in reply to a new request, that this daemon holds
+        the lease.
         """
         while not await self._renew():  # noqa: ASYNC110 - each turn asks the store
-            await asyncio.sleep(self._held.record.lease / RENEWALS / LOOKS)
+            await asyncio.sleep(self._held.record.lease / RENEWALS_PER_LEASE / CHECKS_PER_LEASE)
 
     async def release(
-        self, last: Progress | None, trouble: str = "", *, yields: bool = False
+        self, last: TableProgress | None, trouble: str = "", *, yields: bool = False
     ) -> None:
-        """Give it back, when nothing is written any more. ``trouble``: why, where that is no
-        ordinary end; ``yields``: because another daemon could serve.
+        """Release the lease. Nothing may be written afterwards.
+
+        ``trouble``: the reason, if this is not an ordinary end; ``yields``: released because
+        another daemon could serve.
         """
-        record = self._next(last)
+        record = self._next_record(last)
         record = replace(
             record,
             released=True,
-            trouble=trouble[:LONGEST_TEXT],
+            trouble=trouble[:MAX_TEXT_CHARACTERS],
             yields=record.yields + yields,
         )
         self._fence.lift()
-        async with self._one:
-            for _ in range(RENEWALS):
+        async with self._request_lock:
+            for _ in range(RENEWALS_PER_LEASE):
                 try:
                     await self._store.write(record, self._held.revision)
                 except OvertakenError:
-                    if not await self._look_again():
+                    if not await self._reread():
                         return
                 except (StoreUnreachableError, StoreUnusableError):
                     continue
@@ -224,40 +232,40 @@ class Right:
         self._log.warning("lease not given back; the other daemon waits until it ends")
 
     async def _renew(self) -> bool:
-        """One try. Returns whether it is confirmed."""
-        async with self._one:
-            record = self._next(None if self.progress is None else self.progress())
-            sent = boottime()  # the right lasts from before the request
+        """Try once to renew the lease. Return True if that is confirmed."""
+        async with self._request_lock:
+            record = self._next_record(None if self.progress is None else self.progress())
+            sent = boottime()  # the right is counted from before the request
             try:
                 revision = await self._store.write(record, self._held.revision)
             except (OvertakenError, StoreUnreachableError, StoreUnusableError) as error:
                 self._log.warning("lease not renewed", reason=str(error))
-                if not await self._look_again():
-                    self._fence.end(self._lost)
+                if not await self._reread():
+                    self._fence.end(self._loss_reason)
                 return False
-            self._held = renewed(self._held, record, revision, sent)
-            self._renewed = sent
-            self._fence.extend(self._held.until)
+            self._held = held_after_renewal(self._held, record, revision, sent)
+            self._renewed_at = sent
+            self._fence.extend(self._held.serve_until)
             return True
 
-    def _next(self, progress: Progress | None) -> Record:
+    def _next_record(self, progress: TableProgress | None) -> LeaseRecord:
         now = utc(time.time())
         if progress is None:
-            return renewal(self._held, now, {}, {}, able=self.able)
+            return renewal_record(self._held, now, {}, {}, able_leases=self.able_leases)
         numbers = dict(progress.sessions), dict(progress.readings)
-        record = renewal(self._held, now, *numbers, able=self.able)
-        made = progress.checkpoint
-        return replace(record, checkpoint=made, journal=made.journal)
+        record = renewal_record(self._held, now, *numbers, able_leases=self.able_leases)
+        checkpoint = progress.checkpoint
+        return replace(record, checkpoint=checkpoint, journal=checkpoint.journal)
 
-    async def _look_again(self) -> bool:
-        """After an answer that did not come: whether the lease may still be ours."""
+    async def _reread(self) -> bool:
+        """Read the record after a missing reply. Return False if the lease is lost."""
         try:
             entry = await self._store.read()
         except (StoreUnreachableError, StoreUnusableError):
             return True
-        again = reread(self._held, entry.revision, entry.record)
-        if again is None:
-            self._lost = DELETED if entry.record is None else OVERTAKEN
+        held = held_after_reread(self._held, entry.revision, entry.record)
+        if held is None:
+            self._loss_reason = DELETED if entry.record is None else TAKEN_BY_OTHER
             return False
-        self._held = again
+        self._held = held
         return True

@@ -1,8 +1,8 @@
-"""What the daemons of a pair state of themselves in the store: whether each could serve the tables
-now, and what keeps it from that.
+"""Statements of the daemons of a pair in the store: whether each could serve the tables now, and
+why not.
 
-Pure: no clock, no I/O. Every time here is of this machine's own clock: a statement counts while its
-``beat`` is seen to change, and not by the time that its writer gives.
+Pure: no clock, no I/O. Every time here is of this machine's clock. A statement is fresh while its
+``beat`` changes; the times of its writer do not count.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from controller.standby.record import LONGEST, Count, Text
-from controller.standby.seal import Seal, Sealed
+from controller.standby.record import MAX_LEASE_SECONDS, Count, Text
+from controller.standby.seal import SignedStruct, StructSigner
 
 JOURNAL, BROKER, DEVICES, START, KEY = "journal", "broker", "devices", "start", "key"
-"""The kinds of trouble."""
-FORGOTTEN = 10
-"""Leases after which the statement of a daemon that is silent is removed."""
+"""Kinds of trouble."""
+FORGET_LEASES = 10
+"""Number of leases after which the statement of a silent daemon is removed."""
 MAX_DAEMONS = 8
-"""Statements that are read: more than any pair has."""
+"""Maximum statements that are read; a pair has fewer."""
 
 Missing = Literal["lost", "stale"]
 
 
-class Statement(Sealed, frozen=True, kw_only=True, omit_defaults=True):
-    """One daemon of itself. ``beat`` counts its statements; ``serves``: it has the lease.
+class DaemonStatement(SignedStruct, frozen=True, kw_only=True, omit_defaults=True):
+    """The statement of one daemon. ``beat`` counts its statements; ``serves``: it has the lease.
 
-    ``troubles``: by kind, why it could not serve now; empty: it could. ``missing``: of whoever
-    serves, the devices without a link or without data, by ``table/device``; ``reached``: which of
-    those that the other daemon misses can be reached from here.
+    ``troubles``: why it could not serve now, by kind; empty if it could. ``missing``: the devices
+    of the serving daemon without a link or without data, as ``table/device``; ``reached``: those of
+    the other daemon's missing devices that this one can reach.
 
-    ``facts``: what must be the same on both machines, by what it is; ``tables``: those of its
-    configuration, and whether each is simulated.
+    ``facts``: values that must be equal on both machines, by name; ``tables``: the tables in its
+    configuration, with True for simulated ones.
     """
 
     instance: Text
@@ -41,7 +41,7 @@ class Statement(Sealed, frozen=True, kw_only=True, omit_defaults=True):
     journal: Text
     machine: Text
     beat: Count
-    lease: Annotated[float, msgspec.Meta(gt=0, le=LONGEST)]
+    lease: Annotated[float, msgspec.Meta(gt=0, le=MAX_LEASE_SECONDS)]
     serves: bool = False
     troubles: dict[Text, Text] = msgspec.field(default_factory=dict)
     missing: dict[Text, Missing] = msgspec.field(default_factory=dict)
@@ -50,92 +50,92 @@ class Statement(Sealed, frozen=True, kw_only=True, omit_defaults=True):
     tables: dict[Text, bool] = msgspec.field(default_factory=dict)
 
     @property
-    def able(self) -> bool:
-        """Whether it says that it could serve."""
+    def is_able(self) -> bool:
+        """Return True if the daemon states that it could serve."""
         return not self.troubles
 
 
-Board = dict[str, Statement]
-"""The statements, by the journal of each daemon."""
+Board = dict[str, DaemonStatement]
+"""Statements by the id of each daemon's journal."""
 
 
-def read_board(body: bytes, seal: Seal) -> Board:
-    """What can be read of the statements: one that is no statement of this release, or that nobody
-    who is believed signed as it is, counts as none, and is written over.
+def read_board(body: bytes, seal: StructSigner) -> Board:
+    """Read the valid statements. One that cannot be decoded, or that no trusted key has signed, is
+    ignored, and is later overwritten.
     """
     try:
-        found = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+        raw_statements = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     except (ValueError, RecursionError):
         return {}
     board: Board = {}
-    for journal, raw in list(found.items())[:MAX_DAEMONS]:
+    for journal, raw in list(raw_statements.items())[:MAX_DAEMONS]:
         try:
-            statement = msgspec.json.decode(raw, type=Statement)
+            statement = msgspec.json.decode(raw, type=DaemonStatement)
         except (ValueError, RecursionError):
             continue
-        if statement.journal == journal and seal.holds(statement):
+        if statement.journal == journal and seal.verify(statement):
             board[journal] = statement
     return board
 
 
 class Peer(msgspec.Struct, frozen=True):
-    """Another daemon. ``changed``: when its statement was last seen to change; None: it was not
-    yet, and may be of a daemon that has ended.
+    """Another daemon. ``seen``: when its statement was first seen; ``changed``: when it last
+    changed, or None: then its daemon may have ended.
     """
 
-    statement: Statement
+    statement: DaemonStatement
     seen: float
     changed: float | None = None
 
     def is_fresh(self, now: float, lease: float) -> bool:
-        """Whether it runs, as far as the store tells."""
+        """Return True if the daemon runs, judged by its statements."""
         return self.changed is not None and now - self.changed <= max(lease, self.statement.lease)
 
 
-def saw(peers: Mapping[str, Peer], board: Board, own: str, now: float) -> dict[str, Peer]:
-    """The store was read: by journal, all other daemons than that of the journal ``own``."""
-    found = {}
+def observe_peers(peers: Mapping[str, Peer], board: Board, own: str, now: float) -> dict[str, Peer]:
+    """Update the peers after a read of the store. The daemon of the journal ``own`` is left out."""
+    observed = {}
     for journal, statement in board.items():
         if journal == own:
             continue
-        known = peers.get(journal)
-        if known is None:
-            found[journal] = Peer(statement, now)
-        elif (known.statement.boot, known.statement.beat) != (statement.boot, statement.beat):
-            found[journal] = Peer(statement, now, now)
+        peer = peers.get(journal)
+        if peer is None:
+            observed[journal] = Peer(statement, now)
+        elif (peer.statement.boot, peer.statement.beat) != (statement.boot, statement.beat):
+            observed[journal] = Peer(statement, now, now)
         else:
-            found[journal] = known
-    return found
+            observed[journal] = peer
+    return observed
 
 
-def left(board: Board, peers: Mapping[str, Peer], now: float, lease: float) -> Board:
-    """The statements of others that stay in the store."""
+def without_silent(board: Board, peers: Mapping[str, Peer], now: float, lease: float) -> Board:
+    """Return the statements of other daemons without those that have been silent for too long."""
     return {
         journal: statement
         for journal, statement in board.items()
         if (peer := peers.get(journal)) is not None
         and now - (peer.seen if peer.changed is None else peer.changed)
-        <= FORGOTTEN * max(lease, statement.lease)
+        <= FORGET_LEASES * max(lease, statement.lease)
     }
 
 
-def rival(peers: Mapping[str, Peer], now: float, lease: float) -> Statement | None:
-    """A daemon that runs and says that it could serve."""
+def find_rival(peers: Mapping[str, Peer], now: float, lease: float) -> DaemonStatement | None:
+    """Return the statement of a daemon that runs and could serve, or None."""
     return next(
         (
             peer.statement
             for peer in peers.values()
-            if peer.is_fresh(now, lease) and peer.statement.able
+            if peer.is_fresh(now, lease) and peer.statement.is_able
         ),
         None,
     )
 
 
-def better(
-    troubles: Mapping[str, str], missing: Mapping[str, Missing], other: Statement | None
+def reason_to_yield(
+    troubles: Mapping[str, str], missing: Mapping[str, Missing], other: DaemonStatement | None
 ) -> str | None:
-    """Why the tables are better given to the ``other`` daemon, which says that it could serve;
-    None: they are not. ``troubles`` and ``missing``: of this one, which serves.
+    """Return why this daemon, which serves, should yield the tables to the ``other`` one, which
+    could serve; None if it should not. ``troubles`` and ``missing`` are this daemon's.
     """
     if other is None or other.serves:
         return None
@@ -147,18 +147,20 @@ def better(
     return None
 
 
-def differences(own: Statement, other: Statement) -> list[str]:
-    """What is not as it must be between two machines of a pair, for a person."""
-    found = [
+def differences(own: DaemonStatement, other: DaemonStatement) -> list[str]:
+    """List the differences between the machines of a pair that must not exist, for a person."""
+    found_differences = [
         f"{name}: {mine} here, {theirs} at {other.instance}"
         for name, mine in own.facts.items()
         if (theirs := other.facts.get(name, mine)) != mine
     ]
     if own.instance == other.instance:
-        found.insert(0, f"both machines are called {own.instance}: set standby.instance")
+        found_differences.insert(
+            0, f"both machines are called {own.instance}: set standby.instance"
+        )
     here, there = own.tables.keys() - other.tables.keys(), other.tables.keys() - own.tables.keys()
     if other.facts and here:
-        found.append(f"only here: {', '.join(sorted(here))}")
+        found_differences.append(f"only here: {', '.join(sorted(here))}")
     if other.facts and there:
-        found.append(f"only at {other.instance}: {', '.join(sorted(there))}")
-    return found
+        found_differences.append(f"only at {other.instance}: {', '.join(sorted(there))}")
+    return found_differences

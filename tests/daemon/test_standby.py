@@ -22,9 +22,9 @@ from controller.doctor.standby import look
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
 from controller.proof.checkpoint import load_key
-from controller.standby.fence import FENCED
+from controller.standby.fence import FENCED_EXIT_STATUS
 from controller.standby.record import read_record
-from controller.standby.seal import Seal
+from controller.standby.seal import StructSigner
 from tests.daemon.conftest import Tell
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once, until
 from tests.support.daemon.pair import (
@@ -256,7 +256,7 @@ def test_one_that_is_back_within_its_lease_goes_on(floor: Floor) -> None:
     assert state["shown"]["session"] == 1
     assert state["status"] != "closed"
     floor.store.kill()
-    assert north.wait() == FENCED
+    assert north.wait() == FENCED_EXIT_STATUS
     north.start()
     for each in (north, south):
         each.until_logged("the store of the lease does not answer")
@@ -281,7 +281,7 @@ def test_one_that_was_frozen_for_longer_than_its_lease_writes_nothing_and_ends(
     until_more(heard, "round.opened", 0)
     told = len(heard.events())
     north.signal(signal.SIGCONT)
-    assert north.wait() == FENCED
+    assert north.wait() == FENCED_EXIT_STATUS
     for state in (3, 4, 5):
         wheel.show(state, 1, "32" if state == 5 else "  ")
     until_more(heard, "round.result", 0)
@@ -444,7 +444,7 @@ def test_what_somebody_else_writes_into_the_store_enters_no_journal(
         known = [len(each.logged("lease taken")) for each in runs]
         asyncio.run(stored(floor.store.url, bucket, msgspec.json.encode(record | forged)))
         serving = next(each for each in runs if each.boot() is not None)
-        assert serving.wait() == FENCED
+        assert serving.wait() == FENCED_EXIT_STATUS
         silent = len(serving.logged("the store of the lease does not answer"))
         serving.start()
         said = serving.until_logged("the store of the lease does not answer", silent + 1)
@@ -459,7 +459,7 @@ def test_what_somebody_else_writes_into_the_store_enters_no_journal(
         until_up(heard, serving)
         opened(heard)
     asyncio.run(deleted(floor.store.url, bucket))
-    assert serving.wait() == FENCED
+    assert serving.wait() == FENCED_EXIT_STATUS
     assert "was deleted from the store: nobody has the lease" in serving.log()
     for each in runs:
         each.kill()
@@ -476,7 +476,7 @@ def test_a_clock_that_was_ahead_is_said_to_be(floor: Floor, mosquitto: Mosquitto
     assert opened(heard) == 1
     north.kill()
     bucket, key = f"b{mosquitto.port}", load_key(north.folder / "journal.sqlite3.key")
-    seal = Seal("palma/pit-1", lambda: key)
+    seal = StructSigner("palma/pit-1", lambda: key)
     record = read_record(asyncio.run(stored(floor.store.url, bucket)), seal)
     assert record is not None
     ahead = msgspec.structs.replace(record, renewed="2099-12-31T23:59:59.000000Z")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.standby.record import LONGEST
-from controller.standby.right import LONGEST_LOOK, patience
+from controller.standby.record import MAX_LEASE_SECONDS
+from controller.standby.right import MAX_CHECK_INTERVAL_SECONDS, reply_timeout
 from tests.support.for_each import for_each
 
 pytestmark = pytest.mark.usefixtures("programs")
@@ -93,7 +93,9 @@ def test_a_daemon_that_waits_for_its_lease_answers_the_watchdog_in_time() -> Non
         for line in UNIT.read_text().splitlines()
         if line.startswith("WatchdogSec=")
     ]
-    between = 2 * patience(LONGEST) + LONGEST_LOOK  # an answer, the connection's end, and a pause
+    between = (
+        2 * reply_timeout(MAX_LEASE_SECONDS) + MAX_CHECK_INTERVAL_SECONDS
+    )  # an answer, the connection's end, and a pause
     assert between < watchdog / 2
 
 

@@ -16,36 +16,42 @@ from nacl.signing import SigningKey
 
 from controller.contract.node import Checkpoint
 from controller.standby.lease import (
-    FREE_YIELDS,
-    GRACE,
-    LONGEST_GRACE,
-    RENEWALS,
-    RETAKES,
-    SETTLED,
-    SHARE,
-    STAND_BACK,
-    STEADY,
-    Held,
-    Own,
-    Waiting,
-    claim,
-    free_from,
-    goes_on,
-    grace,
-    renewal,
-    renewed,
-    reread,
-    saw,
-    taken,
+    GRACE_LEASES,
+    MAX_GRACE_LEASES,
+    MAX_RETAKES,
+    MAX_SHORT_GRACE_YIELDS,
+    RENEWALS_PER_LEASE,
+    SERVING_SHARE,
+    SETTLED_LEASES,
+    STAND_BACK_LEASES,
+    STEADY_LEASES,
+    HeldLease,
+    OwnIdentity,
+    WaitingState,
+    claim_record,
+    continues,
+    free_at,
+    grace_seconds,
+    held_after_claim,
+    held_after_renewal,
+    held_after_reread,
+    observe,
+    renewal_record,
 )
-from controller.standby.record import LARGEST, LONGEST_TEXT, Record, handed_over, read_record
-from controller.standby.seal import FORMAT, Seal
+from controller.standby.record import (
+    MAX_NUMBER,
+    MAX_TEXT_CHARACTERS,
+    LeaseRecord,
+    hand_over_of,
+    read_record,
+)
+from controller.standby.seal import FORMAT_LINE, StructSigner
 from controller.standby.statements import START
 from tests.conftest import cases
 
 NOW = "2026-11-23T20:00:00.000000Z"
 LEASE = 10.0
-OWN = Own(instance="north", boot="b1", journal="j1", machine="m1")
+OWN = OwnIdentity(instance="north", boot="b1", journal="j1", machine="m1")
 POINT = Checkpoint(journal="j1", boot="b1", time=NOW, position=7, hash="9a")
 
 
@@ -56,8 +62,8 @@ class Store:
 
     def __init__(self) -> None:
         self.revision = 0
-        self.record: Record | None = None
-        self.history: list[Record] = []
+        self.record: LeaseRecord | None = None
+        self.history: list[LeaseRecord] = []
         self.coming: list[tuple[Request, Member]] = []
 
     def take(self, now: float) -> None:
@@ -74,7 +80,7 @@ class Store:
             if asker.asked is request:
                 asker.answer = answer
 
-    def replace(self, record: Record, last: int) -> int | None:
+    def replace(self, record: LeaseRecord, last: int) -> int | None:
         if last != self.revision:
             return None
         self.revision, self.record = self.revision + 1, record
@@ -87,7 +93,7 @@ class Request(NamedTuple):
     sent it; ``arrives`` and ``answered``: in true time, infinite if it is lost.
     """
 
-    record: Record | None
+    record: LeaseRecord | None
     last: int
     sent: float
     arrives: float
@@ -97,7 +103,7 @@ class Request(NamedTuple):
 class Answer(NamedTuple):
     at: float
     revision: int | None
-    record: Record | None
+    record: LeaseRecord | None
 
 
 class Fault(NamedTuple):
@@ -121,11 +127,11 @@ class Member:
         """A new process. The one before has ended: the journal was locked."""
         self.boots += 1
         name = self.name
-        self.own = Own(
+        self.own = OwnIdentity(
             instance=name, boot=f"{name}-{self.boots}", journal=name, machine=name, term=self.term
         )
-        self.waiting = Waiting(own=self.own, lease=LEASE)
-        self.held: Held | None = None
+        self.waiting = WaitingState(own=self.own, lease=LEASE)
+        self.held: HeldLease | None = None
         self.asked: Request | None = None
         self.answer: Answer | None = None
         self.next = 0.0
@@ -134,12 +140,12 @@ class Member:
         return self.ahead + now * self.rate
 
     def may_serve(self, now: float) -> bool:
-        return self.held is not None and self.clock(now) < self.held.until
+        return self.held is not None and self.clock(now) < self.held.serve_until
 
     def act(self, now: float, faults: set[str], late: float) -> None:
         """Do what is due: ask, hear what was answered, or wait no longer for it."""
         clock = self.clock(now)
-        if self.held is not None and clock >= self.held.until:
+        if self.held is not None and clock >= self.held.serve_until:
             self.begin()  # the fence
         if self.asked is not None:
             if self.answer is not None and now >= self.answer.at:
@@ -154,23 +160,23 @@ class Member:
         clock = self.clock(now)
         arrives = math.inf if "requests lost" in faults else now + late
         answered = math.inf if "answers lost" in faults else arrives + late
-        free = free_from(self.waiting)
+        free = free_at(self.waiting)
         record, last = None, 0
         self.next = clock + LEASE / 20
         if self.held is not None:
-            record = replace(renewal(self.held, NOW, {}, {}), checkpoint=POINT)
+            record = replace(renewal_record(self.held, NOW, {}, {}), checkpoint=POINT)
             last = self.held.revision
-            self.next = clock + LEASE / RENEWALS
+            self.next = clock + LEASE / RENEWALS_PER_LEASE
         elif free is not None and clock >= free:
             assert self.waiting.revision is not None
-            record, last = claim(self.waiting, NOW), self.waiting.revision
+            record, last = claim_record(self.waiting, NOW), self.waiting.revision
         self.asked = Request(record, last, clock, arrives, answered)
         self.store.coming.append((self.asked, self))
 
     def look_again(self) -> None:
         if self.held is None:
             return
-        again = reread(self.held, self.store.revision, self.store.record)
+        again = held_after_reread(self.held, self.store.revision, self.store.record)
         if again is None:
             self.begin()
         else:
@@ -180,19 +186,19 @@ class Member:
         self.asked = self.answer = None
         if asked.record is None:
             assert answer.revision is not None
-            self.waiting = saw(self.waiting, answer.revision, answer.record, clock)
-            self.next = clock if free_from(self.waiting) == clock else self.next
+            self.waiting = observe(self.waiting, answer.revision, answer.record, clock)
+            self.next = clock if free_at(self.waiting) == clock else self.next
         elif answer.revision is None:
             self.look_again()
         elif self.held is None:
-            self.held = taken(asked.record, answer.revision, asked.sent)
+            self.held = held_after_claim(asked.record, answer.revision, asked.sent)
             self.check_unbroken(asked.record)
             self.next = clock
         else:
-            self.held = renewed(self.held, asked.record, answer.revision, asked.sent)
+            self.held = held_after_renewal(self.held, asked.record, answer.revision, asked.sent)
             self.term = self.held.record.term  # its journal knows by now
 
-    def check_unbroken(self, record: Record) -> None:
+    def check_unbroken(self, record: LeaseRecord) -> None:
         """An ordinary restart only where nobody else had the lease."""
         if record.first <= self.own.term:
             since = [each for each in self.store.history if each.term >= self.own.term]
@@ -241,7 +247,7 @@ def test_no_two_may_serve_at_once(rates: list[float], faults: list[Fault], late:
 
 @given(
     rate=st.floats(0.99, 1.01),
-    killed=st.floats(0, LEASE / RENEWALS),
+    killed=st.floats(0, LEASE / RENEWALS_PER_LEASE),
     look=st.floats(0, LEASE / 20),
     answer=st.floats(0, LEASE / 6),
 )
@@ -249,28 +255,28 @@ def test_the_other_takes_over_within_two_leases(
     rate: float, killed: float, look: float, answer: float
 ) -> None:
     """The one that has it renews at 0 and dies; the store answers in time."""
-    record = replace(claim(Waiting(own=OWN, lease=LEASE), NOW), checkpoint=POINT)
-    waiting = Waiting(own=replace(OWN, instance="south", journal="j2"), lease=LEASE)
+    record = replace(claim_record(WaitingState(own=OWN, lease=LEASE), NOW), checkpoint=POINT)
+    waiting = WaitingState(own=replace(OWN, instance="south", journal="j2"), lease=LEASE)
     now, serves = killed + look, -1.0
     while serves < 0:
-        waiting = saw(waiting, 1, record, (now + answer) * rate)
+        waiting = observe(waiting, 1, record, (now + answer) * rate)
         now += answer
-        free = free_from(waiting)
+        free = free_at(waiting)
         assert free is not None
         if now * rate >= free:
             serves = now + answer
         now += LEASE / 20
     assert serves - killed <= 2 * LEASE
-    assert serves > SHARE * LEASE
+    assert serves > SERVING_SHARE * LEASE
 
 
-def waiting_for(record: Record | None, own: Own = OWN, **more: Any) -> Waiting:
-    waiting = Waiting(own=own, lease=LEASE, **more)
-    return saw(waiting, 0 if record is None else 5, record, 100.0)
+def waiting_for(record: LeaseRecord | None, own: OwnIdentity = OWN, **more: Any) -> WaitingState:
+    waiting = WaitingState(own=own, lease=LEASE, **more)
+    return observe(waiting, 0 if record is None else 5, record, 100.0)
 
 
-def held_by(**more: Any) -> Record:
-    record = Record(
+def held_by(**more: Any) -> LeaseRecord:
+    record = LeaseRecord(
         instance="south",
         boot="b2",
         journal="j2",
@@ -282,50 +288,50 @@ def held_by(**more: Any) -> Record:
         renewed=NOW,
         checkpoint=POINT,
     )
-    return msgspec.convert({**msgspec.structs.asdict(record), **more}, Record)
+    return msgspec.convert({**msgspec.structs.asdict(record), **more}, LeaseRecord)
 
 
 def test_an_empty_store_is_waited_for_too() -> None:
     """Somebody may have emptied it while another serves."""
-    assert free_from(Waiting(own=OWN, lease=LEASE)) is None
-    assert free_from(waiting_for(None)) == 100.0 + LEASE
-    first = claim(waiting_for(None), NOW)
+    assert free_at(WaitingState(own=OWN, lease=LEASE)) is None
+    assert free_at(waiting_for(None)) == 100.0 + LEASE
+    first = claim_record(waiting_for(None), NOW)
     assert (first.term, first.first, first.handed) == (1, 1, None)
 
 
 def test_a_store_that_has_forgotten_is_told_as_such() -> None:
-    known = replace(OWN, term=9, until=NOW)
-    record = claim(waiting_for(None, known), NOW)
+    known = replace(OWN, term=9, last_written=NOW)
+    record = claim_record(waiting_for(None, known), NOW)
     assert record.term == 10
     assert record.handed is not None
     assert (record.handed.forgotten, record.handed.since) == (True, NOW)
 
 
 def test_what_was_given_back_is_taken_at_once() -> None:
-    assert free_from(waiting_for(held_by(released=True))) == 100.0
-    assert free_from(waiting_for(held_by())) == 100.0 + LEASE
+    assert free_at(waiting_for(held_by(released=True))) == 100.0
+    assert free_at(waiting_for(held_by())) == 100.0 + LEASE
 
 
 def test_a_longer_lease_of_the_other_is_waited_for() -> None:
-    assert free_from(waiting_for(held_by(lease=60.0))) == 160.0
+    assert free_at(waiting_for(held_by(lease=60.0))) == 160.0
 
 
 def test_a_lower_term_than_was_seen_is_waited_for_whatever_it_says() -> None:
     for record in (held_by(released=True), held_by(journal="j1", machine="m1")):
-        assert free_from(waiting_for(record, highest=6)) == 100.0 + LEASE
-    assert claim(waiting_for(held_by(), highest=6), NOW).term == 7
+        assert free_at(waiting_for(record, highest=6)) == 100.0 + LEASE
+    assert claim_record(waiting_for(held_by(), highest=6), NOW).term == 7
 
 
 def test_a_copied_journal_on_another_machine_is_waited_for() -> None:
-    assert free_from(waiting_for(held_by(journal="j1", machine="m1"))) == 100.0
-    assert free_from(waiting_for(held_by(journal="j1", machine="m9"))) == 100.0 + LEASE
+    assert free_at(waiting_for(held_by(journal="j1", machine="m1"))) == 100.0
+    assert free_at(waiting_for(held_by(journal="j1", machine="m9"))) == 100.0 + LEASE
 
 
 def test_its_own_earlier_run_is_no_hand_over() -> None:
     own = replace(OWN, term=4)
     mine = held_by(instance="north", journal="j1", machine="m1", sessions={"t1": 6})
-    assert goes_on(own, mine)
-    record = claim(waiting_for(mine, own), NOW)
+    assert continues(own, mine)
+    record = claim_record(waiting_for(mine, own), NOW)
     assert (record.term, record.first, record.handed) == (5, 3, None)
     assert record.sessions == {"t1": 6}
 
@@ -336,45 +342,45 @@ def test_a_journal_that_does_not_know_its_term_is_handed_over_to() -> None:
     """
     mine = held_by(instance="north", journal="j1", machine="m1", first=4)
     for known in (0, 2, 5):
-        assert not goes_on(replace(OWN, term=known), mine)
-        record = claim(waiting_for(mine, replace(OWN, term=known)), NOW)
+        assert not continues(replace(OWN, term=known), mine)
+        record = claim_record(waiting_for(mine, replace(OWN, term=known)), NOW)
         assert record.first == record.term
         assert record.handed is not None
 
 
 def test_a_term_that_published_nothing_hands_over_what_it_was_given() -> None:
-    before = handed_over(held_by(sessions={"t1": 6, "t2": 2}, readings={"t2": 700}))
+    before = hand_over_of(held_by(sessions={"t1": 6, "t2": 2}, readings={"t2": 700}))
     idle = held_by(checkpoint=None, handed=before, sessions={"t1": 7}, term=5)
-    handed = handed_over(idle)
+    handed = hand_over_of(idle)
     assert (handed.term, handed.journal, handed.checkpoint) == (4, "j2", POINT)
     assert handed.sessions == {"t1": 7, "t2": 2}
     assert handed.readings == {"t2": 700}
 
 
 def test_a_renewal_extends_the_right_from_before_it_was_sent() -> None:
-    held = taken(claim(waiting_for(None), NOW), 1, 50.0)
-    assert held.until == 50.0 + SHARE * LEASE
-    later = renewed(held, renewal(held, NOW, {"t1": 3}, {}), 2, 52.0)
-    assert later.until == 52.0 + SHARE * LEASE
-    assert renewal(later, NOW, {"t1": 2}, {"t1": 1}).sessions == {"t1": 3}
+    held = held_after_claim(claim_record(waiting_for(None), NOW), 1, 50.0)
+    assert held.serve_until == 50.0 + SERVING_SHARE * LEASE
+    later = held_after_renewal(held, renewal_record(held, NOW, {"t1": 3}, {}), 2, 52.0)
+    assert later.serve_until == 52.0 + SERVING_SHARE * LEASE
+    assert renewal_record(later, NOW, {"t1": 2}, {"t1": 1}).sessions == {"t1": 3}
 
 
 def test_an_answer_that_did_not_come_extends_nothing() -> None:
-    held = taken(claim(waiting_for(None), NOW), 1, 50.0)
-    again = reread(held, 2, replace(held.record, renewed="later"))
+    held = held_after_claim(claim_record(waiting_for(None), NOW), 1, 50.0)
+    again = held_after_reread(held, 2, replace(held.record, renewed="later"))
     assert again is not None
-    assert (again.revision, again.until) == (2, held.until)
-    assert reread(held, 3, held_by()) is None
-    assert reread(held, 0, None) is None
-    assert reread(held, 3, replace(held.record, term=9)) is None
+    assert (again.revision, again.serve_until) == (2, held.serve_until)
+    assert held_after_reread(held, 3, held_by()) is None
+    assert held_after_reread(held, 0, None) is None
+    assert held_after_reread(held, 3, replace(held.record, term=9)) is None
 
 
 KEY = SigningKey.generate()
-SEAL = Seal("palma/pit-1", lambda: KEY)
+SEAL = StructSigner("palma/pit-1", lambda: KEY)
 
 
 def test_a_record_is_read_as_it_was_written_or_not_at_all() -> None:
-    record = SEAL.sign(held_by(sessions={"t1": 6}, handed=handed_over(held_by())))
+    record = SEAL.sign(held_by(sessions={"t1": 6}, handed=hand_over_of(held_by())))
     body = msgspec.json.encode(record)
     assert read_record(body, SEAL) == record
     wrong = (
@@ -392,19 +398,19 @@ def test_a_record_is_read_as_it_was_written_or_not_at_all() -> None:
 
 def test_a_record_that_a_journal_cannot_hold_is_none() -> None:
     """Also where a daemon signed it: numbers go on beyond it, and all of it is stored."""
-    beyond = LARGEST + 1
-    before, point = handed_over(held_by()), msgspec.structs.asdict(POINT)
+    beyond = MAX_NUMBER + 1
+    before, point = hand_over_of(held_by()), msgspec.structs.asdict(POINT)
     wrong: tuple[dict[str, Any], ...] = (
         *({"term": number} for number in (beyond, 2**53, 2**63 - 1, 2**64)),
         *({"sessions": {"r1": number}} for number in (beyond, 2**63 - 1, 2**64)),
         {"readings": {"r1": beyond}},
-        {"instance": "n" * (LONGEST_TEXT + 1)},
-        {"since": "2026-11-23T20:00:00.000000Z" + " " * LONGEST_TEXT},
+        {"instance": "n" * (MAX_TEXT_CHARACTERS + 1)},
+        {"since": "2026-11-23T20:00:00.000000Z" + " " * MAX_TEXT_CHARACTERS},
         {"checkpoint": point | {"position": 2**63}},
-        {"checkpoint": point | {"hash": "9" * (LONGEST_TEXT + 1)}},
+        {"checkpoint": point | {"hash": "9" * (MAX_TEXT_CHARACTERS + 1)}},
         {"handed": replace(before, term=beyond)},
         {"handed": replace(before, sessions={"r1": beyond})},
-        {"handed": replace(before, journal="j" * (LONGEST_TEXT + 1))},
+        {"handed": replace(before, journal="j" * (MAX_TEXT_CHARACTERS + 1))},
         {"handed": replace(before, checkpoint=replace(POINT, position=-1))},
     )
     for each in wrong:
@@ -412,28 +418,28 @@ def test_a_record_that_a_journal_cannot_hold_is_none() -> None:
         forged = msgspec.json.encode(plain | each)
         public = KEY.verify_key.encode().hex()
         named = msgspec.json.encode(msgspec.json.decode(forged) | {"key": public})
-        text = FORMAT + b"palma/pit-1\n" + named
+        text = FORMAT_LINE + b"palma/pit-1\n" + named
         signature = KEY.sign(text).signature.hex()
         signed = msgspec.json.decode(named) | {"signature": signature}
         assert read_record(msgspec.json.encode(signed), SEAL) is None, each
-    assert claim(waiting_for(held_by(term=LARGEST - 1)), NOW).term == LARGEST
+    assert claim_record(waiting_for(held_by(term=MAX_NUMBER - 1)), NOW).term == MAX_NUMBER
 
 
 def test_what_nobody_signed_or_somebody_changed_is_no_record() -> None:
     other = SigningKey.generate()
     trusted = (KEY.verify_key.encode().hex(), other.verify_key.encode().hex())
-    both = Seal("palma/pit-1", lambda: KEY, trusted)
-    record = held_by(handed=handed_over(held_by()))
+    both = StructSigner("palma/pit-1", lambda: KEY, trusted)
+    record = held_by(handed=hand_over_of(held_by()))
     for seal, believes in (
         (SEAL, True),  # any key, where none is named
         (both, True),
-        (Seal("palma/pit-1", lambda: KEY, trusted[:1]), False),
-        (Seal("palma/pit-2", lambda: KEY), False),  # of another node
+        (StructSigner("palma/pit-1", lambda: KEY, trusted[:1]), False),
+        (StructSigner("palma/pit-2", lambda: KEY), False),  # of another node
     ):
-        by_other = Seal("palma/pit-1", lambda: other).sign(record)
+        by_other = StructSigner("palma/pit-1", lambda: other).sign(record)
         assert (read_record(msgspec.json.encode(by_other), seal) is not None) is believes
     assert read_record(msgspec.json.encode(record), SEAL) is None
-    mute = Seal("palma/pit-1", lambda: None)
+    mute = StructSigner("palma/pit-1", lambda: None)
     assert read_record(msgspec.json.encode(mute.sign(record)), SEAL) is None
     signed = msgspec.json.decode(msgspec.json.encode(SEAL.sign(record)))
     changed: dict[str, Any] = {
@@ -456,7 +462,7 @@ def test_one_that_could_not_serve_leaves_the_tables_to_one_that_can() -> None:
     mine = {"instance": "north", "journal": "j1", "machine": "m1"}
     other = {"released": True, "trouble": "no broker"}
     journal, broker = ("journal",), ("broker",)
-    at_once, one, back = 100.0, 100.0 + LEASE, 100.0 + STAND_BACK * LEASE
+    at_once, one, back = 100.0, 100.0 + LEASE, 100.0 + STAND_BACK_LEASES * LEASE
     rows: tuple[tuple[dict[str, Any], tuple[str, ...], bool, float], ...] = (
         (other, (), True, at_once),  # what another gave up
         (other, broker, False, back),
@@ -465,9 +471,9 @@ def test_one_that_could_not_serve_leaves_the_tables_to_one_that_can() -> None:
         ({}, (), True, one),
         ({}, broker, True, back),
         (mine, (), True, at_once),  # its own, as after any restart
-        (mine | {"again": RETAKES - 1}, (), True, at_once),
-        (mine | {"again": RETAKES}, (), True, back),  # again and again
-        (mine | {"again": RETAKES}, (), False, one),
+        (mine | {"again": MAX_RETAKES - 1}, (), True, at_once),
+        (mine | {"again": MAX_RETAKES}, (), True, back),  # again and again
+        (mine | {"again": MAX_RETAKES}, (), False, one),
         (mine | other, (), True, back),  # it failed
         (mine | other, (), False, one),  # nobody else is there
         (mine, broker, False, at_once),
@@ -475,25 +481,25 @@ def test_one_that_could_not_serve_leaves_the_tables_to_one_that_can() -> None:
         (mine, journal, True, back),
     )
     for more, troubles, rival, free in rows:
-        assert free_from(waiting_for(held_by(**more)), troubles, rival=rival) == free, more
-    assert free_from(waiting_for(None), broker) == back + LEASE
+        assert free_at(waiting_for(held_by(**more)), troubles, rival=rival) == free, more
+    assert free_at(waiting_for(None), broker) == back + LEASE
 
 
 def test_each_retake_counts_until_the_daemon_was_steady() -> None:
     mine = held_by(instance="north", journal="j1", machine="m1", again=1, yields=2)
-    again = claim(waiting_for(mine), NOW)
+    again = claim_record(waiting_for(mine), NOW)
     assert (again.again, again.yields) == (2, 2)
-    held = taken(again, 6, 50.0)
-    assert renewal(held, NOW, {}, {}).again == 2
-    for able, counts in ((0.9, (2, 2)), (SETTLED, (2, 0)), (STEADY, (0, 0))):
-        later = renewal(held, NOW, {}, {}, able=able)
+    held = held_after_claim(again, 6, 50.0)
+    assert renewal_record(held, NOW, {}, {}).again == 2
+    for able, counts in ((0.9, (2, 2)), (SETTLED_LEASES, (2, 0)), (STEADY_LEASES, (0, 0))):
+        later = renewal_record(held, NOW, {}, {}, able_leases=able)
         assert (later.again, later.yields) == counts
-    assert claim(waiting_for(held_by(again=2, yields=1)), NOW).again == 0
+    assert claim_record(waiting_for(held_by(again=2, yields=1)), NOW).again == 0
 
 
 def test_tables_that_go_to_and_fro_do_so_less_and_less_often() -> None:
-    waits = [grace(held_by(yields=times)) / LEASE for times in range(12)]
-    assert waits[:FREE_YIELDS] == [GRACE] * FREE_YIELDS
+    waits = [grace_seconds(held_by(yields=times)) / LEASE for times in range(12)]
+    assert waits[:MAX_SHORT_GRACE_YIELDS] == [GRACE_LEASES] * MAX_SHORT_GRACE_YIELDS
     assert waits == sorted(waits)
-    assert waits[FREE_YIELDS] == 4 * GRACE
-    assert waits[-1] == LONGEST_GRACE
+    assert waits[MAX_SHORT_GRACE_YIELDS] == 4 * GRACE_LEASES
+    assert waits[-1] == MAX_GRACE_LEASES

@@ -7,26 +7,26 @@ from typing import Any
 import msgspec
 from nacl.signing import SigningKey
 
-from controller.standby.seal import Seal
+from controller.standby.seal import StructSigner
 from controller.standby.statements import (
     BROKER,
     DEVICES,
-    FORGOTTEN,
+    FORGET_LEASES,
     JOURNAL,
     MAX_DAEMONS,
     Board,
+    DaemonStatement,
     Peer,
-    Statement,
-    better,
     differences,
-    left,
+    find_rival,
+    observe_peers,
     read_board,
-    rival,
-    saw,
+    reason_to_yield,
+    without_silent,
 )
 
 LEASE = 10.0
-SOUTH = Statement(
+SOUTH = DaemonStatement(
     instance="south",
     boot="b2",
     journal="j2",
@@ -36,41 +36,41 @@ SOUTH = Statement(
 )
 
 
-def south(**more: Any) -> Statement:
-    return Statement(**{**msgspec.structs.asdict(SOUTH), **more})
+def south(**more: Any) -> DaemonStatement:
+    return DaemonStatement(**{**msgspec.structs.asdict(SOUTH), **more})
 
 
-def seen(*beats: tuple[float, Statement]) -> dict[str, Peer]:
+def seen(*beats: tuple[float, DaemonStatement]) -> dict[str, Peer]:
     peers: dict[str, Peer] = {}
     for at, statement in beats:
-        peers = saw(peers, {statement.journal: statement}, "j1", at)
+        peers = observe_peers(peers, {statement.journal: statement}, "j1", at)
     return peers
 
 
 def test_a_daemon_runs_while_its_statement_changes() -> None:
     """One that is seen for the first time may be of a daemon that has ended."""
     once = seen((0.0, SOUTH))
-    assert rival(once, 1.0, LEASE) is None
+    assert find_rival(once, 1.0, LEASE) is None
     again = seen((0.0, SOUTH), (2.0, south(beat=2)))
-    assert rival(again, 2.0 + LEASE, LEASE) == south(beat=2)
-    assert rival(again, 2.1 + LEASE, LEASE) is None
-    assert rival(seen((0.0, SOUTH), (2.0, south(boot="b3"))), 2.0, LEASE) is not None
-    assert rival(seen((0.0, SOUTH), (2.0, SOUTH)), 2.0, LEASE) is None
+    assert find_rival(again, 2.0 + LEASE, LEASE) == south(beat=2)
+    assert find_rival(again, 2.1 + LEASE, LEASE) is None
+    assert find_rival(seen((0.0, SOUTH), (2.0, south(boot="b3"))), 2.0, LEASE) is not None
+    assert find_rival(seen((0.0, SOUTH), (2.0, SOUTH)), 2.0, LEASE) is None
     unable = south(beat=2, troubles={JOURNAL: "full"})
-    assert rival(seen((0.0, SOUTH), (2.0, unable)), 2.0, LEASE) is None
-    assert saw({}, {"j1": south(journal="j1")}, "j1", 0.0) == {}
+    assert find_rival(seen((0.0, SOUTH), (2.0, unable)), 2.0, LEASE) is None
+    assert observe_peers({}, {"j1": south(journal="j1")}, "j1", 0.0) == {}
 
 
 def test_statements_of_daemons_that_have_ended_are_removed() -> None:
     board: Board = {"j2": SOUTH, "j1": south(journal="j1")}
     peers = seen((0.0, SOUTH))
-    assert left(board, peers, FORGOTTEN * LEASE, LEASE) == {"j2": SOUTH}
-    assert left(board, peers, FORGOTTEN * LEASE + 0.1, LEASE) == {}
+    assert without_silent(board, peers, FORGET_LEASES * LEASE, LEASE) == {"j2": SOUTH}
+    assert without_silent(board, peers, FORGET_LEASES * LEASE + 0.1, LEASE) == {}
 
 
 def test_what_is_no_statement_counts_as_none() -> None:
     key = SigningKey.generate()
-    seal = Seal("palma/pit-1.daemons", lambda: key)
+    seal = StructSigner("palma/pit-1.daemons", lambda: key)
     signed = seal.sign(SOUTH)
     good = {"j2": signed}
     encoded = msgspec.json.decode(msgspec.json.encode(good))
@@ -99,7 +99,7 @@ def test_tables_are_given_to_one_that_can_do_what_this_one_cannot() -> None:
     none: Any = {}
     devices = {DEVICES: "no wheel"}
     reaches = south(reached=("r1/wheel",))
-    rows: tuple[tuple[dict[str, str], Any, Statement | None, str | None], ...] = (
+    rows: tuple[tuple[dict[str, str], Any, DaemonStatement | None, str | None], ...] = (
         ({}, none, SOUTH, None),
         ({JOURNAL: "full"}, none, None, None),
         ({JOURNAL: "full"}, none, SOUTH, "full"),
@@ -111,7 +111,7 @@ def test_tables_are_given_to_one_that_can_do_what_this_one_cannot() -> None:
         (devices, {"r2/wheel": "lost"}, reaches, None),
     )
     for troubles, missing, other, why in rows:
-        assert better(troubles, missing, other) == why
+        assert reason_to_yield(troubles, missing, other) == why
 
 
 def test_what_differs_between_two_machines_is_named() -> None:
