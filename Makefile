@@ -25,7 +25,7 @@ help:
 	@echo "make integrations  the examples at a real Home Assistant and a real Node-RED: half a gigabyte from PyPI and npm (docs/integrator/integrations.md)"
 	@echo "make bench    decoding speed and latency beside other programs (ARGS=scale and others: docs/engineer/performance.md)"
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
-	@echo "make pictures the pictures of README.md anew"
+	@echo "make pictures the pictures of the documents anew"
 	@echo "make docs     the site of the pages in docs/, to be read and searched without a network: build/site/index.html"
 	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"
 	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root (RELEASE=12 or 13), and upgrades Debian below it"

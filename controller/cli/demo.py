@@ -49,12 +49,14 @@ That was a simulated floor: devices, daemon, broker, people and displays on this
   {novamas} check docs/technician/novamas.toml
       whether the configuration of a site is sound; this one explains every key
 
-README.md has more."""
+docs/technician/connect-a-wheel.md goes on from here."""
 """Printed on the terminal when the demo ends."""
 DISK_FULL_ERRORS = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 MIN_FREE_BYTES = 1 << 20
 """Free bytes on the disk below which a failed demo is reported as a full disk."""
 SITE, PEOPLE = "demo", "people.jsonl"
+RESULTS = f"novamas-sim/v1/{SITE}/+/result"
+"""The topics of the results."""
 
 _CONFIGURATION = """\
 [site]
@@ -306,7 +308,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     if on_terminal:
         address = web.read_text(encoding="utf-8").strip()
         invitation = recorder.invitation(address, _own_name(), configuration, tables[0].table)
-        _invite(floor, address, linked, invitation if arguments.surveillance else None)
+        _invite(floor, address, port, linked, invitation if arguments.surveillance else None)
         words += ["--note-file", str(floor.note.path)]
     display = None if rounds else await _display(floor, words, ready)
     head = TableHead(
@@ -438,10 +440,13 @@ def _enrol(room: Path, tables: list[DemoTable], linked: list[str], *, surveillan
     return enrol(room / PEOPLE, SITE, roles, visitors, programs)
 
 
-def _invite(floor: Floor, address: str, linked: list[str], surveillance: str | None) -> None:
+def _invite(
+    floor: Floor, address: str, port: int, linked: list[str], surveillance: str | None
+) -> None:
     """Print where to look, and as whom to sign in."""
     line = f"in the browser: {address}/floor  console: {address}/pit"
     print(line)
+    print(f"  the results over MQTT: mosquitto_sub -p {port} -v -t '{RESULTS}'")
     if linked:
         print(f"  the jackpot: {address}/jackpot/{jackpot.JACKPOT}  {STACKED_DECK_NOTE}")
     for visitor in VISITORS:

@@ -95,7 +95,7 @@ def test_what_is_installed_is_what_is_pinned() -> None:
     } == {}
 
 
-@pytest.mark.parametrize("document", ["Makefile", "README.md", "docs/technician/systemd.md"])
+@pytest.mark.parametrize("document", ["Makefile", "docs/technician/systemd.md"])
 def test_pip_takes_nothing_without_its_hash(document: str) -> None:
     """Neither a dependency, nor what builds us."""
     steps = re.findall(r"(?:\$\(INSTALL\)|\bpip install) [^`\n&]*", (ROOT / document).read_text())
@@ -208,8 +208,10 @@ def test_every_package_is_under_the_import_contracts() -> None:
 
 
 def test_the_readme_names_commands_and_files_that_exist() -> None:
+    commands = (ROOT / "docs/technician/commands.md").read_text()
+    assert sorted(re.findall(r"^\| `novamas (\w+)", commands, re.MULTILINE)) == sorted(SUBCOMMANDS)
     text = (ROOT / "README.md").read_text()
-    assert set(re.findall(r"`novamas (\w+)", text)) == set(SUBCOMMANDS)
+    assert set(re.findall(r"`novamas (\w+)", text)) <= set(SUBCOMMANDS)
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"\bmake ([a-z]+)\b", text)) <= targets
 

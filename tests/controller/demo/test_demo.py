@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -214,6 +215,7 @@ def test_ctrl_c_on_a_terminal_ends_it_and_it_says_what_to_try_next(tmp_path: Pat
     with Terminal([*DEMO, *words]) as terminal:
         terminal.wait_for("RESULT")
         is_recorded_and_shown(terminal.text, tmp_path)
+        is_published(terminal.text)
         terminal.press_ctrl_c()
         assert terminal.end() == 0
     assert "/floor  console: http://127.0.0.1:" in terminal.text
@@ -221,6 +223,22 @@ def test_ctrl_c_on_a_terminal_ends_it_and_it_says_what_to_try_next(tmp_path: Pat
     assert "novamas rules --decree ARA02" in terminal.text
     assert "Traceback" not in terminal.text
     assert left_behind(tmp_path) == []
+
+
+def is_published(told: str) -> None:
+    """The command that the demo prints shows the results."""
+    printed = re.search(r"over MQTT: (mosquitto_sub -p \d+ -v -t '[^']+')", told)
+    assert printed, told
+    found = subprocess.run(
+        [*shlex.split(printed[1]), "-C", "1"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LONG_PATIENCE,
+    )
+    topic, _, body = found.stdout.partition(" ")
+    assert topic.startswith("novamas-sim/v1/demo/")
+    assert json.loads(body) is None or json.loads(body)["type"] == "round.result"
 
 
 def is_recorded_and_shown(told: str, room: Path) -> None:
