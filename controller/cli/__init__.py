@@ -85,18 +85,18 @@ SUBCOMMANDS: Mapping[str, str] = {
 MODULES = {"import": "import_files"}
 """Subcommands whose name is a Python keyword, and their modules."""
 
-PASSED_ON = ("simulate", "carrousel", "surveillance")
+FORWARDED = ("simulate", "carrousel", "surveillance")
 """Subcommands that pass their options unchanged to a program of their own."""
 
 
-COLLECTOR = gc.get_threshold()
+DEFAULT_GC_THRESHOLDS = gc.get_threshold()
 """Python's default thresholds of the garbage collector."""
-ALLOCATIONS = 100_000
+GC_THRESHOLD = 100_000
 """Objects that a command may allocate before a collection. Importing the daemon creates 60,000
 objects and no garbage; with Python's threshold of 700, repeated collections took a tenth of the
 start.
 """
-_KEY = re.compile(r"-[A-Za-z0-9_-]{42}")
+_HYPHEN_KEY = re.compile(r"-[A-Za-z0-9_-]{42}")
 """A public key, or the name of one, that begins with a hyphen: 32 bytes in base64url."""
 
 
@@ -117,7 +117,7 @@ def main(argv: list[str] | None = None) -> int:
     which then ends.
     """
     if argv is None:
-        gc.set_threshold(ALLOCATIONS)
+        gc.set_threshold(GC_THRESHOLD)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller; the next file would get its number
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
@@ -131,18 +131,18 @@ def main(argv: list[str] | None = None) -> int:
             if argv is None:
                 gc.freeze()  # see end_process
     except CommandLineError as error:
-        tell(f"novamas: {error}")
+        print_error(f"novamas: {error}")
         return error.status
     except BrokenPipeError:  # the reader closed the pipe, which is not an error
         return 0
     except OSError as error:
-        tell(f"novamas: {error.filename or 'standard output'}: {error.strerror or error}")
+        print_error(f"novamas: {error.filename or 'standard output'}: {error.strerror or error}")
         return 1
     except KeyboardInterrupt:
         return 130
 
 
-def tell(text: str) -> None:
+def print_error(text: str) -> None:
     """Print to standard error. If that fails, only the exit status remains."""
     try:
         print(text, file=sys.stderr, flush=True)
@@ -157,7 +157,7 @@ def _run(argv: list[str]) -> int:
     if chosen is not None and words[0] == chosen and chosen not in SUBCOMMANDS:
         raise CommandLineError(unknown_word("command", chosen, SUBCOMMANDS), status=2)
     parser = command_line((chosen,)) if chosen is not None and chosen in SUBCOMMANDS else _listing()
-    if words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen not in PASSED_ON:
+    if words[:1] == [chosen] and chosen in SUBCOMMANDS and chosen not in FORWARDED:
         # allows a file after an option
         arguments = subcommands(parser)[words[0]].parse_intermixed_args(words[1:])
     else:
@@ -211,7 +211,7 @@ def _joined(words: list[str]) -> list[str]:
     """
     joined: list[str] = []
     for word in words:
-        if joined and _KEY.fullmatch(word) and re.fullmatch(r"--[a-z][a-z-]*", joined[-1]):
+        if joined and _HYPHEN_KEY.fullmatch(word) and re.fullmatch(r"--[a-z][a-z-]*", joined[-1]):
             joined[-1] += f"={word}"
         else:
             joined.append(word)

@@ -14,10 +14,10 @@ from controller.cli.progress import Percent
 from controller.cli.verdicts import (
     add_journal,
     conclude,
-    lacks,
-    on_a_page,
+    missing_parts,
     proof,
     share,
+    wants_page,
     witness_wanted,
 )
 from controller.contract.version import SOFTWARE
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     unseal = None if arguments.unseal is None else _unseal(arguments.unseal)
     with Percent("auditing") as percent:
         result = audit(arguments.journal, unseal, percent.show, arguments.key, arguments.jobs)
-    page = _page(result, arguments.journal) if on_a_page(arguments) else [_as_json(result)]
+    page = _page(result, arguments.journal) if wants_page(arguments) else [_as_json(result)]
     return conclude(result.outcome, page)
 
 
@@ -163,7 +163,7 @@ def _headline(result: Audit) -> list[str]:
         )
     elif not result.derived:
         lines.append("It has no reading and no event yet that could be derived.")
-    return [*lines, *lacks(chain), *proof(chain)]
+    return [*lines, *missing_parts(chain), *proof(chain)]
 
 
 def _release_hint(result: Audit, boot: str) -> list[str]:
@@ -193,4 +193,8 @@ def _differences(result: Audit) -> list[str]:
             f"  found:   {difference.found or 'nothing'}",
             *_release_hint(result, difference.boot),
         ]
-    return [*lines, *([f"And {result.more} more."] if result.more else []), *lacks(result.chain)]
+    return [
+        *lines,
+        *([f"And {result.more} more."] if result.more else []),
+        *missing_parts(result.chain),
+    ]

@@ -1,4 +1,4 @@
-"""``novamas export``: a day, a table or a round of a journal, with its evidence."""
+"""``novamas export``: exports a day, a table or a round of a journal, with its evidence."""
 
 from __future__ import annotations
 
@@ -42,73 +42,73 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(given: argparse.Namespace) -> int:
-    """Entries to stdout. Gives 1 if none was found."""
+def run(arguments: argparse.Namespace) -> int:
+    """Print the entries to stdout. Return 1 if a part of the journal was left out."""
     from controller.journal.schema import JournalUnusableError
     from controller.proof.evidence import Evidence
     from controller.proof.export import COLUMNS, Wanted, as_json, as_row, excerpt
     from controller.proof.references import Lookup
     from controller.proof.segment import BrokenSegmentError
 
-    if given.day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", given.day):
-        raise CommandLineError(f"--day {given.day}: expected a day such as 2026-11-19")
-    wanted = Wanted(given.day, given.table, given.session, given.round)
+    if arguments.day is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", arguments.day):
+        raise CommandLineError(f"--day {arguments.day}: expected a day such as 2026-11-19")
+    wanted = Wanted(arguments.day, arguments.table, arguments.session, arguments.round)
     try:
-        evidence = Evidence(given.journal)
+        evidence = Evidence(arguments.journal)
     except JournalUnusableError as error:
         raise CommandLineError(str(error)) from error
     left_out = [*evidence.unreadable, *evidence.broken]
-    for each in left_out:
-        print(f"novamas: left out: {each}", file=sys.stderr)
-    found, tables, readings = 0, set[str](), Lookup()
+    for part in left_out:
+        print(f"novamas: left out: {part}", file=sys.stderr)
+    count, tables, readings = 0, set[str](), Lookup()
     table = csv.writer(sys.stdout, lineterminator="\n")
-    if given.format == "csv":
+    if arguments.format == "csv":
         table.writerow(COLUMNS)
     with Percent("reading", unless=sys.stdout) as percent:
         try:
-            for entry in excerpt(_shown(evidence, percent, tables, readings), wanted):
-                if given.format == "jsonl":
-                    named = readings.followed(entry) if entry.kind == "event" else None
-                    print(as_json(entry, named).decode())
+            for entry in excerpt(_with_progress(evidence, percent, tables, readings), wanted):
+                if arguments.format == "jsonl":
+                    evidence_readings = readings.followed(entry) if entry.kind == "event" else None
+                    print(as_json(entry, evidence_readings).decode())
                 elif entry.kind == "event":
                     table.writerow(as_row(entry))
                 else:
                     continue
-                found += given.table is None or entry.kind != "boot"
+                count += arguments.table is None or entry.kind != "boot"
         except BrokenSegmentError as error:
             raise CommandLineError(
-                f"{error}; the entries after it are left out; `novamas verify` says what is wrong"
+                f"{error}; the entries after it are left out; `novamas verify` shows what is wrong"
             ) from error
-    if not found:
-        raise CommandLineError(f"{given.journal}: {_nothing(given, tables)}")
+    if not count:
+        raise CommandLineError(f"{arguments.journal}: {_no_match(arguments, tables)}")
     return 1 if left_out else 0
 
 
-def _nothing(given: argparse.Namespace, tables: set[str]) -> str:
-    """Why no entry matches."""
+def _no_match(arguments: argparse.Namespace, tables: set[str]) -> str:
+    """Describe why no entry matches."""
     if not tables:
         return (
             "no matching entries; it has no entries of any table"
-            if given.table is not None
+            if arguments.table is not None
             else "no matching entries"
         )
-    if given.table is not None and given.table not in tables:
-        return unknown_word("table", given.table, sorted(tables))
+    if arguments.table is not None and arguments.table not in tables:
+        return unknown_word("table", arguments.table, sorted(tables))
     kinds = {
-        "--day": given.day,
-        "--table": given.table,
-        "--session": given.session,
-        "--round": given.round,
+        "--day": arguments.day,
+        "--table": arguments.table,
+        "--session": arguments.session,
+        "--round": arguments.round,
     }
-    asked = " ".join(f"{name} {value}" for name, value in kinds.items() if value is not None)
-    there = ", ".join(sorted(tables))
-    return f"no matching entries for {asked or 'these options'}; its tables: {there}"
+    filters = " ".join(f"{name} {value}" for name, value in kinds.items() if value is not None)
+    known = ", ".join(sorted(tables))
+    return f"no matching entries for {filters or 'these options'}; its tables: {known}"
 
 
-def _shown(
+def _with_progress(
     evidence: Evidence, percent: Percent, tables: set[str], readings: Lookup
 ) -> Iterator[Entry]:
-    """Every entry. Adds the tables it meets to ``tables``, and the readings to ``readings``."""
+    """Yield every entry; collect the tables in ``tables`` and the readings in ``readings``."""
     total = evidence.size()
     for number, (_, entry) in enumerate(evidence.entries(), 1):
         percent.show(number, total)

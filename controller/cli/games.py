@@ -1,4 +1,4 @@
-"""``novamas games``: the games of each decree, and the rules of one of them."""
+"""``novamas games``: lists the games of each decree, or prints the rules of one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the pairs, or one game's rules as JSON."""
+    """Print the games of each decree, or one game's rules as JSON."""
     pairs = [pair for pair in catalogue() if arguments.decree in (None, pair.decree)]
     if not pairs:
         known = sorted({pair.decree for pair in catalogue()})
@@ -68,10 +68,10 @@ def _table(pairs: list[Pair]) -> None:
         table.add_row(
             pair.decree, pair.number, pair.game, pair.name, "yes" if playable(pair) else ""
         )
-    now = sum(playable(pair) for pair in pairs)
+    playable_count = sum(playable(pair) for pair in pairs)
     console = Console()
     console.print(table)
-    console.print(f"{len(pairs)} games, {now} playable now")
+    console.print(f"{len(pairs)} games, {playable_count} playable now")
     for decree in sorted(
         {pair.decree for pair in pairs} - {decree for decree, games in CONTESTS.items() if games}
     ):

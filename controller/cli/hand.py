@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         hand = best_of(own, common, ranking, game.own_exactly)
     except ValueError as error:
         raise CommandLineError(f"{arguments.game} under {arguments.decree}: {error}") from error
-    said = {
+    result = {
         "game": arguments.game,
         "decree": arguments.decree,
         "ranking": ranking,
@@ -67,5 +67,5 @@ def run(arguments: argparse.Namespace) -> int:
         "key": hand and hand.key,
         "cards": hand and hand.cards,
     }
-    print(msgspec.json.encode(said).decode())
+    print(msgspec.json.encode(result).decode())
     return 0

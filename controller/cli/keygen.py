@@ -1,4 +1,4 @@
-"""``novamas keygen``: makes the key pair of surveillance."""
+"""``novamas keygen``: generates the key pair of surveillance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``novamas messages``: the texts that people read, for a display or console of your own."""
+"""``novamas messages``: prints the texts shown to people, for a custom display or console."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers on the command line; an error says what was expected."""
+"""Parsers for numbers on the command line; an error states what was expected."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import math
 
 
 def seconds(text: str) -> float:
-    """Seconds, above 0."""
+    """Parse seconds, above 0."""
     return _number(text, math.inf, "a number of seconds above 0")
 
 
 def speed(text: str) -> float:
-    """How many times faster than real time."""
+    """Parse a speed factor relative to real time."""
     return _number(text, 1000, "a number above 0 and at most 1000")
 
 
 def count(text: str) -> int:
-    """A count, at least 1."""
+    """Parse a whole number from 1 up."""
     if not text.isascii() or not text.isdigit() or not int(text):
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 up")
     return int(text)
 
 
-def _number(text: str, most: float, what: str) -> float:
+def _number(text: str, maximum: float, expected: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 < value <= most or math.isinf(value):
-        raise argparse.ArgumentTypeError(f"{text} is not {what}")
+    if not 0 < value <= maximum or math.isinf(value):
+        raise argparse.ArgumentTypeError(f"{text} is not {expected}")
     return value

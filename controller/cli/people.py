@@ -1,4 +1,6 @@
-"""``novamas people``: who may act, in a file that the site signs; and what each role may say."""
+"""``novamas people``: manages who may act, in a file signed by the site, and prints each role's
+rights.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +22,21 @@ if TYPE_CHECKING:
 
     from controller.people.register import People
 
-T = TypeVar("T", bound=msgspec.Struct)
-LARGEST = 5_000_000
-"""The most bytes that are read of any of these files."""
-KEY = 32
-"""The bytes of a public key."""
+StructT = TypeVar("StructT", bound=msgspec.Struct)
+MAX_FILE_BYTES = 5_000_000
+"""Maximum bytes to read of any of these files."""
+PUBLIC_KEY_BYTES = 32
+"""Bytes of a public key."""
 
 ACTIONS = {
     "key": "make a secret key, and print its public part",
     "pin": "let a person sign in at the consoles with a PIN: seals the key FILE",
-    "add": "enrol a person; begins the file, with --site",
+    "add": "enrol a person; creates the file, with --site",
     "revoke": "revoke a person, or with --kid one key",
-    "rotate": "give a person a new key; the old ones end",
+    "rotate": "give a person a new key; the old keys expire",
     "list": "print who is enrolled",
-    "sign": "sign the file again, after a change by hand",
-    "may": "print what may be said at a table, and by whom",
+    "sign": "sign the file again after manual changes",
+    "may": "print the commands of a table and the roles that may give them",
 }
 
 
@@ -55,20 +57,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--passphrase-file",
         type=Path,
         metavar="FILE",
-        help="the passphrase of the secret key; without it, it is asked for",
+        help="the passphrase of the secret key; without it, you are prompted",
     )
     parser.add_argument("--signer", metavar="KEY", help="for list: the site's public key")
     parser.add_argument("--site", metavar="SITE", help="for the first add: the site's id")
     parser.add_argument("--id", metavar="ID", help="the person's id: a-z, 0-9, hyphens")
-    parser.add_argument("--name", metavar="NAME", help="the person's name, as events have it")
+    parser.add_argument("--name", metavar="NAME", help="the person's name, as in events")
     parser.add_argument("--role", action="append", metavar="ROLE", help="may be repeated")
     parser.add_argument(
         "--table", action="append", metavar="TABLE", help="a table's id, or * for all; repeatable"
     )
     parser.add_argument("--public", metavar="KEY", help="the public part of the person's key")
     parser.add_argument("--kid", metavar="KID", help="the id of a key, as list shows it")
-    parser.add_argument("--from", dest="since", metavar="TIME", help="in force from then on")
-    parser.add_argument("--until", metavar="TIME", help="in force until then")
+    parser.add_argument("--from", dest="since", metavar="TIME", help="valid from")
+    parser.add_argument("--until", metavar="TIME", help="valid until")
     parser.add_argument(
         "--config",
         type=Path,
@@ -81,7 +83,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--pin-file",
         type=Path,
         metavar="FILE",
-        help="for pin: without it, the PIN is asked for",
+        help="for pin: file with the PIN; without it, you are prompted",
     )
     parser.add_argument("--game", metavar="G", help="for may: the game; `novamas games` lists them")
     parser.add_argument("--decree", metavar="D", help="for may: the decree")
@@ -89,12 +91,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what is asked."""
+    """Run the action."""
     from controller.people.private_key import PrivateKeyError
     from controller.people.register import PeopleError
 
     try:
-        return RUN[arguments.action](arguments)
+        return HANDLERS[arguments.action](arguments)
     except PrivateKeyError as error:
         raise CommandLineError(str(error)) from None
     except PeopleError as error:
@@ -106,7 +108,7 @@ def _key(arguments: argparse.Namespace) -> int:
     from controller.people.private_key import make_private_key
     from controller.people.register import spelled, thumbprint
 
-    path = _given(arguments, "file")
+    path = _required(arguments, "file")
     key = make_private_key(path, passphrase(arguments.passphrase_file, new=True))
     public = spelled(key.verify_key.encode())
     print(msgspec.json.encode({"public": public, "kid": thumbprint(public)}).decode())
@@ -127,7 +129,7 @@ def _pin(arguments: argparse.Namespace) -> int:
     from controller.people.private_key import open_private_key
     from controller.people.register import read_unsigned, spelled, thumbprint
 
-    path = _given(arguments, "file")
+    path = _required(arguments, "file")
     configuration = configuration_at(arguments.config)
     web, site = configuration.web, configuration.people
     if web.pin_keys is None or site is None or site.file is None:
@@ -135,31 +137,33 @@ def _pin(arguments: argparse.Namespace) -> int:
             f"{arguments.config}: set `pin_keys` and `pepper_file` in [web], and `file` in [people]"
         )
     folder, pepper = Path(web.pin_keys), pepper_path(web)
-    people = read_unsigned(_bytes(Path(site.file)))  # checked by load
+    people = read_unsigned(_bytes(Path(site.file)))  # verified by load
     key = open_private_key(path, passphrase(arguments.passphrase_file))
     kid = thumbprint(spelled(key.verify_key.encode()))
     if kid not in people.owners:
-        raise CommandLineError(f"{path}: nobody is enrolled with this key ({kid})")
+        raise CommandLineError(f"{path}: no person is enrolled with this key ({kid})")
     person = people.owners[kid][0]
     pin = _secret("PIN: ", arguments.pin_file, new=True).decode("ascii", "replace")
     badge = arguments.badge.strip()
     try:
         check_pin(pin)
-        there = folder.is_dir() and bool(read_pin_keys(folder))
-        secret = make_pepper(pepper) if not there and not pepper.exists() else read_pepper(pepper)
-        for other in read_pin_keys(folder) if there else ():
-            same = badge and other.badge.strip().casefold() == badge.casefold()
-            if same and other.person != person.id:
+        has_keys = folder.is_dir() and bool(read_pin_keys(folder))
+        secret = (
+            make_pepper(pepper) if not has_keys and not pepper.exists() else read_pepper(pepper)
+        )
+        for other in read_pin_keys(folder) if has_keys else ():
+            same_badge = badge and other.badge.strip().casefold() == badge.casefold()
+            if same_badge and other.person != person.id:
                 raise CommandLineError(f"--badge: {other.person} has the badge {other.badge}")
-        written = write_pin_key(folder, seal(key, person.id, badge, pin, secret))
+        key_file = write_pin_key(folder, seal(key, person.id, badge, pin, secret))
     except PinKeyError as error:
         raise CommandLineError(str(error)) from None
-    print(msgspec.json.encode({"person": person.id, "file": str(written)}).decode())
+    print(msgspec.json.encode({"person": person.id, "file": str(key_file)}).decode())
     return 0
 
 
 def _roles(arguments: argparse.Namespace, status: int) -> list[str]:
-    """The roles that are named, each of which there is; ``status``: the exit status otherwise."""
+    """Return the roles on the command line. Exits with ``status`` if one is unknown."""
     from controller.people.roles import HELD
     from devices.suggestions import unknown_word
 
@@ -174,16 +178,16 @@ def _add(arguments: argparse.Namespace) -> int:
     from controller.people.enrolment import added
     from controller.people.register import Head, PeopleError, Person, enrolled
 
-    path, now = _given(arguments, "file"), time.time()
-    _given(arguments, "id", "name", "role", "table", "public")
+    path, now = _required(arguments, "file"), time.time()
+    _required(arguments, "id", "name", "role", "table", "public")
     roles = _roles(arguments, status=1)
     key = _site_key(arguments)
     if path.exists():
         people = _read(path, key)
     else:
-        _given(arguments, "site")
+        _required(arguments, "site")
         people = enrolled(Head(site=arguments.site, number=1, time=utc(now)), ())
-    person = _converted(
+    person = _convert(
         Person,
         {
             "id": arguments.id,
@@ -195,7 +199,7 @@ def _add(arguments: argparse.Namespace) -> int:
             "until": arguments.until,
         },
     )
-    if person.id in {each.id for each in people.persons}:
+    if person.id in {enrolled_person.id for enrolled_person in people.persons}:
         raise PeopleError(f"{person.id} is enrolled already; revoke or rotate, or use another id")
     _write(path, added(people, person, now), key)
     return 0
@@ -204,8 +208,8 @@ def _add(arguments: argparse.Namespace) -> int:
 def _revoke(arguments: argparse.Namespace) -> int:
     from controller.people.enrolment import revoked
 
-    path = _given(arguments, "file")
-    _given(arguments, "id")
+    path = _required(arguments, "file")
+    _required(arguments, "id")
     key = _site_key(arguments)
     changed = revoked(_read(path, key), arguments.id, arguments.kid, time.time())
     _write(path, changed, key)
@@ -217,14 +221,14 @@ def _rotate(arguments: argparse.Namespace) -> int:
     from controller.people.enrolment import rotated
     from controller.people.register import Key
 
-    path, now = _given(arguments, "file"), time.time()
-    _given(arguments, "id", "public")
+    path, now = _required(arguments, "file"), time.time()
+    _required(arguments, "id", "public")
     try:
         until = now if arguments.until is None else moment(arguments.until)
     except ValueError as error:
         raise CommandLineError(f"--until: {error}", 2) from None
     key = _site_key(arguments)
-    new = _converted(Key, {"x": arguments.public, "from": arguments.since})
+    new = _convert(Key, {"x": arguments.public, "from": arguments.since})
     _write(path, rotated(_read(path, key), arguments.id, new, until, now), key)
     return 0
 
@@ -238,18 +242,18 @@ def _list(arguments: argparse.Namespace) -> int:
         unspelled,
     )
 
-    path = _given(arguments, "file")
+    path = _required(arguments, "file")
     data = _bytes(path)
     if arguments.signer is None:
         people = read_unsigned(data)
         print(
-            "novamas: the signature was not looked at; give the site's key: --signer KEY",
+            "novamas: the signature was not verified; give the site's key: --signer KEY",
             file=sys.stderr,
         )
     else:
         try:
             signer = unspelled(arguments.signer)
-            if len(signer) != KEY:
+            if len(signer) != PUBLIC_KEY_BYTES:
                 raise ValueError
         except ValueError:
             raise CommandLineError("--signer: not a key as `people key` prints it", 2) from None
@@ -284,7 +288,7 @@ def _sign(arguments: argparse.Namespace) -> int:
     from controller.people.enrolment import signed_again
     from controller.people.register import read_unsigned
 
-    path = _given(arguments, "file")
+    path = _required(arguments, "file")
     key = _site_key(arguments)
     _write(path, signed_again(read_unsigned(_bytes(path)), time.time()), key)
     return 0
@@ -293,10 +297,10 @@ def _sign(arguments: argparse.Namespace) -> int:
 def _may(arguments: argparse.Namespace) -> int:
     from controller.people.authority import rights
 
-    _given(arguments, "game", "decree")
+    _required(arguments, "game", "decree")
     roles = _roles(arguments, status=2)
     try:
-        found = [
+        matching = [
             right
             for right in rights(arguments.game, arguments.decree).values()
             if not roles or set(roles) & set(right.roles)
@@ -304,20 +308,20 @@ def _may(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise CommandLineError(str(error)) from None
     if arguments.json or not sys.stdout.isatty():
-        for right in found:
+        for right in matching:
             print(msgspec.json.encode(right).decode())
         return 0
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("command", "who may say it", "by")
-    for right in found:
-        table.add_row(right.command, ", ".join(right.roles), right.law or "default: no decree says")
+    table = Table("command", "roles", "by")
+    for right in matching:
+        table.add_row(right.command, ", ".join(right.roles), right.law or "default, not by decree")
     Console().print(table)
     return 0
 
 
-RUN: dict[str, Callable[[argparse.Namespace], int]] = {
+HANDLERS: dict[str, Callable[[argparse.Namespace], int]] = {
     "key": _key,
     "pin": _pin,
     "add": _add,
@@ -330,32 +334,31 @@ RUN: dict[str, Callable[[argparse.Namespace], int]] = {
 
 
 def passphrase(path: Path | None, *, new: bool = False) -> bytes:
-    """The passphrase in a file, or the one that a person types."""
+    """Return the passphrase from a file, or prompt for it."""
     return _secret("passphrase: ", path, new=new)
 
 
-def _secret(ask: str, path: Path | None, *, new: bool) -> bytes:
+def _secret(prompt: str, path: Path | None, *, new: bool) -> bytes:
     from getpass import getpass
 
     if path is not None:
-        found = _bytes(path).rstrip(b"\r\n")
+        secret = _bytes(path).rstrip(b"\r\n")
         if path.stat().st_mode & 0o077:
             raise CommandLineError(f"{path} can be read by others; chmod 600 {path}")
-        return found
+        return secret
     if not sys.stdin.isatty():
         raise CommandLineError(
-            "there is no terminal to ask on; use --passphrase-file FILE, and for a PIN "
-            "--pin-file FILE",
+            "no terminal for a prompt; use --passphrase-file FILE, and for a PIN --pin-file FILE",
             2,
         )
-    given = getpass(ask)
-    if new and getpass("again: ") != given:
-        raise CommandLineError("the two are not the same; nothing was written")
-    return given.encode()
+    typed = getpass(prompt)
+    if new and getpass("again: ") != typed:
+        raise CommandLineError("the two entries differ; nothing was written")
+    return typed.encode()
 
 
-def _given(arguments: argparse.Namespace, *names: str) -> Path:
-    """The file; it and these options must be given."""
+def _required(arguments: argparse.Namespace, *names: str) -> Path:
+    """Return the file, after checking that it and these options were given."""
     for name in names:
         if not getattr(arguments, name):
             option = "FILE" if name == "file" else f"--{name.replace('_', '-')}"
@@ -367,12 +370,12 @@ def _given(arguments: argparse.Namespace, *names: str) -> Path:
 def _site_key(arguments: argparse.Namespace) -> SigningKey:
     from controller.people.private_key import open_private_key
 
-    _given(arguments, "site_key")
+    _required(arguments, "site_key")
     return open_private_key(arguments.site_key, passphrase(arguments.passphrase_file))
 
 
 def _read(path: Path, key: SigningKey) -> People:
-    """The people in a file that this key signed."""
+    """Read the people in a file that was signed with this key."""
     from controller.people.register import read_people, read_unsigned
 
     data = _bytes(path)
@@ -380,7 +383,7 @@ def _read(path: Path, key: SigningKey) -> People:
 
 
 def _write(path: Path, people: People, key: SigningKey) -> None:
-    """Replace the file at once: a reader finds the old one or the new one."""
+    """Replace the file atomically."""
     from controller.people.register import write_people
 
     try:
@@ -393,13 +396,13 @@ def _write(path: Path, people: People, key: SigningKey) -> None:
 def _bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST)
+            return file.read(MAX_FILE_BYTES)
     except OSError as error:
         raise CommandLineError(f"{path}: {error.strerror}") from None
 
 
-def _converted(kind: type[T], fields: dict[str, Any]) -> T:
-    """A line of the file from what was typed."""
+def _convert(kind: type[StructT], fields: dict[str, Any]) -> StructT:
+    """Convert command line values to a line of the file."""
     from controller.people.register import PeopleError
     from devices.sections import explain_validation_error
 

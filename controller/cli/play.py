@@ -1,4 +1,4 @@
-"""``novamas play``: a table without devices. Readings and commands in, events out, as JSON
+"""``novamas play``: runs a table without devices: readings and commands in, events out, as JSON
 lines.
 """
 
@@ -20,17 +20,17 @@ from controller.tables.table import Table
 from devices.places import format_path
 from devices.sections import Notes
 
-REFUSED = 3
-"""Exit status if the table refused a command and every line could be read."""
-STATUS = (
-    f"exit status: 0 all inputs accepted, 1 a line is not an input, 2 wrong usage, {REFUSED} the "
-    "table refused a command"
+EXIT_REFUSED = 3
+"""Exit status if the table refused a command and every line was valid."""
+EXIT_STATUS_HELP = (
+    f"exit status: 0 all inputs accepted, 1 a line is not an input, 2 wrong usage, {EXIT_REFUSED} "
+    "the table refused a command"
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """GAME --decree D [SCRIPT] [--set KEY=VALUE ...]."""
-    parser.epilog = STATUS
+    parser.epilog = EXIT_STATUS_HELP
     parser.add_argument("game", metavar="GAME", help="a name that `novamas games` lists")
     parser.add_argument(
         "script",
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """The arguments under which a game is played."""
+    """Add the arguments that select the rules of a game."""
     parser.add_argument(
         "--decree", required=True, help="the decree that the table plays under, e.g. ARA02"
     )
@@ -57,57 +57,57 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Events to stdout, refused commands and bad lines to stderr. Returns 1 if there was a bad
-    line, 3 if a command was refused.
+    """Print events to stdout, refused commands and invalid lines to stderr. Returns 1 if a line was
+    invalid, 3 if a command was refused.
     """
     table = make_table("play", arguments.game, arguments.decree, arguments.set)
     if arguments.script in (None, "-"):
         return play(table, sys.stdin.buffer, "standard input")
-    with _opened(arguments.script) as lines:
+    with _open(arguments.script) as lines:
         return play(table, lines, arguments.script)
 
 
 def play(table: Table, lines: Iterable[bytes], name: str) -> int:
-    """Take each line, and continue after those that cannot be taken. Empty lines and lines that
-    begin with ``#`` are skipped.
+    """Process each line, and continue after invalid ones. Empty lines and lines that begin with
+    ``#`` are skipped.
     """
-    bad, refused = 0, 0
+    invalid, refused = 0, 0
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith(b"#"):
             continue
         try:
-            given = read_input(line)
-            time = utc(given.at)
+            item = read_input(line)
+            time = utc(item.at)
         except (ValueError, RecursionError) as error:
-            bad += 1
+            invalid += 1
             print(f"{name}:{number}: {error}", file=sys.stderr, flush=True)
             continue
         try:
-            events = table.handle(given, time, round(given.at * 1e9)).events
+            events = table.handle(item, time, round(item.at * 1e9)).events
         except RejectedError as refusal:
             refused += 1
             print(f"{name}:{number}: refused: {refusal}", file=sys.stderr, flush=True)
             continue
         for event in events:
             print(write(event).decode(), flush=True)
-    return 1 if bad else REFUSED if refused else 0
+    return 1 if invalid else EXIT_REFUSED if refused else 0
 
 
 def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Table:
-    """A table without a site. Raises ``CommandLineError``."""
+    """Make a table without a site. Raises ``CommandLineError``."""
     from controller.configuration.amounts import section_in_minor_units
     from controller.games.games import make_game, settings_of
 
     notes: Notes = []
     try:
-        given = section_in_minor_units(
+        values = section_in_minor_units(
             settings_of(game_id), dict(map(parse_option, settings)), notes
         )
         if notes:
             raise CommandLineError(
                 "; ".join(f"--set {format_path(at)}: {what}" for at, what in notes)
             )
-        game = make_game(game_id, decree, given)
+        game = make_game(game_id, decree, values)
     except (ValueError, KeyError) as error:
         raise CommandLineError(str(error.args[0] if error.args else error)) from error
     return Table(
@@ -115,7 +115,7 @@ def make_table(name: str, game_id: str, decree: str, settings: list[str]) -> Tab
     )
 
 
-def _opened(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
+def _open(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
     try:
         return Path(path).open("rb")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``novamas profile``: checks the description of a device, and tries it on a recording."""
+"""``novamas profile``: checks the description of a device, or tries it on a recording."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from devices.watch import CodecDefectError, Watch
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Check PROFILE, or test PROFILE RECORDING."""
+    """ACTION PROFILE [RECORDING]."""
     parser.add_argument(
         "action",
         choices=("check", "test"),
@@ -49,77 +49,78 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 1 if the profile has mistakes, or understands nothing in the recording."""
-    known = driver_named(f"profile:{arguments.profile}")
-    if wrong := check_link(
-        f"{known.scheme}://{'/port' if known.scheme == 'serial' else '0000:0000'}?{known.line}"
+    """Return 0, or raise if the profile has errors or no frame of the recording is valid."""
+    described = driver_named(f"profile:{arguments.profile}")
+    if problem := check_link(
+        f"{described.scheme}://{'/port' if described.scheme == 'serial' else '0000:0000'}"
+        f"?{described.line}"
     ):
-        raise CommandLineError(f"{arguments.profile}: line: {wrong}")
+        raise CommandLineError(f"{arguments.profile}: line: {problem}")
     if arguments.action == "check":
-        if found := doubts(text_of(Path(arguments.profile))):
+        if unreachable := doubts(text_of(Path(arguments.profile))):
             raise CommandLineError(
                 "\n".join(
-                    ["the profile describes what may never come:"]
-                    + [doubt.of(arguments.profile) for doubt in found]
+                    ["the profile describes parts that can never occur:"]
+                    + [doubt.of(arguments.profile) for doubt in unreachable]
                 )
             )
         print(
-            f"ok: {known.name}, {known.title}: {known.kind}; {known.line or known.scheme}; "
-            f"{_commands(known)}"
+            f"ok: {described.name}, {described.title}: {described.kind}; "
+            f"{described.line or described.scheme}; {_commands(described)}"
         )
         return 0
     if arguments.recording is None:
         raise CommandLineError("profile test needs a recording; `novamas record` makes one")
-    return _test(known, arguments)
+    return _test(described, arguments)
 
 
-def _commands(known: Driver) -> str:
-    return f"commands: {', '.join(known.commands)}" if known.commands else "no commands"
+def _commands(described: Driver) -> str:
+    return f"commands: {', '.join(described.commands)}" if described.commands else "no commands"
 
 
-def _test(known: Driver, arguments: argparse.Namespace) -> int:
-    codec = known.make(arguments.device, known.options())
+def _test(described: Driver, arguments: argparse.Namespace) -> int:
+    codec = described.make(arguments.device, described.options())
     recording = read_whole(arguments.recording)
     encoder = msgspec.json.Encoder()
-    said = 0
+    readings = 0
     try:
         for reading in decode(
             Watch(codec, arguments.device, arguments.stale_after), with_progress(recording)
         ):
             print(encoder.encode(reading).decode())
-            said += 1
+            readings += 1
     except CodecDefectError as defect:
         raise CommandLineError(
-            f"defect in the codec of profiles; please report it: {defect}, at {escape(defect.data)}"
+            f"bug in the codec of profiles; please report it: {defect}, at {escape(defect.data)}"
         ) from defect
-    print(_summary(codec.counters, said), file=sys.stderr)
+    print(_summary(codec.counters, readings), file=sys.stderr)
     if not codec.counters.frames:
         raise CommandLineError(
             f"{arguments.profile}: no frame of {arguments.recording} was understood"
-            f"{_why_none(arguments.profile, recording)}"
+            f"{_hint(arguments.profile, recording)}"
         )
     return 0
 
 
-def _why_none(file: str, recording: Recording) -> str:
-    """Where to look: at the frames, or at their checksum."""
-    described = parse_profile(text_of(Path(file)))
+def _hint(file: str, recording: Recording) -> str:
+    """Return a hint where to look: at the frames, or at their checksum."""
+    parsed = parse_profile(text_of(Path(file)))
     data = b"".join(chunk.data for chunk in recording if not chunk.sent)
-    if described.checksum is None or not (whole := count_unchecked_frames(described, data)):
+    if parsed.checksum is None or not (unchecked := count_unchecked_frames(parsed, data)):
         return "; check [framing] and the messages"
-    found = find_checksum(described, data)
-    if found is None:
-        return f"; without a checksum, {whole} would be; check [checksum]"
-    count, right = found
+    match = find_checksum(parsed, data)
+    if match is None:
+        return f"; without a checksum, {unchecked} would be; check [checksum]"
+    count, checksum = match
     return (
-        f"; {count} would be with [checksum] kind = {right.kind!r}, from = {right.first}, "
-        f"encoding = {right.encoding!r}; compare that with the maker's document"
+        f"; {count} would be with [checksum] kind = {checksum.kind!r}, from = {checksum.first}, "
+        f"encoding = {checksum.encoding!r}; compare that with the maker's document"
     )
 
 
-def _summary(counters: Counters, said: int) -> str:
+def _summary(counters: Counters, readings: int) -> str:
     return (
         f"{counters.bytes} bytes: {counters.frames} frames, {counters.damaged} damaged, "
         f"{counters.unknown} unknown, "
-        f"{counters.late} late; {said} readings"
+        f"{counters.late} late; {readings} readings"
     )

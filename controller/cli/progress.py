@@ -1,5 +1,5 @@
-"""Progress on the terminal: one line on standard error, gone when the work is done. Nothing where
-that is no terminal.
+"""Progress on the terminal: one line on standard error, removed when the work is done. Not shown if
+standard error is not a terminal.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from types import TracebackType
 from typing import TextIO
 
 
-def in_colours(stream: TextIO) -> bool:
-    """Whether a person reads it, who wants colours: not so where ``NO_COLOR`` is set."""
+def use_colours(stream: TextIO) -> bool:
+    """True if colours should be used: on a terminal, unless ``NO_COLOR`` is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 class Percent:
-    """``with Percent("verifying") as percent: percent.show(done, total)``. Nothing either while the
-    stream ``unless``, to which the command writes meanwhile, goes to a terminal too.
+    """Use as ``with Percent("verifying") as percent: percent.show(done, total)``. Nothing is shown
+    if the stream ``unless``, to which the command writes meanwhile, is a terminal too.
     """
 
     def __init__(self, what: str = "", unless: TextIO | None = None) -> None:
@@ -38,7 +38,7 @@ class Percent:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def of(self, what: str, done: int, total: int) -> None:
-        """So much of so much of this is done: for work that has several parts."""
+        """Show the progress of one of several parts."""
         if what != self._what and self._shown >= 0:
             print("\r\x1b[K", end="", file=sys.stderr)
             self._shown = -1
@@ -46,7 +46,7 @@ class Percent:
         self.show(done, total)
 
     def show(self, done: int, total: int) -> None:
-        """So much of so much is done."""
+        """Show the progress."""
         if not self._on:
             return
         percent = 100 * done // total if total else 100

@@ -1,4 +1,4 @@
-"""``novamas record``: records the raw bytes of a device, for writing a driver or showing a
+"""``novamas record``: records the raw bytes of a device, for writing a driver or reporting a
 fault.
 """
 
@@ -20,7 +20,7 @@ from rich.console import Console
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named, make_codec
 from controller.cli.numbers import seconds
-from controller.cli.speeds import Heard, at_speed, listened, speed_of, why_not
+from controller.cli.speeds import SpeedResult, at_speed, listen_at_speeds, speed_of, why_not
 from controller.contract.version import SOFTWARE
 from devices.codec import Codec, RequestingCodec, feed
 from devices.command_line import has_terminal, stop_signals
@@ -28,46 +28,50 @@ from devices.links import Link, LinkFailedError, check_link, open_link
 from devices.recording import ClockedWriter, RecordingWriter
 from devices.watch import UNINTELLIGIBLE_ADVICE, UNINTELLIGIBLE_BYTES
 
-LOOK = 0.25
+CHECK_INTERVAL_SECONDS = 0.25
 """Seconds between two checks of the signals and updates of the progress line."""
-SOONEST = 0.005
-"""Seconds for which the port is read at least, however soon something is due."""
+MIN_READ_SECONDS = 0.005
+"""Minimum seconds of one read, however soon a request is due."""
 
 
-class Tally(msgspec.Struct):
-    """What was recorded so far."""
+class RecordingCounters(msgspec.Struct):
+    """Counters of a recording."""
 
     bytes: int = 0
     chunks: int = 0
 
 
 class Polls:
-    """The harmless requests that some devices need before they send anything, and when each is
-    due.
-    """
+    """Schedule of the harmless requests that some devices need before they send anything."""
 
     def __init__(self, codec: Codec | None, now: float) -> None:
-        self._due = [(now, every, data) for every, data in codec.polls()] if codec else []
+        self._schedule = [(now, every, data) for every, data in codec.polls()] if codec else []
         self._codec = codec
 
     def due(self, now: float) -> list[bytes]:
-        """The requests to send now. A request with an interval of 0 is sent once."""
-        ready = [data for at, _, data in self._due if at <= now]
-        later = [(now + every if at <= now else at, every, data) for at, every, data in self._due]
-        self._due = [(at, every, data) for at, every, data in later if at > now]
+        """Return the requests to send now. A request with an interval of 0 is sent once."""
+        ready = [data for at, _, data in self._schedule if at <= now]
+        rescheduled = [
+            (now + every if at <= now else at, every, data) for at, every, data in self._schedule
+        ]
+        self._schedule = [(at, every, data) for at, every, data in rescheduled if at > now]
         if isinstance(self._codec, RequestingCodec) and (request := self._codec.ask(now)):
             ready.append(request)
         return ready
 
-    def take(self, data: bytes, now: float) -> None:
-        """Give the driver what was read, or the silence at its deadline if it asks by itself."""
+    def feed(self, data: bytes, now: float) -> None:
+        """Pass received bytes to the driver, or the silence if the driver times its requests."""
         if self._codec is not None and (data or isinstance(self._codec, RequestingCodec)):
             feed(self._codec, data, now)
 
     def wait(self, now: float) -> float:
-        """Seconds until something may be due."""
+        """Return the seconds until a request may be due."""
         deadline = self._codec.deadline if isinstance(self._codec, RequestingCodec) else None
-        return LOOK if deadline is None else min(LOOK, max(SOONEST, deadline - now))
+        return (
+            CHECK_INTERVAL_SECONDS
+            if deadline is None
+            else min(CHECK_INTERVAL_SECONDS, max(MIN_READ_SECONDS, deadline - now))
+        )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +86,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--driver",
         help=(
             "a name or profile:FILE; also counts the frames it understands, and sends the "
-            "requests that the device needs"
+            "requests that the device requires"
         ),
     )
     parser.add_argument(
@@ -94,58 +98,58 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Record until stopped, or until the device is gone."""
+    """Record until stopped, or until the device disconnects."""
     if wrong := check_link(arguments.url):
         raise CommandLineError(f"{arguments.url}: {wrong}")
     if arguments.file.exists():
         raise CommandLineError(f"{arguments.file} already exists; not overwritten")
     codec = make_codec(arguments.driver, "device", []) if arguments.driver else None
-    tally = Tally()
-    attended = has_terminal()
+    tally = RecordingCounters()
+    on_terminal = has_terminal()
     try:
         link = open_link(arguments.url)
         try:
             writer = RecordingWriter(arguments.file, _header(arguments, link), "raw")
             try:
-                with _ending() as ended:
+                with _stop_signals() as ended:
                     _record(link, ClockedWriter(writer), codec, tally, ended, arguments.seconds)
             finally:
                 writer.close()
         finally:
             link.close()
     except LinkFailedError as error:
-        raise CommandLineError(f"{error}{_kept(tally, codec)}") from error
+        raise CommandLineError(f"{error}{_recorded_so_far(tally, codec)}") from error
     except OSError as error:
-        if attended and not has_terminal():  # what failed is the picture on it
+        if on_terminal and not has_terminal():  # the progress line could not be written
             return 0
         if not tally.chunks:
-            arguments.file.unlink(missing_ok=True)  # nothing but a part of its header
+            arguments.file.unlink(missing_ok=True)  # it has a part of the header only
         raise CommandLineError(
-            f"{arguments.file}: {error.strerror or error}{_kept(tally, codec)}"
+            f"{arguments.file}: {error.strerror or error}{_recorded_so_far(tally, codec)}"
         ) from error
-    if attended and not has_terminal():
+    if on_terminal and not has_terminal():
         return 0
     print(f"{arguments.file}: {_counts(tally, codec)}", file=sys.stderr)
     if arguments.driver and (
-        why := (known := driver_named(arguments.driver)).blind(known.options())
+        reason := (described := driver_named(arguments.driver)).blind(described.options())
     ):
-        print(f"novamas: {arguments.driver}: {why}", file=sys.stderr)
+        print(f"novamas: {arguments.driver}: {reason}", file=sys.stderr)
     if not tally.bytes:
         raise CommandLineError(
             f"{arguments.url}: no bytes were received; check power, cable and speed of the device"
         )
-    if codec is not None and not codec.counters.frames and _is_much(tally, codec):
-        raise CommandLineError(_not_understood(arguments, tally, codec))
+    if codec is not None and not codec.counters.frames and _should_have_frames(tally, codec):
+        raise CommandLineError(_diagnose(arguments, tally, codec))
     return 0
 
 
-def _is_much(tally: Tally, codec: Codec) -> bool:
-    """Whether there would be a frame if it were the right speed."""
+def _should_have_frames(tally: RecordingCounters, codec: Codec) -> bool:
+    """True if a frame would have been received at the right speed."""
     return codec.counters.damaged > 0 or tally.bytes >= UNINTELLIGIBLE_BYTES
 
 
-def _not_understood(arguments: argparse.Namespace, tally: Tally, codec: Codec) -> str:
-    """What to say where nothing was understood; tries other speeds."""
+def _diagnose(arguments: argparse.Namespace, tally: RecordingCounters, codec: Codec) -> str:
+    """Try other speeds, and return the error message."""
     what = f"{arguments.url}: {tally.bytes} {UNINTELLIGIBLE_ADVICE}"
     if reason := why_not(arguments.url, codec):
         return f"{what} (no other speed is tried: {reason})"
@@ -154,37 +158,37 @@ def _not_understood(arguments: argparse.Namespace, tally: Tally, codec: Codec) -
         "Other speeds are tried; nothing is sent; Ctrl-C stops it",
         file=sys.stderr,
     )
-    usual = speed_of(f"serial:///?{driver_named(arguments.driver).line}")
-    found: list[Heard] = []
-    with _ending() as ended:
-        for heard in listened(
-            arguments.url, lambda: make_codec(arguments.driver, "device", []), [usual], ended
+    driver_speed = speed_of(f"serial:///?{driver_named(arguments.driver).line}")
+    results: list[SpeedResult] = []
+    with _stop_signals() as ended:
+        for result in listen_at_speeds(
+            arguments.url, lambda: make_codec(arguments.driver, "device", []), [driver_speed], ended
         ):
-            print(f"  {heard}", file=sys.stderr, flush=True)
-            found.append(heard)
-            if heard.fits:
+            print(f"  {result}", file=sys.stderr, flush=True)
+            results.append(result)
+            if result.fits:
                 break
-    best = next((heard for heard in found if heard.fits), None)
+    best = next((result for result in results if result.fits), None)
     if best is not None:
-        again = at_speed(arguments.url, best.baud)
-        return f"{what}; {best}: record again with {again}"
-    if not any(heard.bytes for heard in found):
-        return f"{what}; nothing came at other speeds: make the device send meanwhile"
-    return f"{what}; no usual speed gives frames: check the driver, parity and the wiring"
+        url = at_speed(arguments.url, best.baud)
+        return f"{what}; {best}: record again with {url}"
+    if not any(result.bytes for result in results):
+        return f"{what}; no bytes at other speeds: make the device send meanwhile"
+    return f"{what}; no frames at any usual speed: check the driver, parity and the wiring"
 
 
 def _record(
     link: Link,
     writer: ClockedWriter,
     codec: Codec | None,
-    tally: Tally,
-    ended: list[int],
+    tally: RecordingCounters,
+    signals: list[int],
     seconds: float | None,
 ) -> None:
     with Console(stderr=True).status("recording; stop with Ctrl-C") as status:
         begin = time.monotonic()
         polls = Polls(codec, begin)
-        while not ended:
+        while not signals:
             now = time.monotonic()
             if seconds is not None and now - begin >= seconds:
                 return
@@ -196,7 +200,7 @@ def _record(
                 writer.write(time.monotonic(), time.time(), data)
                 tally.bytes += len(data)
                 tally.chunks += 1
-            polls.take(data, time.monotonic())
+            polls.feed(data, time.monotonic())
             status.update(f"recording; stop with Ctrl-C: {_counts(tally, codec)}")
 
 
@@ -213,7 +217,7 @@ def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
     }
 
 
-def _counts(tally: Tally, codec: Codec | None) -> str:
+def _counts(tally: RecordingCounters, codec: Codec | None) -> str:
     counts = f"{tally.bytes} bytes in {tally.chunks} chunks"
     return (
         f"{counts}, {codec.counters.frames} frames, {codec.counters.damaged} damaged"
@@ -222,23 +226,23 @@ def _counts(tally: Tally, codec: Codec | None) -> str:
     )
 
 
-def _kept(tally: Tally, codec: Codec | None) -> str:
+def _recorded_so_far(tally: RecordingCounters, codec: Codec | None) -> str:
     return f"; recorded until then: {_counts(tally, codec)}" if tally.bytes else ""
 
 
 @contextmanager
-def _ending() -> Iterator[list[int]]:
+def _stop_signals() -> Iterator[list[int]]:
     """Make Ctrl-C, SIGTERM and a closed terminal end the recording between two reads, so that the
     file is complete.
     """
-    ended: list[int] = []
+    signals: list[int] = []
 
-    def end(number: int, _frame: FrameType | None) -> None:
-        ended.append(number)
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        signals.append(number)
 
-    before = {number: signal.signal(number, end) for number in stop_signals()}
+    previous_handlers = {number: signal.signal(number, on_signal) for number in stop_signals()}
     try:
-        yield ended
+        yield signals
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)

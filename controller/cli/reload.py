@@ -1,4 +1,4 @@
-"""``novamas reload``: has the running daemon take over its configuration, and says what it did."""
+"""``novamas reload``: makes the running daemon reload its configuration, and prints the outcome."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from controller.cli import CommandLineError, tell
+from controller.cli import CommandLineError, print_error
 from controller.cli.configured import config_argument, configuration_at
 from controller.contract.node import ReloadHealth
 from controller.journal.file import serving_process
 from controller.service.reload_answer import ReloadReply, read_reply
 
-PATIENCE = 50.0
-"""Seconds that the daemon has for its answer: less than the service manager waits."""
-LOOK = 0.05
-WAITS = (
-    "this daemon waits: it serves by this file when it takes the tables over; reload the other "
+REPLY_TIMEOUT_SECONDS = 50.0
+"""Maximum seconds to wait for the daemon's reply: less than the service manager waits."""
+CHECK_INTERVAL_SECONDS = 0.05
+WAITING_NOTE = (
+    "this daemon waits: it will use this file when it takes over the tables; reload the other "
     "daemon too"
 )
 
@@ -31,40 +31,42 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 if the daemon runs by the whole file now, or will when it has the tables, else 1."""
+    """Return 0 if the daemon uses the whole file, or will after a take-over, else 1."""
     from controller.cli.check import decree_violations, unusable
 
     configuration = configuration_at(arguments.config)
-    if wrong := [*unusable(configuration), *decree_violations(configuration)]:
-        raise CommandLineError("\n".join(f"{arguments.config}: {each}" for each in wrong))
-    answer = _asked(Path(configuration.journal.path))
-    told = answer.reload
-    if told.trouble is not None:
-        tell(f"novamas: nothing was changed\n{told.trouble}")
+    if errors := [*unusable(configuration), *decree_violations(configuration)]:
+        raise CommandLineError("\n".join(f"{arguments.config}: {error}" for error in errors))
+    reply = _request_reload(Path(configuration.journal.path))
+    outcome = reply.reload
+    if outcome.trouble is not None:
+        print_error(f"novamas: nothing was changed\n{outcome.trouble}")
         return 1
-    for line in said(told):
+    for line in outcome_lines(outcome):
         print(line)
-    if answer.waits:
-        print(WAITS)
-    return int(bool(told.waiting or told.restart))
+    if reply.waits:
+        print(WAITING_NOTE)
+    return int(bool(outcome.waiting or outcome.restart))
 
 
-def said(told: ReloadHealth) -> Iterator[str]:
-    """What a person reads of it."""
-    yield from (f"{table}: added" for table in told.added)
-    yield from (f"{table}: changed ({', '.join(keys)})" for table, keys in told.changed.items())
-    yield from (f"{table}: removed" for table in told.removed)
-    yield from (f"{table}: not touched: {why}" for table, why in told.waiting.items())
-    if told.restart:
-        yield f"restart the daemon for: {', '.join(told.restart)}"
-    for command, sections in told.others.items():
+def outcome_lines(outcome: ReloadHealth) -> Iterator[str]:
+    """Yield the lines that describe the outcome."""
+    yield from (f"{table}: added" for table in outcome.added)
+    yield from (f"{table}: changed ({', '.join(keys)})" for table, keys in outcome.changed.items())
+    yield from (f"{table}: removed" for table in outcome.removed)
+    yield from (f"{table}: unchanged: {why}" for table, why in outcome.waiting.items())
+    if outcome.restart:
+        yield f"restart the daemon for: {', '.join(outcome.restart)}"
+    for command, sections in outcome.others.items():
         yield f"restart {command} for: {', '.join(f'[{section}]' for section in sections)}"
-    if not (told.added or told.changed or told.removed or told.waiting or told.restart):
-        yield "ok: the daemon runs by this file already"
+    if not (
+        outcome.added or outcome.changed or outcome.removed or outcome.waiting or outcome.restart
+    ):
+        yield "ok: the daemon already uses this file"
 
 
-def _asked(journal: Path) -> ReloadReply:
-    """The daemon's answer. Raises :class:`CommandLineError`."""
+def _request_reload(journal: Path) -> ReloadReply:
+    """Request the reload and return the daemon's reply. Raises :class:`CommandLineError`."""
     daemon = _daemon(journal)
     try:
         sent = time.monotonic_ns()
@@ -76,30 +78,30 @@ def _asked(journal: Path) -> ReloadReply:
             ) from None
         ended = select.poll()
         ended.register(daemon, select.POLLIN)
-        end = time.monotonic() + PATIENCE
-        while (answer := read_reply(journal)) is None or answer.begun < sent:
-            if ended.poll(LOOK * 1000):
-                raise CommandLineError("the daemon has ended meanwhile; its log says why")
+        end = time.monotonic() + REPLY_TIMEOUT_SECONDS
+        while (reply := read_reply(journal)) is None or reply.begun < sent:
+            if ended.poll(CHECK_INTERVAL_SECONDS * 1000):
+                raise CommandLineError("the daemon has ended meanwhile; see its log")
             if time.monotonic() > end:
                 raise CommandLineError(
-                    f"the daemon was told, and has not answered within {PATIENCE:.0f} s: its log "
-                    "says what it does"
+                    f"the daemon got the signal but has not replied within "
+                    f"{REPLY_TIMEOUT_SECONDS:.0f} s; see its log"
                 )
-        return answer
+        return reply
     finally:
         os.close(daemon)
 
 
 def _daemon(journal: Path) -> int:
-    """The daemon that has this journal, which cannot become another process any more. Raises
+    """Return a pidfd of the daemon with this journal, so that its pid cannot be reused. Raises
     :class:`CommandLineError`.
     """
     try:
         while (pid := serving_process(journal)) is not None:
-            found = os.pidfd_open(pid)
+            pidfd = os.pidfd_open(pid)
             if serving_process(journal) == pid:
-                return found
-            os.close(found)
+                return pidfd
+            os.close(pidfd)
     except (FileNotFoundError, ProcessLookupError):
         pass
     except PermissionError as error:

@@ -1,5 +1,5 @@
-"""``novamas replay``: the events that recordings lead to. The times in the recordings are the
-clock, so the same files always give the same events.
+"""``novamas replay``: prints the events that recordings lead to. The clock is the times in the
+recordings, so the same files always give the same events.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from controller.tables.table import Table
 from devices.recording import Chunk, RecordingError, RecordingReader
 from devices.watch import CodecDefectError, Watch
 
-APART = "the recording between these two files is missing"
-_TOLD = {
+MISSING_PART = "the recording between these two files is missing"
+_SUMMARY = {
     "round.result": "results",
     "round.unresolved": "unresolved",
     "round.void": "void",
@@ -81,54 +81,59 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Events to stdout; skipped lines and a summary to stderr."""
+    """Print events to stdout; skipped lines and a summary to stderr."""
     table = make_table("replay", arguments.game, arguments.decree, arguments.set)
     codec = make_codec(arguments.driver, arguments.device, arguments.option)
     if what := unsuited(driver_named(arguments.driver), arguments.driver, arguments.game):
         raise CommandLineError(what)
-    recordings = Recordings(arguments.recording)
-    said: Counter[str] = Counter()
+    recordings = RecordingSeries(arguments.recording)
+    counts_by_type: Counter[str] = Counter()
     inputs = decode(Watch(codec, arguments.device, arguments.stale_after), recordings)
     try:
         if not arguments.no_session:
-            _take(table, SessionOpen(at=0.0, by="replay", role="inspector"), recordings, said)
+            _handle(
+                table,
+                SessionOpen(at=0.0, by="replay", role="inspector"),
+                recordings,
+                counts_by_type,
+            )
         if arguments.shoe is not None:
-            _take(
+            _handle(
                 table,
                 ShoeStart(at=0.0, by="replay", role="inspector", shoe=arguments.shoe),
                 recordings,
-                said,
+                counts_by_type,
             )
         for reading in inputs:
-            _take(table, reading, recordings, said)
+            _handle(table, reading, recordings, counts_by_type)
     except CodecDefectError as error:
         raise CommandLineError(
             f"driver {arguments.driver}: {error}, given {error.data!r}"
         ) from error
     skipped = sum(len(recording.problems) for recording in recordings.files)
-    counts = [f"{said[kind]} {name}" for kind, name in _TOLD.items()]
+    counts = [f"{counts_by_type[kind]} {name}" for kind, name in _SUMMARY.items()]
     counts.insert(4, f"{codec.counters.damaged} damaged lines")
     print(", ".join([*counts, f"{skipped} unreadable lines skipped"]), file=sys.stderr)
     return 0
 
 
-class Recordings:
-    """Recordings of one device as one. Raises ``CommandLineError`` where they cannot be read."""
+class RecordingSeries:
+    """Several recordings of one device, as one. Raises ``CommandLineError`` if unreadable."""
 
     def __init__(self, paths: list[Path]) -> None:
         self.files = _in_order([RecordingReader(path) for path in paths])
-        # from when on, in seconds of the replay, which time of day the replay began at
+        # pairs: a replay time, in seconds, and the time of day at replay time 0 from then on
         self._began = [(0.0, self.files[0].start)]
 
     def time_of(self, at: float) -> float:
-        """The time of day, in seconds since 1970, at so many seconds of the replay: as the device's
-        machine had it then, also after its clock was set.
+        """Convert a replay time to the time of day, in seconds since 1970, by the clock of the
+        recording machine, including later changes of that clock.
         """
         return at + next(began for since, began in reversed(self._began) if since <= at)
 
     def __iter__(self) -> Iterator[Chunk]:
-        """All chunks, timed from the start of the first recording, with progress on the terminal
-        unless the events go there.
+        """Yield all chunks, timed from the start of the first recording, with progress on the
+        terminal unless the events go there.
         """
         total, done, latest = sum(each.path.stat().st_size for each in self.files), 0, 0.0
         before: RecordingReader | None = None
@@ -143,7 +148,7 @@ class Recordings:
                     )
                 gap = "" if before is None else before.gap
                 if before is not None and not _continues(recording, before):
-                    gap = APART
+                    gap = MISSING_PART
                 try:
                     for number, chunk in enumerate(recording):
                         if not number % 1000:
@@ -162,25 +167,27 @@ class Recordings:
                 report_skipped(recording.path, recording.problems, recording.header)
 
 
-def _take(table: Table, given: Input, recordings: Recordings, said: Counter[str]) -> None:
+def _handle(
+    table: Table, item: Input, recordings: RecordingSeries, counts_by_type: Counter[str]
+) -> None:
     try:
-        time = utc(recordings.time_of(given.at))
-        events = table.handle(given, time, round(given.at * 1e9)).events
+        time = utc(recordings.time_of(item.at))
+        events = table.handle(item, time, round(item.at * 1e9)).events
     except RejectedError as refusal:
-        if isinstance(given, ShoeStart):
+        if isinstance(item, ShoeStart):
             raise CommandLineError(f"the shoe cannot be started: {refusal}") from refusal
         raise CommandLineError(
             f"the session cannot be opened: {refusal}; try --no-session"
         ) from refusal
     for event in events:
         line = write(event).decode()
-        said[str(event.__struct_config__.tag)] += 1
+        counts_by_type[str(event.__struct_config__.tag)] += 1
         print(line)
 
 
 def _in_order(recordings: list[RecordingReader]) -> list[RecordingReader]:
-    """The recordings in the order in which they were written: each behind the one that it follows,
-    as its header says, the others by their start. Raises ``CommandLineError``.
+    """Sort the recordings in the order in which they were written: each after the one named in its
+    header, the others by start. Raises ``CommandLineError``.
     """
     for recording in recordings:
         try:
@@ -190,31 +197,38 @@ def _in_order(recordings: list[RecordingReader]) -> list[RecordingReader]:
         if first is None:
             report_skipped(recording.path, recording.problems, recording.header)
             raise empty_recording(recording.path)
-    left = sorted(recordings, key=lambda recording: recording.start)
-    if len(left) == 1:
-        return left
+    remaining = sorted(recordings, key=lambda recording: recording.start)
+    if len(remaining) == 1:
+        return remaining
     try:
-        ends = {recording.path: recording.last_check() for recording in left}
+        ends = {recording.path: recording.last_check() for recording in remaining}
     except RecordingError as error:
         raise rejected(error) from error
-    found: list[RecordingReader] = []
-    while left:
-        end = ends[found[-1].path] if found else None
-        here = next(
-            (each for each in left if end is not None and each.follows == end),
-            next((each for each in left if each.follows not in _ends_of(left, ends)), left[0]),
+    ordered: list[RecordingReader] = []
+    while remaining:
+        end = ends[ordered[-1].path] if ordered else None
+        next_recording = next(
+            (recording for recording in remaining if end is not None and recording.follows == end),
+            next(
+                (
+                    recording
+                    for recording in remaining
+                    if recording.follows not in _ends_of(remaining, ends)
+                ),
+                remaining[0],
+            ),
         )
-        left.remove(here)
-        found.append(here)
-    return found
+        remaining.remove(next_recording)
+        ordered.append(next_recording)
+    return ordered
 
 
 def _ends_of(recordings: list[RecordingReader], ends: dict[Path, int | None]) -> set[int]:
-    return {end for each in recordings if (end := ends[each.path]) is not None}
+    return {end for recording in recordings if (end := ends[recording.path]) is not None}
 
 
-def _continues(recording: RecordingReader, before: RecordingReader) -> bool:
-    """Whether a recording begins where the other one ends. Older ones do not say so."""
+def _continues(recording: RecordingReader, previous: RecordingReader) -> bool:
+    """True if a recording begins where the other ends, or is too old to state it."""
     return "check" not in recording.header or (
-        recording.follows is not None and recording.follows == before.check
+        recording.follows is not None and recording.follows == previous.check
     )

@@ -1,14 +1,12 @@
-"""``novamas run``: the daemon."""
+"""``novamas run``: runs the daemon."""
 
 from __future__ import annotations
 
 import argparse
 import gc
 
-CONFIGURATION = 78
-"""Exit status for an unusable configuration (EX_CONFIG); the service manager must not restart
-it.
-"""
+EXIT_CONFIG = 78
+"""Exit status for an invalid configuration (EX_CONFIG); the service manager must not restart it."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,15 +14,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("configuration", metavar="CONFIG", help="the configuration file (TOML)")
 
 
-def run(given: argparse.Namespace) -> int:
-    """Run until a signal. Returns 0 after a clean stop, and ``EXIT_SOFTWARE`` if a defect ended
-    it.
-    """
-    # here: the daemon is half a thousand modules, and its help needs none of them
+def run(arguments: argparse.Namespace) -> int:
+    """Run until a signal. Returns 0 after a clean stop, and ``EXIT_SOFTWARE`` after a bug."""
+    # imported late: the daemon has some five hundred modules that the help does not need
     import asyncio
     from pathlib import Path
 
-    from controller.cli import COLLECTOR, CommandLineError, tell
+    from controller.cli import DEFAULT_GC_THRESHOLDS, CommandLineError, print_error
     from controller.confidential.key_file import KeyFileError
     from controller.configuration.checks import NO_TABLE
     from controller.configuration.file import load
@@ -37,26 +33,26 @@ def run(given: argparse.Namespace) -> int:
     from controller.service.privacy import keep_private
     from controller.tables.table import UnrestorableStateError
 
-    gc.freeze()  # what was imported stays: the collector need not search it
-    gc.set_threshold(*COLLECTOR)  # so that no collection takes long enough to delay a device
+    gc.freeze()  # imported modules stay: exempt them from collections
+    gc.set_threshold(*DEFAULT_GC_THRESHOLDS)  # so that no collection delays a device
 
     try:
-        configuration = load(given.configuration)
+        configuration = load(arguments.configuration)
     except ConfigurationError as error:
-        tell(f"novamas: {error}")
-        return CONFIGURATION
-    if not (configuration.table or configuration.jackpot):  # it may be that of a recorder
-        tell(f"novamas: {given.configuration}: table: {NO_TABLE}")
-        return CONFIGURATION
+        print_error(f"novamas: {error}")
+        return EXIT_CONFIG
+    if not (configuration.table or configuration.jackpot):  # it may be a recorder's
+        print_error(f"novamas: {arguments.configuration}: table: {NO_TABLE}")
+        return EXIT_CONFIG
     keep_private()
     configure(configuration.log.format, configuration.log.level)
     deadline = Deadline()
     try:
-        asyncio.run(serve(configuration, deadline, Path(given.configuration).absolute()))
+        asyncio.run(serve(configuration, deadline, Path(arguments.configuration).absolute()))
     except (UnrestorableStateError, PeopleError) as error:
         # a restart would not help; a person has to decide
-        tell(f"novamas: {error}")
-        return CONFIGURATION
+        print_error(f"novamas: {error}")
+        return EXIT_CONFIG
     except (JournalUnusableError, KeyFileError) as error:
         raise CommandLineError(str(error)) from None
     except OSError as error:
@@ -64,10 +60,12 @@ def run(given: argparse.Namespace) -> int:
             f"{error.filename or configuration.broker.url}: {error.strerror or error}"
         ) from None
     except BaseExceptionGroup as group:
-        died, others = group.split(TaskDiedError)
-        if died is None or others is not None:
+        ended, others = group.split(TaskDiedError)
+        if ended is None or others is not None:
             raise
-        tell(f"novamas: the essential task {died.exceptions[0]} has ended; the log says why")
+        print_error(
+            f"novamas: the essential task {ended.exceptions[0]} has ended; the log says why"
+        )
         return EXIT_SOFTWARE
     finally:
         deadline.lift()

@@ -1,4 +1,4 @@
-"""``novamas schemas``: the contract for programs and its vocabulary, written or checked."""
+"""``novamas schemas``: writes or checks the schemas for programs and the vocabulary pages."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the files, or name those that differ."""
+    """Write the files, or list those that differ."""
     from controller.contract.schemas import documents
     from controller.contract.vocabulary import pages
 
-    found = documents() | pages()
+    contents = documents() | pages()
     differing = [
-        path for path, content in found.items() if _read(arguments.folder / path) != content
+        path for path, content in contents.items() if _read(arguments.folder / path) != content
     ]
     if arguments.check:
         for path in differing:
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         target = arguments.folder / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(target, found[path])
+            replace_file(target, contents[path])
         except OSError as error:
             raise CommandLineError(f"{target}: {error.strerror}") from error
         print(target)

@@ -1,5 +1,5 @@
-"""``novamas send``: sends one command to a table, or an order to a jackpot, and waits for its
-answer.
+"""``novamas send``: sends a command to a table, or an order to a jackpot, and waits for its
+reply.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from controller.contract.topics import Topics
 
 
-LIFE = 30
+VALID_SECONDS = 30
 """Seconds for which a signed command is valid."""
-REFUSED = 3
-"""The exit status of a command that was refused."""
+EXIT_REFUSED = 3
+"""Exit status of a refused command."""
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -32,21 +32,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "table", metavar="TABLE", help="the table's id; or jackpot/ and the id of a jackpot"
     )
-    parser.add_argument("command", metavar="COMMAND", help="its name, as round.void")
+    parser.add_argument("command", metavar="COMMAND", help="its name, such as round.void")
     parser.add_argument(
         "field",
         nargs="*",
         type=_field,
         metavar="FIELD=VALUE",
         help="its fields; an amount has the decimals of the table's currency, as minimum=5.00; any "
-        "other value is JSON where it can be read so, else text",
+        "other value is parsed as JSON if possible, else it is text",
     )
     parser.add_argument("--key", type=Path, metavar="FILE", help="the person's secret key")
     parser.add_argument(
         "--passphrase-file",
         type=Path,
         metavar="FILE",
-        help="the passphrase of the key; without it, it is asked for",
+        help="the passphrase of the key; without it, you are prompted",
     )
     parser.add_argument("--by", metavar="NAME", help="unsigned commands: the person's name")
     parser.add_argument(
@@ -60,9 +60,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the configuration of the daemon, for the site, the broker and TLS (default: "
         "novamas.toml)",
     )
-    parser.add_argument(
-        "--username", metavar="USER", help="the broker's user, where it is not the daemon's"
-    )
+    parser.add_argument("--username", metavar="USER", help="the broker's user, if not the daemon's")
     parser.add_argument(
         "--password-file", type=Path, metavar="FILE", help="the file with that user's password"
     )
@@ -71,13 +69,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default=10.0,
         metavar="SECONDS",
-        help="how long to wait for the answer (default: 10)",
+        help="how long to wait for the reply (default: 10)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the answer. Returns 0 if the command was followed, 3 if it was refused, 1 if nobody
-    answered.
+    """Print the reply. Returns 0 if the command was executed, 3 if it was refused, 1 if there was
+    no reply.
     """
     import asyncio
     import secrets
@@ -104,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
             password_credential=None,
         )
     elif arguments.password_file is not None:
-        raise CommandLineError("--password-file is of --username USER", 2)
+        raise CommandLineError("--password-file requires --username USER", 2)
     topics = Topics(configuration.site.id, simulated[arguments.table])
     user = broker.username or ""
     client = user if _CLIENT.fullmatch(user) else f"send-{secrets.token_urlsafe(12)}"
@@ -118,16 +116,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     def send() -> dict[str, Any]:
         number = secrets.token_urlsafe(12)
-        body = _typed(arguments, fields, client, number) if sign is None else sign(number)
+        body = _unsigned(arguments, fields, client, number) if sign is None else sign(number)
         topic = topics.command(arguments.table, level(arguments.command))
-        answers = topics.reply(arguments.table, client)
-        return asyncio.run(ask(broker, topic, answers, body, number, arguments.timeout))
+        reply_topic = topics.reply(arguments.table, client)
+        return asyncio.run(ask(broker, topic, reply_topic, body, number, arguments.timeout))
 
     try:
         reply = send()
-        if (seconds := _too_early(reply)) is not None:
+        if (seconds := _retry_delay(reply)) is not None:
             print(
-                f"novamas: the daemon has just started; signed again in {seconds} s",
+                f"novamas: the daemon has just started; signing again in {seconds} s",
                 file=sys.stderr,
             )
             time.sleep(seconds)
@@ -137,14 +135,14 @@ def run(arguments: argparse.Namespace) -> int:
     print(msgspec.json.encode(reply).decode())
     if reply.get("ok") is not True:
         print(f"novamas: refused: {_refusal(reply, amounts)}", file=sys.stderr)
-        return REFUSED
-    if amounts is not None and (said := amounts.said(fields)):
-        print(f"novamas: {arguments.command}: {said}", file=sys.stderr)
+        return EXIT_REFUSED
+    if amounts is not None and (amounts_text := amounts.said(fields)):
+        print(f"novamas: {arguments.command}: {amounts_text}", file=sys.stderr)
     return 0
 
 
 class _Amounts(NamedTuple):
-    """The fields of a command that are amounts, and their currency."""
+    """The amount fields of a command, and their currency."""
 
     names: tuple[str, ...]
     currency: str
@@ -155,8 +153,8 @@ class _Amounts(NamedTuple):
         return f"{format_amount(amount, self.currency)} {self.currency}"
 
     def said(self, fields: dict[str, Any]) -> str:
-        given = ((name, fields[name]) for name in self.names if name in fields)
-        return ", ".join(f"{name} {self.written(amount)}" for name, amount in given)
+        present = ((name, fields[name]) for name in self.names if name in fields)
+        return ", ".join(f"{name} {self.written(amount)}" for name, amount in present)
 
 
 def _fields(
@@ -165,39 +163,41 @@ def _fields(
     broker: BrokerConfig,
     topics: Topics,
 ) -> tuple[dict[str, Any], _Amounts | None]:
-    """The fields as they are sent, amounts in minor units; None: the command can have none."""
+    """Return the fields to send, amounts in minor units; None: the command has no amounts."""
     from controller.contract.forms import form
     from devices.money import parse_amount
 
-    texts, name = dict(arguments.field), _command(arguments.command)
+    texts, name = dict(arguments.field), _command_name(arguments.command)
     try:
-        asked = form(name)
-    except KeyError:  # a recall, or a name that the daemon refuses
+        command_form = form(name)
+    except KeyError:  # a recall, or a name that the daemon rejects
         return {field: _value(text) for field, text in texts.items()}, None
-    names = tuple(each.name for each in asked.fields if each.kind == "amount")
+    names = tuple(
+        form_field.name for form_field in command_form.fields if form_field.kind == "amount"
+    )
     if not names:
         return {field: _value(text) for field, text in texts.items()}, None
-    given = any(field in names for field in texts)
-    if given and name == "session.open":
+    has_amount = any(field in names for field in texts)
+    if has_amount and name == "session.open":
         texts.setdefault("currency", configuration.site.currency)
         currency = str(_value(texts["currency"]))
     else:
-        currency = _currency(arguments, configuration, broker, topics) if given else ""
+        currency = _currency(arguments, configuration, broker, topics) if has_amount else ""
     fields = dict[str, Any]()
     for field, text in texts.items():
         try:
             fields[field] = parse_amount(text, currency) if field in names else _value(text)
         except ValueError as error:
             raise CommandLineError(f"{field}: {error}", 2) from None
-    return fields, _Amounts(names, currency) if given else None
+    return fields, _Amounts(names, currency) if has_amount else None
 
 
-def _command(name: str) -> str:
-    """``session.open``, which may also be written ``session-open``."""
+def _command_name(name: str) -> str:
+    """Return the command's name; ``session-open`` is accepted for ``session.open``."""
     from controller.contract.forms import NAMES
     from controller.contract.topics import level
 
-    return {level(each): each for each in NAMES}.get(level(name), name)
+    return {level(full_name): full_name for full_name in NAMES}.get(level(name), name)
 
 
 def _currency(
@@ -206,7 +206,7 @@ def _currency(
     broker: BrokerConfig,
     topics: Topics,
 ) -> str:
-    """Of a jackpot, or of the session at a table."""
+    """Return the currency of a jackpot, or of the session at a table."""
     import asyncio
 
     from controller.mqtt.command_client import NoAnswerError, retained
@@ -218,13 +218,13 @@ def _currency(
         topic = topics.table(arguments.table, "state")
         state = asyncio.run(retained(broker, topic, arguments.timeout))
     except NoAnswerError as error:
-        raise CommandLineError(f"the currency of the session is not known: {error}") from None
+        raise CommandLineError(f"the currency of the session is unknown: {error}") from None
     currency = (state.get("shown") or {}).get("currency")
     return currency if isinstance(currency, str) else configuration.site.currency
 
 
 def _refusal(reply: dict[str, Any], amounts: _Amounts | None) -> str:
-    """Why the command was refused, with its amounts as people write them."""
+    """Describe why the command was refused, with formatted amounts."""
     import msgspec
 
     from controller.contract.refusals import AMOUNTS, Refusal
@@ -238,10 +238,10 @@ def _refusal(reply: dict[str, Any], amounts: _Amounts | None) -> str:
     return refusal.with_amounts(amounts.written).error()
 
 
-def _typed(
+def _unsigned(
     arguments: argparse.Namespace, fields: dict[str, Any], client: str, number: str
 ) -> bytes:
-    """A command in which name and role are typed."""
+    """Encode an unsigned command, whose name and role were typed."""
     import msgspec
 
     from controller.contract.orders import RECALL
@@ -252,15 +252,15 @@ def _typed(
         raise CommandLineError(
             "who gives the command? --key FILE signs it; unsigned: --by NAME and --role ROLE", 2
         )
-    who = {} if name == RECALL else {"by": arguments.by, "role": arguments.role}
-    return msgspec.json.encode({**fields, **who, "client": client, "id": number})
+    identity = {} if name == RECALL else {"by": arguments.by, "role": arguments.role}
+    return msgspec.json.encode({**fields, **identity, "client": client, "id": number})
 
 
-def _too_early(reply: dict[str, Any]) -> int | None:
-    """In how many seconds the daemon follows what is signed then; None: it does so now."""
+def _retry_delay(reply: dict[str, Any]) -> int | None:
+    """Return after how many seconds the daemon accepts newly signed commands; None: now."""
     refusal = reply.get("refusal") or {}
-    found = refusal.get("key") == "signed_before_start"
-    return int(refusal["fields"]["seconds"]) if found else None
+    is_early = refusal.get("key") == "signed_before_start"
+    return int(refusal["fields"]["seconds"]) if is_early else None
 
 
 def _signer(
@@ -270,7 +270,7 @@ def _signer(
     audience: str,
     client: str,
 ) -> Callable[[str], bytes]:
-    """How the person signs the command, with a number of its own."""
+    """Return a function that signs the command with the person's key and a unique number."""
     import time
 
     from controller.cli.people import passphrase
@@ -281,19 +281,19 @@ def _signer(
     if configuration.people is None or configuration.people.file is None:
         raise CommandLineError(f"{arguments.config}: a signed command needs [people] with `file`")
     if arguments.by is not None:
-        raise CommandLineError("--by: leave it out; the key says who it is", 2)
+        raise CommandLineError("--by: leave it out; the key identifies the person", 2)
     try:
         key = open_private_key(arguments.key, passphrase(arguments.passphrase_file))
-        people = read_unsigned(Path(configuration.people.file).read_bytes())  # checked by load
+        people = read_unsigned(Path(configuration.people.file).read_bytes())  # verified by load
     except (PrivateKeyError, PeopleError) as error:
         raise CommandLineError(str(error)) from None
     kid = thumbprint(spelled(key.verify_key.encode()))
     if kid not in people.owners:
-        raise CommandLineError(f"{arguments.key}: nobody is enrolled with this key ({kid})")
+        raise CommandLineError(f"{arguments.key}: no person is enrolled with this key ({kid})")
     person = people.owners[kid][0]
     held = {str(role): role for role in person.roles}
-    chosen = arguments.role or (person.roles[0] if len(person.roles) == 1 else None)
-    if chosen not in held:
+    role = arguments.role or (person.roles[0] if len(person.roles) == 1 else None)
+    if role not in held:
         raise CommandLineError(
             f"--role: {person.name} is enrolled as {', '.join(held)}; name one of them", 2
         )
@@ -304,10 +304,10 @@ def _signer(
             iss=person.id,
             aud=audience,
             iat=now,
-            exp=now + LIFE,
+            exp=now + VALID_SECONDS,
             jti=number,
             command=arguments.command,
-            role=held[chosen],
+            role=held[role],
             fields=fields,
             client=client,
         )
@@ -317,7 +317,7 @@ def _signer(
 
 
 def _field(text: str) -> tuple[str, str]:
-    """``FIELD=VALUE``."""
+    """Parse ``FIELD=VALUE``."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"{text!r}: write FIELD=VALUE, as reason=ball_out")
@@ -325,7 +325,7 @@ def _field(text: str) -> tuple[str, str]:
 
 
 def _value(text: str) -> Any:
-    """JSON where it can be read so, else the text."""
+    """Parse JSON if possible, else return the text."""
     import msgspec
 
     try:

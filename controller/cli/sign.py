@@ -1,4 +1,6 @@
-"""``novamas sign``: the meters of jackpots on the LED signs of a configuration, from MQTT alone."""
+"""``novamas sign``: shows jackpot meters on the LED signs of a configuration, connected by MQTT
+only.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Become the program of the signs, which knows nothing but MQTT. Raises
-    :class:`CommandLineError`.
-    """
+    """Replace this process by the program of the signs. Raises :class:`CommandLineError`."""
     import msgspec
 
     settings = msgspec.json.encode(sign_settings(arguments.config)).decode()
@@ -30,8 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def sign_settings(path: Path) -> dict[str, Any]:
-    """What the program is told. No secret is in it. It is a display like those of ``[web]``, and
-    has the same user at the broker.
+    """Return the settings of the program, without secrets. It uses the broker user of the displays
+    in ``[web]``.
     """
     import msgspec
 
@@ -40,9 +40,9 @@ def sign_settings(path: Path) -> dict[str, Any]:
     configuration = configuration_at(path)
     if not configuration.sign:
         raise CommandLineError(f"{path}: no sign is configured; add [[sign]]")
-    told = web_settings(path)
+    web = web_settings(path)
     return {
-        "site": told["site"],
-        "broker": told["broker"],
+        "site": web["site"],
+        "broker": web["broker"],
         "signs": [msgspec.to_builtins(sign) for sign in configuration.sign],
     }

@@ -1,5 +1,5 @@
-"""``novamas simulate``: runs a simulated device as a program of its own, because the controller
-knows no simulator.
+"""``novamas simulate``: runs a simulated device as a separate program, because the controller does
+not import simulators.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ KINDS = ("wheel", "shoe", "shuffler", "dice", "slot")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Everything is passed on; ``novamas simulate wheel --help`` lists the options."""
+    """KIND and options for the simulator; ``novamas simulate wheel --help`` lists them."""
     parser.add_argument(
         "kind",
         choices=KINDS,

@@ -1,5 +1,5 @@
-"""Listens to a device at the usual speeds, if at its own nothing of it is understood. Nothing is
-sent to it.
+"""Listens to a device at the usual speeds if none of its frames is valid at the configured one.
+Nothing is sent to the device.
 """
 
 from __future__ import annotations
@@ -13,99 +13,107 @@ import msgspec
 from devices.codec import Codec, RequestingCodec, feed
 from devices.links import LinkFailedError, open_link
 
-USUAL = (9600, 19200, 115200, 4800, 38400, 57600, 2400, 1200)
-"""Baud, the most usual first."""
-LISTEN = 3.0
-"""Seconds at each speed: a device that repeats itself does so twice a second, or once."""
-ENOUGH = 5
-"""Frames after which a speed is left."""
-LOOK = 0.1
-"""Seconds of one read."""
+USUAL_SPEEDS = (9600, 19200, 115200, 4800, 38400, 57600, 2400, 1200)
+"""Baud rates, the most common first."""
+LISTEN_SECONDS = 3.0
+"""Seconds at each speed: devices that send periodically do so once or twice a second."""
+ENOUGH_FRAMES = 5
+"""Frames after which a speed is accepted."""
+READ_SECONDS = 0.1
+"""Maximum seconds of one read."""
 SCHEMES = ("serial", "rfc2217")
-"""The links whose speed we set."""
+"""Link schemes whose speed this side sets."""
 
 
-class Heard(msgspec.Struct, frozen=True):
-    """What came at a speed."""
+class SpeedResult(msgspec.Struct, frozen=True):
+    """Result of listening at one speed."""
 
     baud: int
     bytes: int
     frames: int
     damaged: int
     damaged_since: int = 0
-    """Of the damaged frames, those after the first valid one. What came before it may be the end of
-    a frame that began before we listened, or bytes that the device sent at the speed of before.
+    """Damaged frames after the first valid one. Earlier ones may be the end of a frame that began
+    before, or bytes that were sent at the previous speed.
     """
     failed: str = ""
     """Why the link could not be read."""
 
     @property
     def fits(self) -> bool:
-        """Whether it is most likely the right one."""
-        enough = self.frames >= ENOUGH and self.frames > self.damaged_since
+        """True if this is probably the right speed."""
+        enough = self.frames >= ENOUGH_FRAMES and self.frames > self.damaged_since
         return enough or self.frames > self.damaged
 
     def __str__(self) -> str:
         if self.failed:
             return f"{self.baud} baud: {self.failed}"
         if not self.bytes:
-            return f"{self.baud} baud: nothing came"
+            return f"{self.baud} baud: no bytes"
         return f"{self.baud} baud: {self.frames} of {self.frames + self.damaged} frames"
 
 
 def why_not(url: str, codec: Codec) -> str | None:
-    """Why no other speed is tried. None: they can be."""
+    """Return why other speeds cannot be tried, or None."""
     scheme = urlsplit(url).scheme
     if scheme not in SCHEMES:
         return "the device server sets the speed" if scheme == "tcp" else "the link has no speed"
     if isinstance(codec, RequestingCodec) or any(every > 0 for every, _ in codec.polls()):
         return (
-            "the device speaks only when it is asked, and nothing is sent to it at a speed that "
+            "the device sends only when requested, and nothing is sent to it at a speed that "
             "may be wrong"
         )
     return None
 
 
 def at_speed(url: str, baud: int) -> str:
-    """The same address with another speed."""
-    begin, _, query = url.partition("?")
-    others = [each for each in query.split("&") if each and not each.startswith("baud=")]
-    return f"{begin}?{'&'.join([f'baud={baud}', *others])}"
+    """Return the address with another speed."""
+    target, _, query = url.partition("?")
+    others = [part for part in query.split("&") if part and not part.startswith("baud=")]
+    return f"{target}?{'&'.join([f'baud={baud}', *others])}"
 
 
 def speed_of(url: str) -> int:
-    """The speed of an address."""
-    return int(dict(parse_qsl(urlsplit(url).query)).get("baud", USUAL[0]))
+    """Return the speed of an address."""
+    return int(dict(parse_qsl(urlsplit(url).query)).get("baud", USUAL_SPEEDS[0]))
 
 
-def listened(
-    url: str, make: Callable[[], Codec], usual: Sequence[int], ended: Sequence[int]
-) -> Iterator[Heard]:
-    """What comes at each other speed, those of ``usual`` first, until ``ended`` has something."""
-    for baud in dict.fromkeys((*usual, *USUAL)):
-        if ended:
+def listen_at_speeds(
+    url: str, make: Callable[[], Codec], preferred: Sequence[int], stop_signals: Sequence[int]
+) -> Iterator[SpeedResult]:
+    """Listen at each other speed, those of ``preferred`` first, until ``stop_signals`` is not
+    empty.
+    """
+    for baud in dict.fromkeys((*preferred, *USUAL_SPEEDS)):
+        if stop_signals:
             return
         if baud != speed_of(url):
-            yield _listened_at(at_speed(url, baud), baud, make(), ended)
+            yield _listen(at_speed(url, baud), baud, make(), stop_signals)
 
 
-def _listened_at(url: str, baud: int, codec: Codec, ended: Sequence[int]) -> Heard:
-    size, until, failed, before = 0, time.monotonic() + LISTEN, "", 0
+def _listen(url: str, baud: int, codec: Codec, stop_signals: Sequence[int]) -> SpeedResult:
+    size, until, failed, damaged_before = 0, time.monotonic() + LISTEN_SECONDS, "", 0
     counters = codec.counters
     try:
         link = open_link(url)
         try:
-            while not ended and (now := time.monotonic()) < until and counters.frames < ENOUGH:
-                data = link.read(min(LOOK, until - now))
+            while (
+                not stop_signals
+                and (now := time.monotonic()) < until
+                and counters.frames < ENOUGH_FRAMES
+            ):
+                data = link.read(min(READ_SECONDS, until - now))
                 size += len(data)
-                for byte in data:  # one by one: the verdict must not depend on the size of a read
+                for byte in data:  # byte by byte, so that the result is independent of read sizes
                     feed(codec, bytes([byte]), time.monotonic())
                     if not counters.frames:
-                        before = counters.damaged
-                    if counters.frames == ENOUGH:
+                        damaged_before = counters.damaged
+                    if counters.frames == ENOUGH_FRAMES:
                         break
         finally:
             link.close()
     except LinkFailedError as error:
         failed = str(error)
-    return Heard(baud, size, counters.frames, counters.damaged, counters.damaged - before, failed)
+    return SpeedResult(
+        baud, size, counters.frames, counters.damaged, counters.damaged - damaged_before, failed
+    )

@@ -1,4 +1,4 @@
-"""``novamas support``: packs what support needs to know, without secrets, cards and names."""
+"""``novamas support``: packs what support needs, without secrets, cards and names."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="what to write; must not exist yet (default: novamas-support-TIME.tar.gz)",
+        help="file to write; must not exist yet (default: novamas-support-TIME.tar.gz)",
     )
     parser.add_argument(
         "--log",
         type=Path,
         metavar="FILE",
-        help="a file with the daemon's log (default: what systemd keeps of it)",
+        help="a file with the daemon's log (default: from the journal of systemd)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the bundle and list what is in it. A mistaken configuration is packed too."""
-    from controller.cli.doctor import LOOKS
+    """Write the bundle and list its files. An invalid configuration is packed too."""
+    from controller.cli.doctor import CHECKS
     from controller.doctor.bundle import bundle, pack
 
     name = time.strftime("novamas-support-%Y%m%dT%H%M%SZ", time.gmtime())
@@ -40,14 +40,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError(f"{target} already exists; not overwritten")
     if arguments.log is not None and not arguments.log.is_file():
         raise CommandLineError(f"{arguments.log}: no such file; --log names the daemon's log")
-    files = bundle(arguments.config, arguments.log, LOOKS)
+    files = bundle(arguments.config, arguments.log, CHECKS)
     pack(files, target, re.sub(r"\.tar\.gz\Z|\.tgz\Z", "", target.name))
-    print(f"{target}: look through it before you send it")
-    for each, text in files.items():
-        print(f"  {each:<20}{len(text.encode()):>10} bytes")
+    print(f"{target}: review it before you send it")
+    for name_in_bundle, text in files.items():
+        print(f"  {name_in_bundle:<20}{len(text.encode()):>10} bytes")
     if files["mistakes.txt"]:
         print(
-            f"novamas: {arguments.config} has mistakes; the machine was not looked at",
+            f"novamas: {arguments.config} has errors; the machine was not checked",
             file=sys.stderr,
         )
     return 0

@@ -1,5 +1,5 @@
-"""``novamas surveillance``: records everything that is said, from MQTT alone; and what reads that
-archive.
+"""``novamas surveillance``: runs the recorder of all messages, connected by MQTT only, or one of
+the programs that read its archive.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 PROGRAM = "subscribers.surveillance"
-PICTURES = "subscribers.video"
+VIDEO_PROGRAM = "subscribers.video"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Become the recorder, which knows nothing but MQTT, or what reads its archive. Raises
+    """Replace this process by the recorder, or by a program that reads its archive. Raises
     :class:`CommandLineError`.
     """
     name, options = str(arguments.config), list(arguments.options)
@@ -59,22 +59,22 @@ def run(arguments: argparse.Namespace) -> int:
         reject_misspelt_action("surveillance", name, ACTIONS)
         if options:
             raise CommandLineError(f"surveillance: no options after {name}", 2)
-        program, told = PROGRAM, [_told(arguments.config, settings_of)]
+        program, words = PROGRAM, [_settings_option(arguments.config, settings_of)]
     else:
         config = DEFAULT_CONFIG
         if options and not options[0].startswith("-"):
             config = Path(options.pop(0))
-        program, told = action.module, [name]
+        program, words = action.module, [name]
         if not {"-h", "--help"} & {*options}:
-            told.append(_told(config, action.settings))
+            words.append(_settings_option(config, action.settings))
     sys.stdout.flush()
     os.execv(  # noqa: S606 - no shell is wanted
-        sys.executable, [sys.executable, "-m", program, *told, *options]
+        sys.executable, [sys.executable, "-m", program, *words, *options]
     )
 
 
-def _told(path: Path, settings: Callable[[Configuration], dict[str, Any]]) -> str:
-    """The option with the settings of a configuration. No secret is in it."""
+def _settings_option(path: Path, settings: Callable[[Configuration], dict[str, Any]]) -> str:
+    """Return the option with the settings of a configuration, without secrets."""
     import msgspec
 
     configuration = configuration_at(path)
@@ -82,7 +82,7 @@ def _told(path: Path, settings: Callable[[Configuration], dict[str, Any]]) -> st
 
 
 def settings_of(configuration: Configuration) -> dict[str, Any]:
-    """What the recorder is told."""
+    """Return the settings of the recorder."""
     archive = configuration.archive
     return {
         "archive": place_of(configuration),
@@ -94,16 +94,16 @@ def settings_of(configuration: Configuration) -> dict[str, Any]:
         "listen": None if archive.listen is None else address(archive.listen),
         "keep_days": archive.keep_days,
         "log": configuration.log.format,
-        "bookmarks": [_bookmark(each, configuration) for each in configuration.bookmark],
+        "bookmarks": [_bookmark(bookmark, configuration) for bookmark in configuration.bookmark],
     }
 
 
 def _bookmark(bookmark: BookmarkConfig, configuration: Configuration) -> dict[str, Any]:
-    """What is told of a video system."""
+    """Return the settings of a video system."""
     import msgspec
 
-    given: dict[str, Any] = msgspec.to_builtins(bookmark)
-    credential = given.pop("secret_credential")
+    settings: dict[str, Any] = msgspec.to_builtins(bookmark)
+    credential = settings.pop("secret_credential")
     if credential is not None:
         directory = os.environ.get("CREDENTIALS_DIRECTORY")
         if directory is None:
@@ -111,38 +111,38 @@ def _bookmark(bookmark: BookmarkConfig, configuration: Configuration) -> dict[st
                 f"[[bookmark]] {bookmark.id}: secret_credential {credential!r}: no "
                 "LoadCredential= in the unit"
             )
-        given["secret_file"] = str(Path(directory, credential))
-    return {**given, "site": bookmark.site or configuration.site.id}
+        settings["secret_file"] = str(Path(directory, credential))
+    return {**settings, "site": bookmark.site or configuration.site.id}
 
 
 def pictures_settings(configuration: Configuration) -> dict[str, Any]:
-    """What is told to whoever cuts clips, or says how far bookmarks are."""
+    """Return the settings of the programs that cut clips or show the state of bookmarks."""
     return {
         **reading_settings(configuration),
         "video": video_settings(configuration),
-        "bookmarks": [each.id for each in configuration.bookmark],
+        "bookmarks": [bookmark.id for bookmark in configuration.bookmark],
     }
 
 
 def place_of(configuration: Configuration) -> str:
-    """The file of the archive, or the address of its database."""
+    """Return the file of the archive, or the address of its database."""
     return configuration.archive.database or configuration.archive.path
 
 
 def reading_settings(configuration: Configuration) -> dict[str, Any]:
-    """What is told to whoever only goes to the archive."""
+    """Return the settings of programs that only read the archive."""
     return {"archive": place_of(configuration), "site": configuration.site.id}
 
 
 def pruning_settings(configuration: Configuration) -> dict[str, Any]:
-    """The same, with what may be removed."""
+    """Return the settings of pruning: also which kinds may be removed."""
     archive = configuration.archive
     own = {"node": archive.node, "keep_days": archive.keep_days}
     return {**reading_settings(configuration), **own}
 
 
 def search_settings(configuration: Configuration) -> dict[str, Any]:
-    """What a search is told: also its suggestions, and the words of the decrees."""
+    """Return the settings of a search: also its suggestions, and the texts of the decrees."""
     return {
         **reading_settings(configuration),
         "tables": [table.id for table in configuration.table],
@@ -151,7 +151,9 @@ def search_settings(configuration: Configuration) -> dict[str, Any]:
 
 
 def _laws() -> str:
-    """A file in memory with the printed words of every rule, for the program that follows."""
+    """Return a path to an in-memory file with the printed text of every rule, inherited by the next
+    program.
+    """
     import msgspec
 
     from controller.rulebooks.numbered import numbered
@@ -163,11 +165,11 @@ def _laws() -> str:
 
 
 def cards_settings(configuration: Configuration) -> dict[str, Any]:
-    """What is told to whoever shows sealed cards: besides, where people and their keys are."""
+    """Return the settings for showing sealed cards: also the people and their keys."""
     pit = pit_settings(configuration)
     if pit is None:
         raise CommandLineError(
-            "surveillance cards: nobody can give a PIN; set `pin_keys` and `pepper_file` in [web]"
+            "surveillance cards: PINs are not enabled; set `pin_keys` and `pepper_file` in [web]"
         )
     return {
         "archive": place_of(configuration),
@@ -179,8 +181,8 @@ def cards_settings(configuration: Configuration) -> dict[str, Any]:
 
 
 def settling_settings(configuration: Configuration) -> dict[str, Any]:
-    """What is told to whoever settles: besides, where people and their keys are, if anywhere, and
-    which keys of daemons are named.
+    """Return the settings for settling findings: also the people and their keys, if configured, and
+    the daemons' keys.
     """
     archive = configuration.archive
     return {
@@ -189,42 +191,42 @@ def settling_settings(configuration: Configuration) -> dict[str, Any]:
         "state": configuration.web.path,
         "keys": {
             configuration.site.id: archive.keys,
-            **{each.id: each.keys for each in archive.site},
+            **{site.id: site.keys for site in archive.site},
         },
     }
 
 
 def _sites(configuration: Configuration) -> list[dict[str, Any]]:
-    """The site of the file, and the others."""
+    """Return the settings of the file's own site and of the others."""
     import msgspec
 
     from controller.configuration.settings import BrokerConfig
 
     own = broker_login(configuration.broker, configuration.archive, "archive")
-    keys = _believed(configuration.archive)
+    keys = _trusted_keys(configuration.archive)
     sites: list[dict[str, Any]] = [{"id": configuration.site.id, "broker": own, "keys": keys}]
-    for each in configuration.archive.site:
-        others = ("id", "keys", "standby_keys")
-        given = {k: v for k, v in msgspec.structs.asdict(each).items() if k not in others}
+    for site in configuration.archive.site:
+        excluded = ("id", "keys", "standby_keys")
+        fields = {k: v for k, v in msgspec.structs.asdict(site).items() if k not in excluded}
         login = broker_login(
-            BrokerConfig(**given), configuration.archive, f"archive.site {each.id}"
+            BrokerConfig(**fields), configuration.archive, f"archive.site {site.id}"
         )
-        sites.append({"id": each.id, "broker": login, "keys": _believed(each)})
+        sites.append({"id": site.id, "broker": login, "keys": _trusted_keys(site)})
     return sites
 
 
-def _believed(named: ArchiveConfig | ArchiveSite) -> dict[str, tuple[str, ...]]:
-    """By node the keys of its daemons: one, or those of a pair."""
-    of = (named.keys, named.standby_keys)
+def _trusted_keys(section: ArchiveConfig | ArchiveSite) -> dict[str, tuple[str, ...]]:
+    """Return the keys of the daemons, by node: one key, or those of a pair."""
+    both = (section.keys, section.standby_keys)
     return {
-        node: tuple(dict.fromkeys(keys[node] for keys in of if node in keys))
-        for node in (*of[0], *of[1])
+        node: tuple(dict.fromkeys(keys[node] for keys in both if node in keys))
+        for node in (*both[0], *both[1])
     }
 
 
 class Action(NamedTuple):
-    """What reads the archive: ``python -m MODULE NAME --settings=JSON OPTIONS``. ``settings``: what
-    it is told of a configuration.
+    """A program that reads the archive: ``python -m MODULE NAME --settings=JSON OPTIONS``.
+    ``settings`` derives its settings from a configuration.
     """
 
     help: str
@@ -237,17 +239,17 @@ ACTIONS: dict[str, Action] = {
         "write records to a file: Parquet, CSV, JSON lines", "subscribers.surveillance.export"
     ),
     "prune": Action(
-        "remove what is older than keep_days", "subscribers.surveillance.prune", pruning_settings
+        "remove records older than keep_days", "subscribers.surveillance.prune", pruning_settings
     ),
     "findings": Action("list what the recorder found wrong", "subscribers.surveillance.settle"),
     "settle": Action(
-        "say that a finding was looked into", "subscribers.surveillance.settle", settling_settings
+        "mark a finding as examined", "subscribers.surveillance.settle", settling_settings
     ),
-    "clip": Action("cut what shows a round from recordings", PICTURES, pictures_settings),
-    "subtitles": Action("write subtitles beside recordings", PICTURES, pictures_settings),
-    "bookmarks": Action("say how far each video system is", PICTURES, pictures_settings),
+    "clip": Action("cut a clip of a round from recordings", VIDEO_PROGRAM, pictures_settings),
+    "subtitles": Action("write subtitles beside recordings", VIDEO_PROGRAM, pictures_settings),
+    "bookmarks": Action("show the progress of each video system", VIDEO_PROGRAM, pictures_settings),
     "search": Action(
-        "find what was said of the tables", "subscribers.surveillance.search", search_settings
+        "find messages of the tables", "subscribers.surveillance.search", search_settings
     ),
     "cards": Action(
         "show the sealed cards of a round, and record who saw them",

@@ -1,4 +1,4 @@
-"""``novamas unseal``: opens what was sealed for surveillance."""
+"""``novamas unseal``: opens data sealed for surveillance."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import BinaryIO
 from controller.cli import CommandLineError
 from controller.cli.verdicts import public_key
 
-SQLITE, GZIP = b"SQLite format 3\0", b"\x1f\x8b"
+SQLITE_MAGIC, GZIP_MAGIC = b"SQLite format 3\0", b"\x1f\x8b"
 """The first bytes of a journal, and of a segment."""
 
-WORDS = {
+SIGNATURE_TEXTS = {
     "key_given": "signed with the key given",
     "unknown_key": "signed with an unknown key (give the daemon's key as --signer PUBLICKEY)",
-    "not_signed": "not signed (made by anybody, or by a release that did not sign)",
+    "not_signed": "not signed (made by anybody, or by an old release that did not sign)",
     "bad_signature": "with an invalid signature (they were changed)",
 }
-"""Who made a box, by the value of ``signed``: anybody can seal for surveillance, but only a daemon
-can sign with its key.
+"""Descriptions of the values of ``signed``: anybody can seal a box for surveillance, but only a
+daemon can sign with its key.
 """
 
 
@@ -52,8 +52,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one JSON line for each box, and who made them on stderr, with every box that could not
-    be opened.
+    """Print one JSON line for each box; on stderr, print who made them, and the boxes that could
+    not be opened.
 
     Returns 1 if a box could not be opened, or was not made by the daemon whose key was given.
     """
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         key = PrivateKey(read_key_file(arguments.key))
     except KeyFileError as error:
         raise CommandLineError(str(error)) from None
-    unopened, made = 0, Counter[str]()
+    unopened, counts = 0, Counter[str]()
     for where, body in _bodies(arguments.source or ["-"]):
         try:
             opened = open_sealed(body, key)
@@ -76,26 +76,30 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"novamas: {where}: {error}", file=sys.stderr)
             continue
         signed, signer = _made_by(body, arguments.signer)
-        made[signed] += 1
+        counts[signed] += 1
         print(
             msgspec.json.encode(
                 {**msgspec.structs.asdict(opened), "signed": signed, "signer": signer}
             ).decode(),
             flush=True,
         )
-    if made:
-        told = ", ".join(
-            f"{made[signed]} {words}" for signed, words in WORDS.items() if made[signed]
+    if counts:
+        summary = ", ".join(
+            f"{counts[signed]} {words}"
+            for signed, words in SIGNATURE_TEXTS.items()
+            if counts[signed]
         )
-        print(f"novamas: {made.total()} boxes: {told}", file=sys.stderr)
+        print(f"novamas: {counts.total()} boxes: {summary}", file=sys.stderr)
     others = (
-        made.total() - made["key_given"] if arguments.signer is not None else made["bad_signature"]
+        counts.total() - counts["key_given"]
+        if arguments.signer is not None
+        else counts["bad_signature"]
     )
     return 1 if unopened or others else 0
 
 
-def _made_by(body: bytes, known: str | None) -> tuple[str, str | None]:
-    """Who made a box: one of :data:`WORDS`, and the key that signed it."""
+def _made_by(body: bytes, expected: str | None) -> tuple[str, str | None]:
+    """Return who made a box: one of :data:`SIGNATURE_TEXTS`, and the key that signed it."""
     from controller.confidential.boxes import BadSignatureError, verified_signer
 
     try:
@@ -104,11 +108,11 @@ def _made_by(body: bytes, known: str | None) -> tuple[str, str | None]:
         return "bad_signature", None
     if signer is None:
         return "not_signed", None
-    return ("key_given" if signer == known else "unknown_key"), signer
+    return ("key_given" if signer == expected else "unknown_key"), signer
 
 
 def _bodies(sources: list[str]) -> Iterator[tuple[str, bytes]]:
-    """The sealed bodies in these sources, and where each one is."""
+    """Yield the sealed bodies in these sources, and where each one is."""
     for source in sources:
         if source == "-":
             yield from _messages("standard input", sys.stdin.buffer)
@@ -116,14 +120,14 @@ def _bodies(sources: list[str]) -> Iterator[tuple[str, bytes]]:
         path = Path(source)
         try:
             with path.open("rb") as file:
-                head = file.read(len(SQLITE))
-                if not head.startswith((SQLITE, GZIP)):
+                head = file.read(len(SQLITE_MAGIC))
+                if not head.startswith((SQLITE_MAGIC, GZIP_MAGIC)):
                     file.seek(0)
                     yield from _messages(source, file)
                     continue
         except OSError as error:
             raise CommandLineError(f"{path}: {error.strerror}") from None
-        yield from _entries(path, segment=head.startswith(GZIP))
+        yield from _entries(path, segment=head.startswith(GZIP_MAGIC))
 
 
 def _messages(source: str, lines: BinaryIO) -> Iterator[tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""How the commands that judge a journal report: a page on a terminal, or else a JSON object, and
+"""Output of the commands that verify a journal: a page on a terminal, or else a JSON object, and
 the exit status.
 """
 
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.cli.numbers import count
-from controller.cli.progress import in_colours
+from controller.cli.progress import use_colours
 
 if TYPE_CHECKING:
     from controller.proof.outcome import Outcome
     from controller.proof.verdict import Verdict
 
-STATUSES = "exit status: 0 it holds, 1 it does not hold, 2 wrong usage, 3 it could not be judged"
+STATUS_HELP = "exit status: 0 it holds, 1 it does not hold, 2 wrong usage, 3 it could not be judged"
 
 
 COLOURS: Mapping[tuple[str, ...], str] = {
@@ -28,11 +28,11 @@ COLOURS: Mapping[tuple[str, ...], str] = {
     ("COULD NOT BE JUDGED", "Not judged", "Missing", "Not proved"): "33",
     ("Also", "And "): "31",
 }
-"""How a line of the page begins -> its colour on a terminal."""
+"""Beginnings of a line on the page -> its colour on a terminal."""
 
 
 def public_key(text: str) -> str:
-    """A public Ed25519 key given on the command line."""
+    """Parse a public Ed25519 key."""
     key = text.lower()
     if len(key) != 64 or not set(key) <= set("0123456789abcdef"):
         raise argparse.ArgumentTypeError(
@@ -42,8 +42,8 @@ def public_key(text: str) -> str:
 
 
 def add_journal(parser: argparse.ArgumentParser) -> None:
-    """The arguments ``JOURNAL``, ``--key K``, ``--json``, ``--text`` and ``--jobs N``."""
-    parser.epilog = STATUSES
+    """Add the arguments ``JOURNAL``, ``--key K``, ``--json``, ``--text`` and ``--jobs N``."""
+    parser.epilog = STATUS_HELP
     parser.add_argument(
         "journal", type=Path, metavar="JOURNAL", help="the SQLite file; a daemon may be using it"
     )
@@ -57,7 +57,7 @@ def add_journal(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--json",
         action="store_true",
-        help="the verdict as one JSON object, on a terminal too; anywhere else it is one anyway",
+        help="the verdict as one JSON object on a terminal too; elsewhere this is the default",
     )
     form.add_argument(
         "--text", action="store_true", help="the verdict as a page of text, also in a pipe or file"
@@ -73,18 +73,18 @@ def add_journal(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def on_a_page(given: argparse.Namespace) -> bool:
-    """Whether the verdict is for a person: on a terminal, unless the command line says otherwise.
-    Otherwise it is one JSON object.
+def wants_page(arguments: argparse.Namespace) -> bool:
+    """True if the verdict is printed for a person: by default on a terminal. Otherwise it is one
+    JSON object.
     """
-    return given.text or (sys.stdout.isatty() and not given.json)
+    return arguments.text or (sys.stdout.isatty() and not arguments.json)
 
 
 def conclude(outcome: Outcome, lines: list[str]) -> int:
-    """Print the page or the object, on a terminal in colours. Returns the exit status of the
+    """Print the page or the object, in colours on a terminal. Returns the exit status of the
     verdict, even if the output could not be written.
     """
-    coloured = in_colours(sys.stdout)
+    coloured = use_colours(sys.stdout)
     try:
         print(
             "\n".join(_coloured(line) if coloured else line for line in map(_printable, lines)),
@@ -101,8 +101,10 @@ def conclude(outcome: Outcome, lines: list[str]) -> int:
 
 
 def _coloured(line: str) -> str:
-    """A line of the page: what it says of the journal in the colour of its verdict."""
-    colour = next((each for words, each in COLOURS.items() if line.startswith(words)), None)
+    """Colour a line of the page by its beginning."""
+    colour = next(
+        (colour_of for words, colour_of in COLOURS.items() if line.startswith(words)), None
+    )
     return line if colour is None else f"\033[{colour}m{line}\033[0m"
 
 
@@ -112,7 +114,7 @@ def share(part: int, whole: int) -> str:
 
 
 def proof(verdict: Verdict) -> list[str]:
-    """How much is signed, by whom, and what to do about the rest."""
+    """Describe how much is signed, by whom, and what to do about the rest."""
     if not verdict.entries:
         return []
     if not verdict.trusted:
@@ -140,30 +142,30 @@ def proof(verdict: Verdict) -> list[str]:
     )
 
 
-def lacks(verdict: Verdict) -> list[str]:
-    """What is missing or could not be read."""
+def missing_parts(verdict: Verdict) -> list[str]:
+    """Describe what is missing or could not be read."""
     return [
-        *(f"Not judged: {each}" for each in verdict.unread),
+        *(f"Not judged: {reason}" for reason in verdict.unread),
         *(
-            f"Missing: entries {span.first} to {span.last}. The journal does not say that they "
-            "were removed because their time was over: put their sealed days back, or ask who "
-            "removed them."
+            f"Missing: entries {span.first} to {span.last}. No entry of the journal records their "
+            "removal at the end of their term: put their sealed days back, or ask who removed "
+            "them."
             for span in verdict.missing
         ),
     ]
 
 
 def witness_wanted(verdict: Verdict, journal: Path) -> list[str]:
-    """What no inspection of the journal alone can find, and how to find it."""
+    """Describe what an inspection of the journal alone cannot find, and how to find it."""
     if not verdict.entries:
         return []
     topics = f"novamas{'-sim' if verdict.simulated else ''}/v1/{verdict.site or 'SITE'}"
     return [
         "",
         *_wrapped(
-            "Whoever holds the signing key can change names, dates and results, swap entries or "
-            "drop the last ones, and sign again. Only a witness can find that: a subscriber on "
-            "another machine that keeps what it hears:"
+            "Anyone with the signing key can change names, dates and results, swap entries or "
+            "drop the last ones, and sign again. Only a witness can detect that: a subscriber on "
+            "another machine that stores what it receives:"
         ),
         (
             f"  mosquitto_sub -h BROKER -i witness -c -q 1 -t '{topics}/+/event' "
@@ -178,5 +180,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _printable(line: str) -> str:
-    """The line with control characters escaped: a foreign file must not move the cursor."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in line)
+    """Escape control characters: a file from elsewhere must not move the cursor."""
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in line
+    )

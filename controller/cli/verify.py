@@ -12,10 +12,10 @@ from controller.cli.progress import Percent
 from controller.cli.verdicts import (
     add_journal,
     conclude,
-    lacks,
-    on_a_page,
+    missing_parts,
     proof,
     share,
+    wants_page,
     witness_wanted,
 )
 
@@ -69,7 +69,7 @@ def run(given: argparse.Namespace) -> int:
         verdict.unread.append(unheard)
     return conclude(
         verdict.outcome,
-        _page(verdict, given.journal, given.witness) if on_a_page(given) else [as_json(verdict)],
+        _page(verdict, given.journal, given.witness) if wants_page(given) else [as_json(verdict)],
     )
 
 
@@ -129,7 +129,7 @@ def headline(verdict: Verdict) -> list[str]:
         lines = [f"DOES NOT HOLD. First: {first.what}", f"               in {first.source}"]
         lines += [f"Also: {problem.what}" for problem in verdict.problems[1:]]
         lines += [f"And {verdict.more} more."] if verdict.more else []
-        return [*lines, *lacks(verdict)]
+        return [*lines, *missing_parts(verdict)]
     covered = (
         f"{verdict.proved} of {verdict.entries} entries ({share(verdict.proved, verdict.entries)})"
     )
@@ -159,6 +159,6 @@ def headline(verdict: Verdict) -> list[str]:
     told = f"; {covered} are proved" if verdict.trusted else ""
     return [
         f"COULD NOT BE JUDGED: nothing speaks against it, and not all is there to prove it{told}.",
-        *lacks(verdict),
+        *missing_parts(verdict),
         *proof(verdict),
     ]

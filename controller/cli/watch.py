@@ -1,4 +1,6 @@
-"""``novamas watch``: shows the tables of a configuration on the terminal, from MQTT alone."""
+"""``novamas watch``: shows the tables of a configuration on the terminal, connected by MQTT
+only.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +19,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--table", action="append", metavar="TABLE", help="a table; may be repeated (default: all)"
     )
-    parser.add_argument(
-        "--username", metavar="USER", help="the broker's user, where it is not the daemon's"
-    )
+    parser.add_argument("--username", metavar="USER", help="the broker's user, if not the daemon's")
     parser.add_argument(
         "--password-file", metavar="FILE", help="the file with that user's password"
     )
     parser.add_argument(
-        "--cert-file", metavar="FILE", help="our certificate, where it is not the daemon's"
+        "--cert-file", metavar="FILE", help="client certificate, if not the daemon's"
     )
     parser.add_argument("--key-file", metavar="FILE", help="the private key of that certificate")
     parser.add_argument(
-        "--language", metavar="LANGUAGE", help="language of the picture (default: of each decree)"
+        "--language", metavar="LANGUAGE", help="language of the display (default: of each decree)"
     )
     parser.add_argument("--json", action="store_true", help="print events as JSON lines")
     parser.add_argument(
@@ -37,14 +37,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Become the display, which knows nothing but MQTT. Raises :class:`CommandLineError`."""
+    """Replace this process by the display. Raises :class:`CommandLineError`."""
     words = display_words(arguments)
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "subscribers.terminal.display", *words])  # noqa: S606 - no shell is wanted
 
 
 def display_words(arguments: argparse.Namespace) -> list[str]:
-    """The command line of the display. No secret is in it."""
+    """Return the command line of the display, without secrets."""
     from controller.broker.login import BrokerUnusableError, password_path
     from devices.suggestions import unknown_word
 
@@ -57,22 +57,22 @@ def display_words(arguments: argparse.Namespace) -> list[str]:
     if len({tables[name] for name in chosen}) > 1:
         if arguments.table:
             raise CommandLineError(
-                "simulated tables have topics of their own: watch them apart from the others", 2
+                "simulated tables have separate topics: watch them in a separate command", 2
             )
         chosen = [name for name in chosen if not tables[name]]
     broker = configuration.broker
     address = urlsplit(broker.url)
     scheme = "mqtt" if address.scheme == "embedded" else address.scheme
-    given = {
+    login = {
         "username": broker.username,
         "ca_file": broker.ca_file,
         "cert_file": broker.cert_file,
         "key_file": broker.key_file,
     }
     if arguments.username is not None:
-        given |= {"username": arguments.username, "password_file": arguments.password_file}
+        login |= {"username": arguments.username, "password_file": arguments.password_file}
     elif arguments.password_file is not None:
-        raise CommandLineError("--password-file is of --username USER", 2)
+        raise CommandLineError("--password-file requires --username USER", 2)
     else:
         try:
             path = password_path(broker)
@@ -80,16 +80,18 @@ def display_words(arguments: argparse.Namespace) -> list[str]:
             raise CommandLineError(
                 f"{error}; give --username and --password-file of a display"
             ) from None
-        given["password_file"] = None if path is None else str(path)
+        login["password_file"] = None if path is None else str(path)
     if arguments.cert_file is not None or arguments.key_file is not None:
-        given |= {"cert_file": arguments.cert_file, "key_file": arguments.key_file}
+        login |= {"cert_file": arguments.cert_file, "key_file": arguments.key_file}
     words = [f"--broker={scheme}://{address.netloc}", f"--site={configuration.site.id}"]
     words += [f"--table={name}" for name in chosen]
     simulated = tables[chosen[0]]
     words += [
-        f"--jackpot={each.id}" for each in configuration.jackpot if each.simulated == simulated
+        f"--jackpot={jackpot.id}"
+        for jackpot in configuration.jackpot
+        if jackpot.simulated == simulated
     ]
-    words += [f"--{key.replace('_', '-')}={value}" for key, value in given.items() if value]
+    words += [f"--{key.replace('_', '-')}={value}" for key, value in login.items() if value]
     words += [
         f"--{key}={value}"
         for key in ("language", "rounds")

@@ -1,4 +1,6 @@
-"""``novamas web``: the displays of a configuration in the browser, from MQTT alone."""
+"""``novamas web``: serves the displays of a configuration in the browser, connected by MQTT
+only.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """[CONFIG] [--listen HOST:PORT] ..."""
     config_argument(parser, ", or one with [site], [broker], the tables and [web]")
     parser.add_argument(
-        "--listen", metavar="HOST:PORT", help="in place of `listen` of [web]; port 0: a free one"
+        "--listen", metavar="HOST:PORT", help="overrides `listen` of [web]; port 0: a free one"
     )
     parser.add_argument(
         "--archive",
@@ -37,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Become the web server, which knows nothing but MQTT. Raises :class:`CommandLineError`."""
+    """Replace this process by the web server. Raises :class:`CommandLineError`."""
     import msgspec
 
     told = web_settings(arguments.config, arguments.listen)
@@ -53,12 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def web_settings(path: Path, listen: str | None = None) -> dict[str, Any]:
-    """What the server is told. No secret is in it."""
+    """Return the settings of the server, without secrets."""
     return settings_of(configuration_at(path), listen)
 
 
 def settings_of(configuration: Configuration, listen: str | None = None) -> dict[str, Any]:
-    """The same, of a configuration that was read."""
+    """Return the settings of the server from a loaded configuration, without secrets."""
     web = configuration.web
     host, port = address(listen or web.listen)
     return {
@@ -66,7 +68,7 @@ def settings_of(configuration: Configuration, listen: str | None = None) -> dict
         "broker": broker_login(configuration.broker, web, "web"),
         "tables": [{"id": table.id, "simulated": table.simulated} for table in configuration.table],
         "jackpots": [
-            {"id": each.id, "simulated": each.simulated} for each in configuration.jackpot
+            {"id": jackpot.id, "simulated": jackpot.simulated} for jackpot in configuration.jackpot
         ],
         "host": host,
         "port": port,
@@ -91,23 +93,23 @@ def settings_of(configuration: Configuration, listen: str | None = None) -> dict
 
 
 def _archive(configuration: Configuration) -> str | None:
-    """The archive of surveillance that this machine has, or the address of its database."""
+    """Return the surveillance archive, if it is on this machine, or the address of its database."""
     archive = configuration.archive
     return archive.database or (archive.path if Path(archive.path).exists() else None)
 
 
 def video_settings(configuration: Configuration) -> dict[str, Any] | None:
-    """Where recordings lie; None: nowhere."""
+    """Return the settings of camera recordings, or None."""
     import msgspec
 
     if configuration.video.folder is None:
         return None
-    told: dict[str, Any] = msgspec.to_builtins(configuration.video)
-    return told
+    settings: dict[str, Any] = msgspec.to_builtins(configuration.video)
+    return settings
 
 
 def pit_settings(configuration: Configuration) -> dict[str, Any] | None:
-    """What the console is told; None: there is none."""
+    """Return the settings of the console, or None."""
     web, people = configuration.web, configuration.people
     if web.pin_keys is None:
         return None
@@ -125,7 +127,7 @@ def pit_settings(configuration: Configuration) -> dict[str, Any] | None:
 
 
 def pepper_path(web: WebConfig) -> Path:
-    """The file of the console's pepper."""
+    """Return the file of the console's pepper."""
     if web.pepper_file is not None:
         return Path(web.pepper_file)
     if web.pepper_credential is None:
@@ -139,7 +141,7 @@ def pepper_path(web: WebConfig) -> Path:
 
 
 def write_laws(folder: Path) -> Path:
-    """The printed words of every rule, for the console to show beside an article."""
+    """Write the printed text of every rule, which the console shows beside an article."""
     import msgspec
 
     from controller.rulebooks.numbered import numbered
@@ -155,7 +157,7 @@ def write_laws(folder: Path) -> Path:
 
 
 def address(text: str, key: str = "listen") -> tuple[str, int]:
-    """``host:port``; an IPv6 address in brackets. Raises :class:`CommandLineError`."""
+    """Parse ``host:port``, an IPv6 address in brackets. Raises :class:`CommandLineError`."""
     from controller.configuration.listening import address as read
 
     try:
@@ -167,8 +169,8 @@ def address(text: str, key: str = "listen") -> tuple[str, int]:
 def broker_login(
     broker: BrokerConfig, own: WebConfig | CarrouselConfig | ArchiveConfig, section: str
 ) -> dict[str, Any]:
-    """How a program beside the daemon gets into the broker: as the daemon, or with the user that
-    its ``section`` of the configuration gives it.
+    """Return how a program beside the daemon logs in to the broker: as the daemon, or as the user
+    in its ``section`` of the configuration.
     """
     import msgspec
 

@@ -1,4 +1,4 @@
-"""``novamas wheel``: how wheels and shoes behave, from the archive of surveillance alone."""
+"""``novamas wheel``: reports statistics of wheels and shoes from a surveillance archive."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Become the program, which knows nothing but the archive."""
+    """Replace this process by the statistics program."""
     options = [f"--archive={arguments.archive}"]
     options += [] if arguments.since is None else [f"--since={arguments.since}"]
     options += ["--json"] if arguments.json else []

@@ -254,7 +254,7 @@ def test_a_table_with_an_open_session_waits(
     told = capsys.readouterr().out.splitlines()
     assert told == [
         "r2: changed (game)",
-        "r1: not touched: its session is open: close the session, then reload again",
+        "r1: unchanged: its session is open: close the session, then reload again",
     ]
     assert floor.state("r1")["status"] == "open"
     until("another game", lambda: floor.state("r2")["game"] == "roulette-american", floor.log)
@@ -263,7 +263,7 @@ def test_a_table_with_an_open_session_waits(
     assert main(["reload", str(floor.daemon.file)]) == 0
     assert capsys.readouterr().out == "r1: changed (device wheel: stale_after)\n"
     assert main(["reload", str(floor.daemon.file)]) == 0
-    assert capsys.readouterr().out == "ok: the daemon runs by this file already\n"
+    assert capsys.readouterr().out == "ok: the daemon already uses this file\n"
     assert floor.daemon.stop() == 0
     for each in ("r1", "r2"):
         assert_contiguous(floor.heard, each)

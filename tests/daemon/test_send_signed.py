@@ -159,4 +159,4 @@ def test_a_stranger_sends_nothing(floor: Floor, capsys: pytest.CaptureFixture[st
     private_key.make_private_key(floor.folder / "stranger", PASSPHRASE, *LEAST)
     status, reply, told = send(floor, "stranger", capsys, "bets.open")
     assert (status, reply) == (1, None)
-    assert "nobody is enrolled with this key" in told
+    assert "no person is enrolled with this key" in told

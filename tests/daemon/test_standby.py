@@ -16,7 +16,7 @@ import nats as nats_client
 import pytest
 
 from controller.cli import main
-from controller.cli.reload import WAITS
+from controller.cli.reload import WAITING_NOTE
 from controller.configuration.file import load
 from controller.doctor.standby import look
 from controller.journal.reader import JournalReader
@@ -305,7 +305,7 @@ def test_one_that_waits_takes_its_configuration_over(
     told = ending.enter_context(Manager(tmp_path / "notify"))
     north.start(NOTIFY_SOCKET=str(told.place))
     north.until_logged("another daemon has the lease")
-    waits = f"{WAITS}\n"
+    waits = f"{WAITING_NOTE}\n"
 
     for each in (south, north):
         text = each.file.read_text().replace("roulette-french", "roulette-american")
@@ -315,7 +315,7 @@ def test_one_that_waits_takes_its_configuration_over(
     assert capsys.readouterr().out == changed + changed + waits
     assert "RELOADING=1" in told.until("STATUS=waits: south has the tables, term 2")
     assert main(["reload", str(north.file)]) == 0
-    assert capsys.readouterr().out == f"ok: the daemon runs by this file already\n{waits}"
+    assert capsys.readouterr().out == f"ok: the daemon already uses this file\n{waits}"
     good = north.file.read_text()
     north.file.write_text(good.replace("keepalive = 2", "keepalive = 3"))
     assert main(["reload", str(north.file)]) == 1
@@ -344,7 +344,7 @@ def test_one_that_waits_takes_its_configuration_over(
     assert opened(heard) == again["next_session"]
     north.file.write_text(good)
     assert main(["reload", str(north.file)]) == 0
-    assert capsys.readouterr().out == "ok: the daemon runs by this file already\n"
+    assert capsys.readouterr().out == "ok: the daemon already uses this file\n"
     assert north.stop() == 0
     holds(north, capsys)
     holds(south, capsys)

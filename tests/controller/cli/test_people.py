@@ -64,7 +64,7 @@ def test_a_person_gets_a_table(
     assert main([*asked, "--role", "inspector"]) == 0
     drawn = capsys.readouterr().out
     assert "round.void" in drawn
-    assert "default: no decree" in drawn
+    assert "default, not by decree" in drawn
 
 
 @for_each(
@@ -226,7 +226,7 @@ def test_who_is_enrolled(
     line = json.loads(told.out)
     assert (line["id"], line["keys"][0]["kid"]) == ("m-lasa", public("lasa").id)
     assert main(listing) == 0
-    assert "the signature was not looked at" in capsys.readouterr().err
+    assert "the signature was not verified" in capsys.readouterr().err
     assert main([*listing, "--signer", public("lasa").x]) == 1
     assert "not with the site's" in capsys.readouterr().err
     assert main([*listing, "--signer", "abc"]) == 2

@@ -104,7 +104,7 @@ def test_the_right_speed_is_said_for_every_driver_that_needs_no_request(
     assert status == 1
     assert re.search(r"novamas: \S+: \d+ bytes but no valid frame; check the baud rate", told)
     if asks(name):
-        assert "no other speed is tried: the device speaks only when it is asked" in told
+        assert "no other speed is tried: the device sends only when requested" in told
         return
     found = re.search(rf"{usual} baud: (\d+) of (\d+) frames", told)
     assert found
@@ -148,7 +148,7 @@ def test_what_was_sent_at_the_speed_of_before_does_not_hide_the_right_one(
 def test_a_wrong_driver_is_not_blamed_on_the_speed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(speeds, "LISTEN", 1.0)
+    monkeypatch.setattr(speeds, "LISTEN_SECONDS", 1.0)
     device = Device(9600, b"$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M\r\n")
     url = f"serial://{device.path}?baud=9600"
     try:
@@ -157,7 +157,7 @@ def test_a_wrong_driver_is_not_blamed_on_the_speed(
     finally:
         device.close()
     told = capsys.readouterr().err
-    assert "no usual speed gives frames: check the driver, parity and the wiring" in told
+    assert "no frames at any usual speed: check the driver, parity and the wiring" in told
 
 
 def test_a_device_server_has_its_own_speed() -> None:

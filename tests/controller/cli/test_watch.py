@@ -48,7 +48,7 @@ def test_all_real_tables_or_those_that_are_named(tmp_path: Path) -> None:
         "--simulated",
         "--json",
     ]
-    with pytest.raises(CommandLineError, match="watch them apart"):
+    with pytest.raises(CommandLineError, match="watch them in a separate"):
         words(file, "--table", "r1", "--table", "r3")
     with pytest.raises(CommandLineError, match="r1"):
         words(file, "--table", "r4")
@@ -61,7 +61,7 @@ def test_files_are_named_and_no_secret_is(tmp_path: Path) -> None:
     assert words(file)[-2:] == ["--username=pit", f"--password-file={secret}"]
     other = words(file, "--username", "display", "--password-file", "mine", "--language", "eu")
     assert other[-3:] == ["--username=display", "--password-file=mine", "--language=eu"]
-    with pytest.raises(CommandLineError, match="is of --username"):
+    with pytest.raises(CommandLineError, match="requires --username"):
         words(file, "--password-file", "mine")
     assert not any("of this test alone" in word for word in words(file) + other)
 

@@ -273,7 +273,7 @@ async def test_what_only_a_witness_can_find_is_said_with_the_commands(
     await evening(path)
     for command in ("verify", "audit"):
         told = run(capsys, command, str(path))[1]
-        assert "Only a witness can find" in told
+        assert "Only a witness can detect" in told
         assert (
             "-t 'novamas/v1/palma/+/event' -t 'novamas/v1/palma/node/+/checkpoint' >> archive.jsonl"
             in told
