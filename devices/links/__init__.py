@@ -1,5 +1,4 @@
-"""Links: everything that reads from or writes to a device. An address opens a link; its scheme
-selects the module.
+"""Links: the connections to devices. An address opens a link; its scheme selects the module.
 
 =============  ============================================  ==============================
 Scheme         Address                                       Link
@@ -54,42 +53,40 @@ SCHEME_MODULES = {
 
 
 NETWORK_SCHEMES = ("tcp", "rfc2217", "mqtt")
-"""The schemes of devices that any machine of the network reaches."""
+"""Schemes of devices that any machine on the network can reach."""
 
 
 class _Scheme(Protocol):
     def check(self, address: Address) -> None:
-        """Raises ``ValueError`` if the address is invalid."""
+        """Raise ``ValueError`` if the address is invalid."""
         ...
 
     def connect(self, address: Address) -> Link:
-        """Raises :class:`LinkFailedError`."""
+        """Open the link. Raises :class:`LinkFailedError`."""
         ...
 
 
 def open_link(url: str) -> Link:
-    """Open the link at that address. Raises :class:`LinkFailedError`, also for an invalid
-    address.
-    """
+    """Open the link of an address. Raises :class:`LinkFailedError`, also for an invalid address."""
     try:
         scheme, address = _find(url)
     except ValueError as error:
         raise LinkFailedError(f"{url}: {error}") from None
     try:
         return scheme.connect(address)
-    except LINE_ERRORS as error:  # as when an adapter is pulled out meanwhile
+    except LINE_ERRORS as error:  # for example, an adapter is unplugged meanwhile
         raise LinkFailedError(f"{url}: {error}") from error
 
 
 def check_link(url: str) -> str | None:
-    """What is wrong with an address, or None. Opens nothing and does not check that the port
+    """Return what is wrong with an address, or None. Opens nothing and does not check that the port
     exists.
     """
     return "; ".join(link_mistakes(url)) or None
 
 
 def link_mistakes(url: str) -> tuple[str, ...]:
-    """The same, one by one."""
+    """Return the errors of an address one by one, as :func:`check_link` does in one text."""
     try:
         _find(url)
     except InvalidOptionsError as error:
@@ -100,7 +97,7 @@ def link_mistakes(url: str) -> tuple[str, ...]:
 
 
 def _find(url: str) -> tuple[_Scheme, Address]:
-    """The module of an address, and the checked address. Raises ``ValueError``."""
+    """Return the module of an address, and the checked address. Raises ``ValueError``."""
     address = parse_address(url)
     if address.scheme not in SCHEME_MODULES:
         raise ValueError(

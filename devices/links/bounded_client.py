@@ -1,5 +1,5 @@
-"""The MQTT library's client: one that handles at once what has arrived, and one with a limit on the
-size of packets besides.
+"""MQTT clients on top of paho: one that handles all received packets at once, and one that also
+limits the size of packets.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import MQTTErrorCode
 
 MAX_PACKET_BYTES = 65_536
-"""Bytes of a packet. An MQTT 5 broker is asked not to send larger ones; any that arrive are
+"""Maximum packet size. An MQTT 5 broker is asked not to send larger packets; any that arrive are
 truncated.
 """
 
 RECEIVE_BYTES = 4096
-"""Bytes received at a time. All packets in them are handled before anything else, so they are
-few.
+"""Bytes received with one system call. All packets in them are handled before anything else, so the
+number is small.
 """
 
 
 class BufferedClient(paho.Client):
-    """A client that handles all packets that came with one receive, not one in each turn of the
-    event loop.
+    """A client that handles all packets of one receive, instead of one per iteration of the event
+    loop.
     """
 
     _received: bytes = b""
-    """What was received and not yet read. The library asks for a packet in three pieces, each of
+    """Received bytes that were not yet read. The library reads a packet in three pieces, each of
     which would be a system call.
     """
     _read = 0
 
-    def loop_read(self, max_packets: int = 1) -> MQTTErrorCode:  # noqa: ARG002 - the library's own
+    def loop_read(self, max_packets: int = 1) -> MQTTErrorCode:  # noqa: ARG002 - the library's signature
         """Read all packets that have arrived with one receive."""
         while True:
             rc = super().loop_read()
@@ -48,20 +48,19 @@ class BufferedClient(paho.Client):
 
 
 class BoundedClient(BufferedClient):
-    """A client whose connection and memory survive any message. ``thrown_away`` is called for each
-    message that cannot be read.
+    """A client that survives any message with bounded memory. ``thrown_away`` is called for each
+    message that cannot be parsed.
     """
 
     thrown_away: Callable[[], None] = staticmethod(lambda: None)
 
     def _sock_recv(self, bufsize: int) -> bytes:
-        # Keep only the beginning of an oversized packet: enough to acknowledge it and to see its
-        # size.
+        # keep only the beginning of an oversized packet: enough to acknowledge it and see its size
         del self._in_packet["packet"][MAX_PACKET_BYTES:]
         return super()._sock_recv(bufsize)
 
     def _handle_publish(self) -> MQTTErrorCode:
-        # The library rejects some packets that the broker accepted, such as a text with U+FEFF.
+        # the library rejects some packets that the broker accepted, such as text with U+FEFF
         try:
             return super()._handle_publish()
         except Exception:
@@ -69,7 +68,6 @@ class BoundedClient(BufferedClient):
             if not self._in_packet["command"] & 0b0110:
                 return MQTTErrorCode.MQTT_ERR_SUCCESS
             packet = self._in_packet["packet"]
-            # Skip the topic and acknowledge the message; otherwise the broker would send it again
-            # and again.
+            # skip the topic and acknowledge the message, or the broker would keep resending it
             after = 2 + int.from_bytes(packet[:2], "big")
             return self._send_puback(int.from_bytes(packet[after : after + 2], "big"))

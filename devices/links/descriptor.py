@@ -1,7 +1,7 @@
-"""Links whose bytes come on a descriptor: what a serial port and a socket have in common.
+"""Base class of links that read a file descriptor: serial ports and sockets.
 
-They need no thread. The event loop waits for the descriptor, and neither :meth:`read` with a
-timeout of 0 nor :meth:`send` ever waits.
+They need no thread. The event loop waits for the descriptor, and neither
+:meth:`DescriptorLink.read` with a timeout of 0 nor :meth:`DescriptorLink.send` ever blocks.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from abc import ABC, abstractmethod
 from devices.links.link import WRITE_TIMEOUT_SECONDS, LinkFailedError
 
 MAX_READ_BYTES = 4096
-"""Bytes read at once, so that a flood leaves time for the other devices."""
+"""Maximum bytes per read, so that a flood leaves time for the other devices."""
 
 
 class DescriptorLink(ABC):
-    """``fd``: an open descriptor that does not block."""
+    """A link on ``fd``, an open non-blocking descriptor."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self.drained = True
-        """Whether the last read took all that was there."""
+        """Whether the last read emptied the descriptor."""
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(fd, select.POLLIN)
         self._writable.register(fd, select.POLLOUT)
@@ -35,7 +35,7 @@ class DescriptorLink(ABC):
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
         try:
-            # asked first: an empty read of a port that is ready means that it has hung up
+            # poll first: an empty read from a ready port means that it has hung up
             if not self._readable.poll(timeout * 1000):
                 self.drained = True
                 return b""
@@ -50,14 +50,14 @@ class DescriptorLink(ABC):
         return data
 
     def hung_up(self) -> bool:
-        """Whether the other end of the descriptor is gone."""
+        """Return whether the other end of the descriptor is gone."""
         return any(
             events & (select.POLLHUP | select.POLLERR | select.POLLNVAL)
             for _, events in self._readable.poll(0)
         )
 
     def send(self, data: bytes) -> int:
-        """Send what is accepted at once, and return how many bytes that were. Raises
+        """Send what is accepted without waiting; return the number of bytes. Raises
         :class:`LinkFailedError`.
         """
         try:
@@ -85,14 +85,14 @@ class DescriptorLink(ABC):
 
     @abstractmethod
     def timed_out(self) -> LinkFailedError:
-        """Drop what was not accepted in time: half a command must not be sent before the next one.
-        Returns what to raise.
+        """Drop bytes that were not accepted in time, so that half a command is not sent before the
+        next one. Return the exception to raise.
         """
 
     @abstractmethod
     def unreadable(self, error: OSError | None) -> LinkFailedError:
-        """Why nothing can be read. None: the other end has closed the link."""
+        """Return the exception for a failed read. ``error`` None: the other end closed the link."""
 
     @abstractmethod
     def unwritable(self, error: OSError) -> LinkFailedError:
-        """Why nothing can be written."""
+        """Return the exception for a failed write."""

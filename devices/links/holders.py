@@ -1,8 +1,8 @@
-"""Who else has a serial port open. Of two programs that read one port, each gets a part of what the
-device sends, and neither can tell that the rest is missing.
+"""Finds the other programs that have a serial port open. If two programs read one port, each gets a
+part of the device's data, and neither can notice that the rest is missing.
 
-Two things show another program: the processes of this machine, as far as we may see them (only root
-sees those of other users), and the lock files that many programs for serial ports write.
+There are two sources: the processes of this machine, as far as they are visible (only root sees
+those of other users), and the lock files that many programs for serial ports write.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from devices.links.line import PTY_MAJORS
 PROC = Path("/proc")
 LOCK_FOLDER = Path("/var/lock")
 PID_LIMIT = 1 << 22
-"""More than any process of Linux has."""
+"""Upper limit of process ids on Linux."""
 
 _PTY_MASTER_DEVICE = os.makedev(5, 2)  # /dev/ptmx
-_MEMORY_MAJOR = 1  # /dev/null and its like, which every process has
+_MEMORY_MAJOR = 1  # /dev/null and the like, which every process has open
 
 
 class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A process that has a port open. Only root sees those of other users."""
+    """A process that has a port open. Only root sees processes of other users."""
 
     pid: int
     name: str
     lock: str | None = None
-    """The file by which it has locked the port, if nothing else shows that it uses it."""
+    """Its lock file, if that is the only sign that it uses the port."""
 
     def __str__(self) -> str:
         by = "" if self.lock is None else f", by {self.lock}"
@@ -45,19 +45,21 @@ class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 TerminalKey = tuple[int, int]
-"""Which terminal: its device number and, where several have the same, its file system."""
+"""Identifies a terminal: device number and, for pseudo-terminals, file system."""
 
 
 class _PortUser(NamedTuple):
-    """``is_device``: it has the other end of this pseudo-terminal, so it does not read it."""
+    """A process with a port open. ``is_device``: it owns the other end of this pseudo-terminal, so
+    it is not a reader.
+    """
 
     holder: Holder
     is_device: bool
 
 
 class _ProcessScans:
-    """Looks at all processes, which takes some milliseconds for each hundred of them. Ports that
-    are opened at the same time share a look.
+    """Scans all processes, which takes some milliseconds per hundred. Ports that are opened at the
+    same time share a scan.
     """
 
     def __init__(self) -> None:
@@ -66,7 +68,7 @@ class _ProcessScans:
         self._seen: Mapping[TerminalKey, tuple[_PortUser, ...]] = {}
 
     def since(self, moment: float) -> Mapping[TerminalKey, tuple[_PortUser, ...]]:
-        """What a look found that began after this moment of the monotonic clock."""
+        """Return the result of a scan that began after ``moment`` on the monotonic clock."""
         with self._lock:
             if self._began < moment:
                 self._began = time.monotonic()
@@ -78,13 +80,13 @@ _PROCESS_SCANS = _ProcessScans()
 
 
 def holders(node: str) -> tuple[Holder, ...]:
-    """All processes that have a port open or have locked it, as far as we may see them."""
+    """Return all visible processes that have a port open or have locked it."""
     return tuple(seen.holder for seen in _port_users(node, time.monotonic()))
 
 
 def other_holders(*nodes: str) -> dict[str, tuple[Holder, ...]]:
-    """For each of these ports, the processes that may read it beside us, as far as we may see them.
-    Takes a while.
+    """Return for each port the other visible processes that may read it. Takes some
+    milliseconds.
     """
     now = time.monotonic()
     return {
@@ -98,7 +100,7 @@ def other_holders(*nodes: str) -> dict[str, tuple[Holder, ...]]:
 
 
 def in_use_reason(path: str, found: Iterable[Holder] = ()) -> str:
-    """Why a port is not used, for people."""
+    """Return the message that a port is in use, and by which programs if known."""
     by = ", ".join(map(str, found))
     if not by:
         return f"{path}: another program has the port open; `novamas devices` shows which"
@@ -120,8 +122,8 @@ def _port_users(node: str, moment: float) -> Iterator[_PortUser]:
 
 
 def _lock_holders(node: str) -> Iterator[Holder]:
-    """The processes that have locked a port by a file in the HDB form: ``LCK..ttyS0`` with their
-    number as text. A file whose process is gone is ignored.
+    """Processes that have locked a port with a file in HDB format: ``LCK..ttyS0`` with the pid as
+    text. A file whose process is gone is ignored.
     """
     for name in sorted({Path(node).name, Path(os.path.realpath(node)).name}):
         lock = LOCK_FOLDER / f"LCK..{name}"
@@ -144,7 +146,7 @@ def _scan_processes() -> Mapping[TerminalKey, tuple[_PortUser, ...]]:
     for process in processes:
         if not process.name.isdecimal():
             continue
-        with suppress(OSError, ValueError):  # ended meanwhile, or not visible to us
+        with suppress(OSError, ValueError):  # ended meanwhile, or not visible
             terminals, masters = _open_terminals(Path(process.path))
             if terminals:
                 holder = Holder(int(process.name), _process_name(Path(process.path)))
@@ -154,14 +156,14 @@ def _scan_processes() -> Mapping[TerminalKey, tuple[_PortUser, ...]]:
 
 
 def _open_terminals(process: Path) -> tuple[set[TerminalKey], set[int | None]]:
-    """The terminals that a process has open, and the pseudo-terminals whose other end it has."""
+    """The terminals that a process has open, and the pseudo-terminals whose master it owns."""
     terminals: set[TerminalKey] = set()
     masters: set[int | None] = set()
     with os.scandir(process / "fd") as found:
         entries = [*found]
     for entry in entries:
         with suppress(OSError, ValueError):
-            # cheaper than its status, and most of them are files and sockets
+            # cheaper than stat, and most of them are files and sockets
             if not os.readlink(entry.path).startswith("/dev/"):  # noqa: PTH115
                 continue
             status = entry.stat()
@@ -176,7 +178,7 @@ def _open_terminals(process: Path) -> tuple[set[TerminalKey], set[int | None]]:
 
 
 def _pty_index(key: TerminalKey) -> int | None:
-    """The number of a pseudo-terminal; None for any other."""
+    """Number of a pseudo-terminal; None for any other terminal."""
     major, minor = os.major(key[0]), os.minor(key[0])
     if major not in PTY_MAJORS:
         return None
@@ -190,7 +192,7 @@ def _process_name(process: Path) -> str:
         return "a program of another user"
     return "".join(
         character if character.isprintable() else "?" for character in name
-    )  # anybody may choose it
+    )  # any user can choose it
 
 
 def _is_running(pid: int) -> bool:

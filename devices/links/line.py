@@ -1,6 +1,4 @@
-"""What can go wrong with any serial line: the errors that it raises, and settings that its port
-does not take.
-"""
+"""Errors and settings common to all serial lines, and the settings that a port does not support."""
 
 from __future__ import annotations
 
@@ -14,18 +12,18 @@ from contextlib import suppress
 from typing import Literal
 
 LINE_ERRORS = (OSError, termios.error, ValueError, NotImplementedError)
-"""Everything that opening, setting, reading, writing or closing a line raises, also while its
-adapter is pulled out. ``serial.SerialException`` and ``usb.core.USBError`` are kinds of
-``OSError``; ``termios.error`` is not. ``ValueError`` and ``NotImplementedError`` come of settings
-that pyserial or libusb cannot pass on.
+"""All errors that opening, setting, reading, writing or closing a line can raise, also while its
+adapter is unplugged. ``serial.SerialException`` and ``usb.core.USBError`` are subclasses of
+``OSError``; ``termios.error`` is not. ``ValueError`` and ``NotImplementedError`` are raised for
+settings that pyserial or libusb cannot pass on.
 """
 
 PTY_MAJORS = range(136, 144)
-"""Major numbers (Linux, Documentation/admin-guide/devices.txt)."""
+"""Major device numbers of pseudo-terminals (Linux, Documentation/admin-guide/devices.txt)."""
 
 SPEED_TOLERANCE = 0.03
-"""How far the speed of a port may be from the one that was asked for. A receiver loses the eighth
-bit at about twice as much.
+"""Maximum relative error of a port's speed. A receiver loses the eighth bit at about twice as
+much.
 """
 
 Parity = Literal["N", "E", "O", "M", "S"]
@@ -44,8 +42,8 @@ _TCGETS2, _TERMIOS2 = 0x802C542A, "4I20B2I"
 
 
 def is_pty(fd: int) -> bool:
-    """Whether this is a pseudo-terminal. Unlike a real port, it keeps ``TIOCEXCL`` forever if the
-    program that set it is killed.
+    """Return whether this is a pseudo-terminal. Unlike a real port, it keeps ``TIOCEXCL`` forever
+    if the program that set it is killed.
     """
     return os.major(os.fstat(fd).st_rdev) in PTY_MAJORS
 
@@ -53,11 +51,11 @@ def is_pty(fd: int) -> bool:
 def set_frame(
     fd: int, bytesize: int, parity: Parity, stopbits: str, *, mark: bool = True
 ) -> tuple[str, ...]:
-    """Set how a character is framed on an open line. Returns the settings that the port does not
-    take, as an address writes them: ``parity=E``.
+    """Set the character format of an open line. Return the settings that the port does not support,
+    as an address writes them: ``parity=E``.
 
     With a parity, the system checks it, and with ``mark`` it marks each damaged byte
-    (``devices/marks.py``); it would let it pass otherwise. Raises ``termios.error`` if the port is
+    (``devices/links/marks.py``) instead of passing it on. Raises ``termios.error`` if the port is
     gone.
     """
     iflag, oflag, cflag, *rest = termios.tcgetattr(fd)
@@ -67,7 +65,7 @@ def set_frame(
     cflag &= ~(termios.CSIZE | _PARITY_FLAGS | termios.CSTOPB)
     cflag |= _SIZES[bytesize] | _PARITY_BITS[parity] | (termios.CSTOPB if stopbits != "1" else 0)
     refused = False
-    # Twice: while part of what is asked for is new, it is not an error that the rest is not done.
+    # Twice: tcsetattr succeeds if it could apply any of the changes.
     for _ in range(2):
         try:
             termios.tcsetattr(fd, termios.TCSANOW, [iflag, oflag, cflag, *rest])
@@ -75,7 +73,7 @@ def set_frame(
             if error.args[0] != errno.EINVAL:
                 raise
             refused = True
-    # a pseudo-terminal has no line, so it says by an error alone that it has no parity
+    # a pseudo-terminal has no line: only an error shows that it does not support parity
     unseen = _PARITY_FLAGS | termios.CSTOPB if is_pty(fd) and not refused else 0
     got = (termios.tcgetattr(fd)[2] & ~unseen) | (cflag & unseen)
     return tuple(
@@ -92,7 +90,7 @@ def set_frame(
 def settings_not_applied(
     fd: int, *, baud: int, rtscts: bool, lines: Mapping[str, str | None]
 ) -> Iterator[str]:
-    """The other settings of an open port that it does not have, as an address writes them.
+    """Yield the other settings that are not in effect on an open port, as an address writes them.
     ``lines``: ``dtr`` and ``rts``, if they are to be set.
     """
     if is_pty(fd):
@@ -110,7 +108,7 @@ def settings_not_applied(
 
 
 def receive_speed(fd: int) -> int | None:
-    """The speed in bits per second at which a port receives. None: the system does not say."""
+    """Return the speed in bits per second at which a port receives. None: unknown to the system."""
     size = struct.calcsize(_TERMIOS2)
     with suppress(OSError):
         *_, received, _ = struct.unpack(_TERMIOS2, fcntl.ioctl(fd, _TCGETS2, bytes(size)))

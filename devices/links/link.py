@@ -12,23 +12,23 @@ from devices.readings import escape
 from devices.suggestions import suggest
 
 CONNECT_TIMEOUT_SECONDS = 3.0
-"""Seconds allowed for opening a link over a network."""
+"""Maximum time for opening a link over a network."""
 
 WRITE_TIMEOUT_SECONDS = 1.0
-"""Seconds allowed for a write. The longest device command takes a tenth of that at 9600 baud."""
+"""Maximum time for a write. The longest device command takes a tenth of it at 9600 baud."""
 
 
 MAX_SHOWN_GREETING_BYTES = 80
-"""Bytes that are shown of what came on a connection that ended at once."""
+"""Maximum number of bytes shown that a server sent before it closed a new connection."""
 
 
 class LinkFailedError(NovamasError):
     """The link cannot be opened, or is no longer usable. ``reason`` is for people: what happened,
-    why if known, and what to do; nothing that was received is in it.
+    why if known, and what to do; it contains no received bytes.
 
-    ``words``: what came on a connection that ended at once, mostly why a device server refuses it.
-    The text of the exception shows them; where cards lie face down they must not be shown, since a
-    card may be among them.
+    ``words``: bytes received on a connection that ended at once, mostly a device server's reason
+    for refusing it. The text of the exception shows them; where cards lie face down they must not
+    be shown, because they may contain a card.
     """
 
     def __init__(self, reason: str, words: bytes = b"") -> None:
@@ -39,9 +39,7 @@ class LinkFailedError(NovamasError):
 
 
 class WriteTimedOutError(LinkFailedError):
-    """A write was not finished in time; the rest of it was dropped. The link may still be
-    readable.
-    """
+    """A write was not finished in time and its rest was dropped. The link may still be readable."""
 
 
 class Link(Protocol):
@@ -50,13 +48,13 @@ class Link(Protocol):
     """
 
     def read(self, timeout: float) -> bytes:
-        """What has arrived; waits at most ``timeout`` seconds for the first byte. Empty if nothing
-        came.
+        """Return received bytes; wait up to ``timeout`` seconds for the first one. Empty: nothing
+        arrived.
         """
         ...
 
     def write(self, data: bytes) -> None:
-        """Send all of it. Limited in time: raises :class:`WriteTimedOutError`."""
+        """Send all bytes. Raises :class:`WriteTimedOutError` if that takes too long."""
         ...
 
     def close(self) -> None:
@@ -64,8 +62,8 @@ class Link(Protocol):
         ...
 
     def describe(self) -> dict[str, str]:
-        """Facts about the connection: port, adapter (``usb`` vendor:product, ``serial_number``,
-        ``product``, ``driver``), peer.
+        """Return facts about the connection: port, adapter (``usb`` vendor:product,
+        ``serial_number``, ``product``, ``driver``), peer.
         """
         ...
 
@@ -85,7 +83,7 @@ AddressOptions = TypeVar("AddressOptions", bound=msgspec.Struct)
 
 
 def parse_address(url: str) -> Address:
-    """Split an address into its parts. Raises ``ValueError`` saying what is wrong."""
+    """Split an address into its parts. Raises ``ValueError`` describing the error."""
     parts = urlsplit(url)
     if not parts.scheme or "://" not in url:
         raise ValueError("an address begins with its scheme, as in serial:///dev/serial/by-id/...")
@@ -96,7 +94,7 @@ def parse_address(url: str) -> Address:
             f"#{parts.fragment} is not allowed in an address; remove it, or write # as %23"
         )
     try:
-        # In a USB address the product id takes the place of the port.
+        # in a USB address the product id is in the place of the port
         port = None if parts.scheme == "usb" else parts.port
     except ValueError:
         raise ValueError("the port is not a number from 0 to 65535") from None
@@ -113,7 +111,7 @@ def parse_address(url: str) -> Address:
 
 
 class InvalidOptionsError(NovamasError, ValueError):
-    """An address has several mistakes, each of which ``mistakes`` tells."""
+    """Options of an address are invalid. ``mistakes``: one text for each."""
 
     def __init__(self, mistakes: tuple[str, ...]) -> None:
         super().__init__("; ".join(mistakes))
@@ -121,8 +119,8 @@ class InvalidOptionsError(NovamasError, ValueError):
 
 
 def parse_options(address: Address, kind: type[AddressOptions]) -> AddressOptions:
-    """The options of an address as a struct ``kind``. Raises :class:`InvalidOptionsError` naming
-    each invalid option.
+    """Convert the options of an address to a struct ``kind``. Raises :class:`InvalidOptionsError`
+    with every invalid option.
     """
     fields = msgspec.structs.fields(kind)
     known = [field.name for field in fields]
@@ -144,7 +142,7 @@ def parse_options(address: Address, kind: type[AddressOptions]) -> AddressOption
 
 
 def _expected(kind: Any, error: str) -> str:
-    """The values allowed for an option, as written in an address."""
+    """Describe the allowed values of an option."""
     choices = [
         choice
         for part in (kind, *get_args(kind))
@@ -161,8 +159,8 @@ def _expected(kind: Any, error: str) -> str:
 
 
 def host_and_port(address: Address) -> tuple[str, int]:
-    """Host and port of a network address. Raises ``ValueError`` if one is missing or there is a
-    path.
+    """Return host and port of a network address. Raises ``ValueError`` if one is missing or there
+    is a path.
     """
     if not address.host or not address.port:
         raise ValueError(f"give a host and a port, as in {address.scheme}://192.0.2.7:4001")

@@ -1,7 +1,7 @@
-"""Undoes how the system marks bytes that were damaged on a line with parity (``PARMRK`` of
-termios(3)): ``FF 00`` and the byte as it was received; ``FF FF`` is an intact FF.
+"""Decodes the marks of the system for bytes that were damaged on a line with parity (``PARMRK`` of
+termios(3)): ``FF 00`` and the byte as received; ``FF FF`` is an intact FF.
 
-A break, which a pulled cable or a wrong speed looks like, comes as a damaged 00.
+A break, as caused by a pulled cable or a wrong speed, is received as a damaged 00.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ _MARK, _DAMAGED = 0xFF, 0x00
 
 
 class ParityMarkDecoder:
-    """Splitting the stream differently gives the same bytes."""
+    """Decoder of one stream. Splitting the stream differently gives the same bytes."""
 
     def __init__(self) -> None:
         self._begun = b""
 
     def undo(self, data: bytes) -> bytes:
-        """The bytes that were received: :class:`devices.readings.DamagedBytes`, if some were."""
+        """Return the received bytes, as :class:`devices.readings.DamagedBytes` if some were
+        damaged.
+        """
         data, self._begun = self._begun + data, b""
         if _MARK not in data:
             return data

@@ -1,9 +1,9 @@
 """``mqtt://host:port/base/topic``: a device that uses MQTT, through its own broker, below one
 topic.
 
-Each message is read as a line: the topic below the base, 1 if the broker had retained it (so it is
-old) or 0, and the payload with bytes outside printable ASCII as backslash escapes. Each line
-written is topic and payload; it is published once, not retained.
+Each message is read as a line: the topic below the base, 1 if it was retained (so it is old) or 0,
+and the payload with bytes outside printable ASCII as backslash escapes. Each written line is topic
+and payload; it is published once, not retained.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from devices.readings import escape, unescape
 KEEPALIVE_SECONDS = 10
 """Seconds after which a silent broker is pinged."""
 MAX_QUEUED_MESSAGES = 1000
-"""Messages that may wait to be read."""
+"""Maximum number of messages that wait to be read."""
 MAX_PAYLOAD_BYTES = 4096
 """Longest payload accepted, in bytes."""
 MAX_BASE_CHARS = 1000
@@ -40,16 +40,16 @@ MAX_BASE_CHARS = 1000
 MAX_TOPIC_BYTES = 256
 """Longest topic below the base that is accepted, in bytes."""
 MAX_READ_BYTES = 65_536
-"""Bytes of lines returned by one read, plus at most one line: a backlog must not delay other
+"""Maximum size of the lines returned by one read, plus one line: a backlog must not delay other
 devices.
 """
 UNREADABLE_TOPIC = "?"
-"""Replaces a topic that is too long or not valid text; no driver knows it."""
+"""Stands for a topic that is too long or not valid text; no driver knows it."""
 
 
 class MqttSettings(msgspec.Struct, frozen=True):
-    """``username`` and ``password_file``: what the broker requires. An address contains no
-    password.
+    """Options of an address. ``username`` and ``password_file``: the login at the broker; an
+    address contains no password.
     """
 
     username: str = ""
@@ -57,7 +57,7 @@ class MqttSettings(msgspec.Struct, frozen=True):
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` if the address is invalid."""
+    """Raise ``ValueError`` if the address is invalid."""
     base = address.path.strip("/")
     if not address.host or not address.port:
         raise ValueError("give a host and a port, as in mqtt://192.0.2.7:1883/base/topic")
@@ -76,7 +76,7 @@ def connect(address: Address) -> Link:
 
 
 class MqttLink:
-    """One connection. The library's thread queues messages; the reader takes them out."""
+    """One connection. The library's thread queues messages; :meth:`read` takes them out."""
 
     def __init__(self, address: Address, settings: MqttSettings) -> None:
         self._name = f"{address.host}:{address.port}"
@@ -144,8 +144,8 @@ class MqttLink:
         with suppress(Exception):
             self._client.disconnect()
         self._client.loop_stop()
-        # The client must hold no reference to us, so that it is freed with us and its sockets are
-        # closed at once.
+        # without a reference to this object the client is freed with it, and its sockets are closed
+        # at once
         self._client.on_connect = self._client.on_subscribe = self._client.on_disconnect = (
             self._client.on_message
         ) = None
@@ -154,7 +154,7 @@ class MqttLink:
         """See :class:`devices.links.link.Link`."""
         return {"peer": self._name, "topic": self._base}
 
-    # Runs in the library's thread.
+    # called in the library's thread
 
     def _connected(
         self, client: paho.Client, _data: object, _flags: object, reason: object, _more: object
@@ -188,7 +188,7 @@ class MqttLink:
         self._put(text.encode("ascii"))
 
     def _put(self, item: bytes | LinkFailedError) -> None:
-        # nobody reads: end the link, so that it is reopened
+        # if the queue is full, end the link, so that it is reopened
         try:
             self._lines.put_nowait(item)
         except queue.Full:

@@ -1,7 +1,7 @@
-"""Refuses a USB device that poses as a reader or serial port but also contains a network card.
+"""Detects USB devices that act as a reader or serial port but also contain a network card.
 
-Such a device opens a second way into this machine, past every firewall. Detection relies on what
-the device says about itself: it stops mistakes. Against a device that lies about its class, lock
+Such a device opens a second way into this machine, past every firewall. Detection relies on the
+device's own descriptors, so it prevents mistakes; against a device that lies about its class, lock
 the ports.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 UsbClass = tuple[int, int, int]
 """Class, subclass and protocol of a device or an interface."""
 UsbClassPattern = tuple[int, int | None, int | None]
-"""The same; None matches any."""
+"""Pattern of class, subclass and protocol; None matches any value."""
 
 NETWORK_CARDS: dict[UsbClassPattern, str] = {
     (0x02, 0x06, None): "CDC ECM",
@@ -31,12 +31,14 @@ MODEMS: dict[UsbClassPattern, str] = {
     (0x0A, None, None): "modem",
     (0xE0, None, None): "wireless controller",
 }
-"""What a reader must not contain either. A serial port may be a modem of class 02/02; most are."""
+"""Classes that a reader must not contain either. A serial port may be a modem of class 02/02; most
+are.
+"""
 
 
 def match_class(kinds: Iterable[UsbClass], rows: dict[UsbClassPattern, str]) -> str | None:
-    """The first kind that matches a row, with its name: ``RNDIS, class e0/01/03``. None: no
-    match.
+    """Return the first class that matches a pattern, with its name: ``RNDIS, class e0/01/03``.
+    None: no match.
     """
     for kind in kinds:
         for row, name in rows.items():
@@ -46,11 +48,11 @@ def match_class(kinds: Iterable[UsbClass], rows: dict[UsbClassPattern, str]) -> 
 
 
 def network_card_behind_port(node: str, system: Path) -> str | None:
-    """The network card in the USB device behind a serial port. None: there is none, or the port is
-    not USB.
+    """Return the network card in the USB device behind a serial port. None: no network card, or not
+    USB.
 
-    Found by the classes of all its interfaces, and by the network interfaces (``usb0``) that the
-    kernel has created for it.
+    It is found by the classes of all interfaces of the device, and by the network interfaces
+    (``usb0``) that the kernel has created for it.
     """
     place = system / "class" / "tty" / Path(node).resolve().name / "device"
     if not place.exists():
@@ -67,7 +69,9 @@ def network_card_behind_port(node: str, system: Path) -> str | None:
 
 
 def network_card_in_device(device: Path, rows: dict[UsbClassPattern, str]) -> str | None:
-    """The network card in a USB device, by its folder in ``/sys``. ``rows``: what counts as one."""
+    """Return the network card in a USB device, by its folder in ``/sys``. ``rows``: the classes
+    that count as one.
+    """
     if found := network_interfaces(device):
         return found
     interfaces = sorted(device.glob(f"{device.name}:*"))
@@ -83,13 +87,13 @@ def network_card_in_device(device: Path, rows: dict[UsbClassPattern, str]) -> st
 
 
 def network_interfaces(device: Path) -> str | None:
-    """The network interfaces that the kernel has created for a USB device, whatever its class."""
+    """Return the network interfaces that the kernel has created for a USB device of any class."""
     cards = sorted(card.name for card in device.glob(f"{device.name}:*/net/*"))
     return f"network interface {', '.join(cards)}" if cards else None
 
 
 def _read_class(folder: Path, prefix: str) -> Iterator[UsbClass]:
-    """The class of a device or an interface from its folder; empty if it was just unplugged."""
+    """Read the class of a device or interface from its folder; empty if it was just unplugged."""
     try:
         kind, subclass, protocol = (
             int((folder / f"{prefix}{part}").read_text(), 16)

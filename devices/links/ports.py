@@ -1,4 +1,6 @@
-"""The serial ports of this machine, their stable names, and the processes that have them open."""
+"""Lists the serial ports of this machine, their stable names, and the processes that have them
+open.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from devices.links.serial_port import SYSFS
 __all__ = ["Holder", "SerialPort", "holders", "ports", "stable_names"]
 
 LIST_ATTEMPTS = 5
-"""How often the ports are listed while adapters are pulled out."""
+"""Maximum number of attempts to list the ports while adapters are unplugged."""
 
 
 class SerialPort(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -35,15 +37,15 @@ class SerialPort(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     product: str | None = None
     manufacturer: str | None = None
     refused: str | None = None
-    """Why it is refused: the network card in the same device."""
+    """The network card in the same device, for which the port is refused."""
     holders: tuple[Holder, ...] = ()
 
 
 def ports() -> list[SerialPort]:
-    """All existing serial ports, by name."""
+    """Return all serial ports, sorted by name."""
     found = []
     for port in _list_ports():
-        with suppress(OSError):  # pulled out meanwhile
+        with suppress(OSError):  # unplugged meanwhile
             refused = network_card_behind_port(port.device, SYSFS)
             others = stable_names(port.device)
             found.append(
@@ -65,8 +67,8 @@ def ports() -> list[SerialPort]:
 
 
 def _list_ports() -> Sequence[SysFS]:
-    """What pyserial lists. It fails on an adapter that is pulled out while it reads what the system
-    says of it; the next list is without that one.
+    """List the ports with pyserial. It fails if an adapter is unplugged while it reads the system's
+    facts; the next attempt is without that adapter.
     """
     for _ in range(LIST_ATTEMPTS):
         with suppress(OSError, TypeError, ValueError):
@@ -75,8 +77,8 @@ def _list_ports() -> Sequence[SysFS]:
 
 
 def stable_names(node: str, folder: str = "/dev") -> tuple[str, ...]:
-    """The links below ``folder`` that lead to a node, best first: the site's own, by-id (which
-    device), by-path (which socket).
+    """Return the symbolic links below ``folder`` to a node, best first: the site's own, by-id (the
+    device), by-path (the socket).
     """
     real = os.path.realpath(node)
     links = (Path(place, name) for place, _, inside in os.walk(folder) for name in inside)

@@ -16,13 +16,13 @@ from devices.recording import Recording, RecordingError, read_recording
 
 
 class ReplaySettings(msgspec.Struct, frozen=True):
-    """``speed``: recorded seconds per second. 0: do not wait."""
+    """Options of an address. ``speed``: recorded seconds per second; 0: do not wait."""
 
     speed: Annotated[float, msgspec.Meta(ge=0, le=1_000_000)] = 1.0
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` if the address is invalid."""
+    """Raise ``ValueError`` if the address is invalid."""
     if address.host or not address.path.strip("/"):
         raise ValueError(
             "give the full path of the recording, with three slashes: replay:///var/lib/..."
@@ -31,7 +31,7 @@ def check(address: Address) -> None:
 
 
 def connect(address: Address) -> Link:
-    """Read the recording. Raises :class:`LinkFailedError`."""
+    """Load the recording. Raises :class:`LinkFailedError`."""
     try:
         return ReplayLink(
             address.path, read_recording(address.path), parse_options(address, ReplaySettings).speed

@@ -1,9 +1,9 @@
-"""``rfc2217://host:port?baud=9600``: a port of a device server whose line settings we set (RFC
-2217), through pyserial's client.
+"""``rfc2217://host:port?baud=9600``: a port of a device server whose line settings are set by the
+client (RFC 2217), through pyserial.
 
-The client reads the socket in its own thread into a queue, one entry per byte. We read from that
+pyserial reads the socket in its own thread into a queue, one entry per byte. This link reads that
 queue directly: pyserial's ``read`` loses the last bytes before the connection ends, and its queue
-is unbounded unless we limit it.
+is unbounded unless limited here.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from devices.links.tcp import enable_keepalive
 MAX_READ_BYTES = 4096
 MAX_QUEUED_BYTES = 65536
 LAST_WORDS_SECONDS = 0.5
-"""Seconds for the last words of a server whose port cannot be opened."""
+"""Time to read the last bytes of a server whose port cannot be opened."""
 
 
 class _Rfc2217Client(serial.rfc2217.Serial):
-    """pyserial's client. Its thread reads to the end also where the server hangs up before it has
-    our answers, so that what the server said is not lost.
+    """pyserial's client. Its thread reads to the end even if the server hangs up during
+    negotiation, so that the server's last bytes are not lost.
     """
 
     _thread: threading.Thread | None = None
@@ -54,11 +54,13 @@ class _Rfc2217Client(serial.rfc2217.Serial):
         if self._opening and self._thread is not None:
             self._thread.join(LAST_WORDS_SECONDS)
         super().close()
-        if connection is not None:  # pyserial forgets it if the server has hung up
+        if connection is not None:  # pyserial does not close it if the server has hung up
             connection.close()
 
     def received(self) -> Queue[bytes | None]:
-        """What was read and not taken yet, byte by byte; None: the connection has ended."""
+        """Return the queue of received bytes, one entry each; None marks the end of the
+        connection.
+        """
         queue: Queue[bytes | None] | None = vars(self).get("_read_buffer")
         return Queue() if queue is None else queue
 
@@ -74,14 +76,14 @@ class _Rfc2217Client(serial.rfc2217.Serial):
 
 
 class _Rfc2217ClientWithoutRts(_Rfc2217Client):
-    """A port whose RTS is left alone; pyserial would assert it on opening."""
+    """A client that leaves RTS alone; pyserial would assert it on opening."""
 
     def _update_rts_state(self) -> None:
         pass
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` if the address is invalid."""
+    """Raise ``ValueError`` if the address is invalid."""
     host_and_port(address)
     line_settings(address, LineSettings)
 
@@ -111,7 +113,7 @@ class Rfc2217Link:
                 b"".join(byte or b"" for byte in received),
             ) from error
         self._bytes = self._port.received()
-        # when full, the client waits, the socket fills up, and the other end waits too
+        # when full, the thread waits, the socket fills up, and the other end waits too
         self._bytes.maxsize = MAX_QUEUED_BYTES
         self._client: threading.Thread = vars(self._port)["_thread"]
         connection: socket.socket = vars(self._port)["_socket"]
@@ -150,7 +152,7 @@ class Rfc2217Link:
 
     def close(self) -> None:
         """See :class:`devices.links.link.Link`."""
-        # the client's thread may be waiting for room; make some
+        # the thread may be waiting for room in the queue
         self._bytes.maxsize = 2**62
         with suppress(Empty):
             self._bytes.get_nowait()

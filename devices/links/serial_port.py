@@ -1,4 +1,4 @@
-"""``serial://``: a serial port of this machine, built in or behind a USB adapter.
+"""``serial://``: a serial port of this machine, built in or on a USB adapter.
 
 pyserial opens the port and sets its speed. Bytes are read and written directly on the descriptor,
 which distinguishes an unplugged adapter from a silent port at once and needs no reconfiguration
@@ -33,8 +33,8 @@ PORT_GONE = "the port is gone: it was unplugged, or its adapter was reset"
 
 
 class LineSettings(msgspec.Struct, frozen=True):
-    """The line settings of an address. ``dtr`` and ``rts``: None leaves the line as the system sets
-    it.
+    """Line settings in an address. ``dtr`` and ``rts``: None leaves them as the system sets
+    them.
     """
 
     baud: Annotated[int, msgspec.Meta(ge=1, le=100_000_000, description="1 to 100000000")] = 9600
@@ -55,14 +55,14 @@ class PortSettings(LineSettings, frozen=True):
 
 
 class _SerialWithoutRts(serial.Serial):
-    """A port whose RTS is left alone; pyserial would assert it on opening."""
+    """A port that leaves RTS alone; pyserial would assert it on opening."""
 
     def _update_rts_state(self) -> None:
         pass
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` if the address is invalid."""
+    """Raise ``ValueError`` if the address is invalid."""
     if address.host or not address.path.strip("/"):
         raise ValueError(
             "give the path of the port, with three slashes: serial:///dev/serial/by-id/..."
@@ -74,7 +74,7 @@ SettingsType = TypeVar("SettingsType", bound=LineSettings)
 
 
 def line_settings(address: Address, kind: type[SettingsType]) -> SettingsType:
-    """The line settings of a serial address, local or at a device server. Raises ``ValueError``."""
+    """Parse the line settings of an address, local or at a device server. Raises ``ValueError``."""
     settings = parse_options(address, kind)
     if settings.rtscts and settings.rts is not None:
         raise ValueError(f"rts={settings.rts}: remove it; with rtscts=1 the port itself drives RTS")
@@ -90,7 +90,7 @@ def connect(address: Address) -> Link:
 
 
 def refuse_network_card(path: str) -> None:
-    """Raises :class:`LinkFailedError` for a port of a USB device that contains a network card."""
+    """Raise :class:`LinkFailedError` for a port of a USB device that contains a network card."""
     if found := network_card_behind_port(path, SYSFS):
         raise LinkFailedError(
             f"{path}: refused: the USB device also contains a network card ({found}); "
@@ -100,8 +100,8 @@ def refuse_network_card(path: str) -> None:
 
 
 def apply_settings(port: serial.SerialBase, settings: LineSettings) -> None:
-    """Apply the settings to a port that is still closed. With ``dsrdtr`` pyserial leaves DTR alone;
-    it has no other effect.
+    """Apply the settings to a port that is not open yet. ``dsrdtr`` only makes pyserial leave DTR
+    alone.
     """
     port.baudrate = settings.baud
     port.bytesize = settings.bytesize
@@ -114,21 +114,21 @@ def apply_settings(port: serial.SerialBase, settings: LineSettings) -> None:
 
 
 class SerialLink(DescriptorLink):
-    """An open port, locked in two ways: ``flock``, which programs using pyserial's own lock
-    respect, and ``TIOCEXCL``, which stops every later program but root's. Neither stops one that
-    had the port before, so others are looked for.
+    """An open port, locked in two ways: ``flock``, which programs respect that use pyserial's lock,
+    and ``TIOCEXCL``, which keeps out every later program except root's. Neither affects a program
+    that had the port open before, so such programs are searched for.
     """
 
     def __init__(self, path: str, settings: LineSettings) -> None:
         self._path = path
         self._port = serial.Serial() if settings.rts is not None else _SerialWithoutRts()
-        # what the port may not take is set below, where it can be told
+        # settings that the port may not support are applied below, where a failure can be described
         plain = msgspec.structs.replace(settings, bytesize=8, parity="N", stopbits="1")
         apply_settings(self._port, plain)
         self._port.port = path
         self._port.exclusive = True
         self._port.timeout = 0
-        self._refuse_second()  # whose settings would be changed
+        self._refuse_second()  # before its settings would be changed
         try:
             self._port.open()
             self._set(settings)
@@ -139,7 +139,7 @@ class SerialLink(DescriptorLink):
             if not is_pty(self._fd):
                 fcntl.ioctl(self._fd, termios.TIOCEXCL)
         with suppress(*LINE_ERRORS):
-            # works also with an adapter that lacks this setting
+            # optional: not every adapter supports it
             self._port.set_low_latency_mode(True)
         self._refuse_second()
         self._facts = {"port": os.path.realpath(path), **adapter_facts(path)}
@@ -153,9 +153,7 @@ class SerialLink(DescriptorLink):
         return data if self._marks is None else self._marks.undo(data)
 
     def _set(self, settings: LineSettings) -> None:
-        """Set how characters are framed, and refuse a port that does not do all that was asked
-        for.
-        """
+        """Set the character format; raise if the port does not support all settings."""
         fd = self._port.fileno()
         lines = {"dtr": settings.dtr, "rts": settings.rts}
         wrong = (
@@ -180,7 +178,7 @@ class SerialLink(DescriptorLink):
         with suppress(*LINE_ERRORS):
             fcntl.ioctl(self._port.fileno(), termios.TIOCNXCL)
         with suppress(*LINE_ERRORS):
-            # data waiting to be sent must not delay closing a dead port
+            # unsent data must not delay closing a dead port
             termios.tcflush(self._port.fileno(), termios.TCOFLUSH)
         with suppress(*LINE_ERRORS):
             self._port.close()
@@ -200,13 +198,13 @@ class SerialLink(DescriptorLink):
         return WriteTimedOutError(f"{self._path}: the device accepts no data; check flow control")
 
     def unreadable(self, error: OSError | None) -> LinkFailedError:
-        """See :class:`devices.links.descriptor.DescriptorLink`. An empty read of a port that has
-        not hung up means that somebody else has read what was there.
+        """See :class:`devices.links.descriptor.DescriptorLink`. An empty read from a port that has
+        not hung up means that another program has read the bytes.
         """
         if error is None and not self.hung_up():
             return LinkFailedError(
-                f"{self._path}: what came was gone before it was read: another program may read "
-                "the port too; `novamas devices` shows who has it open"
+                f"{self._path}: received bytes were gone before they were read: another program "
+                "may read the port too; `novamas devices` shows which"
             )
         return LinkFailedError(
             f"{self._path}: {PORT_GONE}" + (f" ({error.strerror})" if error is not None else "")
@@ -218,8 +216,8 @@ class SerialLink(DescriptorLink):
 
 
 def adapter_facts(path: str) -> dict[str, str]:
-    """What the system knows of the adapter behind a port, as in
-    :meth:`devices.links.link.Link.describe`; empty if nothing.
+    """Return the system's facts about the adapter of a port, as in
+    :meth:`devices.links.link.Link.describe`; empty if unknown.
     """
     try:
         port = SysFS(path)
@@ -241,7 +239,7 @@ def adapter_facts(path: str) -> dict[str, str]:
 
 
 def _open_failure(path: str, error: Exception) -> str:
-    """The reason for people, with what to do if we know."""
+    """Describe the failure for people, and what to do if known."""
     number = next((part for part in error.args if isinstance(part, int)), None)
     if number == errno.ENOENT:
         there = sorted(str(entry) for entry in BY_ID.iterdir()) if BY_ID.is_dir() else []

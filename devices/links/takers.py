@@ -1,8 +1,7 @@
-"""Programs that take serial adapters away: those that are known for it, whether they run, and the
-adapters that have no port because some program holds them.
+"""Detects programs that are known to take over serial adapters, and adapters without a port.
 
-Sources: the udev rules of brltty, gpsd and ModemManager, and reports of what they do. brltty claims
-the adapter itself, so that its port disappears; gpsd and ModemManager open the port.
+Sources: the udev rules of brltty, gpsd and ModemManager, and user reports. brltty claims the
+adapter itself, so its port disappears; gpsd and ModemManager open the port.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ KNOWN_PROGRAMS: dict[str, str] = {
         "remove it"
     ),
 }
-"""Program, by its name in ``/proc`` -> what it does to an adapter, and what to do."""
+"""Name of the program in ``/proc`` -> what it does to an adapter, and what to do."""
 
 ADAPTER_VENDORS = frozenset({"0403", "067b", "10c4", "1a86"})
-"""The makers of nearly all adapters: FTDI, Prolific, Silicon Labs, QinHeng."""
+"""Vendor ids of nearly all adapters: FTDI, Prolific, Silicon Labs, QinHeng."""
 
 
 class AdapterTaker(msgspec.Struct, frozen=True):
-    """Such a program that runs."""
+    """A running program that is known to take over adapters."""
 
     pid: int
     name: str
 
 
 class AdapterWithoutPort(msgspec.Struct, frozen=True, kw_only=True):
-    """An adapter without a port. ``claimed``: some program holds it; otherwise the kernel has no
+    """An adapter without a port. ``claimed``: a program has claimed it; otherwise the kernel has no
     driver for it.
     """
 
@@ -52,12 +51,12 @@ class AdapterWithoutPort(msgspec.Struct, frozen=True, kw_only=True):
     """The port path, ``1-1.4``."""
     product: str | None = None
     node: str | None = None
-    """What a program that claims it has open."""
+    """The device file that a claiming program has open."""
     claimed: bool = False
 
 
 def running_takers(processes: Path = Path("/proc")) -> tuple[AdapterTaker, ...]:
-    """The known programs that run, as far as we may see them."""
+    """Return the known programs that are running, as far as they are visible."""
     found = []
     for process in processes.glob("[0-9]*"):
         name = read_fact(process, "comm")
@@ -67,7 +66,7 @@ def running_takers(processes: Path = Path("/proc")) -> tuple[AdapterTaker, ...]:
 
 
 def adapters_without_port(folder: Path = Path("/sys/bus/usb/devices")) -> list[AdapterWithoutPort]:
-    """The adapters of the usual makers of which no port is there."""
+    """Return the adapters of the usual makers that have no port."""
     return [
         AdapterWithoutPort(
             usb=f"{vendor}:{read_fact(path, 'idProduct')}",
@@ -84,7 +83,7 @@ def adapters_without_port(folder: Path = Path("/sys/bus/usb/devices")) -> list[A
 
 
 def describe_suspects() -> str:
-    """What to say of a port that is not there: who may have taken it."""
+    """Return the programs that may have taken over a missing port, as text."""
     found = ", ".join(f"{taker.name} (pid {taker.pid})" for taker in running_takers())
     if found:
         return f"running, and known to take adapters: {found}; see docs/technician/links.md"
@@ -99,7 +98,7 @@ def _usb_node(path: Path) -> str | None:
 
 
 def _interface_drivers(path: Path) -> Iterator[str]:
-    """The kernel's drivers of a device's interfaces."""
+    """Kernel drivers of a device's interfaces."""
     for interface in path.parent.glob(f"{path.name}:*"):
         driver = interface / "driver"
         if driver.exists():

@@ -1,4 +1,4 @@
-"""``tcp://host:port``: the raw socket of a device server (MOXA NPort in TCP server mode, ser2net, a
+"""``tcp://host:port``: raw socket of a device server (MOXA NPort in TCP server mode, ser2net, a
 converter).
 """
 
@@ -22,8 +22,7 @@ from devices.links.link import (
     parse_options,
 )
 
-# A peer that lost power sends nothing more. It counts as gone after 10 + 3 * 5 seconds without an
-# answer.
+# A peer that lost power sends nothing. It counts as gone after 10 + 3 * 5 s without an answer.
 KEEPALIVE_OPTIONS = (
     (socket.TCP_KEEPIDLE, 10),
     (socket.TCP_KEEPINTVL, 5),
@@ -37,7 +36,7 @@ class _NoSettings(msgspec.Struct, frozen=True):
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` if the address is invalid."""
+    """Raise ``ValueError`` if the address is invalid."""
     host_and_port(address)
     parse_options(address, _NoSettings)
 
@@ -68,9 +67,9 @@ class TcpLink(DescriptorLink):
             ) from error
         self._opened = time.monotonic()
         self._first = b""
-        """The first bytes that came."""
+        """The first bytes received."""
         with suppress(OSError):
-            enable_keepalive(self._socket)  # fails if the other end has closed it already
+            enable_keepalive(self._socket)  # fails if the other end has already closed it
         self._socket.setblocking(False)
         super().__init__(self._socket.fileno())
 
@@ -91,7 +90,7 @@ class TcpLink(DescriptorLink):
 
     def timed_out(self) -> LinkFailedError:
         """See :class:`devices.links.descriptor.DescriptorLink`. A socket that accepts nothing for
-        that long is dead: the link has ended.
+        so long is dead: the link has failed.
         """
         return LinkFailedError(f"{self._name}: cannot write: the device server accepts no data")
 
@@ -106,7 +105,7 @@ class TcpLink(DescriptorLink):
 
     def unwritable(self, error: OSError) -> LinkFailedError:
         """See :class:`devices.links.descriptor.DescriptorLink`."""
-        with suppress(LinkFailedError):  # what it said before it hung up
+        with suppress(LinkFailedError):  # read the server's last bytes
             self.read(0)
         return self._ended(f"cannot write: {error.strerror or error}")
 

@@ -1,5 +1,5 @@
-"""Links without a descriptor (USB, MQTT, RFC 2217, replay), read by a thread of their own, as their
-libraries demand.
+"""Reads links without a descriptor (USB, MQTT, RFC 2217, replay) in a thread, as their libraries
+require.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import threading
 from devices.links.link import Link, LinkFailedError
 
 READ_TIMEOUT_SECONDS = 0.1
-"""Seconds of one read: how long closing may take."""
+"""Maximum time of one read, and so of closing."""
 
 MAX_QUEUED_CHUNKS = 64
-"""Chunks that may wait for the event loop. When it is slower than the link, the thread waits, and
-the library or the operating system buffers.
+"""Maximum number of chunks that wait for the event loop. If it is slower than the link, the thread
+waits, and the library or the operating system buffers.
 """
 
 
 class ThreadedLink:
-    """An open link, with a descriptor that is readable while chunks wait."""
+    """An open link with a descriptor that is readable while chunks wait."""
 
     def __init__(self, link: Link, name: str) -> None:
         self._link = link
@@ -28,7 +28,7 @@ class ThreadedLink:
         # counts the chunks that wait
         self._fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC | os.EFD_SEMAPHORE)
         self.drained = True
-        """Whether the last read took all that was there."""
+        """Whether the last read emptied the queue."""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"reader {name}", daemon=True)
         self._thread.start()
@@ -38,8 +38,8 @@ class ThreadedLink:
         return self._fd
 
     def read(self, timeout: float = 0) -> bytes:  # noqa: ARG002
-        """The next chunk, or nothing; never waits. Raises :class:`LinkFailedError` after the last
-        chunk.
+        """Return the next chunk, or nothing; never waits. Raises :class:`LinkFailedError` after the
+        last chunk.
         """
         try:
             os.eventfd_read(self._fd)
@@ -67,7 +67,7 @@ class ThreadedLink:
         return self._link.describe()
 
     def _run(self) -> None:
-        # A defect in a link counts as a failed link.
+        # a bug in a link counts as a failed link
         try:
             while not self._stop.is_set():
                 if data := self._link.read(READ_TIMEOUT_SECONDS):

@@ -1,7 +1,7 @@
 """``usb://vid:pid/name``: a USB device through pyusb: either the reports of a HID device, such as a
 card reader, or the bytes of two endpoints.
 
-Nobody else receives the reports: the kernel's driver is detached from the interface, which is then
+The link has exclusive access: the kernel's driver is detached from the interface, which is then
 claimed, so that a reader posing as a keyboard does not type into the console. On closing, the
 kernel's driver is attached again.
 
@@ -43,7 +43,7 @@ HID_CLASS, BOOT_SUBCLASS, KEYBOARD_PROTOCOL = 3, 1, 1
 reports (boot protocol).
 """
 BOOT_REPORT_BYTES = 8
-"""Bytes in a report of such a keyboard."""
+"""Size of a report of such a keyboard."""
 
 SET_IDLE, SET_PROTOCOL = 0x0A, 0x0B
 BOOT_PROTOCOL, REPORT_PROTOCOL = 0, 1
@@ -54,10 +54,10 @@ _PRODUCT = re.compile(r"([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
 
 
 class UsbSettings(msgspec.Struct, frozen=True):
-    """``interface``: its number, if the device has several; ``timeout``: seconds that one transfer
-    waits for a report; ``report``: bytes in a report, if neither a boot keyboard's nor a full
-    packet. ``read`` and ``write``: endpoints in hexadecimal, as ``lsusb -v`` shows them.
-    ``network``: whether to refuse a device that contains a network card.
+    """Options of an address. ``interface``: its number, if the device has several; ``timeout``:
+    seconds for which one transfer waits for a report; ``report``: size of a report, if neither a
+    boot keyboard's nor a full packet. ``read`` and ``write``: endpoints in hexadecimal, as ``lsusb
+    -v`` shows them. ``network``: whether to refuse a device that contains a network card.
     """
 
     interface: Annotated[int, msgspec.Meta(ge=0, le=255)] | None = None
@@ -69,7 +69,9 @@ class UsbSettings(msgspec.Struct, frozen=True):
 
 
 class UsbSelector(msgspec.Struct, frozen=True):
-    """Which device: vendor and product, and its serial number or port path if there are several."""
+    """Selects a device: vendor and product, and a serial number or port path if there are
+    several.
+    """
 
     vendor: int
     product: int
@@ -80,12 +82,14 @@ class UsbSelector(msgspec.Struct, frozen=True):
 
 
 def usb_backend() -> Any:
-    """The USB library as a backend of pyusb, or None. Tests replace it with a virtual bus."""
+    """Return the USB library as a backend of pyusb, or None. Tests replace it with a virtual
+    bus.
+    """
     return libusb_package.get_libusb1_backend() or libusb1.get_backend()
 
 
 def check(address: Address) -> None:
-    """Raises ``ValueError`` if the address is invalid."""
+    """Raise ``ValueError`` if the address is invalid."""
     _selector(address)
     settings = parse_options(address, UsbSettings)
     if settings.write and not settings.read:
@@ -106,7 +110,7 @@ def _selector(address: Address) -> UsbSelector:
     match = _PRODUCT.fullmatch(urlsplit(address.url).netloc)
     if match is None:
         raise ValueError("give vendor and product, as in usb://0c2e:0b61 or usb://0c2e:0b61/SERIAL")
-    # as the serial number of a device is read
+    # stripped as a device's serial number is
     name = address.path.removeprefix("/").strip("\0 ")
     return UsbSelector(int(match[1], 16), int(match[2], 16), name)
 
@@ -164,20 +168,18 @@ class UsbLink:
         self._is_keyboard = boot_keyboard
         if boot_keyboard:
             self._ask(SET_PROTOCOL, BOOT_PROTOCOL)
-            self._ask(SET_IDLE, 0)  # repeat no report while nothing changes
-        with suppress(usb.core.USBError):  # a stall left behind by the previous user
+            self._ask(SET_IDLE, 0)  # report only changes
+        with suppress(usb.core.USBError):  # a stall left by the previous program
             device.clear_halt(self._endpoint)
         self._facts = {**facts(device), "interface": str(self._interface)}
 
     def _ask(self, request: int, value: int) -> None:
-        with suppress(*LINE_ERRORS):  # a device without this request may refuse it
+        with suppress(*LINE_ERRORS):  # a device may not support this request
             self._device.ctrl_transfer(CLASS_REQUEST_TO_INTERFACE, request, value, self._interface)
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`. Waits for the time in the address, if that is
-        longer.
-
-        Some controllers fail if transfers are cancelled many times a second.
+        longer: some controllers fail if transfers are cancelled many times a second.
         """
         try:
             data = bytes(
@@ -241,9 +243,7 @@ class UsbLink:
 
 
 def find_device(wanted: UsbSelector) -> Any:
-    """The one device that matches. Raises :class:`LinkFailedError` if there is none, or more than
-    one.
-    """
+    """Return the one matching device. Raises :class:`LinkFailedError` if none or several match."""
     bus = usb_backend()
     if bus is None:
         raise LinkFailedError(
@@ -277,17 +277,19 @@ def find_device(wanted: UsbSelector) -> Any:
 
 
 def port_path(device: Any) -> str:
-    """The port path as the system writes it, ``1-2.4``: the bus, then the ports along the way."""
+    """Return the port path as the system writes it, ``1-2.4``: the bus, then the ports along the
+    way.
+    """
     return f"{device.bus}-{'.'.join(map(str, device.port_numbers or ()))}"
 
 
 def serial_number(device: Any) -> str | None:
-    """None if the device has no serial number or does not give it."""
+    """Return the serial number; None if the device has none or does not give it."""
     return _text(device, "serial_number")
 
 
 def facts(device: Any) -> dict[str, str]:
-    """What the device says about itself, as in :meth:`devices.links.link.Link.describe`."""
+    """Return the device's own descriptors, as in :meth:`devices.links.link.Link.describe`."""
     texts = {key: _text(device, key) for key in ("serial_number", "manufacturer", "product")}
     return {
         "usb": f"{device.idVendor:04x}:{device.idProduct:04x}",
@@ -299,13 +301,13 @@ def facts(device: Any) -> dict[str, str]:
 def _text(device: Any, name: str) -> str | None:
     try:
         found = getattr(device, name)
-    except LINE_ERRORS:  # not available, or not to us
+    except LINE_ERRORS:  # not available or not permitted
         return None
     return str(found).strip("\0 ") if found else None
 
 
 def configuration(device: Any) -> Any:
-    """The active configuration. Set one only if there is none: setting it again resets the
+    """Return the active configuration. Set one only if there is none: setting it again resets the
     device.
     """
     try:
@@ -318,7 +320,7 @@ def configuration(device: Any) -> Any:
 
 
 def refuse_network_card(device: Any, name: str) -> None:
-    """Raises :class:`LinkFailedError` for a device that contains a network card or a modem."""
+    """Raise :class:`LinkFailedError` for a device that contains a network card or a modem."""
     kinds = [(device.bDeviceClass, device.bDeviceSubClass, device.bDeviceProtocol)]
     kinds += [
         (interface.bInterfaceClass, interface.bInterfaceSubClass, interface.bInterfaceProtocol)
@@ -336,7 +338,7 @@ def refuse_network_card(device: Any, name: str) -> None:
 
 
 def choose_hid_endpoint(setting: Any, number: int | None, name: str) -> tuple[Any, Any]:
-    """The interface and endpoint that send reports. Raises :class:`LinkFailedError` if
+    """Return the interface and endpoint that send reports. Raises :class:`LinkFailedError` if
     ambiguous.
     """
     found = {}
@@ -363,8 +365,8 @@ def choose_hid_endpoint(setting: Any, number: int | None, name: str) -> tuple[An
 def choose_stream_endpoints(
     setting: Any, settings: UsbSettings, name: str
 ) -> tuple[Any, Any, int | None]:
-    """The interface with the endpoint to read, that endpoint, and the address of the one to write.
-    Raises :class:`LinkFailedError`.
+    """Return the interface with the endpoint to read, that endpoint, and the address of the one to
+    write. Raises :class:`LinkFailedError`.
     """
     wanted = [int(address, 16) for address in (settings.read, settings.write) if address]
     there = []
@@ -400,7 +402,7 @@ def _is_interrupt_in(endpoint: Any) -> bool:
 
 
 def _failure_reason(error: Exception) -> str:
-    """The reason for people, with what to do if we know."""
+    """Describe the failure for people, and what to do if known."""
     number = error.errno if isinstance(error, usb.core.USBError) else None
     if number == errno.EACCES:
         return (

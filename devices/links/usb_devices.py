@@ -1,5 +1,5 @@
-"""Possible card readers on USB: the human interface devices that are plugged in, as the system
-lists them. Opens none.
+"""Lists possible card readers on USB: the human interface devices that are plugged in. Opens
+none.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ class HidDevice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     usb: str
     """Vendor and product id, ``0c2e:0b61``."""
     location: str
-    """The port path, ``1-1.4``: it stays the same while the device stays in that socket."""
+    """The port path, ``1-1.4``, which identifies the socket."""
     serial_number: str | None = None
     product: str | None = None
     manufacturer: str | None = None
     refused: str | None = None
-    """Why it is refused: the network card or modem in the same device."""
+    """The network card or modem in the same device, for which it is refused."""
 
 
 def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
-    """Every human interface device except mice, by port."""
+    """Return every human interface device except mice, sorted by port."""
     found = []
     for path in sorted(folder.glob("*-*")):
-        with suppress(OSError):  # pulled out meanwhile
+        with suppress(OSError):  # unplugged meanwhile
             if ":" not in path.name and (device := _read_device(path)) is not None:
                 found.append(device)
     numbers = Counter((device.usb, device.serial_number) for device in found)
@@ -48,7 +48,7 @@ def hid_devices(folder: Path = Path("/sys/bus/usb/devices")) -> list[HidDevice]:
 
 
 def _read_device(path: Path) -> HidDevice | None:
-    """A device whose ``links`` still hold interface numbers."""
+    """Read a device; its ``links`` contain only interface numbers for now."""
     vendor, product = read_fact(path, "idVendor"), read_fact(path, "idProduct")
     interfaces = tuple(_interfaces(path))
     if vendor is None or product is None or not interfaces:
@@ -76,7 +76,7 @@ def _interfaces(path: Path) -> Iterator[str]:
 
 
 def _with_addresses(device: HidDevice, *, shared: bool) -> HidDevice:
-    """Fill in the addresses, with the serial number, or the port if there is none or it is not
+    """Fill in the addresses, with the serial number, or the port if the number is missing or not
     unique.
     """
     name = device.location if shared or not device.serial_number else device.serial_number
@@ -87,7 +87,7 @@ def _with_addresses(device: HidDevice, *, shared: bool) -> HidDevice:
 
 
 def read_fact(path: Path, name: str) -> str | None:
-    """A fact from the system; None if missing or the device was just unplugged."""
+    """Read a fact from the system; None if it is missing or the device was just unplugged."""
     try:
         return (path / name).read_text(errors="replace").strip() or None
     except OSError:
