@@ -1,9 +1,9 @@
 """Driver of a self-built reader of dice: see ``docs/engineer/board.md``.
 
-The board reports which faces it sees, where, and whether the dice move; it counts the throws. A
-throw is read when the same faces have been seen, not moving, for ``settle_time`` without a break.
-Each throw has one outcome: its values, or faults for a person to resolve. Dice in the same position
-as after the previous throw were not thrown.
+The board reports the visible faces, their positions and whether the dice move; it counts the
+throws. A throw is read when the same faces have been seen, not moving, for ``settle_time`` without
+interruption. Each throw has one outcome: its values, or faults for a person to resolve. Dice in the
+same position as after the previous throw were not thrown.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from devices.codec import Driver
 from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
 FACE_FAULTS: dict[str, DiceFaultName] = {"?": "no_read", "/": "cocked"}
-"""What the board sends in place of a face, and the fault that it means."""
+"""The board's sign in place of a face -> the fault."""
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``dice``: how many are thrown; ``settle_time``: seconds that the same faces must be seen;
-    ``same_place``: millimetres that a die may seem to move without having been thrown.
+    """``dice``: number of dice; ``settle_time``: seconds for which the same faces must be seen;
+    ``same_place``: millimetres by which a die may seem to move without having been thrown.
     """
 
     dice: Annotated[int, msgspec.Meta(ge=1, le=5)] = 2
@@ -38,7 +38,7 @@ class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Die(NamedTuple):
-    """A die as seen: its upper face, or the sign in its place; and its position, if known."""
+    """A die as seen: its upper face, or a sign in its place; and its position, if known."""
 
     face: str
     place: tuple[int, int] | None
@@ -65,14 +65,14 @@ class DiceBoard(LaunchBoard):
         self._faults: dict[DiceFaultName, str | None] = {}
 
     def on_gap(self) -> None:
-        """What was seen before must be seen again for the full time; the dice may have moved."""
+        """Restart all timing; the dice may have moved."""
         super().on_gap()
         self._position.reset()
         self._moved = True
 
     def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
-        """``dice``: whether they move, the count of throws, the reader's health, and each die with
-        its position.
+        """Handle ``dice``: whether they move, the count of throws, the reader's health, and each
+        die with its position.
         """
         moving, throws = message.fields["moving"] == "1", int(message.fields["throws"])
         dice, health = read_dice(message.fields["dice"]), message.fields["health"]
@@ -99,11 +99,11 @@ class DiceBoard(LaunchBoard):
     def _settle(
         self, dice: tuple[Die, ...], health: str, message: BoardMessage, out: list[AnyReading]
     ) -> None:
-        """The dice are at rest: report their faults, or their values."""
+        """Report the faults or the values of dice at rest."""
         self.outcome_pending = False
         self._end_faults(message, out)
         if self.candidate and not dice:
-            return  # they were picked up since, so their position is unknown
+            return  # they were picked up, so their position is unknown
         wrong = self._wrong(dice)
         if health != "ok" and not wrong:
             wrong["no_read"] = health
@@ -139,8 +139,8 @@ class DiceBoard(LaunchBoard):
         return wrong
 
     def _as_before(self, dice: tuple[Die, ...]) -> bool:
-        """Whether every die is where one was before. If positions are unknown, only motion
-        decides.
+        """Whether every die is in the position of one before the throw. If positions are unknown,
+        only motion decides.
         """
         if self._moved and not all(die.place for die in dice):
             return False
@@ -204,7 +204,7 @@ class DiceBoard(LaunchBoard):
 
 
 def read_dice(text: str) -> tuple[Die, ...]:
-    """The dice of a report, each preceded by a comma."""
+    """Parse the dice of a report, each preceded by a comma."""
     dice = []
     for die in text.split(",")[1:]:
         face, _, place = die.partition("@")

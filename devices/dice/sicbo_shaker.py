@@ -1,8 +1,8 @@
-"""Driver of a dice shaker controlled over MQTT, as one studio's programs use it.
+"""Driver of a dice shaker controlled over MQTT, as used by one studio's programs.
 
 It answers on ``<base>/says`` when ``/state`` is published on ``<base>/listens``: S0 idle, S1
 shaking, S2 command received, S90 motion failed. It does not read the dice: their values come from
-another device or a person, and only after S0.
+another device or a person, after S0.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ STATES = (IDLE, SHAKING, RECEIVED, FAILED)
 DiceStateName = Literal["idle", "moving", "settled"]
 KNOWN_LEAVES = ("says", "status", "response", "listens")
 MAX_LINE_BYTES = 4096
-"""Bytes without a line end that are kept."""
+"""Maximum number of bytes buffered without a line end."""
 _MAX_REPORTED_CHARS = 120
-"""Characters of a text that are reported."""
+"""Maximum number of characters of a text that are reported."""
 _LINE = re.compile(rb"(?P<leaf>[^ ]{1,64}) (?P<kept>[01]) (?P<payload>.*)")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``poll``: seconds between two requests for the state. ``shake``: what to publish for shaking,
-    in the shaker's own language.
+    """``poll``: seconds between two requests for the state. ``shake``: the shaker's own command for
+    shaking.
     """
 
     poll: Annotated[float, msgspec.Meta(ge=0.2, le=3600)] = 1.0
@@ -55,27 +55,27 @@ class SicboShaker:
         self._device = device
         self._options = options
         self._pending = b""
-        self._kept: float | None = None  # when bytes arrived last that may have been kept
+        self._kept: float | None = None  # when bytes last arrived that may have been kept
         self._state: str | None = None
         self._reported: tuple[str, bool] | None = None
-        self._received = False  # a command was received, and the dice have not moved since
+        self._received = False  # a command was received, but the dice have not moved yet
         self._throw = 0
         self._faults: set[DiceFaultName] = set()
         self._last_texts: dict[str, str] = {}
 
     @property
     def deadline(self) -> float | None:
-        """None: its answers drive all waiting."""
+        """None: the answers drive all timing."""
         return None
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002
-        """Drop a partial line. What it did meanwhile is unknown."""
+        """Drop a partial line. The shaker's actions meanwhile are unknown."""
         self._pending = b""
         self._received = False
 
     @property
     def opening(self) -> float:
-        """See :class:`devices.codec.KeptBytesAware`: by then it has answered a request of ours."""
+        """See :class:`devices.codec.KeptBytesAware`: by then the shaker has answered a request."""
         return 2 * self._options.poll
 
     def kept(self, now: float) -> None:
@@ -83,11 +83,11 @@ class SicboShaker:
         self._kept = now
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """A request for its state."""
+        """A request for the state."""
         return ((self._options.poll, STATE_REQUEST),)
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """The bytes of ``shake``. Raises ``ValueError`` unless its last state was idle."""
+        """Encode ``shake``. Raises ``ValueError`` unless the last state was idle."""
         if command != "shake" or argument:
             raise ValueError("sicbo-shaker has one command: shake, without an argument")
         if self._state != IDLE:
@@ -125,7 +125,7 @@ class SicboShaker:
             escape(line),
         )
         if leaf == "listens":
-            return  # what we and others send to it
+            return  # messages to the shaker
         self.counters.frames += 1
         if leaf == "says" and payload in STATES:
             late = match["kept"] == b"1" or self._kept == now
@@ -153,7 +153,7 @@ class SicboShaker:
             self._received = True
         elif state == SHAKING:
             self._received = False
-        # It accepted the command but never shook, so the dice have not moved.
+        # it accepted the command but did not shake, so the dice have not moved
         elif state == IDLE and self._received:
             self._received = False
             self._fault("unchanged", True, frame, now, out)

@@ -2,7 +2,7 @@
 
 The shoe sends every report three times with the same sequence number, and only when something
 happens. A copy is recognised by sequence number and content together; for older reports only for a
-while. A missing number is reported as a gap. Only ``card.drawn`` shows a frame with a card in it,
+short time. A missing number is reported as a gap. Only ``card.drawn`` contains a frame with a card,
 and dropped bytes are never shown: the card may be face down.
 """
 
@@ -30,13 +30,13 @@ from devices.readings import (
 from devices.shoe import angel_eye_frames as frames
 
 MAX_INTERLEAVED = 3
-"""Reports whose copies may arrive interleaved."""
+"""Number of reports whose copies may arrive interleaved."""
 GARBAGE_DELAY_SECONDS = 0.5
-"""Seconds after which dropped bytes are reported, even if no frame follows."""
+"""Time after which dropped bytes are reported, even if no frame follows."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``strict_bcc``: drop a frame whose check is wrong; ``min_draw``: minimum seconds between two
+    """``strict_bcc``: drop a frame with a wrong check; ``min_draw``: minimum seconds between two
     cards; ``mixed``: maximum seconds between copies of a report with another report in between.
     """
 
@@ -76,7 +76,7 @@ class AngelEye:
 
     @property
     def deadline(self) -> float | None:
-        """When a burst is over, or dropped bytes have to be reported."""
+        """When a burst is over, or dropped bytes must be reported."""
         garbage = self._dropped_at + GARBAGE_DELAY_SECONDS if self._dropped else None
         return min(
             (time for time in (self._pace.deadline, garbage) if time is not None), default=None
@@ -88,12 +88,12 @@ class AngelEye:
         self._reopened = True
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """None: it sends by itself, and no harmless request is known."""
+        """Nothing: the shoe sends by itself, and no harmless request is known."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """The bytes of ``lock unlock clear_error overdraw_keep overdraw_discard confirm``; none
-        takes an argument.
+        """Encode ``lock unlock clear_error overdraw_keep overdraw_discard confirm``; none has an
+        argument.
         """
         if command not in frames.COMMANDS:
             raise ValueError(
@@ -108,7 +108,7 @@ class AngelEye:
         self._pace.delayed(since, now)
 
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:  # noqa: ARG002
-        """See :class:`devices.codec.DamageAware`: FF may mean something, 00 is in no frame."""
+        """See :class:`devices.codec.DamageAware`: FF may be data, but 00 is in no frame."""
         return self.feed(b"\x00", now)
 
     @property
@@ -153,7 +153,7 @@ class AngelEye:
             self._report_dropped(now, out)
 
     def _report_dropped(self, now: float, out: list[AnyReading]) -> None:
-        """Report dropped bytes without showing them: they may be those of a card that is face
+        """Report dropped bytes without showing them: they may belong to a card that is face
         down.
         """
         if self._dropped:
@@ -162,7 +162,7 @@ class AngelEye:
             self._dropped = 0
 
     def _frame(self, frame: bytes, now: float, out: list[AnyReading]) -> None:
-        """Handle a frame. An answer is only one or two bytes and proves nothing about the line, so
+        """Handle a frame. An answer has only one or two bytes and proves nothing about the line, so
         it is not counted, and after dropped bytes it is ignored.
         """
         match frame[0]:
@@ -200,7 +200,7 @@ class AngelEye:
             self._drop(len(frame), now, out)
             self._report_dropped(now, out)
             if not right:
-                return  # a copy of it may arrive intact
+                return  # an intact copy may follow
         missing = self._missing(seq, body) + (readings is None)
         if body == b"S":
             self._recent.clear()
@@ -219,9 +219,9 @@ class AngelEye:
         out += readings or ()
 
     def _is_copy(self, seq: int, body: bytes, now: float) -> bool:
-        """Whether this report is a copy. A copy of the last report may arrive at any later time. An
-        older one is a copy only if it arrived a short time ago; otherwise it is another report with
-        the same number. Two resets are never copies of each other.
+        """Whether this report is a copy. A copy of the last report may arrive at any later time, a
+        copy of an older one only within a short time; otherwise it is another report with the same
+        number. Two resets are never copies of each other.
         """
         for place, report in enumerate(self._recent, 1):
             known = place == len(self._recent) or (
@@ -233,8 +233,8 @@ class AngelEye:
         return False
 
     def _missing(self, seq: int, body: bytes) -> int:
-        """The minimum number of reports that were lost. A reset may restart the numbers, and does
-        not always use one itself.
+        """Minimum number of lost reports. A reset may restart the numbers, and does not always use
+        one itself.
         """
         if not self._recent or body == b"S":
             return 0
@@ -245,7 +245,7 @@ class AngelEye:
         return frames.lost_reports(before, seq, self._zero)
 
     def _read(self, body: bytes, frame: bytes, now: float) -> list[AnyReading] | None:
-        """The readings of a report. None if its kind is known but its content is malformed."""
+        """Decode a report. None: its kind is known but its content is malformed."""
         code, data = body[:1], body[1:]
         if code not in frames.LENGTHS:
             self.counters.unknown += 1

@@ -1,4 +1,4 @@
-"""The frames of the Angel Eye II-EX: shapes and tables.
+"""Frames of the Angel Eye II-EX: patterns and tables.
 
 RS-232, 4800 8N1. A report is ``ENQ seq data ETX bcc``; a command, and the answer to a register
 request, is ``STX data ETX bcc``. The check is two upper-case hex digits: the XOR of the bytes after
@@ -22,7 +22,7 @@ STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 STARTS = frozenset((STX, ENQ, ACK, NAK))
 ANSWERS = (ACK, NAK)
 MAX_FRAME_BYTES = 128
-"""Bytes. A longer frame has lost its end."""
+"""Maximum size of a frame. A longer one has lost its end."""
 
 REFUSALS: MappingProxyType[int, str] = MappingProxyType(
     {
@@ -42,15 +42,15 @@ REFUSALS: MappingProxyType[int, str] = MappingProxyType(
 
 
 def bcc(data: bytes) -> bytes:
-    """The check over these bytes, as it is sent."""
+    """Return the check over these bytes, as it is sent."""
     return b"%02X" % reduce(xor, data, 0)
 
 
 def next_piece(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
-    """The next piece from ``begin``: its length, and whether it is a complete frame. None: more
-    bytes are needed.
+    """Return the next piece from ``begin``: its length, and whether it is a complete frame. None:
+    more bytes are needed.
 
-    What follows a piece does not change it. ``strict``: a frame with a wrong check is not accepted.
+    Bytes after a piece do not change it. ``strict``: a frame with a wrong check is not complete.
     """
     first = data[begin]
     if first == ACK:
@@ -82,15 +82,13 @@ def next_piece(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None
 
 
 def has_valid_bcc(frame: bytes) -> bool:
-    """Whether the check of a complete frame is right."""
+    """Return whether the check of a complete frame is correct."""
     return frame[-2:] == bcc(frame[frame[0] == ENQ : -2])
 
 
 def lost_reports(before: int, seq: int, zero: bool) -> int:
-    """The minimum number of reports lost between two sequence numbers. ``zero``: 9 is known to be
-    followed by 0.
-
-    Otherwise 9 may also be followed by 1: the sources differ.
+    """Return the minimum number of reports lost between two sequence numbers. ``zero``: 9 is known
+    to be followed by 0; otherwise it may also be followed by 1, because the sources differ.
     """
     skips = seq <= before and seq != 0 and not zero
     return (seq - before - 1) % 10 - skips
@@ -110,7 +108,7 @@ OUTSIDE: MappingProxyType[int, str] = MappingProxyType(
 
 
 class DrawnCard(msgspec.Struct, frozen=True):
-    """A card and its destination; or, outside the game, the mode. ``card`` None: drawn but not
+    """A card and its destination or, outside the game, the mode. ``card`` None: drawn but not
     read.
     """
 
@@ -120,8 +118,8 @@ class DrawnCard(msgspec.Struct, frozen=True):
 
 
 def read_drawn(data: bytes) -> DrawnCard | None:
-    """Decode the two bytes of D and R. None if malformed: a card of a hand has a place, a rank and
-    a suit.
+    """Decode the two bytes of D and R. None: malformed; a card of a hand has a place, a rank and a
+    suit.
     """
     if not _marked(data):
         return None
@@ -208,10 +206,10 @@ COMMANDS: MappingProxyType[str, bytes] = MappingProxyType(
         "confirm": b"GP00",
     }
 )
-"""All commands ever sent to the shoe: type and data of the operation."""
+"""All commands that may be sent to the shoe: type and data of the operation."""
 
 
 def command(operation: bytes) -> bytes:
-    """The frame of an operation."""
+    """Build the frame of an operation."""
     frame = bytes((STX,)) + b"OP" + operation + bytes((ETX,))
     return frame + bcc(frame)

@@ -3,12 +3,13 @@
 A scanner sends only when it reads. A code in the site's table is a card. Any other code, and the
 scanner's own no-read message, is an unknown card. An incomplete code may have been a card and is
 reported as a gap. An equal code soon after another may be one card read twice or two equal cards;
-this cannot be decided here, so a person must check that card.
+the driver cannot decide this, so a person must check that card.
 
-Only ``card.drawn`` shows what was scanned: the card may be face down.
+Only ``card.drawn`` contains the scanned code: the card may be face down.
 
 On a serial line any text may be a code. Only a code of the table, or the no-read message, proves
-that the scanner is there; other text in the first second of a connection is a device server's.
+that the scanner is there; other text in the first second of a connection comes from a device
+server.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ from devices.shoe.barcode_cards import CUT_CARD, STANDARD, check, strip_blanks, 
 from devices.shoe.barcode_frames import KeyboardDecoder, LineDecoder, PosDecoder, Scan, ScanDecoder
 
 CODE_TIMEOUT_SECONDS = 1.0
-"""Seconds after its last byte when an incomplete code is abandoned. At 9600 baud a complete code
-takes 0.05.
+"""Time after its last byte when an incomplete code is abandoned. At 9600 baud a complete code takes
+0.05 s.
 """
 
 
@@ -58,7 +59,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class HidOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``reports``: those of a keyboard, or those of a HID point-of-sale scanner."""
+    """``reports``: whether the scanner acts as a keyboard or as a HID point-of-sale scanner."""
 
     reports: Literal["keyboard", "pos"] = "keyboard"
 
@@ -78,13 +79,13 @@ class Barcode:
         self._framing = framing
         self._pace = HandPace(device, options.min_draw)
         self._last_byte_at = 0.0  # when the last byte arrived
-        # a partial code left by a closed link: when to report it, and its bytes
+        # a partial code left by a closed link: when to report it, and its size
         self._cut: tuple[float, int] | None = None
         # the last code, when it arrived, and whether it was late
         self._last: tuple[str, float, bool] | None = None
         self._fault: ShoeFaultName | None = None
         self._gap = -inf  # when a gap was reported, if no complete code has arrived since
-        self._greeting_until = -inf  # until then, unknown text may be a device server's
+        self._greeting_until = -inf  # until then, unknown text may come from a device server
 
     @property
     def deadline(self) -> float | None:
@@ -104,11 +105,11 @@ class Barcode:
         self._cut = (now, size) if size else None
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """None: it sends by itself."""
+        """Nothing: a scanner sends by itself."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """Always raises: it accepts no commands."""
+        """Raise ``ValueError``: a scanner accepts no commands."""
         raise ValueError(f"a barcode scanner has no command {command!r}; it accepts no commands")
 
     def delayed(self, since: float, now: float) -> None:
@@ -167,7 +168,7 @@ class Barcode:
             if self._last and self._last[0] == scan.code and now - self._last[1] < self._repeat
             else None
         )
-        # a scanner may repeat a code faster than a hand can draw
+        # a repeated code may come faster than a hand can draw
         late = again[2] if again else self._pace.is_late(now, card=card != CUT_CARD)
         self._last = (scan.code, now, late)
         evidence = escape(scan.bytes)
@@ -187,7 +188,7 @@ class Barcode:
             )
 
     def _lose(self, size: int, now: float, out: list[AnyReading]) -> None:
-        """Report dropped bytes without showing them: they may be those of a card that is face down.
+        """Report dropped bytes without showing them: they may belong to a card that is face down.
         Continuous noise gives one gap per second.
         """
         self.counters.damaged += 1
@@ -197,7 +198,7 @@ class Barcode:
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
     def _be(self, fault: ShoeFaultName | None, now: float, out: list[AnyReading]) -> None:
-        """Begin or end the fault. A code that is read ends it: the next card is known again."""
+        """Begin or end the fault. A code that was read ends it."""
         before, self._fault = self._fault, fault
         if before not in (None, fault):
             out.append(ShoeFault(at=now, device=self._device, fault=before, active=False))

@@ -1,4 +1,4 @@
-"""What the codes on the cards mean: the site's table, or the default one."""
+"""Tables of the codes on the cards: the site's, or the default one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 MAX_CODE_CHARS = 40
-"""Characters."""
+"""Maximum number of characters of a code."""
 
 CUT_CARD = "cut"
-"""The entry of the cut card's code in a table."""
+"""The value of the cut card's code in a table."""
 
 RANKS, SUITS = "A23456789TJQK", "cdhs"
 PACK = frozenset(rank + suit for rank in RANKS for suit in SUITS)
@@ -28,24 +28,24 @@ STANDARD: MappingProxyType[str, str] = MappingProxyType(
 
 
 def strip_blanks(text: str) -> str:
-    """A code without the blanks around it: label printers pad codes, and scanners send the blanks
-    or not.
+    """Strip blanks around a code: label printers pad codes, and not all scanners send the
+    blanks.
     """
     return text.strip(" ")
 
 
 def is_code(text: str) -> bool:
-    """Whether text can be a code: printable ASCII and not too long."""
+    """Return whether text can be a code: printable ASCII and not too long."""
     return 0 < len(text) <= MAX_CODE_CHARS and text.isascii() and text.isprintable()
 
 
 def table_of(cards: Mapping[str, str]) -> Mapping[str, str]:
-    """A table as scans are looked up in it."""
+    """Return a table whose codes are stripped for lookup."""
     return {strip_blanks(code): card for code, card in cards.items()}
 
 
 def check(cards: Mapping[str, str], noread: str) -> None:
-    """Check a table, code -> card. Raises ``ValueError`` naming what is wrong."""
+    """Check a table, code -> card. Raises ``ValueError`` describing the error."""
     seen: dict[str, str] = {}
     for code, card in cards.items():
         if seen.setdefault(strip_blanks(code), code) != code:

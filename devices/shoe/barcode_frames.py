@@ -1,5 +1,5 @@
-"""How a scanner sends a code: a line of text, the keys of a keyboard, or the report of a HID
-scanner.
+"""Decoders for the ways in which a scanner sends a code: a line of text, keys of a keyboard, or
+reports of a HID scanner.
 
 Sources: USB HID 1.11 (boot keyboard, appendix B) and its usage tables (page 07, US layout); the
 report of HID point-of-sale scanners (page 8C) as printed in several makers' manuals.
@@ -17,26 +17,26 @@ from devices.shoe.barcode_cards import MAX_CODE_CHARS, is_code
 
 
 class Scan(msgspec.Struct, frozen=True):
-    """The bytes of one code. ``code`` None: part of it is missing or invalid."""
+    """A scanned code and its bytes. ``code`` None: part of it is missing or invalid."""
 
     code: str | None
     bytes: bytes
 
 
 class ScanDecoder(Protocol):
-    """Bytes in, codes out; splitting them differently gives the same codes."""
+    """Bytes in, codes out; splitting the bytes differently gives the same codes."""
 
     proof: FrameProof
-    """What a code proves that is not known: nothing, if it came as a line of text."""
+    """What an unknown code proves: nothing, if it is a line of text."""
     frames: int
-    """The number of well-formed reports; 0 for lines of text."""
+    """Number of well-formed reports; 0 for lines of text."""
 
     def push(self, data: bytes) -> list[Scan]:
-        """The codes that end in these bytes."""
+        """Return the codes that end in these bytes."""
         ...
 
     def drop(self) -> int:
-        """Forget a partial code. Returns how many bytes it had."""
+        """Discard a partial code; return its size in bytes."""
         ...
 
     @property
@@ -46,13 +46,13 @@ class ScanDecoder(Protocol):
 
 
 def code_of(text: bytes, frame: bytes) -> Scan:
-    """The code of a complete frame."""
+    """Build the scan of a complete frame."""
     code = text.decode("latin-1").strip()
     return Scan(code if is_code(code) else None, frame)
 
 
 class LineDecoder:
-    """A code followed by CR, LF or both."""
+    """Decodes codes that are followed by CR, LF or both."""
 
     proof = FrameProof.TEXT
     frames = 0
@@ -91,14 +91,14 @@ class LineDecoder:
 
 
 SHIFT_KEYS = 0x22
-"""Both shift keys, in the bits of the modifiers."""
+"""Modifier bits of both shift keys."""
 ENTER_USAGES = (0x28, 0x58)
 MAX_ERROR_USAGE = 0x03
-"""Usages up to this are errors: too many keys at once, or a failed self-test."""
+"""Usages up to this one are errors: too many keys at once, or a failed self-test."""
 
 
 def _layout() -> dict[int, bytes]:
-    """Usage -> the character, and the one with shift."""
+    """Usage -> the character without and with shift."""
     keys = {
         0x04 + place: bytes((letter, letter - 32))
         for place, letter in enumerate(b"abcdefghijklmnopqrstuvwxyz")
@@ -125,8 +125,8 @@ LAYOUT: MappingProxyType[int, bytes] = MappingProxyType(_layout())
 
 
 class KeyboardDecoder:
-    """The reports of a boot keyboard, 8 bytes each: modifiers, a zero, and up to six pressed keys.
-    Enter ends a code.
+    """Decodes the reports of a boot keyboard, 8 bytes each: modifiers, a zero, and up to six
+    pressed keys. Enter ends a code.
 
     A key counts when it goes down. The code is unknown if two keys go down in one report (their
     order is unknown), if a report is repeated within a code (one between may be lost), or if there
@@ -184,7 +184,7 @@ class KeyboardDecoder:
         if len(self._text) > MAX_CODE_CHARS or len(self._reports) > self.SIZE * MAX_CODE_CHARS * 4:
             self._spoiled = True
             scan = self._end()
-            self._spoiled = True  # what arrives until Enter is the tail of it
+            self._spoiled = True  # the keys until Enter belong to it
             return scan
         return None
 
@@ -208,7 +208,7 @@ class KeyboardDecoder:
 
 
 class PosDecoder:
-    """The reports of a HID scanner, 64 bytes each.
+    """Decodes the reports of a HID scanner, 64 bytes each.
 
     Byte 0 is the report's number, 2; byte 1 the length of the text; bytes 2 to 4 the kind of
     barcode; bytes 5 to 60 the text; bit 0 of byte 63 means that the text continues in the next
@@ -226,7 +226,7 @@ class PosDecoder:
         self._rest = b""
         self._text = bytearray()
         self._reports = bytearray()
-        self._cut = False  # what arrives is the tail of a text that was too long
+        self._cut = False  # the next reports continue a text that was too long
 
     @property
     def pending(self) -> bool:

@@ -1,11 +1,11 @@
 """Driver of the Bee-Tek shoe, which reads coded cards as they are drawn and sends them as lines of
 text.
 
-9600 8N1, a line like `` [Game]<Card:4S> `` with CR LF. The bracket gives the mode set by a key
-switch. There is no checksum and no sequence number, so a line counts only if its whole shape fits,
-an equal card is another card, and dropped bytes that may have been a card are reported as a gap.
-Only ``card.drawn`` shows a line with a card in it, and dropped bytes are never shown: the card may
-be face down.
+9600 8N1, a line like `` [Game]<Card:4S> `` with CR LF. The brackets contain the mode, which is set
+by a key switch. There is no checksum and no sequence number, so a line is accepted only if its
+complete format fits, an equal card is another card, and dropped bytes that may have been a card are
+reported as a gap. Only ``card.drawn`` contains a line with a card, and dropped bytes are never
+shown: the card may be face down.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from devices.readings import (
 )
 
 MAX_LINE_BYTES = 256
-"""Bytes. The longest line seen has 40; a longer run without a line end is dropped."""
+"""Maximum size of a line. The longest line seen has 40 bytes; a longer run without a line end is
+dropped.
+"""
 
 GAME_MODE = "Game"
 BURN_MODE = "Manual Burn Cards"
@@ -47,11 +49,11 @@ _CARD = re.compile(
 _ALARM = re.compile(r"Alarm: *(?P<detail>(?P<code>E\d+)?.*)")
 _WARNING = re.compile(r"W0x[0-9A-Fa-f]+")
 _HARMLESS_BEFORE, _HARMLESS_AFTER = re.compile(rb"[\[> ]*"), re.compile(rb"[> ]*")
-"""What may be repeated before and after a frame. Anything else that is dropped may have been a
+"""Characters that may be repeated before and after a frame. Any other dropped bytes may have been a
 card.
 """
 _MAYBE_CARD = re.compile(r":|[2-9TJQKA0][CDHS]|[CDHS][2-9TJQKA1]")
-"""What an unknown line contains if it may be a card."""
+"""Content of an unknown line that may be a card."""
 
 ALARMS: MappingProxyType[str, ShoeFaultName] = MappingProxyType({"E3": "unread"})
 """The codes of alarms. Any other is reported as an alarm."""
@@ -90,11 +92,11 @@ class BeeTek:
         self._pending, self._spoiled = b"", False
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """None: it sends by itself."""
+        """Nothing: the shoe sends by itself."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """Always raises: no command is known."""
+        """Raise ``ValueError``: no command is known."""
         raise ValueError(f"bee-tek has no command {command!r}; no command of this shoe is known")
 
     def delayed(self, since: float, now: float) -> None:
@@ -102,7 +104,7 @@ class BeeTek:
         self._pace.delayed(since, now)
 
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:  # noqa: ARG002
-        """See :class:`devices.codec.DamageAware`: what is left of the line could be a frame."""
+        """See :class:`devices.codec.DamageAware`: the rest of the line could look like a frame."""
         self._spoiled = True
         return self.feed(DAMAGE_SUBSTITUTE, now)
 
@@ -127,15 +129,15 @@ class BeeTek:
         return out
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Split a line that is too long into several."""
+        """Split a line that is too long; return the rest."""
         while len(line) > MAX_LINE_BYTES:
             self._line(line[:MAX_LINE_BYTES], now, out)
             line = line[MAX_LINE_BYTES:]
         return line
 
     def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
-        """Find the frames in a line: usually one, or several if line ends were lost. Drop what is
-        before and between them.
+        """Handle the frames in a line: usually one, or several if line ends were lost. Drop the
+        bytes before and between them.
         """
         begin = 0
         for match in () if self._spoiled else _LINE.finditer(line):
@@ -149,7 +151,7 @@ class BeeTek:
     def _drop(
         self, piece: bytes, repeated: re.Pattern[bytes], now: float, out: list[AnyReading]
     ) -> None:
-        """Report dropped bytes without showing them: they may be those of a card that is face
+        """Report dropped bytes without showing them: they may belong to a card that is face
         down.
         """
         if not piece.strip():
@@ -160,7 +162,7 @@ class BeeTek:
             self._miss(now, out)
 
     def _miss(self, now: float, out: list[AnyReading]) -> None:
-        """A card may have been lost: say so once, until a complete line arrives."""
+        """Report that a card may have been lost, once until a complete line arrives."""
         if not self._missed:
             self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
@@ -196,8 +198,8 @@ class BeeTek:
                 )
 
     def _switch(self, mode: str, now: float, out: list[AnyReading]) -> None:
-        """In any mode but the game's, the host receives no game. Report that as a warning until the
-        key is turned back.
+        """Handle a change of the mode. In any mode but the game's the host receives no game, which
+        is reported as a warning until the key is turned back.
         """
         before, self._mode = self._mode, mode
         if before == mode:
@@ -209,7 +211,7 @@ class BeeTek:
             self._fault("warning", f"mode {mode}", True, None, now, out)
 
     def _card(self, content: str, now: float, out: list[AnyReading]) -> str | None:
-        """The card of a frame. None if its code is invalid: a card left the shoe, but it is
+        """Parse the card of a frame. None: the code is invalid, so a card left the shoe but is
         unknown.
         """
         match = _CARD.fullmatch(content)
@@ -225,8 +227,8 @@ class BeeTek:
     def _draw(
         self, card: str | None, mode: str, evidence: str, now: float, out: list[AnyReading]
     ) -> None:
-        """Report a drawn card. A card that was read ends the alarms: the shoe deals again. Outside
-        game and burning a person must check it.
+        """Report a drawn card. A card that was read ends the alarms, because the shoe deals again.
+        Outside game and burning a person must check it.
         """
         if card is not None:
             for fault, detail in self._faults.items():

@@ -1,10 +1,9 @@
-"""Driver of the Deck Mate 1 shuffler, as far as its serial port goes: it reports power-on and
-accepts no input.
+"""Driver of the Deck Mate 1 shuffler, whose serial port only reports power-on and accepts no input.
 
 19200 8N1 on the RJ45 socket at its rear. At power-up it sends one NUL, then a banner with its name.
-The only other thing it sends is its history, when somebody requests it in the service menu; use
-``novamas import deck-mate-1`` for that. Here it is only reported that it was sent. The shuffler
-never sends a state, a count or a card. Text of any other form is not the shuffler's.
+The only other thing it sends is its history, on request in the service menu; this driver only
+reports that a history was sent (``novamas import deck-mate-1`` reads it). The shuffler never sends
+a state, a count or a card. Any other text does not come from the shuffler.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from devices.codec import Counters, Driver, FrameProof
 from devices.readings import AnyReading, DeviceReport, LinkGarbage, ShufflerState, escape
 
 MAX_LINE_BYTES = 256
-"""Bytes. A longer run without a line end is dropped."""
+"""Maximum size of a line. A longer run without a line end is dropped."""
 
 _BANNER = re.compile(r"deck\s*mate", re.IGNORECASE)
 _HISTORY = re.compile(r"\b(?:Time|Date|Cyc): *\d")
 _HEAD = re.compile(
     r"(?:serial|[a-z ]{0,40}(?:gripper|platform))[a-z .]{0,20}: *\S.*", re.IGNORECASE
 )
-"""A line at the head of a history that is not a time."""
+"""A line at the beginning of a history, other than a time."""
 _COUNTER = re.compile(r"[A-Za-z][A-Za-z \-/]{2,40}: *\d{1,12}")
-"""A line behind the events of a history. It is known only by what came before it."""
+"""A line after the events of a history. It is recognised only by the lines before it."""
 _MAX_REPORTED_CHARS = 64
-"""Characters of a line that are reported."""
+"""Maximum number of characters of a line that are reported."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -50,7 +49,7 @@ class DeckMate1:
 
     @property
     def deadline(self) -> float | None:
-        """None: it is silent between two power-ups."""
+        """None: the shuffler is silent between two power-ups."""
         return None
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002
@@ -59,11 +58,11 @@ class DeckMate1:
         self._counters = False
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """None: it answers nothing."""
+        """Nothing: the shuffler does not answer."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """Always raises: it accepts no commands."""
+        """Raise ``ValueError``: the shuffler accepts no commands."""
         raise ValueError(
             f"deck-mate-1 has no command {command!r}; this shuffler accepts no commands"
         )
@@ -108,7 +107,7 @@ class DeckMate1:
             )
         self._history = history
         if banner and not history:
-            # What it contained before is unknown; whoever deals from it must check.
+            # what it contained before is unknown, so a person must check before dealing
             out.append(
                 DeviceReport(
                     at=now,

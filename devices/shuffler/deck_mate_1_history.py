@@ -1,10 +1,9 @@
-"""The history that a Deck Mate 1 sends when somebody requests it in the service menu ("Download to
-PC"): text in, events out.
+"""Parser of the history that a Deck Mate 1 sends on request in the service menu ("Download to PC").
 
-A header (serial number, time and date of the report, offsets of gripper and platform), then events,
-each with a name and ``Time:``, ``Date:``, ``P:``, ``G:`` and ``Cyc:``, then counters. The
-separators are not documented, so any white space is accepted. The machine's clock is often wrong:
-events are ordered by cycle, and a clock that went back is reported.
+A history is a header (serial number, time and date of the report, offsets of gripper and platform),
+then events, each with a name and ``Time:``, ``Date:``, ``P:``, ``G:`` and ``Cyc:``, then counters.
+The separators are not documented, so any white space is accepted. The machine's clock is often
+wrong: events are ordered by cycle, and a clock that went back is reported.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ EVENT_NAMES = (
     "Jam Recovery",
     "Door Opened",
 )
-"""The known events, in the singular. Any other keeps its own name."""
+"""Known events, in the singular. Other events keep their own names."""
 
 _EVENT = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z ]{2,40}?)\s+Time:\s*(?P<time>\S+)\s+Date:\s*(?P<date>\S+)"
@@ -39,9 +38,9 @@ _TIME = "%m-%d-%y %H:%M:%S"
 
 
 class ShufflerEvent(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
-    """One event. ``said``: its time by the machine's clock, null if invalid. ``true``: the same by
-    a correct clock, null if the machine's error is not known. ``doubtful``: the clock was set back
-    after this event, so its error was different then.
+    """One event. ``said``: its time by the machine's clock, null if invalid. ``true``: its time by
+    a correct clock, null if the machine's error is unknown. ``doubtful``: the clock was set back
+    after this event, so its error was different before.
     """
 
     line: int
@@ -56,8 +55,8 @@ class ShufflerEvent(msgspec.Struct, frozen=True, kw_only=True, tag="event"):
 
 
 class ReportHeader(msgspec.Struct, frozen=True, kw_only=True, tag="head"):
-    """The header of the history. ``reported``: when the report was made, by the machine's clock.
-    ``off``: seconds by which that clock is behind a correct one, null if not known.
+    """Header of a history. ``reported``: time of the report by the machine's clock. ``off``:
+    seconds by which that clock is behind a correct one, null if unknown.
     """
 
     serial: str | None
@@ -67,13 +66,13 @@ class ReportHeader(msgspec.Struct, frozen=True, kw_only=True, tag="head"):
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True, tag="totals"):
-    """The counters at the end, by the machine's names."""
+    """Counters at the end of a history, by the machine's names."""
 
     counters: dict[str, int]
 
 
 class ShufflerHistory(msgspec.Struct, frozen=True, kw_only=True):
-    """A history. ``events`` are ordered by cycle; ``problems``: line, and what is wrong with it."""
+    """A parsed history. ``events`` are ordered by cycle; ``problems``: line number and error."""
 
     head: ReportHeader
     events: tuple[ShufflerEvent, ...]
@@ -82,10 +81,10 @@ class ShufflerHistory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
-    """Read a history. ``made``: the correct time of the report, if somebody noted it; it corrects
-    the clock.
+    """Parse a history. ``made``: the correct time of the report, if it was noted, to correct the
+    machine's clock.
 
-    Raises ``ValueError`` if there is neither a header nor an event: then it is not such a history.
+    Raises ``ValueError`` if there is neither a header nor an event: then it is not a history.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     found = list(_EVENT.finditer(text))
@@ -113,7 +112,7 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
     events: list[ShufflerEvent] = []
     next_said, doubtful = reported, False
     for match, line in reversed(rows):
-        # backwards from the report: until the clock was set, its error was the same
+        # backwards from the report: the clock's error was the same until the clock was set
         said = _stamp(match["time"], match["date"])
         if said is None:
             problems.append((line, f"{match['date']} {match['time']} is not a valid time"))
@@ -187,7 +186,7 @@ def _stamp(time: str | None, date: str | None) -> datetime | None:
 
 
 def _text_between_events(text: str, found: list[re.Match[str]]) -> list[tuple[int, str]]:
-    """Lines between events that belong to none: something was lost there."""
+    """Text between events that belongs to none of them: something was lost there."""
     strange, end = [], found[0].end() if found else len(text)
     for match in found[1:]:
         between = text[end : match.start()].strip()

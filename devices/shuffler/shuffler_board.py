@@ -2,9 +2,9 @@
 
 It reports its state, its verdict on the cards in it, and that a packet came out. Whether the count
 is right and whether the set is right are two separate facts. **No report has a field that could
-reveal cards in order**: a verdict that something is wrong names what is missing or extra, a few
-cards in the order of a new deck and in no other. A report that names cards in any other way is
-dropped, never shown, and reported as ``cards_refused``.
+reveal cards in order**: a negative verdict names missing or extra cards, only a few, and only in
+the order of a new deck. A report that names cards in any other way is dropped, never shown, and
+reported as ``cards_refused``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VERDICTS: dict[str, bool | None] = {"1": True, "0": False, "-": None}
 NEW_DECK = (*(rank + suit for suit in "cdhs" for rank in "A23456789TJQK"), "X")
 """The order in which cards must be named."""
 MAX_NAMED_CARDS = 8
-"""At most this many cards may be named as missing, and as many as extra."""
+"""Maximum number of cards named as missing, and of cards named as extra."""
 
 _CARD = "(?:[A2-9TJQK][cdhs]|X)"
 _CARDS = rf"-|{_CARD}(?:\+{_CARD}){{0,{MAX_NAMED_CARDS - 1}}}"
@@ -60,7 +60,7 @@ class ShufflerBoard(BoardCodec):
             rf"(?P<packets>\d{{1,5}}),(?P<size>[1-9]\d{{0,2}})(?:,(?P<to>{_RECIPIENT}))?"
         ),
     }
-    """``packets``: how many have come out since the board was started."""
+    """``packets``: number of packets dealt since the board was started."""
 
     def __init__(self, device: str, options: Options) -> None:
         super().__init__(device, options)
@@ -68,12 +68,14 @@ class ShufflerBoard(BoardCodec):
         self._packets: int | None = None
 
     def on_restart(self) -> None:
-        """The board was restarted: its last action is over."""
+        """See :class:`devices.board.codec.BoardCodec`."""
         self._state = None
         self._packets = None
 
     def parse_fields(self, report: Report) -> re.Match[str] | None:
-        """Reject a report that names cards in any way other than a verdict."""
+        """Return the fields of a report; None also if it names cards other than in a valid
+        verdict.
+        """
         fields = super().parse_fields(report)
         if fields is None or report.word != "verdict":
             return None if _CARD_TEXT.search(report.fields) else fields
@@ -86,15 +88,15 @@ class ShufflerBoard(BoardCodec):
         )
 
     def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
-        """Report a message that is not understood, or that tried to name cards, without any of its
-        content.
-        """
+        """Report a malformed message, or one that names cards, without any of its content."""
         super().refuse(report, now, out)
         if _CARD_TEXT.search(report.fields):
             self.report("cards_refused", report.word, now, out)
 
     def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
-        """``state``, also every second; ``verdict`` and ``packet``, once."""
+        """Handle ``state``, which is repeated every second, and ``verdict`` and ``packet``, sent
+        once.
+        """
         fields = message.fields
         if message.word == "verdict":
             out.append(
@@ -141,7 +143,7 @@ class ShufflerBoard(BoardCodec):
             )
 
     def _missing(self, before: int, message: BoardMessage, out: list[AnyReading]) -> None:
-        """Packets that came out without being reported."""
+        """Report packets that came out without a report."""
         if self._packets is not None and before > self._packets:
             self.report(
                 "packets_missed", str(before - self._packets), message.now, out, message.frame

@@ -2,12 +2,12 @@
 
 ``docs/technician/cctalk.md`` has the wiring and the settings.
 
-All share one wire, and whoever asks hears its own requests. Each echo shows which request the next
-answer belongs to; so what was recorded is read as it was read live. An answer counts only after the
-whole echo of its request.
+All acceptors share one wire, and the host receives an echo of its own requests. The echo shows to
+which request the next answer belongs, so a recording is decoded exactly as live data. An answer is
+accepted only after the complete echo of its request.
 
 Source: the generic specification of ccTalk, parts 1, 2 and 4, which are public, and makers' manuals
-that quote them. Nothing here was tried on a real acceptor.
+that quote them. This driver was never tried with a real acceptor.
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ from devices.slot.cctalk_box import BoxAcceptor, Request
 from devices.slot.cctalk_coins import POSITIONS
 
 ANSWER_SECONDS = 0.2
-"""Seconds after a request in which its answer must be whole, unless the options say otherwise. At
-9600 baud echo and longest usual answer take 0.04.
+"""Default time after a request within which its answer must be complete. At 9600 baud the echo and
+the longest usual answer take 0.04 s.
 """
 REQUEST_GAP_SECONDS = 0.01
-"""Seconds between an answer and the next request."""
+"""Time between an answer and the next request."""
 FAILURE_PAUSE_SECONDS = 0.05
-"""Seconds after a request that failed: by then every device has dropped half a frame."""
+"""Time after a failed request: by then every device has dropped a partial frame."""
 LATE_AFTER_SECONDS = 2.0
-"""Seconds: the coins of an acceptor that was not heard for longer are late."""
+"""If an acceptor's events were not received for longer than this, its coins are late."""
 OVERDUE_SECONDS = 2.0
-"""Seconds after a request in which a late answer is known as one to it."""
+"""Time after a request within which a late answer is attributed to it."""
 MAX_OVERDUE_REQUESTS = 16
 CLEAN_ANSWERS = 50
-"""Answers in a row after which an echo that was damaged or missing is told as whole again."""
+"""Number of consecutive answers after which a damaged or missing echo is reported as whole
+again.
+"""
 MAX_JUNK_BYTES = 64
-"""Bytes of junk that are told at once."""
+"""Maximum bytes of junk per report."""
 
 Address = Annotated[int, msgspec.Meta(ge=2, le=255)]
 Box = Annotated[int, msgspec.Meta(ge=1, le=99)]
@@ -51,9 +53,9 @@ Amount = Annotated[int, msgspec.Meta(ge=1, le=999_999_999, extra=AMOUNT_META)]
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``boxes``: the bus address of each acceptor, and its box. ``coins``: positions and their
-    amounts in minor units; only these are accepted. None: all that the acceptors name themselves.
+    amounts in minor units; only these are accepted. Empty: all coins that the acceptors name.
     ``currency``: the two letters in the names of coins. ``poll``: seconds between two requests to
-    one acceptor. ``answer``: seconds after a request in which its answer must be whole.
+    one acceptor. ``answer``: seconds after a request within which its answer must be complete.
     ``checksum``: the kind that the bus uses.
     """
 
@@ -65,7 +67,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     checksum: Literal["simple", "crc"] = "simple"
 
     def __post_init__(self) -> None:
-        # A field with a mistake is empty here; the file's own check names it.
+        # an invalid field is empty here; the check of the file reports it
         if not self.boxes:
             raise ValueError("boxes: no acceptor; give address and box of each: [[2, 1], [3, 2]]")
         for name, found in (
@@ -91,7 +93,7 @@ class CcTalkCodec:
         self._device = device
         self._crc = options.checksum == "crc"
         self._limit = options.answer
-        # news are shown twice, so a longer limit counts twice
+        # a change must be received twice, so a longer limit counts twice
         self._late_after = LATE_AFTER_SECONDS + 2 * max(0.0, options.answer - ANSWER_SECONDS)
         self._acceptors = {
             address: BoxAcceptor(
@@ -101,31 +103,31 @@ class CcTalkCodec:
         }
         self._pending = b""
         self._junk = b""
-        # our own request that still waits, until when, and what came of it
+        # the pending request, when it was sent, and when its answer is overdue
         self._asked: tuple[BoxAcceptor, Request] | None = None
         self._asked_at = -inf
         self._answer_by = inf
-        # who did not answer in time, and when it was asked: its answer may still come
+        # acceptors that did not answer in time, and when they were asked: they may still answer
         self._overdue: deque[tuple[BoxAcceptor, float]] = deque(maxlen=MAX_OVERDUE_REQUESTS)
         self._next = -inf
-        self._touched = False  # bytes came since that are no frame
+        self._touched = False  # bytes that are not a frame arrived since the request
         self._echo: tuple[BoxAcceptor, Request] | None = None  # the request on the line, unanswered
         self._echoed = False
         self._line = "whole"
         self._clean = 0
-        self._echo_missing = False  # an echo is missing: it may yet come, and old answers with it
+        self._echo_missing = False  # an echo is missing: it may still come, and old answers with it
         self._unsure_until = -inf
         self._late, self._silence = 0, 0.0
 
     @property
     def deadline(self) -> float | None:
-        """When to ask next, or when an answer is overdue."""
+        """When to send the next request, or when an answer is overdue."""
         if self._asked is not None:
             return self._answer_by
         return max(self._next, min(acceptor.due for acceptor in self._acceptors.values()))
 
     def reconnected(self, now: float) -> None:
-        """Drop what was half heard. Another acceptor may be there; old answers may still come."""
+        """Drop partial frames. Acceptors may have been replaced; old answers may still come."""
         self._pending = self._junk = b""
         self._asked, self._echo = None, None
         self._overdue.clear()
@@ -135,8 +137,8 @@ class CcTalkCodec:
 
     @property
     def opening(self) -> None:
-        """See :class:`devices.codec.KeptBytesAware`: coins are late for some time after what was
-        kept.
+        """See :class:`devices.codec.KeptBytesAware`: coins are late for some time after kept
+        bytes.
         """
         return
 
@@ -145,15 +147,15 @@ class CcTalkCodec:
         self._unsure_until = now + MAX_LIVE_DELAY_SECONDS
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """None at fixed intervals: see :meth:`ask`."""
+        """Nothing at fixed intervals: see :meth:`ask`."""
         return ()
 
     def encode(self, command: str, argument: str = "") -> bytes:  # noqa: ARG002
-        """Always raises: it accepts no commands."""
+        """Raise ``ValueError``: acceptors accept no commands."""
         raise ValueError(f"cctalk-acceptor has no command {command!r}; it accepts no commands")
 
     def ask(self, now: float) -> bytes:
-        """Ask the acceptor that has waited longest, if none is being asked."""
+        """Return a request to the acceptor that has waited longest, unless one is pending."""
         if self._asked is not None or now < self._next:
             return b""
         acceptor = min(
@@ -217,7 +219,7 @@ class CcTalkCodec:
         asked, self._echo = self._echo, None
         evidence = escape(frame.raw)
         if asked is None or frame.source not in (None, asked[0].address):
-            # A copy, or too late to know what it answers. Who was asked may still answer.
+            # a copy, or too late to attribute; the acceptor that was asked may still answer
             self._echo = asked
             self.counters.unknown += 1
             self._on_unrequested(frame, now, evidence, out)
@@ -248,25 +250,25 @@ class CcTalkCodec:
     def _on_unrequested(
         self, frame: frames.CcTalkFrame, now: float, evidence: str, out: list[AnyReading]
     ) -> None:
-        """An answer to no request that still waits."""
+        """Handle an answer that belongs to no pending request."""
         for overdue in self._overdue:
             acceptor, asked_at = overdue
             if now - asked_at <= OVERDUE_SECONDS and frame.source in (None, acceptor.address):
-                self._overdue.remove(overdue)  # they are answered in the order of the requests
+                self._overdue.remove(overdue)  # answers come in the order of the requests
                 acceptor.on_late_answer(now - asked_at, self._limit, now, evidence, out)
                 return
         if frame.source is not None:
             self._acceptors[frame.source].on_unrequested_answer()
 
     def _wrong_size(self, frame: frames.CcTalkFrame, header: int) -> int | None:
-        """The data bytes that an answer to this request has, if this one has others."""
+        """Expected number of data bytes of an answer, if it has another number."""
         size = frames.REQUESTS[header][1] if frame.header == frames.ACK else 0
         return None if size in (None, len(frame.data)) else size
 
     def _count_late(
         self, coins: bool, late: bool, silence: float, now: float, out: list[AnyReading]
     ) -> None:
-        """Count answers whose coins are late; report them once an answer is live."""
+        """Count answers with late coins; report them once an answer is live."""
         if late and coins:
             self._late += 1
             self.counters.late += 1
@@ -280,9 +282,7 @@ class CcTalkCodec:
             self._late, self._silence = 0, 0.0
 
     def _on_overdue(self, now: float, out: list[AnyReading]) -> None:
-        """The answer to our request is overdue: silent is the acceptor, or the line is not in
-        order.
-        """
+        """Handle an overdue answer: the acceptor is silent, or the line is faulty."""
         self._touched = self._touched or bool(self._pending)
         self._junk += self._pending
         self._pending = b""
@@ -300,12 +300,12 @@ class CcTalkCodec:
             self._overdue.append((acceptor, self._asked_at))
             acceptor.on_no_answer(header, now, out)
             return
-        acceptor.due = now  # again, but in its turn
+        acceptor.due = now  # ask again, in its turn
         self._echo_missing = not self._touched
         self._report_echo("damaged" if self._touched else "missing", now, out)
 
     def _report_echo(self, line: str, now: float, out: list[AnyReading]) -> None:
-        """Report when the echo begins to be damaged or missing, and when it has been whole for some
+        """Report when the echo becomes damaged or missing, and when it has been whole for some
         time.
         """
         self._clean = self._clean + 1 if line == "whole" else 0

@@ -1,7 +1,7 @@
-"""One acceptor on a ccTalk bus: what to ask it next, and what its answers mean.
+"""One acceptor on a ccTalk bus: the next request to it, and the meaning of its answers.
 
-It is first asked what it is, where its counter stands and what coins it knows, and only then
-allowed to accept them. After that it is asked for its events again and again.
+It is first asked for its identity, its counter and its coins, and only then allowed to accept
+coins. After that it is polled for its events.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from devices.slot.cctalk_counter import (
 )
 
 SILENT_AFTER_REQUESTS = 5
-"""Requests without an answer after which an acceptor is told as silent."""
+"""Number of unanswered requests after which an acceptor is reported as silent."""
 UNSUPPORTED_AFTER_REQUESTS = 3
-"""Requests without an answer after which an acceptor that still answers others is taken not to know
-this one.
+"""Number of unanswered requests of one kind after which it counts as unsupported, if the acceptor
+still answers others.
 """
 SLOW_AFTER_ANSWERS = 3
-"""Answers in a row that came too late after which an acceptor is told as slow."""
+"""Number of consecutive late answers after which an acceptor is reported as slow."""
 WRONG_AFTER_ANSWERS = 3
-"""Answers of a wrong length to one request, after which that is told."""
+"""Number of answers of a wrong length to one request after which that is reported."""
 RETRY_SECONDS = 2.0
-"""Seconds between two requests to an acceptor that is silent or refuses."""
+"""Time between two requests to an acceptor that is silent or refuses."""
 INHIBIT_CHECK_SECONDS = 30.0
-"""Seconds between two checks of which coins it accepts: a reset that nobody saw inhibits them."""
+"""Time between two checks of the accepted coins: an unnoticed reset inhibits them."""
 
 REQUEST_NAMES = {
     frames.SIMPLE_POLL: "simple poll",
@@ -55,16 +55,16 @@ REQUEST_NAMES = {
     frames.COIN_ID: "coin id",
 }
 REQUIRED_REQUESTS = frozenset({frames.SIMPLE_POLL, frames.READ_CREDITS, frames.MODIFY_INHIBITS})
-"""Requests that every acceptor must know; it may lack the others."""
+"""Requests that every acceptor must support; the others are optional."""
 
 Request = tuple[int, bytes]
-"""A header and its data."""
+"""Header and data of a request."""
 Report = Callable[[str, str], None]
 
 
 class BoxAcceptor:
-    """The acceptor of one box. ``due``: when to ask it next; ``last_buffer_at``: when it last
-    showed its events. ``coins``: position -> amount in the settings.
+    """The acceptor of one box. ``due``: when to send the next request; ``last_buffer_at``: when its
+    events were last received. ``coins``: position -> amount in the settings.
     """
 
     def __init__(
@@ -77,28 +77,30 @@ class BoxAcceptor:
         self._configured_coins = coins
         self._currency = currency
         self._poll = poll
-        self._misses = 0  # requests in a row without an answer
-        self._tries = 0  # of them, those since the present step began
-        self._suspected: int | None = None  # a request that it may not know
+        self._misses = 0  # consecutive unanswered requests
+        self._tries = 0  # those since the current step began
+        self._suspected: int | None = None  # a request that it may not support
         self._silent = False
-        self._slow = 0  # answers in a row that came too late
+        self._slow = 0  # consecutive late answers
         self._wrong_sizes: dict[
             int, int
-        ] = {}  # header -> answers of a wrong length since a right one
+        ] = {}  # header -> answers of a wrong length since the last correct one
         self._health = "ok"
-        self._identities: dict[int, str] = {}  # header -> what it said of itself
+        self._identities: dict[int, str] = {}  # header -> text of its identity
         self._named: dict[int, str] = {}  # position -> the acceptor's name of the coin
         self._coins = CoinTable()
         self._buffer: EventBuffer | None = None
-        self._unconfirmed: EventBuffer | None = None  # a buffer that was shown once
-        self._maybe_other = False  # it was silent since, so another may be in its place
+        self._unconfirmed: EventBuffer | None = None  # a buffer that was received once
+        self._maybe_other = False  # it was silent, so it may have been replaced by another
         self._check_at = inf
-        self._refused: set[int] = set()  # requests whose refusal was told
+        self._refused: set[int] = set()  # requests whose refusal was reported
         self._steps: deque[Request] = deque()
         self.restart()
 
     def restart(self) -> None:
-        """Begin again with the question who it is. The counter is kept: it tells what was lost."""
+        """Start the set-up again. The counter is kept, because it shows how many events were
+        lost.
+        """
         self._named = {}
         self._tries, self._suspected = 0, None
         self._check_at = inf
@@ -120,13 +122,13 @@ class BoxAcceptor:
         )
 
     def on_reconnected(self, now: float) -> None:
-        """The link was opened again."""
+        """Handle a reopened link."""
         self._maybe_other = True
         self.restart()
         self.due = now
 
     def request(self, now: float) -> Request:
-        """What to ask it now."""
+        """Return the next request."""
         if self._suspected is not None:
             return frames.SIMPLE_POLL, b""
         if not self._steps:
@@ -136,7 +138,9 @@ class BoxAcceptor:
         return header, self._inhibit_mask() if header == frames.MODIFY_INHIBITS else data
 
     def on_no_answer(self, header: int, now: float, out: list[AnyReading]) -> None:
-        """It was asked, as our echo shows, and did not answer in time."""
+        """Handle a request that reached the bus, as its echo shows, but was not answered in
+        time.
+        """
         self._misses += 1
         self._tries += 1
         self.due = now + (RETRY_SECONDS if self._silent else self._poll)
@@ -151,7 +155,7 @@ class BoxAcceptor:
     def on_late_answer(
         self, took: float, limit: float, now: float, frame: str, out: list[AnyReading]
     ) -> None:
-        """It answered, but after the time in which an answer must come: it is not silent."""
+        """Handle an answer after the time limit: the acceptor is not silent, but slow."""
         self._misses = 0
         self._slow += 1
         if self._slow == SLOW_AFTER_ANSWERS:
@@ -172,8 +176,8 @@ class BoxAcceptor:
         frame: str,
         out: list[AnyReading],
     ) -> None:
-        """It answered with another number of data bytes than this request has: nothing is taken of
-        it. An answer that is damaged so that its check is right does this once.
+        """Handle an answer with a wrong number of data bytes; its data is ignored. A single one may
+        be a damaged answer with a check that happens to be correct.
         """
         self._on_any_answer(now, frame, out)
         self.due = now + self._poll
@@ -185,7 +189,7 @@ class BoxAcceptor:
                 self._on_unsupported(header, report)
 
     def on_refusal(self, header: int, now: float, frame: str, out: list[AnyReading]) -> None:
-        """It answered that it does not do this."""
+        """Handle a refusal of a request."""
         self._on_any_answer(now, frame, out)
         if header not in self._refused:
             self._refused.add(header)
@@ -204,14 +208,14 @@ class BoxAcceptor:
             self._next_step(header)
 
     def on_busy(self, now: float, frame: str, out: list[AnyReading]) -> None:
-        """It answered that it cannot answer now."""
+        """Handle an answer that the acceptor is busy."""
         self._on_any_answer(now, frame, out)
         self.due = now + self._poll
 
     def on_answer(
         self, request: Request, data: bytes, now: float, late: bool, frame: str
     ) -> list[AnyReading]:
-        """Take its answer to a request."""
+        """Handle the answer to a request."""
         out: list[AnyReading] = []
         header, asked = request
         self._on_any_answer(now, frame, out)
@@ -235,28 +239,28 @@ class BoxAcceptor:
         return out
 
     def on_unrequested_answer(self) -> None:
-        """It answered when it was not asked: no answer of the set-up can be trusted."""
+        """Handle an answer without a request: no answer of the set-up can be trusted."""
         if self._steps:
             self.restart()
             self.due += RETRY_SECONDS
 
     def _next_step(self, header: int, data: bytes | None = None) -> None:
-        """Go on to the next step, if it was the answer to the present one."""
+        """Continue with the next step, if this was the answer to the current one."""
         if self._steps and self._steps[0][0] == header:
             if header == frames.COIN_ID and data not in (None, self._steps[0][1]):
                 return
             if header == frames.READ_CREDITS and self._buffer is None:
-                return  # not before it is known where the counter stands
+                return  # wait until the counter is known
             self._steps.popleft()
             self._tries = 0
 
     def _on_unsupported(self, header: int, report: Report) -> None:
-        """It does not know a request that it need not know."""
+        """Handle an optional request that the acceptor does not support."""
         self._suspected = None
         report("not_supported", REQUEST_NAMES[header])
         if header == frames.REQUEST_INHIBITS:
             self._check_at = inf
-        elif header == frames.COIN_ID:  # nor will it know the next
+        elif header == frames.COIN_ID:  # it will not support the next one either
             self._steps = deque(step for step in self._steps if step[0] != header)
         else:
             self._next_step(header)
@@ -272,13 +276,13 @@ class BoxAcceptor:
             self._identities[header] = text
             report(REQUEST_NAMES[header], text)
         if header == frames.CATEGORY and "coin" not in text.lower():
-            # a hopper or a note reader must not be switched on
+            # a hopper or note reader must not be switched on
             self._set_health("no coin acceptor", report)
             self.restart()
             self.due += RETRY_SECONDS
 
     def _inhibit_mask(self) -> bytes:
-        """The coins that it may accept, one bit each, as two bytes, the low one first."""
+        """Mask of the coins that it may accept, as two bytes, low byte first."""
         self._coins = agreed_amounts(self._named, self._configured_coins, self._currency)
         return sum(1 << position - 1 for position in self._coins.amounts).to_bytes(2, "little")
 
@@ -297,8 +301,8 @@ class BoxAcceptor:
     def _on_buffer(
         self, buffer: EventBuffer, now: float, late: bool, frame: str, out: list[AnyReading]
     ) -> None:
-        """Compare with the buffer before. News must be shown twice: the simple checksum may miss a
-        damaged answer.
+        """Compare with the previous buffer. A change must be received twice, because the simple
+        checksum may miss a damaged answer.
         """
         report = self._reporter(now, frame, out)
         if buffer == self._buffer:
@@ -319,7 +323,7 @@ class BoxAcceptor:
             return
         news = compare(self._buffer, buffer)
         if self._maybe_other and not (news.proved and buffer.shows_before(news)):
-            # perhaps another acceptor: its events are not ours
+            # possibly another acceptor, whose events do not continue the known ones
             news = BufferChange((), None, reset=news.reset, proved=False)
         self._maybe_other = False
         self._buffer, self._unconfirmed, self.last_buffer_at = buffer, None, now
@@ -365,7 +369,7 @@ class BoxAcceptor:
             report("health", health)
 
     def _reporter(self, now: float, frame: str | None, out: list[AnyReading]) -> Report:
-        """Report something of this box."""
+        """Return a function that appends a report of this box."""
 
         def report(name: str, value: str) -> None:
             out.append(
@@ -382,5 +386,5 @@ class BoxAcceptor:
 
 
 def _text(data: bytes) -> str:
-    """What an acceptor says, as printable ASCII."""
+    """Text of an acceptor, as printable ASCII."""
     return "".join(chr(byte) if 32 <= byte < 127 else "?" for byte in data).strip()

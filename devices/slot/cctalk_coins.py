@@ -1,5 +1,4 @@
-"""What an acceptor says of coins: the errors in its events, its names of coins, and the amount of
-each.
+"""Coins of ccTalk acceptors: error codes in their events, names of coins, and amounts.
 
 Source: the generic specification of ccTalk, parts 2 and 3, which are public.
 """
@@ -12,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 POSITIONS = 16
-"""Coins that an acceptor tells apart, numbered from 1."""
+"""Number of coins that an acceptor distinguishes, numbered from 1."""
 
 COIN_REFUSALS: Mapping[int, str] = {
     1: "unknown coin",
@@ -28,7 +27,7 @@ COIN_REFUSALS: Mapping[int, str] = {
     33: "manifold not ready",
     **dict.fromkeys(range(128, 160), "inhibited coin"),
 }
-"""Errors after which the coin has come back and nothing is wrong with the acceptor."""
+"""Error codes of coins that were returned; the acceptor is in order."""
 
 ACCEPTOR_FAULTS: Mapping[int, str] = {
     4: "wake-up timeout",
@@ -64,14 +63,14 @@ ACCEPTOR_FAULTS: Mapping[int, str] = {
     254: "coin return open",
     255: "unspecified alarm",
 }
-"""All other errors."""
+"""All other error codes."""
 
 _ID = re.compile(r"([A-Z]{2})(\d{3})[A-Z0-9]")
 
 
 class CoinTable(msgspec.Struct, frozen=True):
-    """``amounts``: position -> minor units, of the coins that may be accepted. ``wrong``: the
-    positions at which acceptor and settings disagree, in words.
+    """Coins of one acceptor. ``amounts``: position -> minor units, for the coins that may be
+    accepted. ``wrong``: the positions at which acceptor and settings disagree, in words.
     """
 
     amounts: dict[int, int] = {}
@@ -79,7 +78,7 @@ class CoinTable(msgspec.Struct, frozen=True):
 
 
 def amount_of(name: str, currency: str) -> int | None:
-    """The amount in a coin's name, or None if it is of another currency or tells none.
+    """Return the amount in a coin's name, or None if it has another currency or no amount.
 
     >>> amount_of("EU050A", "EU"), amount_of("GB050A", "EU"), amount_of("......", "EU")
     (50, None, None)
@@ -91,8 +90,8 @@ def amount_of(name: str, currency: str) -> int | None:
 
 
 def agreed_amounts(named: Mapping[int, str], known: Mapping[int, int], currency: str) -> CoinTable:
-    """What each coin is worth: as the acceptor names it, as the settings say, or, where both tell,
-    only if they agree. With settings, no coin that they leave out is accepted.
+    """Return the amount of each coin: from the acceptor's name, from the settings or, if both
+    exist, only if they agree. With settings, coins that they leave out are not accepted.
     """
     amounts: dict[int, int] = {}
     wrong: list[str] = []

@@ -1,8 +1,8 @@
-"""The event counter of a ccTalk acceptor, and what can be known from one buffer to the next.
+"""The event counter of a ccTalk acceptor, and the events between two readings of it.
 
-It is 0 after a reset only; each event adds one, and after 255 comes 1. With it come the last five
-events, the newest first. What the counter proves lost is told; an event that cannot be proved is
-never one. Source: the generic specification of ccTalk, part 2, header 229.
+The counter is 0 only after a reset; each event adds one, and 255 is followed by 1. It is sent with
+the last five events, newest first. Events that the counter proves lost are reported; an event that
+cannot be proved is never reported. Source: the generic specification of ccTalk, part 2, header 229.
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ from __future__ import annotations
 import msgspec
 
 BUFFERED_EVENTS = 5
-"""Events that the acceptor keeps."""
+"""Number of events that the acceptor stores."""
 COUNTER_VALUES = 255
-"""Values of the counter besides 0."""
+"""Number of values of the counter other than 0."""
 NO_EVENT = (0, 0)
 
 Event = tuple[int, int]
-"""A coin's position and its sorter path, or 0 and the code of an error."""
+"""A coin's position and its sorter path, or 0 and an error code."""
 
 
 class EventBuffer(msgspec.Struct, frozen=True):
-    """What an acceptor shows at once: its counter and its events, the newest first."""
+    """The content of one answer: the counter and the events, newest first."""
 
     counter: int
     events: tuple[Event, ...]
 
     def shows_before(self, news: BufferChange) -> bool:
-        """Whether an event that was known before the news can still be seen."""
+        """Return whether an event from before the change is still visible."""
         return any(event != NO_EVENT for event in self.events[len(news.events) :])
 
 
 class BufferChange(msgspec.Struct, frozen=True):
-    """What happened between two looks. ``events``: the oldest first; ``missed``: how many events
-    were lost, None if nobody can know; ``reset``: it has counted from 0 since; ``proved``: the
-    events before are still there, where they must be.
+    """What happened between two answers. ``events``: oldest first; ``missed``: number of lost
+    events, None if unknown; ``reset``: the counter restarted from 0; ``proved``: the earlier events
+    are still in their expected places.
     """
 
     events: tuple[Event, ...] = ()
@@ -43,16 +43,16 @@ class BufferChange(msgspec.Struct, frozen=True):
 
 
 def read_buffer(data: bytes) -> EventBuffer:
-    """The data of an answer to header 229."""
+    """Parse the data of an answer to header 229."""
     pairs = data[1 : 1 + 2 * BUFFERED_EVENTS]
     return EventBuffer(data[0], tuple(zip(pairs[::2], pairs[1::2], strict=True)))
 
 
 def compare(before: EventBuffer, after: EventBuffer) -> BufferChange:
-    """What happened between two looks at the same acceptor.
+    """Return what happened between two answers of the same acceptor.
 
-    The events that were known before must still be there, moved by as many places as the counter
-    has gone on. If none is left to see, or they differ, it is not proved that the buffer follows.
+    The earlier events must still be there, shifted by as many places as the counter has advanced.
+    If none is visible, or they differ, the continuity is not proved.
     """
     if after == before:
         return BufferChange()
@@ -74,7 +74,7 @@ def _oldest_first(buffer: EventBuffer, count: int) -> tuple[Event, ...]:
 
 
 def _is_after_reset(buffer: EventBuffer) -> bool:
-    """Whether it shows as many events as it has counted and none before them, or counted none."""
+    """Whether the buffer contains exactly the counted events, as after a reset."""
     return buffer.counter == 0 or all(
         (event == NO_EVENT) == (place >= buffer.counter) and buffer.counter < BUFFERED_EVENTS
         for place, event in enumerate(buffer.events)

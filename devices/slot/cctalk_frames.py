@@ -1,7 +1,7 @@
-"""The frames of ccTalk: destination, number of data bytes, source, header, data, checksum.
+"""Frames of ccTalk: destination, number of data bytes, source, header, data, checksum.
 
-With the simple checksum the sum of all bytes is 0 modulo 256. With the other, CRC-CCITT over all
-but itself (initial value 0), its low byte is in the place of the source and its high byte at the
+With the simple checksum the sum of all bytes is 0 modulo 256. With the CRC (CRC-CCITT over all
+other bytes, initial value 0), the low byte is in the place of the source and the high byte at the
 end. Source: the generic specification of ccTalk, part 1, which is public.
 """
 
@@ -13,13 +13,13 @@ from collections.abc import Container
 import msgspec
 
 HOST_ADDRESS = 1
-"""The address of whoever asks."""
+"""Address of the requesting side."""
 ACK, NAK, BUSY = 0, 5, 6
-"""The headers of answers."""
+"""Headers of answers."""
 MAX_DATA_BYTES = 64
-"""Data bytes of the longest answer that is taken."""
+"""Maximum number of data bytes of an answer."""
 MIN_FRAME_BYTES = 5
-"""Bytes of a frame without data."""
+"""Size of a frame without data."""
 
 SIMPLE_POLL = 254
 MANUFACTURER = 246
@@ -42,13 +42,15 @@ REQUESTS: dict[int, tuple[int, int | None]] = {
     MODIFY_MASTER_INHIBIT: (1, 0),
     COIN_ID: (1, 6),
 }
-"""Header of each request that the driver sends: its data bytes, and those of the answer; None: a
-text of any length.
+"""Header of each request that the driver sends -> its number of data bytes, and that of the answer;
+None: a text of any length.
 """
 
 
 class CcTalkFrame(msgspec.Struct, frozen=True):
-    """A whole frame with a right checksum. ``source``: None with the CRC, which takes its place."""
+    """A complete frame with a correct checksum. ``source``: None with the CRC, which replaces
+    it.
+    """
 
     to: int
     source: int | None
@@ -58,7 +60,7 @@ class CcTalkFrame(msgspec.Struct, frozen=True):
 
 
 def write_frame(to: int, source: int, header: int, data: bytes = b"", crc: bool = False) -> bytes:
-    """The bytes of a frame.
+    """Build a frame.
 
     >>> write_frame(2, 1, 245).hex(" ")
     '02 00 01 f5 08'
@@ -73,8 +75,8 @@ def write_frame(to: int, source: int, header: int, data: bytes = b"", crc: bool 
 
 
 def read_frame(data: bytes, begin: int, addresses: Container[int], crc: bool) -> CcTalkFrame | bool:
-    """The frame that begins at that place: a request of ours to one of these addresses, or an
-    answer of one of them. True: it may be one, but more bytes must come; False: it is none.
+    """Parse a frame at ``begin``: an echoed request to one of ``addresses``, or an answer from one
+    of them. True: it may be a frame, but more bytes are needed; False: it is not a frame.
     """
     head = data[begin : begin + MIN_FRAME_BYTES - 1]
     asks = head[0] != HOST_ADDRESS

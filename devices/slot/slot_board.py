@@ -1,8 +1,8 @@
 """Driver of self-built coin slots at a table's boxes, which count coins and chips: see
 ``docs/engineer/board.md``.
 
-The board counts all coins since it was started, so a coin whose report was lost is known to be
-missing. Which box it was for is unknown: it is reported as ``coins_missed`` and never invented.
+The board counts all coins since it was started, so a lost report of a coin is detected. Its box is
+unknown, so the coin is reported as ``coins_missed`` and never invented.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class SlotBoard(BoardCodec):
         "coin": re.compile(r"(?P<coins>\d{1,9}),(?P<box>[1-9]\d?),(?P<amount>[1-9]\d{0,8})"),
         "coins": re.compile(r"(?P<coins>\d{1,9}),(?P<health>[a-z][a-z_]{0,15})"),
     }
-    """``coins``: how many have been inserted since the board was started."""
+    """``coins``: number of coins inserted since the board was started."""
 
     def __init__(self, device: str, options: Options) -> None:
         super().__init__(device, options)
@@ -35,13 +35,13 @@ class SlotBoard(BoardCodec):
         self._health: str | None = None
 
     def on_restart(self) -> None:
-        """The board was restarted and counts from 0."""
+        """See :class:`devices.board.codec.BoardCodec`: the board counts from 0 again."""
         self._coins = None
         self._health = None
 
     def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
-        """``coin``: one was inserted; ``coins``, every second: how many in all, and whether the
-        slots are in order.
+        """Handle ``coin``, an inserted coin, and ``coins``, sent every second: their total and the
+        health of the slots.
         """
         fields = message.fields
         coins, is_coin = int(fields["coins"]), message.word == "coin"

@@ -2,9 +2,9 @@
 
 ``docs/engineer/board.md`` defines its line.
 
-The board reports only what its sensors see and decides nothing. The ball is immobilised when it has
-been seen in exactly one hole, not moving, for ``settle_time`` without a break. Each launch has one
-outcome: a hole, or a fault for a person to resolve.
+The board reports only what its sensors see and decides nothing. The ball is at rest when it has
+been seen in exactly one hole, not moving, for ``settle_time`` without interruption. Each launch has
+one outcome: a hole, or a fault for a person to resolve.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from devices.readings import AnyReading, WheelFaultName
 
 HOLES = 18
 HOLES_PER_ROW = 9
-"""Holes in a row: hole 10 is beside hole 1, hole 18 beside hole 9, and 1 follows 9."""
+"""Holes per row: hole 10 is beside hole 1, hole 18 beside hole 9, and 1 follows 9."""
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``settle_time``: seconds that the ball must be seen in one hole, not moving, to be
-    immobilised; ``launch_time``: seconds that it must be seen moving to be launched; ``out_time``:
-    seconds that it must be seen nowhere to be out; ``stuck_time``: a sensor that sees its hole full
-    for this many seconds while the ball moves is stuck.
+    """``settle_time``: seconds for which the ball must be seen in one hole, not moving, to be at
+    rest; ``launch_time``: seconds for which it must be seen moving to count as launched;
+    ``out_time``: seconds for which it must be seen nowhere to be out; ``stuck_time``: a sensor that
+    sees its hole full for this many seconds while the ball moves is stuck.
     """
 
     settle_time: Seconds = 2.0
@@ -57,21 +57,21 @@ class BouleBoard(WheelBoard):
         self._options = options
         self._position: Agreement[tuple[frozenset[int], bool]] = Agreement()
         self._moves: Agreement[bool] = Agreement()
-        # hole -> since when it has been seen full without a break
+        # hole -> since when it has been seen full without interruption
         self._full_since: dict[int, float] = {}
         self._stuck: frozenset[int] = frozenset()
         # the hole in which the ball was reported, until it is taken out
         self._reported: int | None = None
         self._launched = 0.0
-        self._taken = False  # the ball is in no hole: somebody took it out
+        self._taken = False  # the ball is in no hole: it was taken out
 
     def on_restart(self) -> None:
-        """The board was restarted."""
+        """See :class:`devices.board.codec.BoardCodec`."""
         super().on_restart()
         self._full_since.clear()
 
     def on_gap(self) -> None:
-        """What was seen before must be seen again for the full time."""
+        """Restart all timing: each observation must last for its full time again."""
         super().on_gap()
         self._position.reset()
         self._moves.reset()
@@ -82,8 +82,8 @@ class BouleBoard(WheelBoard):
         self._reported, self._taken = None, False
 
     def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
-        """``holes``: which holes are seen full, which sensors are blind, whether the ball moves,
-        and how often it started to.
+        """Handle ``holes``: the holes seen full, the blind sensors, whether the ball moves, and the
+        number of launches.
         """
         full, blind = holes_of_mask(message.fields["full"]), holes_of_mask(message.fields["blind"])
         moving, launches = message.fields["moving"] == "1", int(message.fields["launches"])
@@ -112,8 +112,8 @@ class BouleBoard(WheelBoard):
         message: BoardMessage,
         out: list[AnyReading],
     ) -> None:
-        """The ball moves: it was launched, or jumps between holes. A hole that stays full all the
-        while has a stuck sensor.
+        """Handle a moving ball: it was launched, or jumps between holes. A hole that stays full
+        meanwhile has a stuck sensor.
         """
         if since >= self._options.launch_time and (
             not self.outcome_pending or not self.launch_seen or self._taken
@@ -138,8 +138,8 @@ class BouleBoard(WheelBoard):
         message: BoardMessage,
         out: list[AnyReading],
     ) -> None:
-        """The ball does not move. ``lain``: seconds since anything changed; ``since``: seconds
-        since it moved.
+        """Handle a ball that does not move. ``lain``: seconds since anything changed; ``since``:
+        seconds since it moved.
         """
         decided = lain >= self._options.settle_time
         self._taken = self._taken or (not full and lain >= self._options.launch_time)
@@ -150,11 +150,11 @@ class BouleBoard(WheelBoard):
             if since >= self._options.settle_time + self._options.out_time:
                 self._end("number_unknown", "unsteady", message, out)
         elif full & self._stuck or (not self.candidate and self._fresh(full) != full):
-            # full since before the launch: no ball arrived there
+            # full since before the launch, so no ball fell into it
             self._stuck |= full - self._fresh(full)
             self._end("number_unknown", f"stuck {list_holes(self._stuck)}", message, out)
         elif len(full) == 1:
-            # the ball may rest between the two
+            # it may rest between this hole and a blind one
             self.candidate = self.candidate or any(_are_adjacent(full | {hole}) for hole in blind)
             self._lie(full, message, out)
         elif full:
@@ -170,12 +170,12 @@ class BouleBoard(WheelBoard):
     def _end(
         self, fault: WheelFaultName, detail: str, message: BoardMessage, out: list[AnyReading]
     ) -> None:
-        """End the spin without a result; a person must decide it."""
+        """End the spin without a result, for a person to decide."""
         self.outcome_pending = False
         self.fault(fault, True, message, out, detail)
 
     def _fresh(self, full: frozenset[int]) -> frozenset[int]:
-        """The holes that have been seen empty since the launch."""
+        """Holes that have been seen empty since the launch."""
         return frozenset(hole for hole in full if self._full_since[hole] > self._launched)
 
     def _lie(self, full: frozenset[int], message: BoardMessage, out: list[AnyReading]) -> None:
@@ -183,7 +183,7 @@ class BouleBoard(WheelBoard):
         self.settle(self._reported, message, out)
 
     def _compare(self, full: frozenset[int], message: BoardMessage, out: list[AnyReading]) -> None:
-        """Once reported, the ball must stay where it is until it is taken out."""
+        """Report a fault if the ball moves to another hole after it was reported."""
         if not full:
             self._reported = None
         if self._reported is not None:
@@ -198,13 +198,13 @@ class BouleBoard(WheelBoard):
 
 
 def holes_of_mask(mask: str) -> frozenset[int]:
-    """The holes of a hexadecimal mask: the lowest bit is hole 1."""
+    """Return the holes of a hexadecimal mask, whose lowest bit is hole 1."""
     bits = int(mask, 16)
     return frozenset(hole for hole in range(1, HOLES + 1) if bits >> (hole - 1) & 1)
 
 
 def list_holes(holes: frozenset[int]) -> str:
-    """Holes in order, as text for people."""
+    """Format holes in order, for people."""
     return " ".join(map(str, sorted(holes)))
 
 

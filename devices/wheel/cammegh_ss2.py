@@ -1,9 +1,9 @@
 """Driver of the Cammegh Slingshot 2 (SS2, SS2 TT), an automatic roulette wheel on RS-232.
 
-The wheel sends its status every half second, and the bare winning number just before the first
-status that shows it. The result is taken from the status, once per spin; the bare number is the
-second witness. Two lines must agree on the number. Lines that arrive in a burst after a silence are
-late and never give a live result.
+The wheel sends its status every half second, and the bare winning number immediately before the
+first status that contains it. The result is taken from the status, once per spin; the bare number
+is the second witness. Two lines must agree on the number. Lines that arrive in a burst after a
+silence are late and never give a live result.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from devices.wheel.cammegh_ss2_confirmation import ConfirmedStatus, StatusConfir
 from devices.wheel.cammegh_ss2_frames import Status
 
 MAX_LINE_BYTES = 256
-"""Bytes. The longest line in normal operation has 20; a longer run without a line end is
-dropped.
+"""Maximum size of a line. The longest line in normal operation has 20 bytes; a longer run without a
+line end is dropped.
 """
 MIN_POLL_SECONDS = 0.1
-"""Minimum seconds between two requests for the status."""
+"""Minimum time between two requests for the status."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -82,12 +82,12 @@ class CammeghSS2:
 
         self._beat = SteadyPace(device, options.poll or options.period)
         self._reopened = False
-        self._unseen = False  # what was kept may have hidden how the ball came to rest
-        self._ran: int | None = None  # the last spin that was seen live before its ball was at rest
+        self._unseen = False  # kept lines may have hidden how the ball came to rest
+        self._ran: int | None = None  # the last spin that was seen live before the ball was at rest
 
         self._confirmation = StatusConfirmation(options.heard_twice)
         self._last: Status | None = None  # the last confirmed status
-        self._calm = False  # it was live and nothing is wrong, so its repetition says nothing
+        self._calm = False  # it was live and without faults, so its repetition has no effect
         self._phase: Phase | None = None
         self._shown: tuple[Phase, int, int, bool, bool] | None = None
         self._reported: _Result | None = None  # the last result that was reported
@@ -101,25 +101,23 @@ class CammeghSS2:
 
     @property
     def deadline(self) -> float | None:
-        """None: the status that comes every half second drives all waiting."""
+        """None: the status that arrives every half second drives all timing."""
         return None
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last frame
-        """Drop a partial line. What arrives next is late until the pace is normal again."""
+        """Drop a partial line. The next lines are late until the pace is normal again."""
         self._pending = b""
         self._cut = True
         self._beat.on_reopened()
         self._reopened = True
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """Mode and versions once; the status only if the wheel does not send it by itself."""
+        """Mode and versions, once; the status, if the wheel does not send it by itself."""
         once = tuple((0.0, probe + frames.LINE_END) for probe in frames.PROBES)
         return (*once, (self._poll, frames.POLL + frames.LINE_END)) if self._poll else once
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """The bytes of ``start start_anticlockwise restart power_on power_off``; none takes an
-        argument.
-        """
+        """Encode ``start start_anticlockwise restart power_on power_off``; none has an argument."""
         if command not in frames.COMMANDS:
             raise ValueError(
                 f"cammegh-ss2 has no command {command!r}; there are: {', '.join(frames.COMMANDS)}"
@@ -146,12 +144,14 @@ class CammeghSS2:
         return readings
 
     def delayed(self, since: float, now: float) -> None:
-        """See :class:`devices.codec.DelayAware`: its pace tells how many lines it sent since."""
+        """See :class:`devices.codec.DelayAware`: the pace shows how many lines it sent
+        meanwhile.
+        """
         self._beat.delayed(since, now)
 
     @property
     def opening(self) -> None:
-        """See :class:`devices.codec.KeptBytesAware`: its pace tells when a backlog is over."""
+        """See :class:`devices.codec.KeptBytesAware`: the pace shows when a backlog is over."""
         return
 
     def kept(self, now: float) -> None:  # noqa: ARG002 - the next line counts
@@ -160,7 +160,9 @@ class CammeghSS2:
         self._reopened = self._unseen = True
 
     def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Cut a line that is too long, up to its last ``*`` so that no frame is lost."""
+        """Drop the excess of a line that is too long, up to its last ``*``, so that no frame is
+        lost.
+        """
         while len(line) > MAX_LINE_BYTES:
             star = line.rfind(b"*", 1, MAX_LINE_BYTES + 1)
             cut = star if star > 0 else MAX_LINE_BYTES + 1
@@ -182,8 +184,8 @@ class CammeghSS2:
             self.counters.frames += 1
             self._status(status, line, now, out)
         elif not (self._bare_number(line, now, out) or self._reply(line, now, out)):
-            # A line that starts like a status, or contains impossible characters, was damaged; any
-            # other is of an unknown kind.
+            # a line that starts like a status, or contains impossible characters, was damaged; any
+            # other is of an unknown kind
             if (
                 line.startswith(b"*")
                 and not line.startswith(b"*X")
@@ -201,8 +203,8 @@ class CammeghSS2:
         )
 
     def _bare_number(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
-        """The second witness: a complete line of two characters in state 4 or 5. Elsewhere such a
-        line is the tail of another.
+        """Handle the second witness: a complete line of two characters in state 4 or 5. In other
+        states such a line is the tail of another.
         """
         number = frames.NUMBERS.get(line)
         last = self._last
@@ -222,7 +224,7 @@ class CammeghSS2:
         return True
 
     def _reply(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
-        """Answers, and documented lines that the wheel sends by itself."""
+        """Handle answers, and documented lines that the wheel sends by itself."""
         evidence = escape(line)
         if match := frames.SELF_TEST_CODE.fullmatch(line):
             self._self_tested(int(match[1]), evidence, now, out)
@@ -246,7 +248,7 @@ class CammeghSS2:
         return True
 
     def _self_tested(self, code: int, evidence: str, now: float, out: list[AnyReading]) -> None:
-        """Report each code of a self-test once; a clean test ends them all."""
+        """Report each code of a self-test once; a passed test ends them all."""
         if code:
             detail = f"{code} {frames.SELF_TEST_FAULTS.get(code, '')}".rstrip()
             if detail not in self._self_test:
@@ -325,15 +327,15 @@ class CammeghSS2:
     def _follow(
         self, last: Status, status: Status, lines: bytes, now: float, out: list[AnyReading]
     ) -> None:
-        """Follow the spin counter. A missed result is recovered from the lines of the next spin,
-        and only from those.
+        """Follow the spin counter. A missed result is recovered only from the lines of the next
+        spin.
         """
         if (
             status.state == frames.BALL_IN_RIM
             and self._reported
             and self._reported.spin == status.spin
         ):
-            # launched again under the same count: expect another result
+            # launched again with the same count: expect another result
             self._reported = self._candidate = self._bare = None
         restarted = status.number is None and last.number is not None
         if status.spin == last.spin and not restarted:
@@ -342,7 +344,7 @@ class CammeghSS2:
             self._candidate if self._candidate and self._candidate.spin == last.spin else None
         )
         if restarted or status.spin != last.spin % frames.MAX_SPIN + 1:
-            # power cycle, or more than one spin was missed
+            # power cycle, or more than one missed spin
             if candidate is not None:
                 self._report_result(candidate, now, out, late=True, other=None)
             self._reported = self._candidate = self._bare = self._ran = None
@@ -390,14 +392,13 @@ class CammeghSS2:
         if self._beat.late:
             self._candidate = result
         else:
-            # We may have joined long after the ball fell: then nobody saw the number arrive, and it
-            # is a candidate.
+            # if the link was opened long after the ball fell, the number is only a candidate
             self._report_result(result, now, out, late=joined, other=None)
 
     def _report_result(
         self, result: _Result, now: float, out: list[AnyReading], late: bool, other: _Result | None
     ) -> None:
-        """Report the result of a spin once. ``other``: what a late line said before."""
+        """Report the result of a spin once. ``other``: the result in an earlier late line."""
         bare = self._bare if self._bare and self._bare.spin == result.spin else None
         conflict = next(
             (seen.number for seen in (bare, other) if seen and seen.number != result.number), None
@@ -429,7 +430,7 @@ class CammeghSS2:
         )
 
     def _compare(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
-        """A reported number must not change afterwards."""
+        """Report a fault if the number changes after it was reported."""
         reported = self._reported
         if reported is None or status.number is None:
             return
@@ -457,8 +458,8 @@ class CammeghSS2:
         live: bool,
     ) -> None:
         """Turn warning bits into faults after the device's own ignore times. Only ``live`` lines
-        raise a fault, because the times are times of arrival; any line ends one that it does not
-        show, so that no fault passes to the next spin.
+        raise a fault, because the times are times of arrival; any line without the warning ends it,
+        so that no fault is carried over to the next spin.
         """
         for bit in (1, 2, 4, 8) if live else ():
             if not status.warnings & bit:

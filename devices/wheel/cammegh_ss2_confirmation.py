@@ -1,8 +1,8 @@
-"""Confirms status lines of a Slingshot 2.
+"""Confirmation of status lines of a Slingshot 2.
 
 A line has no checksum: one flipped bit turns state 4 into 5, and the number of the previous spin
-into a result. So a status is accepted only when two lines agree on it: two consecutive status lines
-(rotor speed ignored) or, for the number of a spin, the bare number and one status line.
+into a result. So a status is accepted only if two lines agree: two consecutive status lines (rotor
+speed ignored) or, for the number of a spin, the bare number and one status line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from devices.wheel.cammegh_ss2_frames import BALL_IN_RIM, LINE_END, NO_MORE_BETS
 
 class ConfirmedStatus(msgspec.Struct, frozen=True):
     """A confirmed status. ``lines``: the lines that confirm it, as received; ``since``: when the
-    first of them arrived; ``again``: it is the one confirmed before, at whatever speed.
+    first of them arrived; ``again``: it equals the previous one, except for the speed.
     """
 
     lines: bytes
@@ -35,7 +35,7 @@ class _Unconfirmed(msgspec.Struct, frozen=True):
 
 class StatusConfirmation:
     """Decides which status lines are confirmed. ``twice``: two lines must agree; otherwise every
-    line counts by itself.
+    line is accepted.
     """
 
     def __init__(self, twice: bool) -> None:
@@ -46,10 +46,10 @@ class StatusConfirmation:
     def confirm(
         self, status: Status, line: bytes, now: float, late: bool, bare: Number | None
     ) -> ConfirmedStatus | None:
-        """Take a status line that arrived at ``now``. None: not confirmed yet. ``bare``: the bare
-        number of this spin, if received.
+        """Handle a status line that arrived at ``now``. Return None if it is not confirmed yet.
+        ``bare``: the bare number of this spin, if received.
         """
-        # The speed fluctuates, so only whether the rotor turns is compared.
+        # the speed fluctuates, so only whether the rotor turns is compared
         comparable = replace(status, speed=min(status.speed, 1))
         unconfirmed, self._unconfirmed = self._unconfirmed, None
         again = comparable == self._last

@@ -1,7 +1,7 @@
-"""The frames of the Cammegh Slingshot 2: shapes and tables.
+"""Frames of the Cammegh Slingshot 2: patterns and tables.
 
-RS-232, 9600 8N1, ASCII lines ending with CR LF. There is no checksum, so a line counts only if its
-whole shape fits. Source: the vendor's guide (V2.10) and recordings of two wheels.
+RS-232, 9600 8N1, ASCII lines ending with CR LF. There is no checksum, so a line is accepted only if
+its complete format fits. Source: the vendor's guide (V2.10) and recordings of two wheels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from devices.readings import Direction, Number, Phase, WheelFaultName
 
 MAX_SPIN = 256
-"""The spin counter runs from 1 to this, then starts again; it also starts at 1 after power-on."""
+"""Maximum of the spin counter, which is followed by 1. After power-on it is 1 too."""
 
 BALL_IN_RIM = 3
 NO_MORE_BETS = 4
@@ -44,13 +44,13 @@ BLANK_NUMBER = b"  "
 NUMBERS: MappingProxyType[bytes, Number] = MappingProxyType(
     {b"%2d" % n: n for n in range(38)} | {b"00": "00", b"38": "000", b"39": "0000"}
 )
-"""Two characters as sent -> pocket. A leading space distinguishes zero from double zero, so it is
-never stripped.
+"""The two characters as sent -> pocket. A leading space distinguishes zero from double zero, so it
+is never stripped.
 """
 
 
 def pockets_of(count: int) -> frozenset[Number]:
-    """The numbers on a wheel of 37, 38, 39 or 40 pockets: 0 to 36, then the extra zeros."""
+    """Return the numbers on a wheel of 37, 38, 39 or 40 pockets: 0 to 36, then the extra zeros."""
     zeros: tuple[Number, ...] = ("00", "000", "0000")
     return frozenset(range(37)) | frozenset(zeros[: count - 37])
 
@@ -79,10 +79,10 @@ _STATUS = re.compile(
 
 @lru_cache(maxsize=256)
 def read_status(line: bytes) -> Status | None:
-    """The status in a complete line (without its end), or None if shape, width or range do not fit.
+    """Parse a complete status line (without its end). None: the format, a width or a range does not
+    fit.
 
-    Colons instead of all semicolons are accepted. The wheel repeats itself, so the latest lines are
-    remembered.
+    Colons instead of all semicolons are accepted. The wheel repeats itself, so results are cached.
     """
     match = _STATUS.fullmatch(line)
     if match is None:
@@ -116,8 +116,8 @@ WARNINGS: tuple[WarningBit, ...] = (
     WarningBit(1, 4, "ball_removed", after=5.0),
     *(WarningBit(4, state, "sensor") for state in range(1, 8)),
 )
-"""The device's ignore times. A bit in a state not listed here means nothing, for example bit 2 in
-state 2.
+"""The device's ignore times. A bit in a state that is not listed has no meaning, for example bit 2
+in state 2.
 """
 
 SELF_TEST_FAULTS = MappingProxyType(
@@ -143,8 +143,8 @@ SELF_TEST_FAULTS = MappingProxyType(
 
 SELF_TEST_CODE = re.compile(rb"\*F (\d{1,3})")
 REFUSED = re.compile(rb"\*?(?!P NO)(.) (NO|BUSY)")
-"""The letter of the request is echoed. ``*P NO`` is not a refusal: the power is already on, or
-off.
+"""A refusal echoes the letter of the request. ``*P NO`` is not a refusal: the power is already on,
+or off.
 """
 
 REPORTS: tuple[re.Pattern[bytes], ...] = tuple(
@@ -170,13 +170,13 @@ REPORTS: tuple[re.Pattern[bytes], ...] = tuple(
         rb"\*C (?P<calibration>(?:OK|BALL|FAIL)(?: [ -)+-~]*)?)",
     )
 )
-"""Lines in which the wheel describes itself. Each named group becomes a report of that name; order
-matters.
+"""Lines in which the wheel describes itself. Each named group becomes a report of that name; the
+first match is used.
 """
 
 
 def read_reports(line: bytes) -> list[tuple[str, str]]:
-    """The reports in a line, as (name, value); empty if its kind is not documented."""
+    """Return the reports in a line, as (name, value); empty if it is not documented."""
     for shape in REPORTS:
         if match := shape.fullmatch(line):
             return [
@@ -196,7 +196,7 @@ COMMANDS: MappingProxyType[str, bytes] = MappingProxyType(
         "power_off": b"*P 0",
     }
 )
-"""All commands that change the wheel. We neither erase its log nor calibrate it."""
+"""All commands that change the wheel. Erasing its log and calibration are left out on purpose."""
 
 PROBES: tuple[bytes, ...] = (b"*O", b"*V", b"*S", b"*v")
 """Requests that change nothing: mode and settings, versions."""

@@ -2,8 +2,8 @@
 
 The board reports which cell is under the tongue, how many have passed since the launch, and the
 wheel's direction and speed. The wheel has stopped when it does not turn and one cell has been under
-the tongue for ``settle_time`` without a break. Each launch has one outcome: a cell, or a fault for
-a person to resolve. A fault of the launch is reported before its cell.
+the tongue for ``settle_time`` without interruption. Each launch has one outcome: a cell, or a fault
+for a person to resolve. A fault of the launch is reported before its cell.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ DIRECTIONS: dict[str, Direction] = {"+": "clockwise", "-": "anticlockwise"}
 """The direction of rotation, as seen by a person in front of the wheel."""
 
 SLOW_SECONDS = 0.5
-"""Seconds of slow rotation before the wheel counts as about to stop; one measurement of speed
-proves nothing.
+"""Time of slow rotation after which the wheel counts as about to stop; a single measurement of its
+speed is not enough.
 """
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 
 
 class Options(codec.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``cells``: number of cells; ``settle_time``: seconds that one cell must be under the tongue
-    of a stationary wheel; ``launch_cells``: fewer cells passing are a touch, not a launch;
-    ``slow``: revolutions per minute below which it is about to stop; ``min_turns``: whole turns it
-    must make; ``back``: cells it may fall back at the end.
+    """``cells``: number of cells; ``settle_time``: seconds for which one cell must be under the
+    tongue of a stationary wheel; ``launch_cells``: fewer passing cells are a touch, not a launch;
+    ``slow``: revolutions per minute below which it is about to stop; ``min_turns``: minimum number
+    of complete turns; ``back``: cells it may fall back at the end.
     """
 
     cells: Annotated[int, msgspec.Meta(ge=2, le=200)] = 54
@@ -66,14 +66,14 @@ class FortuneBoard(WheelBoard):
         self._reported: int | None = None  # the cell that was reported, until the wheel is touched
 
     def on_gap(self) -> None:
-        """What was seen before must be seen again for the full time."""
+        """Restart all timing: each observation must last for its full time again."""
         super().on_gap()
         self._stands.reset()
         self._slow.reset()
 
     def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
-        """``wheel``: the cell under the tongue (0: a pin), cells passed, direction, tenths of a
-        turn per minute, launches.
+        """Handle ``wheel``: the cell under the tongue (0: a pin), cells passed, direction, tenths
+        of a turn per minute, launches.
         """
         fields = message.fields
         cell, forward, back, launches = (
@@ -84,7 +84,7 @@ class FortuneBoard(WheelBoard):
         broken = fields["health"] != "ok"
         self.follow_count(launches, direction is not None)
         self.fault("sensor", broken, message, out, fields["health"] if broken else None)
-        self.candidate = self.candidate or broken  # the board may have lost cells meanwhile
+        self.candidate = self.candidate or broken  # the board may have missed cells
         if direction is not None:
             self._turn(launches, forward, rpm, direction, broken, message, out)
         if self.outcome_pending and self.launch_seen and back > self._options.back:
@@ -118,7 +118,7 @@ class FortuneBoard(WheelBoard):
     def _rest(
         self, cell: int, turns: int, broken: bool, message: BoardMessage, out: list[AnyReading]
     ) -> None:
-        """The wheel has stopped."""
+        """Handle a wheel that has stopped."""
         if not self.outcome_pending:
             changed = self._reported is not None and cell != self._reported
             self.fault("number_changed", changed, message, out, str(cell) if changed else None)

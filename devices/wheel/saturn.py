@@ -1,9 +1,9 @@
 """Driver of the TCS John Huxley Saturn, an automatic roulette wheel on RS-485 that answers
 requests.
 
-The frames, the check byte, the error flag and the error's text are public. The positions of number
+The frames, the check byte, the error flag and the error text are public. The positions of number
 and state in the answer are not: a site that has the vendor's document gives them as ``fields``.
-Without them the driver reports only the link and errors, and says so.
+Without them the driver reports only the link and errors, and a report states this.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from devices.readings import (
 from devices.wheel import saturn_frames as frames
 
 MAX_ANSWER_BYTES = 256
-"""Bytes of the longest answer. A longer one without an end is dropped."""
+"""Maximum size of an answer. A longer one without an end is dropped."""
 SILENCE_POLLS = 3.0
-"""In polls: after a longer time without an answer, what follows is late."""
+"""Silence, in polls, after which the following answers are late."""
 LIVE_GAP_POLLS = 0.5
-"""In polls: an answer that follows the previous one sooner than this had waited in a buffer."""
+"""Minimum gap between answers, in polls. An answer that comes sooner had waited in a buffer."""
 AGREEING_ANSWERS = 2
-"""Consecutive answers that must show the same number."""
+"""Number of consecutive answers that must contain the same number."""
 
 Pocket = Annotated[int, msgspec.Meta(ge=0, le=1000)] | Literal["00", "000", "0000"]
 Character = Annotated[int, msgspec.Meta(ge=-MAX_ANSWER_BYTES, le=MAX_ANSWER_BYTES)]
@@ -61,7 +61,7 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     spin: Place | None = None
 
     def __post_init__(self) -> None:
-        # A field with a mistake is empty here; the file's own check names it.
+        # an invalid field is empty here; the check of the file reports it
         for name, place in (("state", self.state), ("number", self.number), ("spin", self.spin)):
             if place and not 0 <= place[0] <= place[1] < MAX_ANSWER_BYTES:
                 raise ValueError(
@@ -86,9 +86,9 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``poll``: seconds between two requests for the status; ``error_poll``: between two for the
-    error's text. ``refire``: minimum seconds between two launches. ``check``: whether answers have
-    the same check byte as requests.
+    """``poll``: seconds between two requests for the status; ``error_poll``: seconds between two
+    requests for the error text. ``refire``: minimum seconds between two launches. ``check``:
+    whether answers have the same check byte as requests.
     """
 
     poll: Annotated[float, msgspec.Meta(ge=0.1, le=3600)] = 0.2
@@ -109,7 +109,7 @@ class Saturn:
         self._device = device
         self._options = options
         self._pending = b""
-        # still to be reported: number and state cannot be read
+        # whether to report that number and state cannot be read
         self._blind = options.fields is None
         self._last_answer_at: float | None = None
         self._reopened = False
@@ -119,9 +119,9 @@ class Saturn:
         self._doubt = BacklogDetector(
             min(LIVE_GAP_POLLS * options.poll, MIN_PERIOD_SECONDS), MAX_DOUBT_SECONDS
         )
-        self._backlog = False  # a silence was seen and what came since came in a burst
-        self._burst = False  # what is late now is worth a report
-        self._fired: float | None = None  # time of the last launch; None: never, or not timed yet
+        self._backlog = False  # a silence was seen, and the answers since then came in a burst
+        self._burst = False  # the late answers are to be reported
+        self._fired: float | None = None  # time of the last launch; None: never, or not sent yet
         self._firing = False
         self._now = float("-inf")
         self._error = False
@@ -130,23 +130,23 @@ class Saturn:
         self._shown: tuple[Phase, int, bool] | None = None
         self._seen: tuple[Number | None, str | None] = (None, None)
         self._agreed = 0
-        self._decided = True  # whether this standstill has given its number, or will give none
-        self._live = False  # the ball was seen running before it came to rest
+        self._decided = True  # whether this standstill has given its number, or cannot give one
+        self._live = False  # the ball was seen live before it came to rest
         self._unknown = False  # the last number shown was not a pocket
 
     @property
     def deadline(self) -> float | None:
-        """None: the answers drive all waiting."""
+        """None: the answers drive all timing."""
         return None
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last answer
-        """Drop a partial answer. What arrives next is late until the pace is normal again."""
+        """Drop a partial answer. The next answers are late until the pace is normal again."""
         self._pending = b""
         self._reopened = True
 
     @property
     def opening(self) -> None:
-        """See :class:`devices.codec.KeptBytesAware`: the pace of our polls tells when a backlog is
+        """See :class:`devices.codec.KeptBytesAware`: the pace of the polls shows when a backlog is
         over.
         """
         return
@@ -156,12 +156,12 @@ class Saturn:
         self._doubt.kept()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """Status and error; both requests change nothing."""
+        """Requests for status and error; both change nothing."""
         return (self._options.poll, frames.STATUS), (self._options.error_poll, frames.ERROR)
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """``fire``: launch the ball. Raises ``ValueError`` within ``refire`` seconds of the last
-        launch, or before the wheel has answered.
+        """Encode ``fire``, which launches the ball. Raises ``ValueError`` within ``refire`` seconds
+        of the last launch, or before the wheel has answered.
         """
         if command != "fire":
             raise ValueError(f"saturn has no command {command!r}; there is: fire")
@@ -181,7 +181,7 @@ class Saturn:
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         """Decode bytes that arrived at ``now``."""
         self._now = now
-        if self._firing:  # not before the command was sent, so the pause is never too short
+        if self._firing:  # the command has been sent by now, so the pause is never too short
             self._firing, self._fired = False, now
         self.counters.bytes += len(data)
         out: list[AnyReading] = []
@@ -215,7 +215,7 @@ class Saturn:
             self._garbage(whole, now, out)
             return
         if whole in (frames.STATUS, frames.ERROR, frames.FIRE):
-            return  # half duplex: an adapter may receive what we sent
+            return  # half duplex: an adapter may echo our requests
         self.counters.frames += 1
         line = whole.decode("ascii")
         is_status = len(line) > frames.ERROR_FLAG
@@ -244,7 +244,7 @@ class Saturn:
             self._silence = max(self._silence, gap)
         elif paced:
             self._backlog = False
-        if is_status:  # errors are answered in between
+        if is_status:  # errors are answered between polls
             self._doubt.on_frame(now, now, in_backlog=self._backlog)
             self._burst = self._burst or self._doubt.ahead
         was_late, self._late = self._late, self._backlog or self._doubt.active
@@ -296,7 +296,7 @@ class Saturn:
             )
 
     def _error_text(self, line: str, now: float, out: list[AnyReading]) -> None:
-        """An answer too short for a status is taken for the answer to SR3."""
+        """Handle an answer that is too short for a status as the answer to SR3."""
         text = re.split(r"[\x03\x04]", line)[0][frames.ERROR_TEXT].strip()
         if not text.isprintable():
             self.counters.unknown += 1
@@ -314,7 +314,7 @@ class Saturn:
         self._text = text or None
 
     def _wheel(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
-        """State and number, if the site has given their positions."""
+        """Handle state and number, if the site has given their positions."""
         phase = fields.phases.get(_at(line, fields.state))
         if phase is None:
             self.counters.unknown += 1
@@ -328,7 +328,7 @@ class Saturn:
         self._show(phase, line, now, out)
 
     def _begin(self, live: bool) -> None:
-        """Begin a new spin by our own count."""
+        """Begin a new spin, counted here."""
         self._spin += 1
         self._decided, self._agreed, self._live = False, 0, live
 
@@ -348,7 +348,7 @@ class Saturn:
             )
 
     def _settle(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
-        """Report the number once enough consecutive answers have shown it; only then is the wheel
+        """Report the number once enough consecutive answers contain it; only then is the wheel
         settled.
         """
         text = _at(line, fields.number)
@@ -358,7 +358,7 @@ class Saturn:
             if self._seen[1] == count:
                 self._show("settled", line, now, out)
                 return
-            self._begin(live=False)  # a whole spin was missed
+            self._begin(live=False)  # a complete spin was missed
         if (number, count) != self._seen:
             self._seen, self._agreed = (number, count), 0
         self._agreed += 1
@@ -412,7 +412,7 @@ def _make(device: str, options: msgspec.Struct) -> Saturn:
 def _blind(options: msgspec.Struct) -> str | None:
     assert isinstance(options, Options)
     return (
-        "no number can come: where it stands in an answer is not public; give `fields` from the "
+        "no number can come: its position in an answer is not public; give `fields` from the "
         "vendor's document (docs/technician/devices.md#saturn)"
         if options.fields is None
         else None
