@@ -5,6 +5,7 @@ catalogue, in the language of the page, and the pages of all languages quote the
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,22 +16,25 @@ from subscribers.console.words import all_of
 PAGES = Path(__file__).parents[2] / "docs" / "pit"
 
 
-def texts(language: str) -> dict[str, str]:
-    """Key -> text, of all that the screens show."""
-    return {
+@cache
+def patterns(language: str) -> dict[str, re.Pattern[str]]:
+    """Key -> pattern of its text, of all that the screens show; fields may have any value."""
+    texts = {
         **catalogue(language),
         **{f"console.{key}": text for key, text in all_of(language).items()},
     }
-
-
-def keys(quoted: str, language: str) -> frozenset[str]:
-    """The keys of the texts that a quotation may be; fields may have any value."""
-    return frozenset(
-        key
-        for key, text in texts(language).items()
+    return {
+        key: re.compile(re.sub(r"\\\{\w+\\\}", ".+", re.escape(text)))
+        for key, text in texts.items()
         if re.search(r"[^\W\d_]{2}", re.sub(r"\{\w+\}", "", text))  # more than fields alone
-        and re.fullmatch(re.sub(r"\\\{\w+\\\}", ".+", re.escape(text)), quoted)
-    )
+    }
+
+
+@cache
+def keys(quoted: str, language: str) -> frozenset[str]:
+    """The keys of the texts that a quotation may be."""
+    found = patterns(language).items()
+    return frozenset(key for key, pattern in found if pattern.fullmatch(quoted))
 
 
 def quotations(language: str) -> list[str]:
