@@ -1,3 +1,3 @@
-"""The pit console: people sign in with a PIN, see what waits for them, and act with their own
-key.
+"""The pit console: staff sign in with a PIN, see what needs a decision, and act with
+their own key.
 """

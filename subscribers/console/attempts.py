@@ -1,5 +1,5 @@
-"""Wrong PINs: each makes the next answer later, and too many lock for a while. What is counted is
-kept on the disk, so that a restart forgives nothing. Of what a count is, its name says.
+"""Counts wrong PINs: each delays the next reply, and too many lock for a while. The counters are
+stored on disk, so that a restart does not reset them. Their names are keyed hashes.
 """
 
 from __future__ import annotations
@@ -12,106 +12,107 @@ from pathlib import Path
 
 import msgspec
 
-MOST = 5
-"""Wrong PINs that lock a count."""
-LOCKED = 900.0
-"""Seconds for which it is locked."""
-DELAY = 0.5
-"""Seconds that the answer waits after the first wrong PIN; twice as long after each further one."""
+MAX_WRONG_PINS = 5
+"""Wrong PINs that lock a counter."""
+LOCK_SECONDS = 900.0
+"""Duration of a lock."""
+FIRST_DELAY_SECONDS = 0.5
+"""Delay of the reply after the first wrong PIN; it doubles with each further one."""
 MAX_COUNTS = 8192
-"""Counts that are kept: those that lock first, then the latest."""
+"""Maximum number of stored counters; locked ones are kept first, then the latest."""
 
 
-class Wrong(msgspec.Struct, frozen=True):
-    """The wrong PINs of one count since the last right one."""
+class WrongPins(msgspec.Struct, frozen=True):
+    """The wrong PINs of one counter since the last right one."""
 
     count: int = 0
     until: float = 0.0
-    """Locked until then, in seconds: on the disk since 1970."""
+    """End of the lock in seconds; on disk, seconds since 1970."""
 
 
 class Attempts:
-    """The counts, in a file. ``salt``: makes names of what is counted that say nothing. ``ahead``:
-    by how many seconds the clock of the disk (since 1970) is ahead of that of ``now``, which may be
-    one that nobody sets. A lock that is read from the disk lasts no longer than :data:`LOCKED`,
-    whatever became of the clock. Raises ``OSError`` or ``ValueError`` if the file cannot be read:
-    then nobody is let in.
+    """The counters, in a file. ``salt``: key for their names. ``ahead``: seconds by which the
+    disk's clock (since 1970) is ahead of that of ``now``, which may be monotonic. A lock read from
+    disk lasts at most :data:`LOCK_SECONDS`, even if the clock was changed. Raise ``OSError`` or
+    ``ValueError`` if the file cannot be read; then nobody may sign in.
     """
 
     def __init__(self, path: Path, salt: bytes, ahead: Callable[[], float] = lambda: 0.0) -> None:
         self._path, self._salt, self._ahead = path, salt, ahead
         try:
-            found = msgspec.json.decode(path.read_bytes(), type=dict[str, Wrong])
+            stored = msgspec.json.decode(path.read_bytes(), type=dict[str, WrongPins])
         except FileNotFoundError:
-            found = {}
+            stored = {}
         self._wrong = {
-            name: msgspec.structs.replace(each, until=each.until - ahead() if each.until else 0.0)
-            for name, each in found.items()
+            name: msgspec.structs.replace(pins, until=pins.until - ahead() if pins.until else 0.0)
+            for name, pins in stored.items()
         }
-        self._read = True
+        self._just_read = True
 
-    def count_of(self, *what: str) -> str:
-        """The name of the count of this."""
-        said = msgspec.json.encode([each.casefold() for each in what])
-        return hmac.digest(self._salt, said, hashlib.sha256)[:16].hex()
+    def counter_name(self, *parts: str) -> str:
+        """Return the name of the counter of this combination."""
+        encoded = msgspec.json.encode([part.casefold() for part in parts])
+        return hmac.digest(self._salt, encoded, hashlib.sha256)[:16].hex()
 
-    def locked(self, name: str, now: float) -> float:
-        """For how many seconds the name is locked still; 0: it is not."""
-        if self._read:
-            self._read = False
+    def seconds_locked(self, name: str, now: float) -> float:
+        """Return the seconds until the lock ends; 0 if there is no lock."""
+        if self._just_read:
+            self._just_read = False
             self._wrong = {
-                of: msgspec.structs.replace(each, until=min(each.until, now + LOCKED))
-                for of, each in self._wrong.items()
+                counter: msgspec.structs.replace(pins, until=min(pins.until, now + LOCK_SECONDS))
+                for counter, pins in self._wrong.items()
             }
-        return max(0.0, self._wrong.get(name, Wrong()).until - now)
+        return max(0.0, self._wrong.get(name, WrongPins()).until - now)
 
     def delay(self, name: str) -> float:
-        """Seconds that the next answer waits."""
-        count = self._wrong.get(name, Wrong()).count
-        return DELAY * 2 ** (count - 1) if count else 0.0
+        """Return the delay of the next reply in seconds."""
+        count = self._wrong.get(name, WrongPins()).count
+        return FIRST_DELAY_SECONDS * 2 ** (count - 1) if count else 0.0
 
-    def wrong(self, name: str, now: float) -> bool:
-        """Count a PIN as wrong before anybody has looked at it, so that many at once are many.
-        Returns whether the name is locked from here on.
+    def count_wrong(self, name: str, now: float) -> bool:
+        """Count a PIN as wrong before it is checked, so that parallel guesses all count. Return
+        True if the counter is now locked.
         """
-        return self.all_wrong({name: MOST}, now)[name]
+        return self.count_all_wrong({name: MAX_WRONG_PINS}, now)[name]
 
-    def all_wrong(self, most: Mapping[str, int], now: float) -> dict[str, bool]:
-        """The same for several counts at once: ``most`` wrong PINs lock each."""
-        locks = {}
-        for name, limit in most.items():
-            count = self._wrong.pop(name, Wrong()).count + 1
-            locks[name] = count >= limit
-            self._wrong[name] = Wrong(0, now + LOCKED) if locks[name] else Wrong(count)
+    def count_all_wrong(self, limits: Mapping[str, int], now: float) -> dict[str, bool]:
+        """Like :meth:`count_wrong`, for several counters with their limits."""
+        locked = {}
+        for name, limit in limits.items():
+            count = self._wrong.pop(name, WrongPins()).count + 1
+            locked[name] = count >= limit
+            self._wrong[name] = (
+                WrongPins(0, now + LOCK_SECONDS) if locked[name] else WrongPins(count)
+            )
         while len(self._wrong) > MAX_COUNTS:
-            unlocked = (name for name, each in self._wrong.items() if each.until <= now)
+            unlocked = (name for name, pins in self._wrong.items() if pins.until <= now)
             del self._wrong[next(unlocked, next(iter(self._wrong)))]
-        self._keep()
-        return locks
+        self._save()
+        return locked
 
-    def right(self, *names: str) -> None:
-        """It was right: nothing counts any more."""
-        known = [name for name in names if name in self._wrong]
-        for name in known:
+    def reset(self, *names: str) -> None:
+        """The PIN was right: clear these counters."""
+        existing = [name for name in names if name in self._wrong]
+        for name in existing:
             del self._wrong[name]
-        if known:
-            self._keep()
+        if existing:
+            self._save()
 
-    def take_back(self, name: str, most: int) -> None:
-        """It was right, and does not count; what was counted before does."""
-        found = self._wrong.get(name)
-        if found is not None:
-            self._wrong[name] = Wrong((most if found.until else found.count) - 1)
-            self._keep()
+    def uncount(self, name: str, limit: int) -> None:
+        """The PIN was right: undo its count, but keep earlier ones."""
+        pins = self._wrong.get(name)
+        if pins is not None:
+            self._wrong[name] = WrongPins((limit if pins.until else pins.count) - 1)
+            self._save()
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         new, ahead = self._path.with_suffix(".new"), self._ahead()
-        told = {
-            name: msgspec.structs.replace(each, until=each.until + ahead if each.until else 0.0)
-            for name, each in self._wrong.items()
+        stored = {
+            name: msgspec.structs.replace(pins, until=pins.until + ahead if pins.until else 0.0)
+            for name, pins in self._wrong.items()
         }
         with new.open("wb") as file:
-            file.write(msgspec.json.encode(told))
+            file.write(msgspec.json.encode(stored))
             file.flush()
             os.fsync(file.fileno())
         new.replace(self._path)

@@ -1,5 +1,5 @@
-"""What was heard of a table that a person needs to decide: its latest irregularities, and why a
-round is unresolved. A fold over its events, without clock or I/O.
+"""What a person needs to know of a table to decide: its latest irregularities, and why a round is
+unresolved. Folded from its events. No clock, no I/O.
 """
 
 from __future__ import annotations
@@ -8,51 +8,57 @@ import msgspec
 
 from controller.contract.events import Irregularity, RoundUnresolved
 
-KEPT = 40
-"""The latest irregularities of a table that are kept."""
+MAX_EVIDENCE = 40
+"""Irregularities, and unresolved rounds, kept per table."""
 
 
-class Evidence(msgspec.Struct, frozen=True):
-    """One table."""
+class TableEvidence(msgspec.Struct, frozen=True):
+    """The evidence of one table."""
 
     irregularities: tuple[Irregularity, ...] = ()
     """Oldest first."""
     unresolved: tuple[RoundUnresolved, ...] = ()
 
-    def asked(self, session: int, number: int, asks: tuple[str, ...]) -> Irregularity | None:
-        """The irregularity for which the table asks this, in a round or in none."""
+    def find_irregularity(
+        self, session: int, number: int, asks: tuple[str, ...]
+    ) -> Irregularity | None:
+        """Return the latest irregularity for which the table asks one of these commands, in this
+        round or in none.
+        """
         return next(
             (
-                each
-                for each in reversed(self.irregularities)
-                if each.session == session
-                and each.round in (0, number)
-                and set(asks) & set(each.asks)
+                irregularity
+                for irregularity in reversed(self.irregularities)
+                if irregularity.session == session
+                and irregularity.round in (0, number)
+                and set(asks) & set(irregularity.asks)
             ),
             None,
         )
 
-    def why(self, session: int, number: int) -> RoundUnresolved | None:
-        """Why a round is unresolved."""
+    def find_unresolved(self, session: int, number: int) -> RoundUnresolved | None:
+        """Return the event that made a round unresolved."""
         return next(
             (
-                each
-                for each in reversed(self.unresolved)
-                if (each.session, each.round) == (session, number)
+                event
+                for event in reversed(self.unresolved)
+                if (event.session, event.round) == (session, number)
             ),
             None,
         )
 
 
-def heard(evidence: Evidence, leaf: str, body: bytes) -> Evidence:
-    """With a message on the table's topic ``leaf``; what is no evidence changes nothing."""
+def add_evidence(evidence: TableEvidence, leaf: str, body: bytes) -> TableEvidence:
+    """Add a message on the table's topic ``leaf``; other messages change nothing."""
     if leaf != "event" or not (b'"irregularity"' in body or b'"round.unresolved"' in body):
         return evidence
     try:
         event = msgspec.json.decode(body, type=Irregularity | RoundUnresolved)
-    except (ValueError, RecursionError):  # another event that has the word in it
+    except (ValueError, RecursionError):  # another event that contains the word
         return evidence
     if isinstance(event, RoundUnresolved):
-        return msgspec.structs.replace(evidence, unresolved=(*evidence.unresolved, event)[-KEPT:])
-    irregularities = (*evidence.irregularities, event)[-KEPT:]
+        return msgspec.structs.replace(
+            evidence, unresolved=(*evidence.unresolved, event)[-MAX_EVIDENCE:]
+        )
+    irregularities = (*evidence.irregularities, event)[-MAX_EVIDENCE:]
     return msgspec.structs.replace(evidence, irregularities=irregularities)

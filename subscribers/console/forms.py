@@ -1,6 +1,4 @@
-"""What the page asks of a person for each command: the contract's forms in the person's language,
-and how the page has them side by side.
-"""
+"""The form of each command in the person's language, and how the page groups the commands."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from controller.contract.forms import SENT_OTHERWISE, Field, Form, form
 from controller.contract.jackpot import JACKPOT_ORDERS, NAMED
 from controller.contract.messages.messages import word
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
+COMMAND_GROUPS: Mapping[str, tuple[str, ...]] = {
     "session": (
         "session.open",
         "session.close",
@@ -79,45 +77,45 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "pool.close",
     ),
 }
-"""The commands as the page has them side by side."""
-OTHER = "other"
-"""Commands that only a newer contract knows."""
+"""The commands by their group on the page."""
+OTHER_GROUP = "other"
+"""Group of commands that only a newer contract knows."""
 
-ORDERS: Mapping[str, type[msgspec.Struct]] = {
+JACKPOT_ORDER_TYPES: Mapping[str, type[msgspec.Struct]] = {
     str(kind.__struct_config__.tag): kind for kind in JACKPOT_ORDERS
 }
-"""The orders of a jackpot by name."""
-STOPS = ("alert.acknowledge", "alert.clear", "award.dispute", "jackpot.suspend")
-"""Orders of a jackpot that let no money go."""
-GRAVE = (
+"""The orders of a jackpot, by name."""
+STOPPING_ORDERS = ("alert.acknowledge", "alert.clear", "award.dispute", "jackpot.suspend")
+"""Orders of a jackpot that release no money."""
+PIN_COMMANDS = (
     "result.correct",
     "round.confirm",
     "round.void",
     "session.close",
-    *(name for name in ORDERS if name not in STOPS),
+    *(name for name in JACKPOT_ORDER_TYPES if name not in STOPPING_ORDERS),
 )
-"""The person gives the PIN again for these."""
+"""Commands for which the person gives the PIN again."""
 
 
-UNASKED = ("note", "valid", *NAMED.values())
-"""Fields that the page has other ways for, or none: a button takes a command back, and the state
-that the person sees goes with each order of a jackpot.
+HIDDEN_FIELDS = ("note", "valid", *NAMED.values())
+"""Fields without an input: a button takes a command back, and every jackpot order carries the state
+that the person saw.
 """
-REASONED = ("meter.adjust",)
-"""Commands that need a reason in ``note``."""
-NOTED = (*REASONED, "device.service")
-"""Commands whose ``note`` the page asks for."""
+REASON_REQUIRED = ("meter.adjust",)
+"""Commands that require a reason in ``note``."""
+NOTE_COMMANDS = (*REASON_REQUIRED, "device.service")
+"""Commands with an input for ``note``."""
 
 
-class Choice(msgspec.Struct, frozen=True):
-    """One of the words that a field takes."""
+class FormChoice(msgspec.Struct, frozen=True):
+    """An allowed value of a field."""
 
     value: str
     text: str
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One field of a command, in the person's language."""
+class FormField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A field of a command, in the person's language."""
 
     name: str
     text: str
@@ -126,69 +124,77 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     default: bool | int | str | None = None
     least: int | None = None
     most: int | None = None
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[FormChoice, ...] = ()
 
 
-class Worded(msgspec.Struct, frozen=True, kw_only=True):
-    """One command, in the person's language."""
+class CommandForm(msgspec.Struct, frozen=True, kw_only=True):
+    """A command, in the person's language."""
 
     command: str
     text: str
     group: str
     grave: bool
-    fields: tuple[Asked, ...]
+    fields: tuple[FormField, ...]
 
 
-KINDS: Mapping[str, type[msgspec.Struct]] = {
+COMMAND_TYPES: Mapping[str, type[msgspec.Struct]] = {
     **{tag_of(kind): kind for kind in COMMANDS},
-    **ORDERS,
+    **JACKPOT_ORDER_TYPES,
 }
-"""The commands and orders by name."""
+"""The commands and orders, by name."""
 
 
 @cache
-def forms(language: str) -> Mapping[str, Worded]:
-    """Every command that people give, by name."""
-    return {name: _worded(form(name), language) for name in KINDS}
+def forms(language: str) -> Mapping[str, CommandForm]:
+    """Return every command that people give, by name."""
+    return {name: _command_form(form(name), language) for name in COMMAND_TYPES}
 
 
-def readable(command: str, fields: dict[str, Any]) -> bool:
-    """Whether these can be the fields of this command; what they say, the daemon judges."""
-    if command not in KINDS or set(fields) & {"type", *SENT_OTHERWISE}:
+def is_readable(command: str, fields: dict[str, Any]) -> bool:
+    """Return True if these can be the fields of this command. Their content is judged by the
+    daemon.
+    """
+    if command not in COMMAND_TYPES or set(fields) & {"type", *SENT_OTHERWISE}:
         return False
-    stamped = {} if command in ORDERS else {"at": 0.0}
-    given = {**fields, **stamped, "type": command, "by": "", "role": "table_head"}
+    stamped = {} if command in JACKPOT_ORDER_TYPES else {"at": 0.0}
+    body = {**fields, **stamped, "type": command, "by": "", "role": "table_head"}
     try:
-        msgspec.convert(given, KINDS[command])
+        msgspec.convert(body, COMMAND_TYPES[command])
     except msgspec.ValidationError:
         return False
     return True
 
 
-def _worded(of: Form, language: str) -> Worded:
-    return Worded(
-        command=of.command,
-        text=_text(of.text, language),
-        group=next((group for group, names in GROUPS.items() if of.command in names), OTHER),
-        grave=of.command in GRAVE,
+def _command_form(form_: Form, language: str) -> CommandForm:
+    return CommandForm(
+        command=form_.command,
+        text=_text(form_.text, language),
+        group=next(
+            (group for group, names in COMMAND_GROUPS.items() if form_.command in names),
+            OTHER_GROUP,
+        ),
+        grave=form_.command in PIN_COMMANDS,
         fields=tuple(
-            _asked(field, language, reasoned=of.command in REASONED)
-            for field in of.fields
-            if field.name not in UNASKED or (field.name == "note" and of.command in NOTED)
+            _form_field(field, language, reasoned=form_.command in REASON_REQUIRED)
+            for field in form_.fields
+            if field.name not in HIDDEN_FIELDS
+            or (field.name == "note" and form_.command in NOTE_COMMANDS)
         ),
     )
 
 
-def _asked(of: Field, language: str, *, reasoned: bool) -> Asked:
-    return Asked(
-        name=of.name,
-        text=_text(of.text, language),
-        kind=of.kind,
-        required=of.required or (of.name == "note" and reasoned),
-        default=of.default,
-        least=of.least,
-        most=of.most,
-        choices=tuple(Choice(value, _text(key, language)) for value, key in of.choices.items()),
+def _form_field(field: Field, language: str, *, reasoned: bool) -> FormField:
+    return FormField(
+        name=field.name,
+        text=_text(field.text, language),
+        kind=field.kind,
+        required=field.required or (field.name == "note" and reasoned),
+        default=field.default,
+        least=field.least,
+        most=field.most,
+        choices=tuple(
+            FormChoice(value, _text(key, language)) for value, key in field.choices.items()
+        ),
     )
 
 

@@ -1,5 +1,5 @@
-"""What waits for a person at a jackpot, and what that person may order there: made anew of its
-statement, without clock or I/O.
+"""What waits for a person at a jackpot, and what that person may order there: computed from its
+state. No clock, no I/O.
 """
 
 from __future__ import annotations
@@ -16,83 +16,95 @@ from controller.contract.messages.messages import text, word
 from controller.contract.retained import Alert
 from controller.contract.times import moment
 from controller.people.register import Person
-from subscribers.console.forms import GRAVE, Choice, forms
-from subscribers.console.forms import ORDERS as KINDS
-from subscribers.console.sending import Touch, Waits
-from subscribers.console.words import said
+from subscribers.console.forms import JACKPOT_ORDER_TYPES as KINDS
+from subscribers.console.forms import PIN_COMMANDS, FormChoice, forms
+from subscribers.console.sending import SecondPersonWait, Touch
+from subscribers.console.words import console_text
 from subscribers.console.work import (
-    GRAVEST,
-    Answer,
-    Done,
-    Item,
-    Offer,
-    Place,
-    became,
+    ITEM_ORDER,
+    AnswerButton,
+    CommandOffer,
+    ConsoleView,
+    TouchOutcome,
+    WorkItem,
     card_text,
-    named,
-    seconds,
+    outcome_of,
+    role_names,
+    second_person_items,
 )
 from subscribers.display.picture import Trouble, Word
 from subscribers.meter import Meter, MeterSilence, out_of_play_text, silence_text, title
 from subscribers.money import money
 from subscribers.words import who
 
-SLOW = 30.0
-"""Seconds for which a hit may wait for the word of its tables before a person is asked; most are
-final within a second.
+SLOW_HIT_SECONDS = 30.0
+"""Time that a hit may wait for its tables before a person is asked; most are final
+within a second.
 """
-OFFERED = ("jackpot.suspend", "jackpot.resume", "meter.adjust", "pool.transfer", "pool.close")
-"""Orders that are about no award and no table."""
-ANSWERS = {"alert.acknowledge": "pit.seen", "alert.clear": "carrousel.settled"}
-"""The words of a button."""
-FEW = 2
-"""So many hits of unknown order have a button for each order; more are written down."""
-PRINTED = "novamas carrousel receipt LEDGER --jackpot {jackpot} --number {number} --output {file}"
-"""The command that prints a receipt, at the controller's machine."""
+OFFERED_ORDERS = (
+    "jackpot.suspend",
+    "jackpot.resume",
+    "meter.adjust",
+    "pool.transfer",
+    "pool.close",
+)
+"""Orders that concern no award and no table."""
+BUTTON_TEXTS = {"alert.acknowledge": "pit.seen", "alert.clear": "carrousel.settled"}
+"""Text keys of the buttons."""
+MAX_LISTED_HITS = 2
+"""Up to this number of unordered hits there is a button for each order; more are typed."""
+RECEIPT_COMMAND = (
+    "novamas carrousel receipt LEDGER --jackpot {jackpot} --number {number} --output {file}"
+)
+"""The command that prints a receipt, on the controller's machine."""
 
 
-class SeenJackpot(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is known of one jackpot, and who looks."""
+class JackpotContext(msgspec.Struct, frozen=True, kw_only=True):
+    """A jackpot, and the person who views it."""
 
     name: str
     """``jackpot/<id>``."""
     meter: Meter
     silent: MeterSilence | None
-    """Why nothing of it is current; None: it is."""
+    """Why the state is not current; None if it is."""
     here: bool
-    """The person is enrolled for one of its tables."""
+    """True if the person is enrolled for one of its tables."""
     others: tuple[str, ...]
     """The ids of the other jackpots."""
     person: Person
     language: str
     touches: tuple[Touch, ...]
-    """Of this session, newest first."""
-    waits: tuple[Waits, ...]
+    """Those of this session, newest first."""
+    waits: tuple[SecondPersonWait, ...]
 
 
-def place(seen: SeenJackpot) -> Place:
-    """The jackpot as this person may see and act on it."""
-    state, language = (seen.meter.state if seen.here else None), seen.language
-    now = state if seen.silent is None else None
+def jackpot_view(context: JackpotContext) -> ConsoleView:
+    """Return the jackpot as this person may see and act on it."""
+    state, language = (context.meter.state if context.here else None), context.language
+    current = state if context.silent is None else None
     status = "" if state is None else "in_play" if state.in_play else "not_in_play"
     why = "" if state is None else out_of_play_text(state.why, language)
-    said_of = " · ".join(filter(None, (text(f"jackpot.{status}", language) if status else "", why)))
-    return Place(
-        table=seen.name,
-        name=seen.meter.jackpot,
-        title=title(seen.meter, language),
+    phase_text = " · ".join(
+        filter(None, (text(f"jackpot.{status}", language) if status else "", why))
+    )
+    return ConsoleView(
+        table=context.name,
+        name=context.meter.jackpot,
+        title=title(context.meter, language),
         decree="" if state is None else state.decree,
-        simulated=seen.meter.simulated,
+        simulated=context.meter.simulated,
         status=Word("", ""),
-        phase=Word(status, said_of),
+        phase=Word(status, phase_text),
         session=None,
         round=None,
         minimum=None,
         currency=None if state is None else state.currency,
         trouble=None
-        if seen.silent is None
+        if context.silent is None
         else Trouble(
-            why=seen.silent.why, text=silence_text(seen.silent, language), since=seen.silent.since
+            why=context.silent.why,
+            text=silence_text(context.silent, language),
+            since=context.silent.since,
         ),
         boot="" if state is None else state.boot,
         seq=0 if state is None else state.seq,
@@ -102,121 +114,126 @@ def place(seen: SeenJackpot) -> Place:
         parts=(),
         staff=(),
         unresolved=(),
-        offers=() if now is None else tuple(_offers(seen, now)),
-        items=() if now is None else tuple(items(seen, now)),
-        done=tuple(done(seen, touch) for touch in seen.touches[:12]),
+        offers=() if current is None else tuple(_offers(context, current)),
+        items=() if current is None else tuple(items(context, current)),
+        done=tuple(jackpot_outcome(context, touch) for touch in context.touches[:12]),
         meter=None if state is None else money(state.value, state.currency, language),
-        awards=() if now is None else tuple(_award(seen, now, each) for each in now.awards),
+        awards=()
+        if current is None
+        else tuple(_award(context, current, award) for award in current.awards),
     )
 
 
-def may(command: str) -> May:
-    """Who may give an order. Raises ``KeyError`` for a name that there is not."""
+def authority_of(command: str) -> May:
+    """Return who may give an order. Raise ``KeyError`` for an unknown name."""
     return ORDERS[KINDS[command]]
 
 
 def role_for(person: Person, command: str) -> str | None:
-    """The role in which this person gives an order, or None: of several the one that weighs
-    most.
+    """Return the role in which this person gives an order, the most senior if there are several;
+    None if the person may not.
     """
-    told = may(command) if command in KINDS else None
-    if told is None:
+    authority = authority_of(command) if command in KINDS else None
+    if authority is None:
         return None
-    held = [role for role in (*told.among, *told.roles) if role in person.roles]
+    held = [role for role in (*authority.among, *authority.roles) if role in person.roles]
     return held[0] if held else None
 
 
-def done(seen: SeenJackpot, touch: Touch) -> Done:
-    """What became of an order, with the number of its receipt."""
-    state, language = seen.meter.state, seen.language
+def jackpot_outcome(context: JackpotContext, touch: Touch) -> TouchOutcome:
+    """Return the outcome of an order, with the number of its receipt."""
+    state, language = context.meter.state, context.language
     currency = None if state is None else state.currency
-    made = became(touch, language, currency)
+    outcome = outcome_of(touch, language, currency)
     if touch.how == "unknown":
-        return msgspec.structs.replace(made, found=said("carrousel.look", language))
+        return msgspec.structs.replace(outcome, found=console_text("carrousel.look", language))
     if touch.receipt is None:
-        return made
-    jackpot, number = seen.meter.jackpot, touch.receipt
+        return outcome
+    jackpot, number = context.meter.jackpot, touch.receipt
     file = f"{jackpot}-{number}.pdf"
-    command = PRINTED.format(jackpot=jackpot, number=number, file=file)
-    told = said("carrousel.receipt", language, number=number, command=command)
-    return msgspec.structs.replace(made, receipt=told)
+    command = RECEIPT_COMMAND.format(jackpot=jackpot, number=number, file=file)
+    receipt = console_text("carrousel.receipt", language, number=number, command=command)
+    return msgspec.structs.replace(outcome, receipt=receipt)
 
 
-def items(seen: SeenJackpot, state: JackpotState) -> Iterable[Item]:
-    """What waits, gravest first."""
-    found = [
-        *_seconds(seen, state),
-        *_orders(seen, state),
-        *_slow(seen, state),
-        *(_award(seen, state, each) for each in state.awards if _waits(each)),
-        *_gaps(seen, state),
-        *_alerts(seen),
+def items(context: JackpotContext, state: JackpotState) -> Iterable[WorkItem]:
+    """Return what waits, most urgent first."""
+    waiting = [
+        *_seconds(context, state),
+        *_orders(context, state),
+        *_slow(context, state),
+        *(_award(context, state, award) for award in state.awards if _waits(award)),
+        *_gaps(context, state),
+        *_alerts(context),
     ]
-    return sorted(found, key=lambda item: (GRAVEST.index(item.what), item.since))
+    return sorted(waiting, key=lambda item: (ITEM_ORDER.index(item.what), item.since))
 
 
-def _alerts(seen: SeenJackpot) -> Iterable[Item]:
-    """What the controller found wrong. A gap is asked about already, by table. What has happened
-    and is over stands until a person clears it.
+def _alerts(context: JackpotContext) -> Iterable[WorkItem]:
+    """Yield the controller's alerts. A gap is asked about by table already. An alert about a past
+    fault remains until a person clears it.
     """
-    language = seen.language
-    for alert in seen.meter.alerts.values():
+    language = context.language
+    for alert in context.meter.alerts.values():
         if alert.what == "jackpot.gap":
             continue
-        new = alert.acknowledged_by is None
-        asked: tuple[str, ...] = ()
+        is_new = alert.acknowledged_by is None
+        commands: tuple[str, ...] = ()
         if alert.what.removeprefix("jackpot.") in KEPT_ALERTS:
-            asked = ("alert.acknowledge", "alert.clear") if new else ("alert.clear",)
+            commands = ("alert.acknowledge", "alert.clear") if is_new else ("alert.clear",)
         answers = tuple(
-            _answer(command, said(ANSWERS[command], language), {"alert": alert.alert})
-            for command in asked
-            if role_for(seen.person, command) is not None
+            _answer(command, console_text(BUTTON_TEXTS[command], language), {"alert": alert.alert})
+            for command in commands
+            if role_for(context.person, command) is not None
         )
-        yield Item(
-            id=f"{seen.name} alert {alert.alert} {alert.acknowledged}",
+        yield WorkItem(
+            id=f"{context.name} alert {alert.alert} {alert.acknowledged}",
             what=alert.severity,
             since=alert.raised,
             title=word("alert", alert.what, language),
             detail=alert.detail,
-            says=() if new else (_acknowledged(alert, language),),
+            says=() if is_new else (_acknowledged(alert, language),),
             answers=answers,
-            others="" if answers or not asked else _others(asked, language),
+            others="" if answers or not commands else _others(commands, language),
         )
 
 
 def _acknowledged(alert: Alert, language: str) -> Word:
-    """Who has seen an alert, and when."""
-    at = (alert.acknowledged or "").partition(".")[0].replace("T", " ").removesuffix("Z")
-    return Word(said("carrousel.seen", language), f"{alert.acknowledged_by} · {at} UTC")
+    moment_text = (alert.acknowledged or "").partition(".")[0].replace("T", " ").removesuffix("Z")
+    return Word(
+        console_text("carrousel.seen", language), f"{alert.acknowledged_by} · {moment_text} UTC"
+    )
 
 
 def _waits(award: JackpotAward) -> bool:
-    """Whether an award itself waits for a person."""
+    """Return True if an award itself waits for a person."""
     return award.status != "pending" or award.why == "amount"
 
 
-def _seconds(seen: SeenJackpot, state: JackpotState) -> Iterable[Item]:
-    """What waits for a second person. Where one of the two must have a certain role, and the first
-    has not, the second must.
+def _seconds(context: JackpotContext, state: JackpotState) -> Iterable[WorkItem]:
+    """Yield what waits for a second person. If one of the two must have a certain role, and the
+    first has not, the second must.
     """
-    for waits in seen.waits:
-        touch = waits.touch
-        among = may(touch.command).among
-        left = waits.roles if not among or touch.role in among else among
-        asked = msgspec.structs.replace(waits, roles=tuple(left))
-        (item,) = seconds((asked,), seen.person, seen.language, state.currency)
-        where = _about(seen, state, touch.fields)
-        answers = tuple(
-            msgspec.structs.replace(each, about=" · ".join(filter(None, (each.about, where))))
-            for each in item.answers
+    for wait in context.waits:
+        touch = wait.touch
+        required = authority_of(touch.command).among
+        roles = wait.roles if not required or touch.role in required else required
+        remaining = msgspec.structs.replace(wait, roles=tuple(roles))
+        (item,) = second_person_items(
+            (remaining,), context.person, context.language, state.currency
         )
-        yield msgspec.structs.replace(item, round=None, detail=where, answers=answers)
+        about = _about(context, state, touch.fields)
+        answers = tuple(
+            msgspec.structs.replace(answer, about=" · ".join(filter(None, (answer.about, about))))
+            for answer in item.answers
+        )
+        yield msgspec.structs.replace(item, round=None, detail=about, answers=answers)
 
 
-def _about(seen: SeenJackpot, state: JackpotState, fields: Mapping[str, Any]) -> str | None:
-    """The hand that an order is about."""
-    found = (each for each in state.awards if each.award == fields.get("award"))
-    return next((_where(each, seen.language) for each in found), None)
+def _about(context: JackpotContext, state: JackpotState, fields: Mapping[str, Any]) -> str | None:
+    """Return the hand that an order concerns."""
+    matching = (award for award in state.awards if award.award == fields.get("award"))
+    return next((_where(award, context.language) for award in matching), None)
 
 
 def _where(award: JackpotAward, language: str) -> str:
@@ -226,28 +243,29 @@ def _where(award: JackpotAward, language: str) -> str:
     return f"{hand} · {table}, {who(award.box, language)}, {played}"
 
 
-def _award(seen: SeenJackpot, state: JackpotState, award: JackpotAward) -> Item:
-    """An award that waits, with what is known of it and what may be done about it."""
-    language = seen.language
-    where = _where(award, language)
+def _award(context: JackpotContext, state: JackpotState, award: JackpotAward) -> WorkItem:
+    """Return a waiting award with its details and buttons."""
+    language = context.language
+    place = _where(award, language)
     answers = tuple(
-        msgspec.structs.replace(each, about=f"{award.award} · {where}")
-        for each in _answers(seen, state, award)
+        msgspec.structs.replace(answer, about=f"{award.award} · {place}")
+        for answer in _answers(context, state, award)
     )
-    return Item(
-        id=f"{seen.name} award {award.award} {award.status} {award.value} {award.paid}",
+    return WorkItem(
+        id=f"{context.name} award {award.award} {award.status} {award.value} {award.paid}",
         what="ask",
         since=award.time,
-        title=said("carrousel.award", language, award=award.award, what=_stands(award, language)),
-        detail=where,
+        title=console_text(
+            "carrousel.award", language, award=award.award, what=_status_text(award, language)
+        ),
+        detail=place,
         says=tuple(_amounts(award, state, language)),
         answers=answers,
-        others="" if answers else _others(_asked(award), language),
+        others="" if answers else _others(_waited_orders(award), language),
     )
 
 
-def _stands(award: JackpotAward, language: str) -> str:
-    """What has become of it, and why it is pending."""
+def _status_text(award: JackpotAward, language: str) -> str:
     status = word("jackpot", f"award.{award.status}", language)
     if award.why is None:
         return status
@@ -255,21 +273,23 @@ def _stands(award: JackpotAward, language: str) -> str:
 
 
 def _amounts(award: JackpotAward, state: JackpotState, language: str) -> Iterable[Word]:
-    cards = " ".join(card_text(each, language) for each in award.cards)
+    cards = " ".join(card_text(card, language) for card in award.cards)
     yield Word(word("field", "cards", language), cards)
     if award.value is not None:
         value = "provisional" if award.status == "pending" else "value"
         amount = money(award.value, state.currency, language)
-        yield Word(said(f"carrousel.{value}", language), amount)
+        yield Word(console_text(f"carrousel.{value}", language), amount)
     if award.paid:
-        yield Word(said("carrousel.paid", language), money(award.paid, state.currency, language))
+        yield Word(
+            console_text("carrousel.paid", language), money(award.paid, state.currency, language)
+        )
     if award.status == "payable" and award.value is not None and award.paid:
-        left = money(award.value - award.paid, state.currency, language)
-        yield Word(said("carrousel.due", language), left)
+        due = money(award.value - award.paid, state.currency, language)
+        yield Word(console_text("carrousel.due", language), due)
 
 
-def _asked(award: JackpotAward) -> tuple[str, ...]:
-    """The orders that an award waits for."""
+def _waited_orders(award: JackpotAward) -> tuple[str, ...]:
+    """Return the orders that an award waits for."""
     match award.status:
         case "payable":
             return ("award.pay",)
@@ -281,151 +301,165 @@ def _asked(award: JackpotAward) -> tuple[str, ...]:
             return ("award.decide",) if award.why == "amount" else ()
 
 
-def _answers(seen: SeenJackpot, state: JackpotState, award: JackpotAward) -> Iterable[Answer]:
-    """The buttons of an award."""
-    language, number = seen.language, {"award": award.award}
-    for command in _asked(award):
-        if role_for(seen.person, command) is None:
+def _answers(
+    context: JackpotContext, state: JackpotState, award: JackpotAward
+) -> Iterable[AnswerButton]:
+    language, fields = context.language, {"award": award.award}
+    for command in _waited_orders(award):
+        if role_for(context.person, command) is None:
             continue
         if command == "award.pay":
             yield from _payments(state, award, language)
         elif command == "claim.settle":
-            (how,) = (each for each in forms(language)[command].fields if each.name == "how")
-            for choice in how.choices:
-                yield _answer(command, choice.text, {**number, "how": choice.value})
+            (how_field,) = (
+                field for field in forms(language)[command].fields if field.name == "how"
+            )
+            for choice in how_field.choices:
+                yield _answer(command, choice.text, {**fields, "how": choice.value})
         elif command == "award.decide":
-            yield _fill(command, f"{forms(language)[command].text} …", number)
+            yield _fill(command, f"{forms(language)[command].text} …", fields)
         else:
-            yield _answer(command, forms(language)[command].text, number)
+            yield _answer(command, forms(language)[command].text, fields)
     disputable = award.status == "payable" or (award.status == "pending" and award.paid == 0)
-    if disputable and role_for(seen.person, "award.dispute") is not None:
-        yield _fill("award.dispute", forms(language)["award.dispute"].text, number)
+    if disputable and role_for(context.person, "award.dispute") is not None:
+        yield _fill("award.dispute", forms(language)["award.dispute"].text, fields)
 
 
-def _payments(state: JackpotState, award: JackpotAward, language: str) -> Iterable[Answer]:
-    """All that is due, or a part. What was paid before goes with it, so that what is said twice is
-    not paid twice.
+def _payments(state: JackpotState, award: JackpotAward, language: str) -> Iterable[AnswerButton]:
+    """Yield buttons for the amount due and for a part. The amount already paid is sent along, so
+    that a repeated order does not pay twice.
     """
     if award.value is None:
         return
     due = award.value - award.paid
-    pay = said("carrousel.pay", language, amount=money(due, state.currency, language))
-    before = {"award": award.award, "paid": award.paid}
-    yield _answer("award.pay", pay, {**before, "amount": due})
-    yield _fill("award.pay", said("carrousel.pay_part", language), before)
+    pay = console_text("carrousel.pay", language, amount=money(due, state.currency, language))
+    paid_before = {"award": award.award, "paid": award.paid}
+    yield _answer("award.pay", pay, {**paid_before, "amount": due})
+    yield _fill("award.pay", console_text("carrousel.pay_part", language), paid_before)
 
 
-def _answer(command: str, text: str, fields: dict[str, Any]) -> Answer:
-    grave = command in GRAVE
-    return Answer(command=command, text=text, fields=fields, grave=grave, two=may(command).two)
+def _answer(command: str, text: str, fields: dict[str, Any]) -> AnswerButton:
+    grave = command in PIN_COMMANDS
+    return AnswerButton(
+        command=command, text=text, fields=fields, grave=grave, two=authority_of(command).two
+    )
 
 
-def _fill(command: str, text: str, fields: dict[str, Any]) -> Answer:
-    """A button whose other fields the person fills in."""
-    given = _answer(command, text, fields)
-    return msgspec.structs.replace(given, open=True, fixed=tuple(fields))
+def _fill(command: str, text: str, fields: dict[str, Any]) -> AnswerButton:
+    """Return a button whose other fields the person fills in."""
+    answer = _answer(command, text, fields)
+    return msgspec.structs.replace(answer, open=True, fixed=tuple(fields))
 
 
-def _orders(seen: SeenJackpot, state: JackpotState) -> Iterable[Item]:
-    """Hits of which nobody knows which was first."""
-    language, command = seen.language, "hits.order"
-    able = role_for(seen.person, command) is not None
+def _orders(context: JackpotContext, state: JackpotState) -> Iterable[WorkItem]:
+    """Yield hits whose order is unknown."""
+    language, command = context.language, "hits.order"
+    may_order = role_for(context.person, command) is not None
     awards = {award.hit: award for award in reversed(state.awards)}
     for group in state.unordered:
-        known = [awards[hit] for hit in group if hit in awards]
+        awards_known = [awards[hit] for hit in group if hit in awards]
         answers = [
             _answer(
                 command,
-                said("carrousel.first", language, hit=order[0], table=awards[order[0]].table)
+                console_text(
+                    "carrousel.first", language, hit=order[0], table=awards[order[0]].table
+                )
                 if order[0] in awards
                 else str(order[0]),
                 {"hits": list(order)},
             )
-            for order in (permutations(group) if len(group) == FEW else ())
+            for order in (permutations(group) if len(group) == MAX_LISTED_HITS else ())
         ]
         if not answers:
-            more = _answer(command, f"{forms(language)[command].text} …", {"hits": list(group)})
-            answers = [msgspec.structs.replace(more, open=True)]
-        yield Item(
-            id=f"{seen.name} order {' '.join(map(str, group))}",
+            form = _answer(command, f"{forms(language)[command].text} …", {"hits": list(group)})
+            answers = [msgspec.structs.replace(form, open=True)]
+        yield WorkItem(
+            id=f"{context.name} order {' '.join(map(str, group))}",
             what="ask",
-            since=min((each.time for each in known), default=state.time),
-            title=said("carrousel.order", language),
-            says=tuple(_hit(each, language) for each in sorted(known, key=lambda each: each.hit)),
-            answers=tuple(answers) if able else (),
-            others="" if able else _others((command,), language),
+            since=min((award.time for award in awards_known), default=state.time),
+            title=console_text("carrousel.order", language),
+            says=tuple(
+                _hit(award, language) for award in sorted(awards_known, key=lambda award: award.hit)
+            ),
+            answers=tuple(answers) if may_order else (),
+            others="" if may_order else _others((command,), language),
         )
 
 
 def _hit(award: JackpotAward, language: str) -> Word:
-    at = award.time.partition("T")[2].removesuffix("Z")
-    number = said("carrousel.hit", language, hit=award.hit)
-    return Word(number, f"{_where(award, language)} · {at} UTC")
+    time = award.time.partition("T")[2].removesuffix("Z")
+    number = console_text("carrousel.hit", language, hit=award.hit)
+    return Word(number, f"{_where(award, language)} · {time} UTC")
 
 
-def _slow(seen: SeenJackpot, state: JackpotState) -> Iterable[Item]:
-    """Hits whose tables have not said for long what they did until then."""
-    language, command = seen.language, "hit.fix"
-    able = role_for(seen.person, command) is not None
+def _slow(context: JackpotContext, state: JackpotState) -> Iterable[WorkItem]:
+    """Yield hits whose tables have not reported for long."""
+    language, command = context.language, "hit.fix"
+    may_order = role_for(context.person, command) is not None
     awards = {
         award.hit: award
         for award in reversed(state.awards)
         if (award.status, award.why) == ("pending", "tables")
     }
     for hit, award in sorted(awards.items()):
-        if moment(state.time) - moment(award.time) < SLOW:
+        if moment(state.time) - moment(award.time) < SLOW_HIT_SECONDS:
             continue
-        yield Item(
-            id=f"{seen.name} fix {hit}",
+        yield WorkItem(
+            id=f"{context.name} fix {hit}",
             what="ask",
             since=award.time,
-            title=said("carrousel.slow", language, hit=hit),
+            title=console_text("carrousel.slow", language, hit=hit),
             detail=_where(award, language),
             answers=(_answer(command, forms(language)[command].text, {"hit": hit}),)
-            if able
+            if may_order
             else (),
-            others="" if able else _others((command,), language),
+            others="" if may_order else _others((command,), language),
         )
 
 
-def _gaps(seen: SeenJackpot, state: JackpotState) -> Iterable[Item]:
-    """Tables whose events are missing, and nobody can tell them any more."""
-    language, command = seen.language, "gap.settle"
-    able = role_for(seen.person, command) is not None
+def _gaps(context: JackpotContext, state: JackpotState) -> Iterable[WorkItem]:
+    """Yield tables with missing events that can no longer be recalled."""
+    language, command = context.language, "gap.settle"
+    may_order = role_for(context.person, command) is not None
     for name, table in state.tables.items():
         if table.why != "gap":
             continue
-        named = {"table": name, "gap": table.since}
-        fill = _fill(command, f"{forms(language)[command].text} …", named)
-        yield Item(
-            id=f"{seen.name} gap {name} {table.since}",
+        fields = {"table": name, "gap": table.since}
+        fill = _fill(command, f"{forms(language)[command].text} …", fields)
+        yield WorkItem(
+            id=f"{context.name} gap {name} {table.since}",
             what="ask",
             since=table.since,
-            title=said("carrousel.gap", language, table=name),
-            detail=said("carrousel.gap_detail", language),
-            answers=(fill,) if able else (),
-            others="" if able else _others((command,), language),
+            title=console_text("carrousel.gap", language, table=name),
+            detail=console_text("carrousel.gap_detail", language),
+            answers=(fill,) if may_order else (),
+            others="" if may_order else _others((command,), language),
         )
 
 
 def _others(commands: Iterable[str], language: str) -> str:
-    return named(dict.fromkeys(role for each in commands for role in may(each).roles), language)
+    return role_names(
+        dict.fromkeys(role for command in commands for role in authority_of(command).roles),
+        language,
+    )
 
 
-def _offers(seen: SeenJackpot, state: JackpotState) -> Iterable[Offer]:
-    """What this person may order beside what is asked."""
-    moving = any(award.status == "pending" for award in state.awards)
+def _offers(context: JackpotContext, state: JackpotState) -> Iterable[CommandOffer]:
+    """Yield the orders that this person may give without being asked."""
+    pending = any(award.status == "pending" for award in state.awards)
     suspended = state.why == "suspended"
-    shut = {
+    unavailable = {
         "jackpot.suspend": suspended,
         "jackpot.resume": not suspended,
-        "pool.transfer": moving or not seen.others,
-        "pool.close": moving or bool(state.awards),
+        "pool.transfer": pending or not context.others,
+        "pool.close": pending or bool(state.awards),
     }
-    for command in OFFERED:
-        if shut.get(command) or role_for(seen.person, command) is None:
+    for command in OFFERED_ORDERS:
+        if unavailable.get(command) or role_for(context.person, command) is None:
             continue
-        to = tuple(Choice(each, each) for each in seen.others)
-        choices = {"to": to} if command.startswith("pool.") and to else {}
-        named = {"generation": state.generation}
-        yield Offer(command=command, choices=choices, fields=named, two=may(command).two)
+        targets = tuple(FormChoice(other, other) for other in context.others)
+        choices = {"to": targets} if command.startswith("pool.") and targets else {}
+        fields = {"generation": state.generation}
+        yield CommandOffer(
+            command=command, choices=choices, fields=fields, two=authority_of(command).two
+        )

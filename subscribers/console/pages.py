@@ -1,4 +1,4 @@
-"""The pages of the console, and the frame of HTML around what a script draws for one person."""
+"""The pages of the console, and the HTML frame of pages that a script draws for one person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from starlette.responses import HTMLResponse, Response
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
-from subscribers.console.forms import Worded, forms
+from subscribers.console.forms import CommandForm, forms
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of
 from subscribers.display.start import no_modules, start
@@ -37,13 +37,13 @@ $no_modules
 </body>
 </html>
 """)
-WORDS = ("display", "trouble", "who", "status", "role", "symbol")
-"""The groups of the catalogue that the script needs."""
-NAMES = {"en": "English", "es": "Español", "ca": "Català", "eu": "Euskara", "gl": "Galego"}
+SCRIPT_WORD_GROUPS = ("display", "trouble", "who", "status", "role", "symbol")
+"""The groups of the catalogue that the scripts need."""
+LANGUAGE_NAMES = {"en": "English", "es": "Español", "ca": "Català", "eu": "Euskara", "gl": "Galego"}
 
 
 class SignInPage(msgspec.Struct, frozen=True):
-    """What the script of the sign-in is told."""
+    """Data for the script of the sign-in."""
 
     site: str
     language: str
@@ -54,7 +54,7 @@ class SignInPage(msgspec.Struct, frozen=True):
 
 
 class PitPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What the script of the console is told."""
+    """Data for the script of the console."""
 
     site: str
     language: str
@@ -67,28 +67,30 @@ class PitPage(msgspec.Struct, frozen=True, kw_only=True):
     token: str
     tag: str
     left: float
-    """Seconds until the session ends if nothing is touched."""
+    """Seconds until an idle session ends."""
     late: float
-    """Seconds after which a touch is not acted on."""
-    forms: dict[str, Worded]
+    """Maximum age of a touch in seconds."""
+    forms: dict[str, CommandForm]
 
 
-def sign_in(site: str, language: str | None, after: str, base: str) -> Response:
-    """Where a person signs in, before the page ``after``. ``base``: the prefix of all addresses."""
+def sign_in_page(site: str, language: str | None, after: str, base: str) -> Response:
+    """Return the sign-in page; the page ``after`` follows. ``base``: the prefix of
+    all addresses.
+    """
     chosen = language if language in LANGUAGES else ENGLISH
-    told = SignInPage(site, chosen, NAMES, _words(chosen), after)
-    return _page("sign-in.js", site, chosen, told, base)
+    data = SignInPage(site, chosen, LANGUAGE_NAMES, _words(chosen), after)
+    return _page("sign-in.js", site, chosen, data, base)
 
 
-def pit(
+def pit_page(
     site: str, session: Session, tables: tuple[str, ...], left: float, late: float, base: str
 ) -> Response:
-    """The console of a person who has signed in."""
+    """Return the console of a signed-in person."""
     language = session.language
-    told = PitPage(
+    data = PitPage(
         site=site,
         language=language,
-        languages=NAMES,
+        languages=LANGUAGE_NAMES,
         words=_words(language),
         tables=tables,
         person=session.person.id,
@@ -100,23 +102,27 @@ def pit(
         late=late,
         forms=dict(forms(language)),
     )
-    return _page("pit.js", site, language, told, base)
+    return _page("pit.js", site, language, data, base)
 
 
 def _words(language: str) -> dict[str, str]:
-    told = {k: v for k, v in catalogue(language).items() if k.partition(".")[0] in WORDS}
-    return {**told, **all_of(language)}
+    shared = {
+        k: v for k, v in catalogue(language).items() if k.partition(".")[0] in SCRIPT_WORD_GROUPS
+    }
+    return {**shared, **all_of(language)}
 
 
-def _page(script: str, site: str, language: str, told: Any, base: str) -> Response:
+def _page(script: str, site: str, language: str, data: Any, base: str) -> Response:
     style = "/pit/static/console.css"
-    return frame(f"Novamás · {site}", language, style, f"/pit/static/{script}", told, base)
+    return script_page(f"Novamás · {site}", language, style, f"/pit/static/{script}", data, base)
 
 
-def frame(title: str, language: str, style: str, script: str, told: Any, base: str) -> Response:
-    """A page that ``script`` draws of what it is told. ``base``: the prefix of all addresses."""
+def script_page(
+    title: str, language: str, style: str, script: str, data: Any, base: str
+) -> Response:
+    """Return a page that ``script`` draws from ``data``. ``base``: the prefix of all addresses."""
     # "<" could end the element
-    encoded = msgspec.json.encode(told).decode().replace("<", "\\u003c")
+    encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")
     page = _PAGE.substitute(
         start=start(language),
         title=html.escape(title),

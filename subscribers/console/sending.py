@@ -1,8 +1,9 @@
-"""Commands that people give: each is signed, sent once, and its answer awaited.
+"""Sends the commands that people give: each is signed, sent once, and its reply awaited.
 
-A touch has a number that the page made, and is sent at most once under it, however often the page
-asks. What was sent and not answered is never sent again: whether it was followed is asked of the
-daemon's own events (``recall``), which name who signed, and is told as not known until then.
+The page gives each touch a number, and a command is sent at most once under it, however often the
+page asks. A command that was sent without a reply is never sent again: the daemon's own events,
+which name the signer, are recalled to find out whether it was executed. Until then its outcome is
+reported as unknown.
 """
 
 from __future__ import annotations
@@ -33,23 +34,23 @@ from devices.log import structlog
 from subscribers.console.sessions import Session
 from subscribers.feed import RECONNECT_DELAY_SECONDS, BrokerLogin
 
-LIFE = 30
-"""Seconds for which a signed command is valid."""
-PATIENCE = 6.0
-"""Seconds within which an answer is expected; one that comes later is told too."""
-KEPT = 2000
+COMMAND_LIFETIME_SECONDS = 30
+"""Validity of a signed command."""
+REPLY_TIMEOUT_SECONDS = 6.0
+"""Time within which a reply is expected; a later one still counts."""
+MAX_TOUCHES = 2000
 """Touches that are remembered, of all sessions together."""
-NUMBER = re.compile(r"[A-Za-z0-9_-]{16,64}")
-ON_THE_WAY = ("sending", "sent")
+TOUCH_NUMBER = re.compile(r"[A-Za-z0-9_-]{16,64}")
+PENDING_STATES = ("sending", "sent")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_SECOND = "second_person_wanted"
-_OVER = ("second_person_late", "second_person_over")
-"""Refusals after which a command waits for nobody any more."""
+_SECOND_PERSON_WANTED = "second_person_wanted"
+_SECOND_PERSON_ENDED = ("second_person_late", "second_person_over")
+"""Refusals after which a command no longer waits for a second person."""
 
-How = Literal["sending", "sent", "followed", "refused", "waiting", "unknown", "unsent"]
-"""What became of a touch. ``sending``: the broker has not confirmed that it has it. ``waiting``:
-for the second person. ``unknown``: it was sent, and no answer came. ``unsent``: there was no
-connection, and nothing left this server.
+TouchState = Literal["sending", "sent", "followed", "refused", "waiting", "unknown", "unsent"]
+"""State of a touch. ``sending``: not yet confirmed by the broker. ``waiting``: for the second
+person. ``unknown``: sent, but no reply. ``unsent``: there was no connection, and nothing left this
+server.
 """
 
 
@@ -62,24 +63,26 @@ class Touch(msgspec.Struct, frozen=True, kw_only=True):
     command: str
     fields: dict[str, Any]
     role: Any
-    how: How
+    how: TouchState
     at: float
-    """When: seconds since 1970."""
+    """Seconds since 1970."""
     boot: str = ""
-    """The last event of the table that was known then."""
+    """Boot of the last event of the table that was known then."""
     seq: int = 0
     refusal: Refusal | None = None
     error: str | None = None
     receipt: int | None = None
-    """The number of the receipt, where money was paid."""
+    """The number of the receipt, if money was paid."""
     events: tuple[str, ...] = ()
-    """Events after it that this person signed, by type: what is known of one without an answer."""
+    """Types of later events that this person signed: all that is known of a command without a
+    reply.
+    """
     asked: bool = False
-    """Whether the daemon was asked for those."""
+    """True if the daemon was asked for those events."""
 
 
-class _Reply(msgspec.Struct):
-    """An answer, as far as it is looked at: of events only who signed them."""
+class _CommandReply(msgspec.Struct):
+    """The fields of a reply that are used here; of events only who signed them."""
 
     id: Any
     ok: bool
@@ -87,36 +90,35 @@ class _Reply(msgspec.Struct):
     refusal: Refusal | None = None
     judged: bool = False
     receipt: int | None = None
-    events: list[_Told] | None = None
+    events: list[_SignedEvent] | None = None
 
 
-class _Told(msgspec.Struct):
+class _SignedEvent(msgspec.Struct):
     type: str
     boot: str
     seq: int
-    signed_by: list[_Signer] = []
+    signed_by: list[_EventSigner] = []
 
 
-class _Signer(msgspec.Struct):
+class _EventSigner(msgspec.Struct):
     id: str
 
 
-class Waits(msgspec.Struct, frozen=True, kw_only=True):
+class SecondPersonWait(msgspec.Struct, frozen=True, kw_only=True):
     """A command that waits for a second person."""
 
     touch: Touch
     roles: tuple[str, ...]
     until: float
-    """Seconds on the clock of ``Sending``."""
+    """End of the wait in seconds, on the clock of ``CommandSender``."""
     left: float = 0.0
-    """Seconds until then, as it is drawn."""
+    """Remaining seconds when drawn."""
 
 
-class Sending:
-    """The connection over which commands go. ``tables``: each table's topics, a jackpot's under
-    ``jackpot/<id>``; those of ``mute`` have no events to ask for. ``changed(table)`` is called when
-    something about a touch changed; ``now``: seconds since 1970; ``clock``: seconds that only go
-    forward.
+class CommandSender:
+    """The connection for commands. ``tables``: topics by table, those of a jackpot under
+    ``jackpot/<id>``; ``mute``: those of them without events to recall. ``changed(table)`` is called
+    when a touch changed; ``now``: seconds since 1970; ``clock``: monotonic seconds.
     """
 
     def __init__(
@@ -134,17 +136,17 @@ class Sending:
         user = login.username or ""
         self._client = user if _CLIENT.fullmatch(user) else f"console-{secrets.token_urlsafe(12)}"
         self._broker: BrokerClient | None = None
-        self._answers: dict[str, asyncio.Future[_Reply]] = {}
-        self._asking: set[asyncio.Task[None]] = set()
+        self._answers: dict[str, asyncio.Future[_CommandReply]] = {}
+        self._queries: set[asyncio.Task[None]] = set()
         self._log = structlog.get_logger()
         self.touches: OrderedDict[str, Touch] = OrderedDict()
-        self.waits: dict[str, Waits] = {}
-        """What waits for a second person, by the number of the first one's touch."""
+        self.waits: dict[str, SecondPersonWait] = {}
+        """Commands that wait for a second person, by the number of the first person's touch."""
         prepare()
 
     async def run(self) -> None:
-        """Stay connected."""
-        said = ""
+        """Connect, and reconnect for ever."""
+        logged_reason = ""
         for url in cycle(addresses(self._login.url)):
             try:
                 node = replace(self._login, url=url)
@@ -152,20 +154,20 @@ class Sending:
                     node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10, timeout=5.0
                 )
                 async with client:
-                    wanted = [
+                    subscriptions = [
                         (topics.reply(table, self._client), 0)  # as in subscribers/feed.py
                         for table, topics in self._tables.items()
                     ]
-                    await client.subscribe(wanted)
-                    self._broker, said = client, ""
+                    await client.subscribe(subscriptions)
+                    self._broker, logged_reason = client, ""
                     self._changed_all()
                     async for message in client.messages:
                         body = message.payload if isinstance(message.payload, bytes) else b""
-                        self._take(str(message.topic), body)
+                        self._on_reply(str(message.topic), body)
             except (aiomqtt.MqttError, BrokerUnusableError) as error:
                 reason = describe_error(error, self._login)
-                if reason != said:
-                    said = reason
+                if reason != logged_reason:
+                    logged_reason = reason
                     self._log.warning("no connection for commands", reason=reason)
             finally:
                 self._broker = None
@@ -174,10 +176,10 @@ class Sending:
 
     @property
     def up(self) -> bool:
-        """Whether a command can be sent now."""
+        """True if a command can be sent now."""
         return self._broker is not None
 
-    async def give(
+    async def send_and_wait(
         self,
         session: Session,
         number: str,
@@ -187,9 +189,9 @@ class Sending:
         role: Any,
         known: tuple[str, int],
     ) -> Touch:
-        """Send a command and await its answer."""
+        """Send a command and wait for its reply."""
         await self.send(session, number, table, command, fields, role, known)
-        return await self.answer(number)
+        return await self.wait_for_reply(number)
 
     async def send(
         self,
@@ -201,13 +203,13 @@ class Sending:
         role: Any,
         known: tuple[str, int],
     ) -> Touch:
-        """Send a command unless one with this number was.
+        """Send a command unless one with this number was sent before.
 
-        ``known``: boot and number of the last event of the table that is known.
+        ``known``: boot and number of the last known event of the table.
         """
-        found = self.touches.get(number)
-        if found is None:
-            found = self._keep(
+        touch = self.touches.get(number)
+        if touch is None:
+            touch = self._remember(
                 Touch(
                     number=number,
                     person=session.person,
@@ -221,67 +223,76 @@ class Sending:
                     seq=known[1],
                 )
             )
-            body = self._sign(session, found)
+            body = self._sign(session, touch)
             self._answers[number] = asyncio.get_running_loop().create_future()
-            await self._publish(found, body)
+            await self._publish(touch, body)
         return self.touches[number]
 
-    async def answer(self, number: str) -> Touch:
-        """What became of a command that was sent, as soon as that is known, and at the latest when
-        no answer is expected any more.
+    async def wait_for_reply(self, number: str) -> Touch:
+        """Return the outcome of a sent command as soon as it is known, at the latest when the reply
+        timed out.
         """
-        answer = self._answers.get(number)
-        if answer is not None and self.touches[number].how in ON_THE_WAY:
-            await asyncio.wait([answer], timeout=PATIENCE)
-        if self.touches[number].how in ON_THE_WAY:
-            self._put(replace(self.touches[number], how="unknown"))
-            self._log.warning("a command has no answer", **self._named(self.touches[number]))
+        reply = self._answers.get(number)
+        if reply is not None and self.touches[number].how in PENDING_STATES:
+            await asyncio.wait([reply], timeout=REPLY_TIMEOUT_SECONDS)
+        if self.touches[number].how in PENDING_STATES:
+            self._update(replace(self.touches[number], how="unknown"))
+            self._log.warning("a command has no answer", **self._log_fields(self.touches[number]))
         return self.touches[number]
 
-    def waiting(self, table: str) -> tuple[Waits, ...]:
-        """What waits for a second person at a table."""
+    def waiting_at(self, table: str) -> tuple[SecondPersonWait, ...]:
+        """Return what waits for a second person at a table."""
         now = self._clock()
-        for number in [each for each, waits in self.waits.items() if waits.until <= now]:
+        for number in [
+            touch_number for touch_number, wait in self.waits.items() if wait.until <= now
+        ]:
             del self.waits[number]
         return tuple(
-            replace(waits, left=waits.until - now)
-            for waits in self.waits.values()
-            if waits.touch.table == table
+            replace(wait, left=wait.until - now)
+            for wait in self.waits.values()
+            if wait.touch.table == table
         )
 
-    def of(self, session: Session, table: str) -> tuple[Touch, ...]:
-        """The touches of a session at a table that are remembered, newest first."""
+    def touches_of(self, session: Session, table: str) -> tuple[Touch, ...]:
+        """Return the remembered touches of a session at a table, newest first."""
         return tuple(
             touch
             for number, touch in reversed(self.touches.items())
             if number.startswith(session.tag) and touch.table == table
         )
 
-    def find_out(self, sessions: Sequence[Session]) -> None:
-        """Ask the daemon what became of commands without an answer, once there is a connection."""
+    def query_outcomes(self, sessions: Sequence[Session]) -> None:
+        """Once connected, ask the daemon what became of commands without a reply."""
         if not self.up:
             return
-        for touch in [t for t in self.touches.values() if t.how == "unknown" and not t.asked]:
+        for touch in [
+            touch_
+            for touch_ in self.touches.values()
+            if touch_.how == "unknown" and not touch_.asked
+        ]:
             if touch.table in self._mute:
                 continue
-            session = next((each for each in sessions if touch.number.startswith(each.tag)), None)
+            session = next(
+                (candidate for candidate in sessions if touch.number.startswith(candidate.tag)),
+                None,
+            )
             if session is not None:
-                self._put(replace(touch, asked=True))
-                task = asyncio.create_task(self._ask(session, touch))
-                self._asking.add(task)
-                task.add_done_callback(self._asking.discard)
+                self._update(replace(touch, asked=True))
+                task = asyncio.create_task(self._query_outcome(session, touch))
+                self._queries.add(task)
+                task.add_done_callback(self._queries.discard)
 
-    async def truth(
+    async def signed_events(
         self, session: Session, table: str, boot: str, seq: int
     ) -> tuple[str, ...] | None:
-        """The types of the events of a table after this one that this person signed; None: nobody
-        says. It reads, and changes nothing.
+        """Return the types of a table's events after this one that this person signed; None if the
+        daemon did not reply. The query changes nothing.
         """
         if table in self._mute:
             return None
         number = f"{session.tag}-r{secrets.token_hex(6)}"
         fields = {"boot": boot, "from": seq + 1, "onward": True}
-        given = Touch(
+        query = Touch(
             number=number,
             person=session.person,
             table=table,
@@ -297,9 +308,9 @@ class Sending:
             return None
         try:
             await broker.publish(
-                self._tables[table].command(table, RECALL), self._sign(session, given), qos=1
+                self._tables[table].command(table, RECALL), self._sign(session, query), qos=1
             )
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(REPLY_TIMEOUT_SECONDS):
                 reply = await self._answers[number]
         except (aiomqtt.MqttError, TimeoutError):
             return None
@@ -313,31 +324,29 @@ class Sending:
             if session.person.id in {signer.id for signer in event.signed_by}
         )
 
-    async def _ask(self, session: Session, touch: Touch) -> None:
-        found = await self.truth(session, touch.table, touch.boot, touch.seq)
-        if found is None:
+    async def _query_outcome(self, session: Session, touch: Touch) -> None:
+        events = await self.signed_events(session, touch.table, touch.boot, touch.seq)
+        if events is None:
             await asyncio.sleep(1.0)  # the daemon may have just come back
-        now = self.touches.get(touch.number)
-        if now is not None:
-            self._put(replace(now, asked=found is not None, events=found or ()))
+        current = self.touches.get(touch.number)
+        if current is not None:
+            self._update(replace(current, asked=events is not None, events=events or ()))
 
     async def _publish(self, touch: Touch, body: bytes) -> None:
-        """Hand it to the broker, once. What was not handed over for certain is not known to be
-        unsent.
-        """
+        """Publish a command once. If the handover to the broker fails, it may have been sent."""
         broker, topics = self._broker, self._tables[touch.table]
         if broker is None:
-            self._put(replace(touch, how="unsent"))
+            self._update(replace(touch, how="unsent"))
             return
-        self._log.info("command sent", **self._named(touch))
+        self._log.info("command sent", **self._log_fields(touch))
         try:
             await broker.publish(topics.command(touch.table, touch.command), body, qos=1)
-            how: How = "sent"
+            state: TouchState = "sent"
         except aiomqtt.MqttError:
-            how = "unknown"
-        now = self.touches[touch.number]
-        if now.how == "sending":  # its answer may be here already
-            self._put(replace(now, how=how))
+            state = "unknown"
+        current = self.touches[touch.number]
+        if current.how == "sending":  # the reply may have arrived already
+            self._update(replace(current, how=state))
 
     def _sign(self, session: Session, touch: Touch) -> bytes:
         now = int(self._now())
@@ -345,7 +354,7 @@ class Sending:
             iss=touch.person.id,
             aud=f"{self._tables[touch.table].root}/{touch.table}",
             iat=now,
-            exp=now + LIFE,
+            exp=now + COMMAND_LIFETIME_SECONDS,
             jti=touch.number,
             command=touch.command,
             role=touch.role,
@@ -354,10 +363,9 @@ class Sending:
         )
         return sign(session.key, claims).encode()
 
-    def _take(self, topic: str, body: bytes) -> None:
-        """An answer came."""
+    def _on_reply(self, topic: str, body: bytes) -> None:
         try:
-            reply = msgspec.json.decode(body, type=_Reply)
+            reply = msgspec.json.decode(body, type=_CommandReply)
         except (ValueError, RecursionError):
             return
         if not isinstance(reply.id, str):
@@ -366,61 +374,71 @@ class Sending:
         if touch is not None and topic == self._tables[touch.table].reply(
             touch.table, self._client
         ):
-            self._answered(touch, reply)
-        answer = self._answers.get(reply.id)
-        if answer is not None and not answer.done():
-            answer.set_result(reply)
+            self._apply_reply(touch, reply)
+        waiter = self._answers.get(reply.id)
+        if waiter is not None and not waiter.done():
+            waiter.set_result(reply)
 
-    def _answered(self, touch: Touch, reply: _Reply) -> None:
+    def _apply_reply(self, touch: Touch, reply: _CommandReply) -> None:
         key = reply.refusal.key if reply.refusal is not None else None
         if reply.ok:
-            self._put(_followed(touch, reply))
-            said = _content(touch)
-            for number in [n for n, waits in self.waits.items() if _content(waits.touch) == said]:
+            self._update(_followed(touch, reply))
+            content = _content(touch)
+            for number in [
+                touch_number
+                for touch_number, wait in self.waits.items()
+                if _content(wait.touch) == content
+            ]:
                 if number != touch.number and number in self.touches:
-                    self._put(_followed(self.touches[number], reply))
+                    self._update(_followed(self.touches[number], reply))
                 del self.waits[number]
             return
-        waiting = key == _SECOND
-        how: How = "waiting" if waiting else "refused"
-        self._put(replace(touch, how=how, refusal=reply.refusal, error=reply.error))
+        waiting = key == _SECOND_PERSON_WANTED
+        state: TouchState = "waiting" if waiting else "refused"
+        self._update(replace(touch, how=state, refusal=reply.refusal, error=reply.error))
         if waiting:
             assert reply.refusal is not None
             roles, seconds = (reply.refusal.fields.get(name) for name in ("roles", "seconds"))
-            left = seconds if isinstance(seconds, int) else 0
-            self.waits[touch.number] = Waits(
+            seconds_left = seconds if isinstance(seconds, int) else 0
+            self.waits[touch.number] = SecondPersonWait(
                 touch=touch,
                 roles=tuple(roles) if isinstance(roles, tuple) else (),
-                until=self._clock() + left,
+                until=self._clock() + seconds_left,
             )
-            # whoever looks is told when it is over: the pages do not judge that
-            asyncio.get_running_loop().call_later(left, self._changed, touch.table)
-        elif key in _OVER:
+            # the pages do not track the time: notify them when the wait ends
+            asyncio.get_running_loop().call_later(seconds_left, self._changed, touch.table)
+        elif key in _SECOND_PERSON_ENDED:
             self.waits.pop(touch.number, None)
         elif reply.judged:
-            self._refused_to_both(touch, reply)
+            self._refuse_first(touch, reply)
         self._changed(touch.table)
 
-    def _refused_to_both(self, second: Touch, reply: _Reply) -> None:
-        """A jackpot's controller judges an order when both have said it: the first one's is refused
-        with it.
+    def _refuse_first(self, second: Touch, reply: _CommandReply) -> None:
+        """A jackpot's controller judges an order when both persons have signed it: the first one's
+        touch is refused too.
         """
-        said = _content(second)
-        for number in [n for n, waits in self.waits.items() if _content(waits.touch) == said]:
+        content = _content(second)
+        for number in [
+            touch_number
+            for touch_number, wait in self.waits.items()
+            if _content(wait.touch) == content
+        ]:
             if number in self.touches:
                 first = self.touches[number]
-                self._put(replace(first, how="refused", error=reply.error, refusal=reply.refusal))
+                self._update(
+                    replace(first, how="refused", error=reply.error, refusal=reply.refusal)
+                )
             del self.waits[number]
 
-    def _keep(self, touch: Touch) -> Touch:
+    def _remember(self, touch: Touch) -> Touch:
         self.touches[touch.number] = touch
-        while len(self.touches) > KEPT:
+        while len(self.touches) > MAX_TOUCHES:
             number, _ = self.touches.popitem(last=False)
             self._answers.pop(number, None)
         return touch
 
-    def _put(self, touch: Touch) -> None:
-        """Something became of it."""
+    def _update(self, touch: Touch) -> None:
+        """Store a changed touch and notify its table."""
         self.touches[touch.number] = touch
         self._changed(touch.table)
 
@@ -429,7 +447,7 @@ class Sending:
             self._changed(table)
 
     @staticmethod
-    def _named(touch: Touch) -> dict[str, str]:
+    def _log_fields(touch: Touch) -> dict[str, str]:
         return {
             "person": touch.person.id,
             "table": touch.table,
@@ -438,12 +456,11 @@ class Sending:
         }
 
 
-def _followed(touch: Touch, reply: _Reply) -> Touch:
-    """A touch that was followed, also if it waited or had no answer before."""
+def _followed(touch: Touch, reply: _CommandReply) -> Touch:
     return replace(touch, how="followed", receipt=reply.receipt, refusal=None, error=None)
 
 
 def _content(touch: Touch) -> tuple[str, str, bytes]:
-    """What two persons must say alike."""
-    said = {name: value for name, value in touch.fields.items() if name != "note"}
-    return touch.table, touch.command, msgspec.json.encode(said, order="deterministic")
+    """Return the part on which both persons must agree."""
+    fields = {name: value for name, value in touch.fields.items() if name != "note"}
+    return touch.table, touch.command, msgspec.json.encode(fields, order="deterministic")

@@ -1,5 +1,5 @@
-"""Who is signed in: in memory only, for a short time. The person's key is in the session and goes
-with it.
+"""Signed-in persons: in memory only, for a short time. The person's key is in the session and is
+dropped with it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import msgspec
 
 from controller.people.register import Person
 
-MOST = 200
-"""Sessions at once; the one that rested longest ends for a new one."""
+MAX_SESSIONS = 200
+"""Maximum number of sessions; the one idle for longest is ended for a new one."""
 
 
 class Session:
-    """One person at one screen. ``tag`` stands before the number of each command that is given in
-    it, so that none of another session is ever taken for one of this.
+    """One person at one screen. ``tag`` prefixes the number of each command given in the session,
+    so that commands of different sessions cannot be confused.
     """
 
     def __init__(self, person: Person, key: bytes, language: str, now: float) -> None:
@@ -27,32 +27,32 @@ class Session:
         self.language = language
         self.began = self.used = now
         self.token = secrets.token_urlsafe(32)
-        """What every POST brings, beside the cookie."""
+        """Sent with every POST, beside the cookie."""
         self.tag = secrets.token_hex(8)
         self.alive = True
 
     def drop(self) -> None:
-        """It is over, and the key is forgotten."""
+        """End the session and forget the key."""
         self.alive, self.key = False, b""
 
 
-class Limits(msgspec.Struct, frozen=True):
-    """How long a session lasts, in seconds."""
+class SessionLimits(msgspec.Struct, frozen=True):
+    """Durations of a session, in seconds."""
 
     idle: float = 300.0
-    """Without a touch."""
+    """Maximum time without a touch."""
     longest: float = 1800.0
-    """At most."""
+    """Maximum duration."""
 
 
 class Sessions:
-    """All of them, by the random id in the cookie. ``clock``: seconds that only go forward.
-    ``counted`` is told how many there are whenever that changes.
+    """All sessions, by the random id in the cookie. ``clock``: monotonic seconds. ``counted`` is
+    called with the number of sessions whenever it changes.
     """
 
     def __init__(
         self,
-        limits: Limits,
+        limits: SessionLimits,
         clock: Callable[[], float],
         counted: Callable[[int], None] = lambda _: None,
     ) -> None:
@@ -60,10 +60,10 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
 
     def begin(self, person: Person, key: bytes, language: str) -> tuple[str, Session]:
-        """A new session and the id for its cookie: 256 random bits."""
+        """Start a session. Return its cookie id of 256 random bits, and the session."""
         self.sweep()
-        while len(self._sessions) >= MOST:
-            oldest = min(self._sessions, key=lambda each: self._sessions[each].used)
+        while len(self._sessions) >= MAX_SESSIONS:
+            oldest = min(self._sessions, key=lambda cookie_: self._sessions[cookie_].used)
             self.end(oldest)
         cookie, session = secrets.token_urlsafe(32), Session(person, key, language, self._clock())
         self._sessions[cookie] = session
@@ -71,45 +71,49 @@ class Sessions:
         return cookie, session
 
     def find(self, cookie: str | None) -> Session | None:
-        """The session of a cookie, if it is not over."""
+        """Return the session of a cookie unless it has ended."""
         self.sweep()
         return None if cookie is None else self._sessions.get(cookie)
 
     def touch(self, session: Session) -> None:
-        """The person has done something."""
+        """Restart the idle time."""
         session.used = self._clock()
 
     def left(self, session: Session) -> float:
-        """Seconds until it ends if nothing is touched."""
+        """Return the seconds until the session ends if idle."""
         now = self._clock()
         return min(
             session.used + self._limits.idle - now, session.began + self._limits.longest - now
         )
 
     def end(self, cookie: str | None) -> None:
-        """The person signs out."""
+        """End the session of a cookie."""
         session = None if cookie is None else self._sessions.pop(cookie, None)
         if session is not None:
             session.drop()
             self._counted(len(self._sessions))
 
     def end_of(self, person: str) -> None:
-        """Every session of a person ends."""
-        for cookie in [c for c, each in self._sessions.items() if each.person.id == person]:
+        """End every session of a person."""
+        for cookie in [
+            cookie_ for cookie_, session in self._sessions.items() if session.person.id == person
+        ]:
             self.end(cookie)
 
     def sweep(self) -> None:
-        """End those whose time is over."""
-        for cookie in [c for c, each in self._sessions.items() if self.left(each) <= 0]:
+        """End expired sessions."""
+        for cookie in [
+            cookie_ for cookie_, session in self._sessions.items() if self.left(session) <= 0
+        ]:
             self.end(cookie)
 
     @property
     def all(self) -> tuple[Session, ...]:
-        """Those that are not over."""
+        """The sessions that have not ended."""
         self.sweep()
         return tuple(self._sessions.values())
 
 
-def same(given: str | None, expected: str) -> bool:
-    """Whether two secrets are the same, in a time that tells nothing."""
+def same_secret(given: str | None, expected: str) -> bool:
+    """Compare two secrets in constant time."""
     return given is not None and hmac.compare_digest(given.encode(), expected.encode())

@@ -1,4 +1,4 @@
-"""What the console is told when the server starts. No secret is in it, only where they are."""
+"""Settings of the console. They contain no secret, only paths to secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from devices.money import EURO
 
 
 class PitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The section of the console."""
+    """Settings of the console."""
 
     people_file: str
     people_key: str
@@ -18,16 +18,16 @@ class PitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     pepper: str
     """The file of the console's pepper."""
     currency: str = EURO
-    """Of amounts at a table whose session names none."""
+    """Currency of amounts if the table's session names none."""
     laws: str | None = None
-    """A file with the words of the decrees: JSON, rule id to words."""
+    """A file with the texts of the decrees: JSON, rule id to text."""
     idle: float = 300.0
     """Seconds without a touch after which a session ends."""
     longest: float = 1800.0
-    """Seconds after which it ends however much is touched."""
+    """Maximum duration of a session in seconds."""
     late: float = 5.0
-    """Seconds after which a touch is not acted on any more."""
+    """Maximum age of a touch in seconds; an older one is ignored."""
     occupied: str | None = None
-    """A file that is there while anybody is signed in; None: none is written. The demo's staff
-    leaves decisions to whoever is there.
+    """A file that exists while a person is signed in; None to write none. The demo's staff leaves
+    decisions to that person.
     """

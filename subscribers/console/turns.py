@@ -1,5 +1,5 @@
-"""In which order PINs are judged, one after the other: those come first from where least was
-guessed, so that a flood of guesses waits, and not who signs in.
+"""Order in which PINs are checked, one at a time: sign-ins from places with the fewest guesses
+first, so that a flood of guesses waits, and not the staff.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ from contextlib import asynccontextmanager
 from itertools import count
 
 MAX_OF_ONE = 16
-"""Sign-ins at once from one place; more are asked to come again."""
+"""Maximum number of simultaneous sign-ins from one place; more are refused as busy."""
 MAX_WAITING = 64
-"""Sign-ins that wait for their turn; for one more, the last in the order is asked to come again."""
+"""Maximum number of queued sign-ins; with one more, the last in the order is refused as busy."""
 MAX_PLACES = 4096
-"""Places whose guesses are remembered, the latest."""
+"""Number of places whose guesses are remembered, latest first."""
 
 
 class BusyError(Exception):
-    """There are too many: come again."""
+    """Too many sign-ins: try again."""
 
 
 class Guesses:
-    """How many wrong PINs came from a place, until none has come for ``forgotten`` seconds.
-    ``elapsed``: seconds by a clock that only goes forward.
+    """Counts wrong PINs by place, until none has come for ``forgotten`` seconds. ``elapsed``:
+    monotonic seconds.
     """
 
     def __init__(self, elapsed: Callable[[], float], forgotten: float) -> None:
         self._elapsed, self._forgotten = elapsed, forgotten
         self._places: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
-    def of(self, place: str) -> int:
-        """How many."""
+    def count(self, place: str) -> int:
+        """Return the number of wrong PINs."""
         guesses, last = self._places.get(place, (0, 0.0))
         return guesses if self._elapsed() - last < self._forgotten else 0
 
-    def wrong(self, place: str) -> None:
-        """One more."""
-        self._places[place] = self.of(place) + 1, self._elapsed()
+    def add(self, place: str) -> None:
+        """Count a wrong PIN."""
+        self._places[place] = self.count(place) + 1, self._elapsed()
         self._places.move_to_end(place)
         if len(self._places) > MAX_PLACES:
             self._places.popitem(last=False)
@@ -48,40 +48,40 @@ Rank = tuple[int, int]
 
 
 class Turns:
-    """One after the other, in the order of their rank, the lowest first."""
+    """Grants one turn at a time, lowest rank first."""
 
     def __init__(self) -> None:
-        self._at: Counter[str] = Counter()
+        self._visitors: Counter[str] = Counter()
         self._order = count()
         self._waiting: dict[tuple[Rank, int], asyncio.Future[None]] = {}
-        self._is_taken = False
+        self._is_busy = False
 
     @asynccontextmanager
     async def visit(self, place: str) -> AsyncIterator[int]:
-        """Be one of those from this place who are here; how many others there are. Raises
+        """Enter as a visitor from this place; yield the number of others from there. Raise
         :class:`BusyError`.
         """
-        others = self._at[place]
+        others = self._visitors[place]
         if others >= MAX_OF_ONE:
             raise BusyError
-        self._at[place] += 1
+        self._visitors[place] += 1
         try:
             yield others
         finally:
-            self._at[place] -= 1
-            if not self._at[place]:
-                del self._at[place]
+            self._visitors[place] -= 1
+            if not self._visitors[place]:
+                del self._visitors[place]
 
     @asynccontextmanager
     async def turn(self, rank: Rank) -> AsyncIterator[None]:
-        """Wait for a turn, and have it. Raises :class:`BusyError`."""
-        if self._is_taken:
+        """Wait for a turn and hold it. Raise :class:`BusyError`."""
+        if self._is_busy:
             await self._wait(rank)
-        self._is_taken = True
+        self._is_busy = True
         try:
             yield
         finally:
-            self._pass_on()
+            self._release()
 
     async def _wait(self, rank: Rank) -> None:
         key = rank, next(self._order)
@@ -93,11 +93,11 @@ class Turns:
         except asyncio.CancelledError:
             self._waiting.pop(key, None)
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self._pass_on()  # it was given just now
+                self._release()  # the turn was granted just now
             raise
 
-    def _pass_on(self) -> None:
+    def _release(self) -> None:
         if self._waiting:
             self._waiting.pop(min(self._waiting)).set_result(None)
         else:
-            self._is_taken = False
+            self._is_busy = False

@@ -1,5 +1,5 @@
-"""The console's own words, in five languages: ``words.toml``. All others are in the contract's
-catalogue.
+"""Texts of the console in five languages, from ``words.toml``. All other texts are in the
+contract's catalogue.
 """
 
 from __future__ import annotations
@@ -15,20 +15,24 @@ from controller.contract.messages.messages import ENGLISH
 
 @cache
 def words() -> Mapping[str, Mapping[str, str]]:
-    """Key -> language -> text."""
+    """Return the texts: key -> language -> text."""
     page = (files("subscribers.console") / "words.toml").read_text(encoding="utf-8")
     groups = msgspec.toml.decode(page, type=dict[str, dict[str, dict[str, str]]])
-    return {f"{group}.{name}": of for group, found in groups.items() for name, of in found.items()}
+    return {
+        f"{group}.{name}": texts for group, names in groups.items() for name, texts in names.items()
+    }
 
 
-def said(key: str, language: str, **fields: object) -> str:
-    """A text. A word of the wire that only a newer release knows is shown as it is."""
-    found = words().get(key)
-    if found is None:
+def console_text(key: str, language: str, **fields: object) -> str:
+    """Return a text with its fields filled in. A wire word of a newer release is
+    returned as it is.
+    """
+    texts = words().get(key)
+    if texts is None:
         return key.partition(".")[2].replace("_", " ")
-    return found.get(language, found[ENGLISH]).format_map(fields)
+    return texts.get(language, texts[ENGLISH]).format_map(fields)
 
 
 def all_of(language: str) -> dict[str, str]:
-    """Every text in a language, for the page's script."""
-    return {key: of.get(language, of[ENGLISH]) for key, of in words().items()}
+    """Return every text in one language, for the page's script."""
+    return {key: texts.get(language, texts[ENGLISH]) for key, texts in words().items()}

@@ -1,5 +1,5 @@
-"""What waits for a person at a table, and what that person may do there now: made anew of what is
-known, without clock or I/O.
+"""What waits for a person at a table, and what that person may do there now: computed from its
+state. No clock, no I/O.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from controller.contract.shown import CirclePokerShown, Shown
 from controller.contract.times import utc
 from controller.people.register import Person
 from devices.money import EURO
-from subscribers.console.evidence import Evidence
-from subscribers.console.forms import GRAVE, KINDS, Asked, Choice, forms
-from subscribers.console.sending import Touch, Waits
-from subscribers.console.words import said
+from subscribers.console.evidence import TableEvidence
+from subscribers.console.forms import COMMAND_TYPES, PIN_COMMANDS, FormChoice, FormField, forms
+from subscribers.console.sending import SecondPersonWait, Touch
+from subscribers.console.words import console_text
 from subscribers.display.hands import bet_name
 from subscribers.display.picture import Trouble, Word, called, trouble_of
 from subscribers.money import money
 from subscribers.table_snapshot import Outdated, TableSnapshot
 
-What = Literal["second", "fault", "ask", "unresolved", "warning"]
-GRAVEST: tuple[What, ...] = ("second", "fault", "ask", "unresolved", "warning")
-"""The order of the list: what has least time first."""
+ItemType = Literal["second", "fault", "ask", "unresolved", "warning"]
+ITEM_ORDER: tuple[ItemType, ...] = ("second", "fault", "ask", "unresolved", "warning")
+"""Order of the list: the most urgent first."""
 
-REASONS = frozenset(get_args(VoidReason))
-REASON_OF: Mapping[str, str] = {
+VOID_REASONS = frozenset(get_args(VoidReason))
+SUGGESTED_REASONS: Mapping[str, str] = {
     "failed_launch": "bad_launch",
     "launched_again": "bad_launch",
     "die_cocked": "die_on_chips",
@@ -43,39 +43,39 @@ REASON_OF: Mapping[str, str] = {
     "deck_wrong": "deck_defective",
     "overdraw": "cards_stuck",
 }
-"""The reason for a void round that an irregularity suggests, where it has another name."""
-MISDEALT = ("punto-banca", "chemin-de-fer", "trente-et-quarante", "blackjack")
-"""Views of games in which a round that cannot be put in order is a misdeal."""
-CARD_ANSWERS = ("remove", "accept", "next_round")
-"""What most often becomes of a card that stopped the table."""
+"""The void reason that an irregularity suggests, if it has another name."""
+MISDEAL_VIEWS = ("punto-banca", "chemin-de-fer", "trente-et-quarante", "blackjack")
+"""Views of games in which a round that cannot be repaired is a misdeal."""
+CARD_ACTIONS = ("remove", "accept", "next_round")
+"""The most frequent decisions about a card that stopped the table."""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One button."""
+class AnswerButton(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A button of an item."""
 
     command: str
     text: str
     fields: dict[str, Any] = {}
-    """What it says already."""
+    """Fields that are already set."""
     open: bool = False
     """The person must fill in more."""
     grave: bool = False
     two: bool = False
-    """It takes a second person, as is known before it is given."""
+    """It needs a second person in any case."""
     may_take_two: bool = False
-    """It takes one or not, depending on what the person fills in or the table knows."""
+    """It may need one, depending on what the person fills in or on the table."""
     fixed: tuple[str, ...] = ()
-    """Fields of what it says already that the person is not asked for."""
+    """Set fields that the person cannot change."""
     about: str = ""
-    """What it is about, told again where it is confirmed."""
+    """What it concerns, repeated where it is confirmed."""
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that waits."""
+class WorkItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that waits for a person."""
 
     id: str
-    """The same as long as it is the same thing."""
-    what: What
+    """Stable as long as it is the same item."""
+    what: ItemType
     since: str
     """UTC, ISO 8601."""
     title: str
@@ -83,35 +83,35 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     detail: str | None = None
     article: str | None = None
     printed: str | None = None
-    """The words of the decree."""
+    """The text of the decree."""
     frames: tuple[Frame, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[AnswerButton, ...] = ()
     others: str = ""
-    """Who may answer, where this person may not."""
+    """Who may answer, if this person may not."""
     left: float | None = None
-    """Seconds until it is over, as it is drawn."""
+    """Remaining seconds when drawn."""
     says: tuple[Word, ...] = ()
-    """What the first person said, field by field, for the second to read."""
+    """The fields of the first person's command, for the second to read."""
 
 
-class Offer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CommandOffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A command that this person may give now."""
 
     command: str
-    choices: dict[str, tuple[Choice, ...]] = {}
-    """What a field can say at this table, where the table tells."""
+    choices: dict[str, tuple[FormChoice, ...]] = {}
+    """Values of fields at this table, where the table reports them."""
     leaves_out: tuple[str, ...] = ()
-    """Fields that are not asked here."""
+    """Fields without an input here."""
     fields: dict[str, Any] = {}
-    """Fields that are sent with it and not asked."""
+    """Fields that are sent along without an input."""
     two: bool = False
-    """It takes a second person, whatever it says."""
+    """It needs a second person in any case."""
     may_take_two: bool = False
-    """It takes one or not, depending on what it says."""
+    """It may need one, depending on its fields."""
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A touch of this session, and what became of it."""
+class TouchOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A touch of this session and its outcome."""
 
     number: str
     how: str
@@ -120,21 +120,21 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: str | None = None
     """The refusal, in the person's language."""
     wait: int | None = None
-    """Seconds after which it may be given again: a daemon that has just started."""
+    """Seconds after which it may be given again, if the daemon has just started."""
     found: str | None = None
-    """What is known of one without an answer."""
+    """What is known of a command without a reply."""
     receipt: str | None = None
-    """The number of the receipt, in words, and how it is printed."""
-    undo: Answer | None = None
+    """The number of the receipt and how to print it, as text."""
+    undo: AnswerButton | None = None
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """One table, or jackpot, for one person."""
+class ConsoleView(msgspec.Struct, frozen=True, kw_only=True):
+    """A table or jackpot, for one person."""
 
     table: str
-    """Its id; of a jackpot ``jackpot/<id>``."""
+    """Its id; for a jackpot ``jackpot/<id>``."""
     name: str
-    """Its id as it is shown."""
+    """Its id as shown."""
     title: str
     decree: str
     simulated: bool
@@ -153,71 +153,71 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     taken: tuple[int, ...]
     """The boxes or seats that are taken."""
     parts: tuple[Word, ...]
-    """Whose cards a result can be corrected to."""
+    """The hands whose cards a result can be corrected to."""
     staff: tuple[Word, ...]
     """Who is at the table, by duty."""
     unresolved: tuple[int, ...]
-    offers: tuple[Offer, ...]
-    items: tuple[Item, ...]
-    done: tuple[Done, ...]
+    offers: tuple[CommandOffer, ...]
+    items: tuple[WorkItem, ...]
+    done: tuple[TouchOutcome, ...]
     meter: str | None = None
-    """The value of a jackpot; None: it is a table, or it was never heard."""
-    awards: tuple[Item, ...] = ()
-    """The awards of a jackpot that wait, with all that may be done about each."""
+    """The value of a jackpot; None for a table, or if unknown."""
+    awards: tuple[WorkItem, ...] = ()
+    """The waiting awards of a jackpot, with every possible order for each."""
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is known of one table, and who looks."""
+class TableContext(msgspec.Struct, frozen=True, kw_only=True):
+    """A table, and the person who views it."""
 
     known: TableSnapshot
     outdated: Outdated | None
-    evidence: Evidence
+    evidence: TableEvidence
     person: Person
     language: str
     touches: tuple[Touch, ...]
-    """Of this session, newest first."""
-    waits: tuple[Waits, ...]
+    """Those of this session, newest first."""
+    waits: tuple[SecondPersonWait, ...]
     laws: Mapping[str, str]
-    """The words of each rule of a decree, by its id."""
+    """The text of each rule of a decree, by its id."""
     currency: str = EURO
-    """The site's: of a session that names none."""
+    """The site's, for a session that names none."""
 
 
-TO_DECIDE = ("unresolved", "decision")
-"""What greys a display and is no trouble here: it stands in the list."""
+DECISION_TROUBLES = ("unresolved", "decision")
+"""Reasons that grey out a display but are listed as items here."""
 
 
-def place(seen: Seen) -> Place:
-    """The table as this person may see and act on it."""
-    known, language = seen.known, seen.language
-    state = known.state
-    title = called({} if known.info is None else known.info.about.title, language)
+def console_view(context: TableContext) -> ConsoleView:
+    """Return the table as this person may see and act on it."""
+    snapshot, language = context.known, context.language
+    state = snapshot.state
+    title = called({} if snapshot.info is None else snapshot.info.about.title, language)
     shown = None if state is None else state.shown
-    trouble = trouble_of(known, (), seen.outdated, language)
-    if trouble is not None and trouble.why in TO_DECIDE:
+    trouble = trouble_of(snapshot, (), context.outdated, language)
+    if trouble is not None and trouble.why in DECISION_TROUBLES:
         trouble = None
     status = "unknown" if state is None else state.status
     phase = "unknown" if shown is None else shown.phase
-    may = seen.outdated is None and state is not None
-    return Place(
-        table=known.table,
-        name=known.table,
-        title=known.table if title is None else title.text,
+    current = context.outdated is None and state is not None
+    return ConsoleView(
+        table=snapshot.table,
+        name=snapshot.table,
+        title=snapshot.table if title is None else title.text,
         decree="" if state is None else state.decree,
-        simulated=known.simulated,
+        simulated=snapshot.simulated,
         status=Word(status, word("status", status, language)),
         phase=Word(phase, word("phase", phase, language)),
         session=None if shown is None else shown.session,
         round=None if shown is None else shown.round,
         minimum=None if shown is None else shown.minimum,
-        currency=_currency(seen),
+        currency=_currency(context),
         trouble=trouble,
         boot="" if state is None else state.boot,
         seq=0 if state is None else state.seq,
         view="" if shown is None else str(shown.__struct_config__.tag),
-        whos=tuple(Word(who, who_text(who, language)) for who in hands_of(shown)),
-        taken=tuple(int(who.partition(":")[2]) for who in taken(shown)),
-        parts=tuple(Word(who, who_text(who, language)) for who in parts_of(shown)),
+        whos=tuple(Word(hand, hand_text(hand, language)) for hand in hands_of(shown)),
+        taken=tuple(int(hand.partition(":")[2]) for hand in taken_places(shown)),
+        parts=tuple(Word(hand, hand_text(hand, language)) for hand in correctable_hands(shown)),
         staff=()
         if state is None
         else tuple(
@@ -225,494 +225,525 @@ def place(seen: Seen) -> Place:
             for duty, names in state.staff.items()
         ),
         unresolved=tuple(getattr(shown, "unresolved", ())),
-        offers=tuple(offers(seen)) if may else (),
-        items=tuple(items(seen)) if may else (),
-        done=tuple(done(seen, touch) for touch in seen.touches[:12]),
+        offers=tuple(offers(context)) if current else (),
+        items=tuple(items(context)) if current else (),
+        done=tuple(touch_outcome(context, touch) for touch in context.touches[:12]),
     )
 
 
-def _currency(seen: Seen) -> str:
-    """Of the session, or else of the site."""
-    state = seen.known.state
-    return (None if state is None else state.shown.currency) or seen.currency
+def _currency(context: TableContext) -> str:
+    state = context.known.state
+    return (None if state is None else state.shown.currency) or context.currency
 
 
 def view_of(shown: Shown | None) -> str:
-    """The name of a view's shape; empty where nothing is known."""
+    """Return the tag of a view; empty if there is no view."""
     return "" if shown is None else str(shown.__struct_config__.tag)
 
 
-NAMED: Mapping[str, str] = {"seated": "seat", "seats": "seat", "boxes": "box"}
-"""The fields of views that list seats and boxes; in others they are how many there are."""
+PLACE_FIELDS: Mapping[str, str] = {"seated": "seat", "seats": "seat", "boxes": "box"}
+"""Fields of views that list seats or boxes; in other views they are a number."""
 
 
-ALSO: Mapping[str, tuple[str, ...]] = {
+EXTRA_HANDS: Mapping[str, tuple[str, ...]] = {
     "circle-poker": ("board",),
     "circle-draw": ("discards",),
     "texas-house": ("dealer", "board"),
     "trijoker": ("common:1", "common:2", "common"),
     "pai-gow": ("dealer",),
 }
-"""What else cards belong to, by view: also while none lie there."""
-SEATS = 10
-"""Of a circle whose decree has no number."""
+"""What else cards belong to, by view, even while there are none."""
+DEFAULT_SEATS = 10
+"""Number of seats of a circle if the decree names none."""
 
 
 def hands_of(shown: Shown | None) -> list[str]:
-    """The hands, boxes, seats and common cards that a table has, by the names of the wire; at a
-    circle also the seats that nobody has taken.
+    """Return the wire names of a table's hands, boxes, seats and common cards; for a circle also
+    the free seats.
     """
-    found = [*getattr(shown, "hands", ()), *getattr(shown, "rows", ()), *taken(shown)]
-    found += ["dealer"] if hasattr(shown, "dealer") else []
-    found += [*getattr(shown, "boards", ())] or ALSO.get(view_of(shown), ())
+    names = [*getattr(shown, "hands", ()), *getattr(shown, "rows", ()), *taken_places(shown)]
+    names += ["dealer"] if hasattr(shown, "dealer") else []
+    names += [*getattr(shown, "boards", ())] or EXTRA_HANDS.get(view_of(shown), ())
     if isinstance(shown, CirclePokerShown):
-        found += [f"seat:{number}" for number in range(1, (shown.players[1] or SEATS) + 1)]
-    return list(dict.fromkeys(found))
+        names += [f"seat:{number}" for number in range(1, (shown.players[1] or DEFAULT_SEATS) + 1)]
+    return list(dict.fromkeys(names))
 
 
-def taken(shown: Shown | None) -> list[str]:
-    """The boxes or seats that are taken."""
-    found: list[str] = []
-    for field, kind in NAMED.items():
+def taken_places(shown: Shown | None) -> list[str]:
+    """Return the boxes or seats that are taken."""
+    places: list[str] = []
+    for field, kind in PLACE_FIELDS.items():
         numbers = getattr(shown, field, None)
-        found += [f"{kind}:{each}" for each in numbers] if isinstance(numbers, tuple) else []
-    return found
+        places += [f"{kind}:{number}" for number in numbers] if isinstance(numbers, tuple) else []
+    return places
 
 
-LOW = ".low"
-"""What follows the name of a hand of pai gow for the cards of its low one."""
+LOW_HAND_SUFFIX = ".low"
+"""Suffix of a pai gow hand's name for its low cards."""
 
 
-def parts_of(shown: Shown | None) -> list[str]:
-    """The same, all boxes of a table whose round is over, and the low hand of each that has one."""
+def correctable_hands(shown: Shown | None) -> list[str]:
+    """Return :func:`hands_of` with all boxes of a table whose round is over, and the low hand of
+    each that has one.
+    """
     boxes = getattr(shown, "boxes", 0)
     hands = hands_of(shown)
     if isinstance(boxes, int):
-        hands = list(dict.fromkeys([*hands, *(f"box:{n}" for n in range(1, boxes + 1))]))
-    return [*hands, *(f"{who}{LOW}" for who in hands if view_of(shown) == "pai-gow")]
+        hands = list(dict.fromkeys([*hands, *(f"box:{number}" for number in range(1, boxes + 1))]))
+    return [*hands, *(f"{hand}{LOW_HAND_SUFFIX}" for hand in hands if view_of(shown) == "pai-gow")]
 
 
-def who_text(who: str, language: str) -> str:
-    """``box:3`` as people say it; what is no hand is shown as it is on the wire."""
+def hand_text(hand: str, language: str) -> str:
+    """Return a wire name such as ``box:3`` as text; other names are returned as they are."""
     texts = catalogue(language)
-    if who.endswith(LOW):
-        return f"{who_text(who.removesuffix(LOW), language)}: {texts['mark.low']}"
-    name, _, number = who.partition(":")
+    if hand.endswith(LOW_HAND_SUFFIX):
+        return f"{hand_text(hand.removesuffix(LOW_HAND_SUFFIX), language)}: {texts['mark.low']}"
+    name, _, number = hand.partition(":")
     numbered = texts.get(f"who.{name}_numbered")
     if number and numbered is not None:
         return numbered.replace("{number}", number)
-    plain = texts.get(f"who.{who}") or texts.get(f"mark.{who}")
-    return plain or who.replace("_", " ").replace(":", " ")
+    plain = texts.get(f"who.{hand}") or texts.get(f"mark.{hand}")
+    return plain or hand.replace("_", " ").replace(":", " ")
 
 
-def allowed(seen: Seen, command: str) -> Allowed | None:
-    """What the table tells of a command; None: it does not know it."""
-    info = seen.known.info
+def command_rule(context: TableContext, command: str) -> Allowed | None:
+    """Return what the table states about a command; None if it does not know it."""
+    info = context.known.info
     return None if info is None else info.about.commands.get(command)
 
 
-def role_for(seen: Seen, command: str, reason: object = None) -> str | None:
-    """The role in which this person gives it, or None. ``reason``: what the command says of it,
-    since a decree may leave one reason to another role.
+def role_for(context: TableContext, command: str, reason: object = None) -> str | None:
+    """Return the role in which this person gives the command, or None. ``reason``: its reason, as a
+    decree may assign a reason to another role.
     """
-    told = allowed(seen, command)
-    if told is None:
+    rule = command_rule(context, command)
+    if rule is None:
         return None
-    named = told.reasons.get(str(reason), ())
-    held = [role for role in seen.person.roles if role in named or role in told.roles]
-    return next((role for role in held if role in named), next(iter(held), None))
+    reason_roles = rule.reasons.get(str(reason), ())
+    held = [role for role in context.person.roles if role in reason_roles or role in rule.roles]
+    return next((role for role in held if role in reason_roles), next(iter(held), None))
 
 
-def offers(seen: Seen) -> Iterable[Offer]:
-    """What this person may say at the table as it stands."""
-    state = seen.known.state
+def offers(context: TableContext) -> Iterable[CommandOffer]:
+    """Yield the commands that this person may give at the table now."""
+    state = context.known.state
     assert state is not None
     for command in state.takes:
-        told = allowed(seen, command)
-        if command not in OFFERED or told is None or role_for(seen, command) is None:
+        rule = command_rule(context, command)
+        if command not in OFFERED_COMMANDS or rule is None or role_for(context, command) is None:
             continue
-        two = takes_two(seen, command, None)
-        yield Offer(
+        needs_two = needs_two_persons(context, command, None)
+        yield CommandOffer(
             command=command,
-            two=two is True,
-            may_take_two=two is None,
+            two=needs_two is True,
+            may_take_two=needs_two is None,
             choices={
-                field: tuple(_choice(seen, command, field, value) for value in values)
-                for field, values in told.choices.items()
+                field: tuple(_choice(context, command, field, value) for value in values)
+                for field, values in rule.choices.items()
             },
-            leaves_out=told.leaves_out,
+            leaves_out=rule.leaves_out,
         )
 
 
-def takes_two(seen: Seen, command: str, fields: Mapping[str, Any] | None) -> bool | None:
-    """Whether a command takes a second person here, by the rules of docs/inspector/security.md.
-    ``fields``: what it says; None: the person fills it in. Returns None where that decides, or
-    the table knows and this server does not.
+def needs_two_persons(
+    context: TableContext, command: str, fields: Mapping[str, Any] | None
+) -> bool | None:
+    """Return True if a command needs a second person, by the rules of docs/inspector/security.md.
+    ``fields``: its fields; None: the person fills them in. Return None if that depends on them, or
+    on something only the table knows.
     """
-    told, state = allowed(seen, command), seen.known.state
-    if told is None or state is None or not told.two_persons:
+    rule, state = command_rule(context, command), context.known.state
+    if rule is None or state is None or not rule.two_persons:
         return False
     if command == "round.confirm" and fields is not None:
-        return _confirms_unseen(seen, state.shown, fields)
+        return _confirms_unseen(context, state.shown, fields)
     if command == "round.void" and fields is not None:
-        return _has_result(seen, state.shown, fields.get("round"))
+        return _has_result(context, state.shown, fields.get("round"))
     return None if command in ("round.confirm", "round.void") else True
 
 
-def _confirms_unseen(seen: Seen, shown: Shown, fields: Mapping[str, Any]) -> bool | None:
-    """Whether a confirmation names a result that no device saw. One that names none vouches for
-    what was seen.
+def _confirms_unseen(context: TableContext, shown: Shown, fields: Mapping[str, Any]) -> bool | None:
+    """Return True if a confirmation names a result that no device saw. One that names no result
+    confirms what was seen.
     """
     named = {name: fields[name] for name in ("number", "winner", "dice") if name in fields}
     if not named:
         return False
-    candidate, dice = _witnessed(seen, shown, fields.get("round"))
-    saw = {"number": candidate, "dice": None if dice is None else list(dice)}
-    if any(saw.get(name) == each for name, each in named.items()):
+    candidate, dice = _witnessed(context, shown, fields.get("round"))
+    witnessed = {"number": candidate, "dice": None if dice is None else list(dice)}
+    if any(witnessed.get(name) == value for name, value in named.items()):
         return False
     return True if candidate is not None or dice is not None else None
 
 
-def _has_result(seen: Seen, shown: Shown, number: int | None) -> bool | None:
-    """Whether a round has a result that was told; None: that is not known here."""
+def _has_result(context: TableContext, shown: Shown, number: int | None) -> bool | None:
+    """Return True if the result of a round was published; None if that is not known here."""
     number = shown.round if number is None else number
-    latest = seen.known.result
+    latest = context.known.result
     if latest is not None and (latest.session, latest.round) == (shown.session, number):
         return True
-    lines = {line.round: line for line in seen.known.history}
+    lines = {line.round: line for line in context.known.history}
     if number in getattr(shown, "unresolved", ()):
-        # a result that a second witness denies was told all the same
-        why = seen.evidence.why(shown.session, number)
-        return None if why is None or why.why == "witnesses_disagree" else False
+        # a result that a second witness contradicts was published nevertheless
+        event = context.evidence.find_unresolved(shown.session, number)
+        return None if event is None or event.why == "witnesses_disagree" else False
     if number in lines:
         return isinstance(lines[number], ResultLine)
     return False if number == shown.round and number > max(lines, default=0) else None
 
 
-def _witnessed(seen: Seen, shown: Shown, number: int | None) -> tuple[Any, tuple[int, ...] | None]:
-    """The number and the dice that were seen of an unresolved round."""
-    why = seen.evidence.why(shown.session, number or 0)
-    if why is not None:
-        return why.candidate, why.dice
-    for line in seen.known.history:
+def _witnessed(
+    context: TableContext, shown: Shown, number: int | None
+) -> tuple[Any, tuple[int, ...] | None]:
+    """Return the number and the dice that were seen of an unresolved round."""
+    event = context.evidence.find_unresolved(shown.session, number or 0)
+    if event is not None:
+        return event.candidate, event.dice
+    for line in context.known.history:
         if isinstance(line, UnresolvedLine) and line.round == number:
             return line.candidate, line.dice
     return None, None
 
 
-def _choice(seen: Seen, command: str, field: str, value: str) -> Choice:
-    """A word that a field can say, as people read it; one that the contract leaves to the game may
-    be a bet or a hand, and else is told as it is.
+def _choice(context: TableContext, command: str, field: str, value: str) -> FormChoice:
+    """Return a field's value with its text. A value that is specific to the game may be a bet or a
+    hand; otherwise its text is the value itself.
     """
     if field == "bet":
-        return Choice(value, bet_name(value, seen.language))
-    form = forms(seen.language)[command]
-    known = {
-        each.value: each.text
-        for asked in form.fields
-        if asked.name == field
-        for each in asked.choices
+        return FormChoice(value, bet_name(value, context.language))
+    form = forms(context.language)[command]
+    texts = {
+        choice.value: choice.text
+        for form_field in form.fields
+        if form_field.name == field
+        for choice in form_field.choices
     }
-    return Choice(value, known.get(value) or who_text(value, seen.language))
+    return FormChoice(value, texts.get(value) or hand_text(value, context.language))
 
 
-def items(seen: Seen) -> Iterable[Item]:
-    """What waits at the table, gravest first."""
-    found = [
-        *seconds(seen.waits, seen.person, seen.language, _currency(seen)),
-        *_asks(seen),
-        *_unresolved(seen),
-        *_alerts(seen),
+def items(context: TableContext) -> Iterable[WorkItem]:
+    """Return what waits at the table, most urgent first."""
+    waiting = [
+        *second_person_items(context.waits, context.person, context.language, _currency(context)),
+        *_asks(context),
+        *_unresolved(context),
+        *_alerts(context),
     ]
-    told = [
-        msgspec.structs.replace(item, answers=tuple(_second(seen, each) for each in item.answers))
+    with_seconds = [
+        msgspec.structs.replace(
+            item, answers=tuple(_second(context, answer) for answer in item.answers)
+        )
         if item.what != "second"
         else item
-        for item in found
+        for item in waiting
     ]
-    return sorted(told, key=lambda item: (GRAVEST.index(item.what), item.since))
+    return sorted(with_seconds, key=lambda item: (ITEM_ORDER.index(item.what), item.since))
 
 
-def _second(seen: Seen, answer: Answer) -> Answer:
-    """An answer with whether it takes a second person."""
-    two = takes_two(seen, answer.command, None if answer.open else answer.fields)
-    return msgspec.structs.replace(answer, two=two is True, may_take_two=two is None)
+def _second(context: TableContext, answer: AnswerButton) -> AnswerButton:
+    """Mark an answer as needing a second person."""
+    needs_two = needs_two_persons(context, answer.command, None if answer.open else answer.fields)
+    return msgspec.structs.replace(answer, two=needs_two is True, may_take_two=needs_two is None)
 
 
-def seconds(
-    waiting: Iterable[Waits], person: Person, language: str, currency: str | None = None
-) -> Iterable[Item]:
-    """What waits for a second person. ``currency``: of its amounts."""
-    for waits in waiting:
-        touch = waits.touch
-        mine = touch.person.id == person.id
-        able = not mine and set(waits.roles) & set(person.roles)
+def second_person_items(
+    waits_: Iterable[SecondPersonWait], person: Person, language: str, currency: str | None = None
+) -> Iterable[WorkItem]:
+    """Yield what waits for a second person. ``currency``: that of its amounts."""
+    for wait in waits_:
+        touch = wait.touch
+        is_own = touch.person.id == person.id
+        may_answer = not is_own and set(wait.roles) & set(person.roles)
         text = forms(language)[touch.command].text
-        own = touch.fields.get("currency") or currency
-        says = tuple(_says(touch.command, touch.fields, language, own))
-        answer = Answer(
+        amount_currency = touch.fields.get("currency") or currency
+        says = tuple(_says(touch.command, touch.fields, language, amount_currency))
+        answer = AnswerButton(
             command=touch.command,
-            text=said("pit.say_the_same", language),
+            text=console_text("pit.say_the_same", language),
             fields=touch.fields,
-            grave=touch.command in GRAVE,
-            about=" · ".join((text, *(f"{each.id}: {each.text}" for each in says))),
+            grave=touch.command in PIN_COMMANDS,
+            about=" · ".join((text, *(f"{word_.id}: {word_.text}" for word_ in says))),
         )
-        yield Item(
+        yield WorkItem(
             id=f"{touch.table} second {touch.number}",
             what="second",
             since=utc(touch.at),
-            title=said("pit.second", language, person=touch.person.name, command=text),
+            title=console_text("pit.second", language, person=touch.person.name, command=text),
             round=touch.fields.get("round"),
-            answers=(answer,) if able else (),
-            others="" if able else named(waits.roles, language),
-            left=waits.left,
+            answers=(answer,) if may_answer else (),
+            others="" if may_answer else role_names(wait.roles, language),
+            left=wait.left,
             says=says,
         )
 
 
-def _asks(seen: Seen) -> Iterable[Item]:
-    state = seen.known.state
+def _asks(context: TableContext) -> Iterable[WorkItem]:
+    state = context.known.state
     assert state is not None
     shown = state.shown
     if not shown.asks:
         return
-    why = seen.evidence.asked(shown.session, shown.round, shown.asks)
-    answers = [each for command in shown.asks for each in _answers(seen, state, command, why)]
-    yield Item(
-        id=f"{seen.known.table} ask {shown.session} {shown.round} {' '.join(shown.asks)}",
+    irregularity = context.evidence.find_irregularity(shown.session, shown.round, shown.asks)
+    answers = [
+        button
+        for command in shown.asks
+        for button in _answers(context, state, command, irregularity)
+    ]
+    yield WorkItem(
+        id=f"{context.known.table} ask {shown.session} {shown.round} {' '.join(shown.asks)}",
         what="ask",
-        since=why.time if why is not None and why.time else state.time,
-        title=word("irregularity", why.what, seen.language)
-        if why is not None
-        else word("phase", shown.phase, seen.language),
+        since=irregularity.time if irregularity is not None and irregularity.time else state.time,
+        title=word("irregularity", irregularity.what, context.language)
+        if irregularity is not None
+        else word("phase", shown.phase, context.language),
         round=shown.round or None,
-        detail=None if why is None else why.detail,
-        article=None if why is None else f"{why.law}, {why.article}",
-        printed=None if why is None else seen.laws.get(why.law),
-        frames=() if why is None else why.frames,
+        detail=None if irregularity is None else irregularity.detail,
+        article=None if irregularity is None else f"{irregularity.law}, {irregularity.article}",
+        printed=None if irregularity is None else context.laws.get(irregularity.law),
+        frames=() if irregularity is None else irregularity.frames,
         answers=tuple(answers),
-        others="" if answers else _allowed(seen, shown.asks),
+        others="" if answers else _allowed_roles(context, shown.asks),
     )
 
 
-def _answers(seen: Seen, state: State, command: str, why: Irregularity | None) -> Iterable[Answer]:
-    """The buttons for a command that a table asks for."""
-    if command not in forms(seen.language) or role_for(seen, command) is None:
+def _answers(
+    context: TableContext, state: State, command: str, irregularity: Irregularity | None
+) -> Iterable[AnswerButton]:
+    """Yield the buttons for a command that a table asks for."""
+    if command not in forms(context.language) or role_for(context, command) is None:
         return
-    form, shown = forms(seen.language)[command], state.shown
-    number = {"round": shown.round} if shown.round else {}
+    form, shown = forms(context.language)[command], state.shown
+    round_fields = {"round": shown.round} if shown.round else {}
     if command == "round.void":
-        yield _void(seen, form.text, number, _reason(seen, why, view_of(shown)))
-        yield _more(seen, command, number)
+        yield _void(
+            context, form.text, round_fields, _reason(context, irregularity, view_of(shown))
+        )
+        yield _form_button(context, command, round_fields)
     elif command == "round.confirm":
-        yield Answer(command=command, text=form.text, fields=number, grave=True)
-        yield _more(seen, command, number)
+        yield AnswerButton(command=command, text=form.text, fields=round_fields, grave=True)
+        yield _form_button(context, command, round_fields)
     elif command == "card.decide":
-        for action in _of(seen, command, "action", CARD_ANSWERS):
-            text = word("choice", action, seen.language)
-            yield Answer(command=command, text=text, fields={"action": action})
-        yield _more(seen, command, {})
+        for action in _accepted(context, command, "action", CARD_ACTIONS):
+            text = word("choice", action, context.language)
+            yield AnswerButton(command=command, text=text, fields={"action": action})
+        yield _form_button(context, command, {})
     else:
-        asked = any(field.required for field in form.fields) or command in PREFER_FORM
-        yield Answer(command=command, text=form.text, open=asked, grave=form.grave)
+        needs_input = any(field.required for field in form.fields) or command in FORM_COMMANDS
+        yield AnswerButton(command=command, text=form.text, open=needs_input, grave=form.grave)
 
 
-OFFERED = frozenset(KINDS) - {"alert.acknowledge"}
-"""An alert is answered where it is told."""
-PREFER_FORM = ("session.open", "deal.error", "hand.act", "cards.show", "cards.deal")
-"""Commands whose fields a person mostly fills in, though none has to be."""
+OFFERED_COMMANDS = frozenset(COMMAND_TYPES) - {"alert.acknowledge"}
+"""Commands that are offered; an alert is acknowledged where it is listed."""
+FORM_COMMANDS = ("session.open", "deal.error", "hand.act", "cards.show", "cards.deal")
+"""Commands whose optional fields are usually filled in."""
 
 
-def _void(seen: Seen, text: str, number: dict[str, Any], reason: str) -> Answer:
-    return Answer(
+def _void(
+    context: TableContext, text: str, round_fields: dict[str, Any], reason: str
+) -> AnswerButton:
+    return AnswerButton(
         command="round.void",
-        text=f"{text}: {word('void_reason', reason, seen.language)}",
-        fields={**number, "reason": reason},
+        text=f"{text}: {word('void_reason', reason, context.language)}",
+        fields={**round_fields, "reason": reason},
         grave=True,
     )
 
 
-def _more(seen: Seen, command: str, fields: dict[str, Any]) -> Answer:
-    text = f"{forms(seen.language)[command].text} …"
-    return Answer(command=command, text=text, fields=fields, open=True, grave=command in GRAVE)
+def _form_button(context: TableContext, command: str, fields: dict[str, Any]) -> AnswerButton:
+    text = f"{forms(context.language)[command].text} …"
+    return AnswerButton(
+        command=command, text=text, fields=fields, open=True, grave=command in PIN_COMMANDS
+    )
 
 
-def _of(seen: Seen, command: str, field: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the values that the table takes in a field."""
-    told = allowed(seen, command)
-    taken = () if told is None else told.choices.get(field, ())
-    return tuple(value for value in values if not taken or value in taken)
+def _accepted(
+    context: TableContext, command: str, field: str, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return those of the values that the table accepts in a field."""
+    rule = command_rule(context, command)
+    allowed = () if rule is None else rule.choices.get(field, ())
+    return tuple(value for value in values if not allowed or value in allowed)
 
 
-def _reason(seen: Seen, why: Irregularity | None, view: str) -> str:
-    """The reason that the evidence suggests for a void round."""
-    what = "" if why is None else why.what
+def _reason(context: TableContext, irregularity: Irregularity | None, view: str) -> str:
+    """Return the void reason that the evidence suggests."""
+    type_ = "" if irregularity is None else irregularity.what
     suggested = (
-        what if what in REASONS else REASON_OF.get(what, ""),
-        "misdeal" if view in MISDEALT else "",
+        type_ if type_ in VOID_REASONS else SUGGESTED_REASONS.get(type_, ""),
+        "misdeal" if view in MISDEAL_VIEWS else "",
     )
     return next(
-        iter(_of(seen, "round.void", "reason", tuple(each for each in suggested if each))),
+        iter(
+            _accepted(
+                context, "round.void", "reason", tuple(reason for reason in suggested if reason)
+            )
+        ),
         "inspector",
     )
 
 
-def _unresolved(seen: Seen) -> Iterable[Item]:
-    state = seen.known.state
+def _unresolved(context: TableContext) -> Iterable[WorkItem]:
+    state = context.known.state
     assert state is not None
     shown = state.shown
     for number in getattr(shown, "unresolved", ()):
-        why = seen.evidence.why(shown.session, number)
-        answers = list(_resolutions(seen, number, *_witnessed(seen, shown, number)))
-        yield Item(
-            id=f"{seen.known.table} unresolved {shown.session} {number}",
+        event = context.evidence.find_unresolved(shown.session, number)
+        answers = list(_resolutions(context, number, *_witnessed(context, shown, number)))
+        yield WorkItem(
+            id=f"{context.known.table} unresolved {shown.session} {number}",
             what="unresolved",
-            since=why.time if why is not None and why.time else state.time,
-            title=said("pit.unresolved", seen.language, round=number),
+            since=event.time if event is not None and event.time else state.time,
+            title=console_text("pit.unresolved", context.language, round=number),
             round=number,
-            detail=None if why is None else word("unresolved", why.why, seen.language),
-            frames=() if why is None else why.frames,
+            detail=None if event is None else word("unresolved", event.why, context.language),
+            frames=() if event is None else event.frames,
             answers=tuple(answers),
-            others="" if answers else _allowed(seen, ("round.confirm", "round.void")),
+            others="" if answers else _allowed_roles(context, ("round.confirm", "round.void")),
         )
 
 
 def _resolutions(
-    seen: Seen, number: int, candidate: Any, dice: tuple[int, ...] | None
-) -> Iterable[Answer]:
-    language = seen.language
-    if role_for(seen, "round.confirm") is not None:
-        given: dict[str, Any] = {"round": number}
+    context: TableContext, number: int, candidate: Any, dice: tuple[int, ...] | None
+) -> Iterable[AnswerButton]:
+    language = context.language
+    if role_for(context, "round.confirm") is not None:
+        fields: dict[str, Any] = {"round": number}
         text = forms(language)["round.confirm"].text
         if candidate is not None:
-            given, text = {**given, "number": candidate}, f"{text}: {candidate}"
+            fields, text = {**fields, "number": candidate}, f"{text}: {candidate}"
         elif dice:
-            given = {**given, "dice": list(dice)}
+            fields = {**fields, "dice": list(dice)}
             text = f"{text}: {' + '.join(map(str, dice))}"
-        certain = len(given) > 1
-        if certain:
-            yield Answer(command="round.confirm", text=text, fields=given, grave=True)
-        yield _more(seen, "round.confirm", {"round": number})
-    if role_for(seen, "round.void") is not None:
-        yield _void(seen, forms(language)["round.void"].text, {"round": number}, "inspector")
-        yield _more(seen, "round.void", {"round": number})
+        has_result = len(fields) > 1
+        if has_result:
+            yield AnswerButton(command="round.confirm", text=text, fields=fields, grave=True)
+        yield _form_button(context, "round.confirm", {"round": number})
+    if role_for(context, "round.void") is not None:
+        yield _void(context, forms(language)["round.void"].text, {"round": number}, "inspector")
+        yield _form_button(context, "round.void", {"round": number})
 
 
-def _alerts(seen: Seen) -> Iterable[Item]:
-    for alert in seen.known.alerts.values():
+def _alerts(context: TableContext) -> Iterable[WorkItem]:
+    for alert in context.known.alerts.values():
         if alert.acknowledged_by is not None:
             continue
-        able = role_for(seen, "alert.acknowledge") is not None
-        answer = Answer(
+        may_acknowledge = role_for(context, "alert.acknowledge") is not None
+        answer = AnswerButton(
             command="alert.acknowledge",
-            text=said("pit.seen", seen.language),
+            text=console_text("pit.seen", context.language),
             fields={"alert": alert.alert},
         )
-        yield Item(
-            id=f"{seen.known.table} alert {alert.alert}",
+        yield WorkItem(
+            id=f"{context.known.table} alert {alert.alert}",
             what="fault" if alert.severity == "fault" else "warning",
             since=alert.raised,
-            title=_alert_text(alert, seen.language),
-            detail=" · ".join(each for each in (alert.device, alert.detail) if each) or None,
-            answers=(answer,) if able else (),
-            others="" if able else _allowed(seen, ("alert.acknowledge",)),
+            title=_alert_text(alert, context.language),
+            detail=" · ".join(part for part in (alert.device, alert.detail) if part) or None,
+            answers=(answer,) if may_acknowledge else (),
+            others="" if may_acknowledge else _allowed_roles(context, ("alert.acknowledge",)),
         )
 
 
 def _alert_text(alert: Alert, language: str) -> str:
-    found = word("alert", alert.what, language)
+    alert_word = word("alert", alert.what, language)
     return (
-        found
-        if found != alert.what.replace("_", " ")
+        alert_word
+        if alert_word != alert.what.replace("_", " ")
         else word("irregularity", alert.what, language)
     )
 
 
-def _allowed(seen: Seen, commands: Iterable[str]) -> str:
-    told = [each for command in commands if (each := allowed(seen, command)) is not None]
-    return named(dict.fromkeys(role for each in told for role in each.roles), seen.language)
+def _allowed_roles(context: TableContext, commands: Iterable[str]) -> str:
+    rules = [rule for command in commands if (rule := command_rule(context, command)) is not None]
+    return role_names(
+        dict.fromkeys(role for rule in rules for role in rule.roles), context.language
+    )
 
 
-def named(roles: Iterable[str], language: str) -> str:
-    """Roles as people say them."""
+def role_names(roles: Iterable[str], language: str) -> str:
+    """Return the names of roles as text."""
     return ", ".join(word("role", role, language) for role in roles)
 
 
 def _says(
     command: str, fields: Mapping[str, Any], language: str, currency: str | None = None
 ) -> Iterable[Word]:
-    """The fields of a command as a person reads them."""
+    """Yield the fields of a command as text."""
     for field in forms(language)[command].fields:
         if field.name in fields:
             yield Word(field.text, _value(field, fields[field.name], language, currency))
 
 
-def _value(field: Asked, given: Any, language: str, currency: str | None = None) -> str:
-    """What a field says, or a part of it."""
-    chosen = {choice.value: choice.text for choice in field.choices}
-    if isinstance(given, bool):
-        return said("pit.yes" if given else "pit.no", language)
-    if isinstance(given, dict):
-        hands = (f"{who_text(w, language)}: {_value(field, v, language)}" for w, v in given.items())
+def _value(field: FormField, value: Any, language: str, currency: str | None = None) -> str:
+    """Return a field's value, or a part of it, as text."""
+    texts = {choice.value: choice.text for choice in field.choices}
+    if isinstance(value, bool):
+        return console_text("pit.yes" if value else "pit.no", language)
+    if isinstance(value, dict):
+        hands = (
+            f"{hand_text(hand, language)}: {_value(field, part_, language)}"
+            for hand, part_ in value.items()
+        )
         return "; ".join(hands)
-    if isinstance(given, list):
-        return " ".join(_value(field, each, language) for each in given)
+    if isinstance(value, list):
+        return " ".join(_value(field, part, language) for part in value)
     if field.kind == "amount":
-        return money(given, currency or EURO, language)
+        return money(value, currency or EURO, language)
     if field.kind.startswith("card"):
-        return card_text(given, language)
-    if not isinstance(given, str) or given in chosen:
-        return chosen.get(given, str(given))
+        return card_text(value, language)
+    if not isinstance(value, str) or value in texts:
+        return texts.get(value, str(value))
     if field.name == "bet":
-        return bet_name(given, language)
-    return who_text(given, language) if field.kind == "hand" else given
+        return bet_name(value, language)
+    return hand_text(value, language) if field.kind == "hand" else value
 
 
-SUITS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
+SUIT_SYMBOLS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 
 
 def card_text(card: str, language: str) -> str:
-    """``Th`` as people write it."""
+    """Return a card such as ``Th`` as text."""
     if card == "X":
         return word("symbol", "joker", language)
     rank, suit = card[:1], card[1:]
-    return f"{'10' if rank == 'T' else rank}{SUITS.get(suit, suit)}"
+    return f"{'10' if rank == 'T' else rank}{SUIT_SYMBOLS.get(suit, suit)}"
 
 
-def done(seen: Seen, touch: Touch) -> Done:
-    """What became of a touch, in the person's language."""
-    undo = _undo(seen, touch) if touch.how == "followed" else None
-    became_of = became(touch, seen.language, _currency(seen))
-    return msgspec.structs.replace(became_of, undo=undo)
+def touch_outcome(context: TableContext, touch: Touch) -> TouchOutcome:
+    """Return the outcome of a touch, in the person's language."""
+    undo = _undo(context, touch) if touch.how == "followed" else None
+    outcome = outcome_of(touch, context.language, _currency(context))
+    return msgspec.structs.replace(outcome, undo=undo)
 
 
-def became(touch: Touch, language: str, currency: str | None = None) -> Done:
-    """The same without a button that takes it back. ``currency``: of its amounts, unless the
+def outcome_of(touch: Touch, language: str, currency: str | None = None) -> TouchOutcome:
+    """Return the outcome without an undo button. ``currency``: that of the amounts, unless the
     command names another.
     """
     currency = touch.fields.get("currency") or currency
-    says = " · ".join(
-        f"{each.id}: {each.text}" for each in _says(touch.command, touch.fields, language, currency)
+    details = " · ".join(
+        f"{word_.id}: {word_.text}"
+        for word_ in _says(touch.command, touch.fields, language, currency)
     )
     text = forms(language)[touch.command].text
-    return Done(
+    return TouchOutcome(
         number=touch.number,
         how=touch.how,
-        text=f"{text} ({says})" if says else text,
+        text=f"{text} ({details})" if details else text,
         at=touch.at,
-        why=refused(touch, language, currency),
+        why=refusal_text(touch, language, currency),
         wait=_wait(touch),
         found=_found(touch, language) if touch.how == "unknown" and touch.asked else None,
     )
 
 
-def refused(touch: Touch, language: str, currency: str | None = None) -> str | None:
-    """The refusal, its amounts as money; one that only a newer daemon knows is told in English."""
+def refusal_text(touch: Touch, language: str, currency: str | None = None) -> str | None:
+    """Return the refusal with its amounts as money; one of a newer daemon in English."""
     refusal = touch.refusal
     if refusal is not None and currency is not None:
         refusal = refusal.with_amounts(lambda amount: money(amount, currency, language))
-    known = refusal is not None and f"refusal.{refusal.key}" in catalogue(language)
-    return refusal.told(language) if refusal is not None and known else touch.error
+    has_text = refusal is not None and f"refusal.{refusal.key}" in catalogue(language)
+    return refusal.told(language) if refusal is not None and has_text else touch.error
 
 
 def _wait(touch: Touch) -> int | None:
@@ -725,24 +756,24 @@ def _wait(touch: Touch) -> int | None:
 
 def _found(touch: Touch, language: str) -> str:
     if not touch.events:
-        return said("pit.found_nothing", language)
-    return said("pit.found", language, events=", ".join(touch.events))
+        return console_text("pit.found_nothing", language)
+    return console_text("pit.found", language, events=", ".join(touch.events))
 
 
-def _undo(seen: Seen, touch: Touch) -> Answer | None:
-    """The button that takes a command back, while the table takes that."""
-    state, told = seen.known.state, allowed(seen, touch.command)
-    back = None if told is None else told.undone_by
-    if back is None or state is None or back.command not in state.takes:
+def _undo(context: TableContext, touch: Touch) -> AnswerButton | None:
+    """Return the button that undoes a command, while the table accepts that."""
+    state, rule = context.known.state, command_rule(context, touch.command)
+    undo = None if rule is None else rule.undone_by
+    if undo is None or state is None or undo.command not in state.takes:
         return None
-    if back.command == touch.command and back.fields.items() <= touch.fields.items():
-        return None  # it took something back itself
-    names = {field.name for field in forms(seen.language)[back.command].fields}
-    same = {name: value for name, value in touch.fields.items() if name in names}
-    answer = Answer(
-        command=back.command,
-        text=said("pit.undo", seen.language),
-        fields={**same, **back.fields},
-        grave=back.command in GRAVE,
+    if undo.command == touch.command and undo.fields.items() <= touch.fields.items():
+        return None  # it was itself an undo
+    names = {field.name for field in forms(context.language)[undo.command].fields}
+    kept = {name: value for name, value in touch.fields.items() if name in names}
+    answer = AnswerButton(
+        command=undo.command,
+        text=console_text("pit.undo", context.language),
+        fields={**kept, **undo.fields},
+        grave=undo.command in PIN_COMMANDS,
     )
-    return _second(seen, answer)
+    return _second(context, answer)

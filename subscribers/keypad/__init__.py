@@ -1,1 +1,1 @@
-"""The croupier's keypad: the few keys of a game, on a page and on a USB keypad."""
+"""The croupier's keypad: the few keys of a game, on a web page and on a USB keypad."""

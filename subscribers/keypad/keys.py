@@ -1,9 +1,9 @@
-"""What the keys of a keypad mean at a game, as data.
+"""The meanings of a keypad's keys at each game, as data.
 
 A keypad has digits and seven other keys. Each of these has a few meanings at a game, and the first
-one that the table takes now holds: so *enter* says *no more bets* while bets are open, and turns
-the cards when they lie. A meaning that has just changed is not acted on: the person pressed what
-stood there before. What is grave, and asks for the PIN again, is for the console: no key voids a
+one that the table accepts now applies: *enter* means *no more bets* while bets are open, and turns
+the cards once they are dealt. A meaning that has just changed is not acted on, because the person
+meant the previous one. Commands that require the PIN again are left to the console: no key voids a
 round.
 """
 
@@ -17,18 +17,18 @@ import msgspec
 from controller.contract.commands import Duty
 
 Slot = Literal["enter", "plus", "minus", "times", "divide", "point", "clear"]
-"""The keys besides the digits, as they are called on a numeric keypad."""
+"""The keys besides the digits, named as on a numeric keypad."""
 SLOTS: tuple[Slot, ...] = get_args(Slot)
 Needs = Literal["nothing", "box", "seat", "dice", "count"]
-"""What is typed in digits before the key: nothing, the number of a box or seat, what both dice
-show, a number of cards.
+"""What is typed before the key: nothing, the number of a box or seat, the values of both dice, or a
+number of cards.
 """
-SETTLED = 0.7
-"""Seconds for which a meaning must have stood before a key is acted on."""
+MIN_STABLE_SECONDS = 0.7
+"""Time for which a meaning must not have changed before its key is acted on."""
 
 
 class Meaning(msgspec.Struct, frozen=True):
-    """What a key orders. ``fields``: of the command, besides what is typed."""
+    """The command of a key. ``fields``: those that are not typed."""
 
     command: str
     text: str
@@ -37,95 +37,111 @@ class Meaning(msgspec.Struct, frozen=True):
     needs: Needs = "nothing"
 
 
-OPEN = Meaning("bets.open", "command.bets.open")
-CLOSE = Meaning("bets.close", "command.bets.close")
-TURN = Meaning("cards.turn", "command.cards.turn")
-EXPOSED = Meaning("deal.error", "keypad.exposed", {"error": "exposed"})
-NEXT_EXPOSED = Meaning("card.decide", "keypad.exposed", {"action": "exposed"})
-BETS = (CLOSE, OPEN)
+OPEN_BETS = Meaning("bets.open", "command.bets.open")
+CLOSE_BETS = Meaning("bets.close", "command.bets.close")
+TURN_CARDS = Meaning("cards.turn", "command.cards.turn")
+CARD_EXPOSED = Meaning("deal.error", "keypad.exposed", {"error": "exposed"})
+NEXT_CARD_EXPOSED = Meaning("card.decide", "keypad.exposed", {"action": "exposed"})
+BETS = (CLOSE_BETS, OPEN_BETS)
 
 
 def _act(action: str, needs: Needs, **fields: Any) -> Meaning:
     return Meaning("hand.act", f"decision.{action}", {"action": action, **fields}, needs)
 
 
-WHEEL: Mapping[Slot, tuple[Meaning, ...]] = {"enter": BETS}
-COUP: Mapping[Slot, tuple[Meaning, ...]] = {"enter": (*BETS, TURN), "point": (NEXT_EXPOSED,)}
-DRAWS: Mapping[Slot, tuple[Meaning, ...]] = {
-    **COUP,
+WHEEL_KEYS: Mapping[Slot, tuple[Meaning, ...]] = {"enter": BETS}
+COUP_KEYS: Mapping[Slot, tuple[Meaning, ...]] = {
+    "enter": (*BETS, TURN_CARDS),
+    "point": (NEXT_CARD_EXPOSED,),
+}
+DRAW_KEYS: Mapping[Slot, tuple[Meaning, ...]] = {
+    **COUP_KEYS,
     "plus": (Meaning("hand.draw", "decision.draw"),),
     "minus": (Meaning("hand.stand", "decision.stand"),),
 }
-HOUSE: Mapping[Slot, tuple[Meaning, ...]] = {
-    "enter": (*BETS, TURN),
+HOUSE_KEYS: Mapping[Slot, tuple[Meaning, ...]] = {
+    "enter": (*BETS, TURN_CARDS),
     "plus": (_act("go", "box"),),
     "minus": (_act("pass", "box"),),
     "times": (_act("buy", "box"),),
-    "point": (EXPOSED,),
+    "point": (CARD_EXPOSED,),
 }
-CIRCLE: Mapping[Slot, tuple[Meaning, ...]] = {
-    "enter": (Meaning("betting.close", "command.betting.close"), TURN, *BETS),
+CIRCLE_KEYS: Mapping[Slot, tuple[Meaning, ...]] = {
+    "enter": (Meaning("betting.close", "command.betting.close"), TURN_CARDS, *BETS),
     "plus": (_act("raise", "seat"),),
     "minus": (_act("fold", "seat"),),
     "times": (_act("call", "seat"),),
     "divide": (_act("check", "seat"),),
-    "point": (EXPOSED,),
+    "point": (CARD_EXPOSED,),
 }
-KEYS: Mapping[str, Mapping[Slot, tuple[Meaning, ...]]] = {
-    "roulette": WHEEL,
-    "boule": WHEEL,
-    "fortune-wheel": WHEEL,
+KEYS_BY_VIEW: Mapping[str, Mapping[Slot, tuple[Meaning, ...]]] = {
+    "roulette": WHEEL_KEYS,
+    "boule": WHEEL_KEYS,
+    "fortune-wheel": WHEEL_KEYS,
     "craps": {
         "enter": BETS,
         "plus": (Meaning("dice.tell", "command.dice.tell", {}, "dice"),),
     },
-    "punto-banca": COUP,
-    "trente-et-quarante": COUP,
-    "chemin-de-fer": DRAWS,
+    "punto-banca": COUP_KEYS,
+    "trente-et-quarante": COUP_KEYS,
+    "chemin-de-fer": DRAW_KEYS,
     "blackjack": {
-        **DRAWS,
+        **DRAW_KEYS,
         "times": (Meaning("hand.double", "decision.double"),),
         "divide": (Meaning("hand.split", "decision.split"),),
         "clear": (Meaning("hand.surrender", "decision.surrender"),),
     },
-    "house-poker": HOUSE,
-    "texas-house": HOUSE,
-    "trijoker": HOUSE,
-    "pai-gow": {"enter": (*BETS, TURN), "plus": (_act("set", "box"),), "point": (EXPOSED,)},
-    "circle-poker": CIRCLE,
-    "circle-draw": CIRCLE,
+    "house-poker": HOUSE_KEYS,
+    "texas-house": HOUSE_KEYS,
+    "trijoker": HOUSE_KEYS,
+    "pai-gow": {
+        "enter": (*BETS, TURN_CARDS),
+        "plus": (_act("set", "box"),),
+        "point": (CARD_EXPOSED,),
+    },
+    "circle-poker": CIRCLE_KEYS,
+    "circle-draw": CIRCLE_KEYS,
 }
-"""View -> key -> its meanings, the first that the table takes first."""
+"""View -> key -> its meanings, by priority."""
 
 
-def meanings(view: str, takes: Collection[str], may: Collection[str]) -> dict[Slot, Meaning]:
-    """What each key means now. ``takes``: the commands that the table takes as it stands; ``may``:
-    those that the person's role may give.
+def current_meanings(
+    view: str, takes: Collection[str], may: Collection[str]
+) -> dict[Slot, Meaning]:
+    """Return the current meaning of each key. ``takes``: commands that the table accepts now;
+    ``may``: commands that the person's role may give.
     """
     return {
-        slot: found
-        for slot, each in KEYS.get(view, {}).items()
-        if (found := next((one for one in each if {one.command} <= {*takes} & {*may}), None))
+        slot: meaning
+        for slot, candidates in KEYS_BY_VIEW.get(view, {}).items()
+        if (
+            meaning := next(
+                (candidate for candidate in candidates if {candidate.command} <= {*takes} & {*may}),
+                None,
+            )
+        )
     }
 
 
-FREE: tuple[Slot, ...] = ("divide", "clear")
-"""The keys at which whoever has the keypad comes on at the table and leaves it: the first that has
-no other meaning at the game, ever. Black jack has neither.
+DUTY_SLOTS: tuple[Slot, ...] = ("divide", "clear")
+"""The keys with which the keypad's person starts and ends duty: the first that is unused at the
+game. Blackjack has neither.
 """
 
 
-def comes_or_leaves(
+def duty_key(
     view: str,
     person: str,
     role: str | None,
     staff: Mapping[Any, Collection[str]],
     may: Collection[str],
 ) -> dict[Slot, Meaning]:
-    """The key with which a person says of himself that he comes on at the table, or leaves it.
-    ``may``: the commands that the table takes and the person may give.
+    """Return the key with which a person starts or ends duty at the table. ``may``: commands that
+    the table accepts and the person may give.
     """
-    slot = next((each for each in FREE if each not in KEYS.get(view, {})), None)
+    slot = next(
+        (candidate for candidate in DUTY_SLOTS if candidate not in KEYS_BY_VIEW.get(view, {})), None
+    )
     command = "staff.off" if person in staff.get(role, ()) else "staff.on"
     if slot is None or role not in get_args(Duty) or command not in may:
         return {}
@@ -133,11 +149,11 @@ def comes_or_leaves(
 
 
 class TypedError(ValueError):
-    """What was typed before the key is not what it needs: ``args[0]`` is the key of the text."""
+    """The typed digits do not fit the key: ``args[0]`` is the key of the text."""
 
 
-def fields(meaning: Meaning, typed: str) -> dict[str, Any]:
-    """The fields of the command. Raises :class:`TypedError`."""
+def command_fields(meaning: Meaning, typed: str) -> dict[str, Any]:
+    """Return the fields of the command. Raise :class:`TypedError`."""
     match meaning.needs:
         case "nothing":
             if typed:
@@ -146,7 +162,7 @@ def fields(meaning: Meaning, typed: str) -> dict[str, Any]:
         case "dice":
             if len(typed) != 2 or not set(typed) <= set("123456"):
                 raise TypedError("keypad.needs_dice")
-            return {**meaning.fields, "values": [int(each) for each in typed]}
+            return {**meaning.fields, "values": [int(digit) for digit in typed]}
         case "count":
             if not 1 <= len(typed) <= 2:
                 raise TypedError("keypad.needs_count")

@@ -1,8 +1,7 @@
-"""One keypad, as a pure machine: keys in, orders and what the person is told out.
+"""The state machine of a keypad: keys in, orders and feedback out. Pure.
 
-A key that was pressed and not answered stands on the screen until the person has seen it. Nothing
-is sent again by itself, and nothing else is sent before: whoever cannot know what the table took
-looks at the table first.
+An order without a reply stays on the screen until the person has seen it. Nothing is sent again
+automatically, and no other order is accepted before: first the person checks what the table did.
 """
 
 from __future__ import annotations
@@ -12,29 +11,36 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from subscribers.keypad.keys import SETTLED, SLOTS, Meaning, Slot, TypedError, fields
+from subscribers.keypad.keys import (
+    MIN_STABLE_SECONDS,
+    SLOTS,
+    Meaning,
+    Slot,
+    TypedError,
+    command_fields,
+)
 
 Digit = Literal["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
 DIGITS: tuple[Digit, ...] = get_args(Digit)
 Press = Digit | Slot | Literal["lock"]
 Sound = Literal["done", "refused", "unknown", "none"]
-LONGEST = 2
-"""Digits that can be typed before a key."""
-LATE = 1.0
-"""Seconds after which a key that was pressed is not acted on: it lay in a queue meanwhile."""
+MAX_DIGITS = 2
+"""Maximum number of digits typed before a key."""
+MAX_KEY_AGE_SECONDS = 1.0
+"""An older key press is ignored: it was delayed in a queue."""
 
 
 class Order(msgspec.Struct, frozen=True):
-    """A command to be sent, once. ``number``: the press it came from."""
+    """A command to send once. ``number``: the key press that caused it."""
 
     number: int
     command: str
     fields: Mapping[str, Any]
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What the person sees of the last key: the key of the text, and what is heard. ``detail``: why
-    it was refused, for a person.
+class KeyFeedback(msgspec.Struct, frozen=True):
+    """Feedback to the last key: the key of its text, and a sound. ``detail``: why it was refused,
+    as text.
     """
 
     text: str = ""
@@ -43,8 +49,8 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Pad(msgspec.Struct, frozen=True, kw_only=True):
-    """A keypad. ``presses``: how many orders it gave; ``pending``: the one that waits for its
-    answer; ``unknown``: the one whose answer never came, until the person has seen that.
+    """The state of a keypad. ``presses``: number of orders so far; ``pending``: the order that
+    waits for its reply; ``unknown``: an order without a reply, until the person has seen that.
     """
 
     locked: bool = True
@@ -52,65 +58,77 @@ class Pad(msgspec.Struct, frozen=True, kw_only=True):
     presses: int = 0
     pending: Order | None = None
     unknown: Order | None = None
-    told: Told = Told()
+    feedback: KeyFeedback = KeyFeedback()
 
 
 def press(
-    pad: Pad, key: Press, means: Mapping[Slot, Meaning], stood: float, late: float = 0.0
+    pad: Pad,
+    key: Press,
+    key_meanings: Mapping[Slot, Meaning],
+    stable_seconds: float,
+    age: float = 0.0,
 ) -> tuple[Pad, Order | None]:
-    """The keypad after a key, and what is to be sent. ``stood``: seconds for which the meanings
-    have stood; ``late``: seconds since the key was pressed.
+    """Return the state after a key, and the order to send. ``stood``: seconds since the meanings
+    last changed; ``late``: seconds since the key was pressed.
     """
-    change = msgspec.structs.replace
+    replace = msgspec.structs.replace
     if key == "lock":
-        return change(pad, locked=True, typed="", told=Told("keypad.locked")), None
-    if late > LATE:
-        return change(pad, typed="", told=Told("keypad.late", "refused")), None
+        return replace(pad, locked=True, typed="", told=KeyFeedback("keypad.locked")), None
+    if age > MAX_KEY_AGE_SECONDS:
+        return replace(pad, typed="", told=KeyFeedback("keypad.late", "refused")), None
     if pad.locked:
-        return change(pad, told=Told("keypad.locked", "refused")), None
+        return replace(pad, told=KeyFeedback("keypad.locked", "refused")), None
     if pad.unknown is not None:
         if key == "clear":
-            return change(pad, unknown=None, typed="", told=Told()), None
-        return change(pad, told=Told("keypad.look_first", "unknown")), None
+            return replace(pad, unknown=None, typed="", told=KeyFeedback()), None
+        return replace(pad, told=KeyFeedback("keypad.look_first", "unknown")), None
     if pad.pending is not None:
-        return change(pad, told=Told("keypad.waits", "refused")), None
+        return replace(pad, told=KeyFeedback("keypad.waits", "refused")), None
     if key in DIGITS:
-        return change(pad, typed=(pad.typed + key)[-LONGEST:], told=Told()), None
+        return replace(pad, typed=(pad.typed + key)[-MAX_DIGITS:], told=KeyFeedback()), None
     if key == "clear" and pad.typed:
-        return change(pad, typed="", told=Told()), None
-    meaning = next((means[slot] for slot in SLOTS if slot == key and slot in means), None)
+        return replace(pad, typed="", told=KeyFeedback()), None
+    meaning = next(
+        (key_meanings[slot] for slot in SLOTS if slot == key and slot in key_meanings), None
+    )
     if meaning is None:
-        return change(pad, typed="", told=Told("keypad.means_nothing", "refused")), None
-    if stood < SETTLED:
-        return change(pad, typed="", told=Told("keypad.just_changed", "refused")), None
+        return replace(pad, typed="", told=KeyFeedback("keypad.means_nothing", "refused")), None
+    if stable_seconds < MIN_STABLE_SECONDS:
+        return replace(pad, typed="", told=KeyFeedback("keypad.just_changed", "refused")), None
     try:
-        given = fields(meaning, pad.typed)
+        typed_fields = command_fields(meaning, pad.typed)
     except TypedError as error:
-        return change(pad, typed="", told=Told(str(error), "refused")), None
-    order = Order(pad.presses + 1, meaning.command, given)
-    sent = change(pad, typed="", presses=order.number, pending=order, told=Told("keypad.sent"))
+        return replace(pad, typed="", told=KeyFeedback(str(error), "refused")), None
+    order = Order(pad.presses + 1, meaning.command, typed_fields)
+    sent = replace(
+        pad, typed="", presses=order.number, pending=order, told=KeyFeedback("keypad.sent")
+    )
     return sent, order
 
 
-def answered(pad: Pad, number: int, refusal: str | None) -> Pad:
-    """The keypad after the table's answer to an order; ``refusal``: its words, None if it was
-    followed. An answer that comes late settles what was unknown.
+def on_reply(pad: Pad, number: int, refusal: str | None) -> Pad:
+    """Return the state after the reply to an order. ``refusal``: its text; None if the order was
+    followed. A late reply resolves an unknown order.
     """
-    waiting = [each for each in (pad.pending, pad.unknown) if each is not None]
-    if not any(each.number == number for each in waiting):
+    waiting = [order for order in (pad.pending, pad.unknown) if order is not None]
+    if not any(order.number == number for order in waiting):
         return pad
-    told = Told("keypad.done", "done") if refusal is None else Told("", "refused", refusal)
-    return msgspec.structs.replace(pad, pending=None, unknown=None, told=told)
+    feedback = (
+        KeyFeedback("keypad.done", "done")
+        if refusal is None
+        else KeyFeedback("", "refused", refusal)
+    )
+    return msgspec.structs.replace(pad, pending=None, unknown=None, feedback=feedback)
 
 
-def unanswered(pad: Pad, number: int) -> Pad:
-    """The keypad after its patience with an order is over."""
+def on_timeout(pad: Pad, number: int) -> Pad:
+    """Return the state after the reply to an order timed out."""
     if pad.pending is None or pad.pending.number != number:
         return pad
-    told = Told("keypad.unknown", "unknown")
-    return msgspec.structs.replace(pad, pending=None, unknown=pad.pending, told=told)
+    feedback = KeyFeedback("keypad.unknown", "unknown")
+    return msgspec.structs.replace(pad, pending=None, unknown=pad.pending, feedback=feedback)
 
 
-def unlocked(pad: Pad) -> Pad:
-    """The keypad after its person has signed in. An order without an answer stays."""
-    return msgspec.structs.replace(pad, locked=False, typed="", told=Told())
+def unlock(pad: Pad) -> Pad:
+    """Return the state after the person has signed in. An order without a reply remains."""
+    return msgspec.structs.replace(pad, locked=False, typed="", feedback=KeyFeedback())

@@ -6,12 +6,12 @@ import msgspec
 from starlette.responses import Response
 
 from controller.contract.messages.messages import catalogue
-from subscribers.console.pages import frame
+from subscribers.console.pages import script_page
 from subscribers.console.sessions import Session
 
 
 class KeypadPage(msgspec.Struct, frozen=True):
-    """What the script is told."""
+    """Data for the page's script."""
 
     table: str
     language: str
@@ -21,14 +21,14 @@ class KeypadPage(msgspec.Struct, frozen=True):
 
 
 def keypad_page(table: str, session: Session, base: str) -> Response:
-    """The keypad of a table, for a person who has signed in."""
+    """Return the keypad page of a table, for a signed-in person."""
     language = session.language
     words = {
-        key: said
-        for key, said in catalogue(language).items()
+        key: text
+        for key, text in catalogue(language).items()
         if key.partition(".")[0] in ("keypad", "trouble")
     }
-    told = KeypadPage(table, language, session.person.name, session.token, words)
+    data = KeypadPage(table, language, session.person.name, session.token, words)
     title = f"{words['keypad.title']} · {table}"
     style, script = "/keypad/static/keypad.css", "/keypad/static/keypad.js"
-    return frame(title, language, style, script, told, base)
+    return script_page(title, language, style, script, data, base)

@@ -1,4 +1,4 @@
-"""A USB keypad, read through Linux' evdev and kept from every other program."""
+"""A USB keypad, read through Linux evdev and grabbed from other programs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from evdev import InputDevice, InputEvent, ecodes
 
 from subscribers.keypad.pad import DIGITS, Press
 
-AGAIN = 2.0
-"""Seconds between two attempts to open a keypad that is not there."""
+REOPEN_DELAY_SECONDS = 2.0
+"""Delay between attempts to open an unavailable keypad."""
 CODES: Mapping[int, Press] = {
     **{ecodes.ecodes[f"KEY_{row}{digit}"]: digit for row in ("", "KP") for digit in DIGITS},
     ecodes.KEY_KPENTER: "enter",
@@ -27,61 +27,62 @@ CODES: Mapping[int, Press] = {
     ecodes.KEY_NUMLOCK: "lock",
 }
 """The codes of linux/input-event-codes.h that a numeric keypad sends."""
-DOWN = 1
-"""The value of a key that goes down: 0 is up, 2 is the repetition of one that is held."""
+KEY_DOWN = 1
+"""Event value of a key press: 0 is a release, 2 an automatic repetition."""
 
 
 class KeyPress(msgspec.Struct, frozen=True):
-    """A key that went down. ``at``: when the kernel heard of it, in seconds of the clock."""
+    """A key press. ``at``: kernel timestamp, in seconds of the wall clock."""
 
     key: Press
     at: float
 
 
 class Keypad(Protocol):
-    """A device that tells of keys, as :class:`evdev.InputDevice` does."""
+    """An input device, such as :class:`evdev.InputDevice`."""
 
     def grab(self) -> None:
-        """Take it from other programs."""
+        """Grab it exclusively."""
 
     def close(self) -> None:
-        """Leave it."""
+        """Close it."""
 
     def async_read_loop(self) -> AsyncIterator[InputEvent]:
-        """What it tells. Raises ``OSError`` when it is unplugged."""
+        """Yield its events. Raise ``OSError`` when it is unplugged."""
 
 
-def pressed(event: InputEvent) -> KeyPress | None:
-    """The key that an event means; None for any other. A key that is held is pressed once."""
+def key_press(event: InputEvent) -> KeyPress | None:
+    """Return the key press of an event; None for any other event, including repetitions."""
     key = CODES.get(event.code)
-    if event.type != ecodes.EV_KEY or event.value != DOWN or key is None:
+    if event.type != ecodes.EV_KEY or event.value != KEY_DOWN or key is None:
         return None
     return KeyPress(key, event.timestamp())
 
 
-async def presses(
-    path: str, opened: Callable[[str], Keypad] = InputDevice, again: float = AGAIN
+async def key_presses(
+    path: str,
+    open_device: Callable[[str], Keypad] = InputDevice,
+    delay: float = REOPEN_DELAY_SECONDS,
 ) -> AsyncGenerator[KeyPress | OSError, None]:
-    """The keys of a keypad for as long as it is wanted, across any number of times that it is
-    unplugged. An error says that it cannot be read now, once for each time; it never ends this
-    program, nor another keypad.
+    """Yield the key presses of a keypad, reopening it whenever it was unplugged. An error is
+    yielded once each time the keypad becomes unreadable.
     """
-    gone = False
+    failed = False
     while True:
         try:
-            device = opened(path)
+            device = open_device(path)
             try:
                 device.grab()
-                gone = False
+                failed = False
                 async for event in device.async_read_loop():
-                    key = pressed(event)
+                    key = key_press(event)
                     if key is not None:
                         yield key
             finally:
                 device.close()
-        # evdev raises ``ValueError`` for a name that is no text
+        # evdev raises ``ValueError`` for a name that is not text
         except (OSError, ValueError) as error:
-            if not gone:
+            if not failed:
                 yield error if isinstance(error, OSError) else OSError(str(error))
-            gone = True
-        await asyncio.sleep(again)
+            failed = True
+        await asyncio.sleep(delay)

@@ -1,4 +1,4 @@
-"""What the page of a keypad draws."""
+"""Data for drawing a keypad."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from subscribers.table_snapshot import Outdated, TableSnapshot
 
 
 class KeypadView(msgspec.Struct, frozen=True, kw_only=True):
-    """One keypad, for the person who has it."""
+    """A keypad, for the person using it."""
 
     table: str
     phase: str
-    """Where the table stands, or why nothing is known of it."""
+    """The table's phase, or why its state is unknown."""
     current: bool
-    """Whether the table is heard: a key that orders would be sent into nothing otherwise."""
+    """True if the table is connected; otherwise orders would be lost."""
     locked: bool
     unknown: bool
-    """The last key has no answer, and the person has not seen that yet."""
+    """The last order has no reply, and the person has not seen that yet."""
     typed: str
     keys: Mapping[Slot, str]
-    """What each key means now, in words."""
+    """The current meaning of each key, as text."""
     told: str
     sound: str
     heard: int
-    """Counts what is told, so that each is heard once."""
+    """Counter of the feedback, so that each sound is played once."""
     last: str
-    """The id of the last key of the page that came here."""
+    """The id of the last key received from the page."""
     usb: str | None
-    """Of the USB keypad: empty if it is there, else that it is not; None: the table has none."""
+    """Empty if the USB keypad works, otherwise the problem; None: the table has none."""
 
 
-def view(
-    known: TableSnapshot,
+def keypad_view(
+    snapshot: TableSnapshot,
     outdated: Outdated | None,
     pad: Pad,
-    means: Mapping[Slot, Meaning],
+    key_meanings: Mapping[Slot, Meaning],
     language: str,
     *,
     heard: int,
     last: str,
     usb: str | None,
 ) -> KeypadView:
-    """The picture of a keypad."""
-    state = known.state
+    """Return the view of a keypad."""
+    state = snapshot.state
     phase = (
         text(f"trouble.{outdated.why}", language)
         if outdated is not None
@@ -56,17 +56,17 @@ def view(
         if state is not None
         else ""
     )
-    told = pad.told
+    feedback = pad.feedback
     return KeypadView(
-        table=known.table,
+        table=snapshot.table,
         phase=phase,
         current=outdated is None,
         locked=pad.locked,
         unknown=pad.unknown is not None,
         typed=pad.typed,
-        keys={slot: text(meaning.text, language) for slot, meaning in means.items()},
-        told=told.detail or (text(told.text, language) if told.text else ""),
-        sound=told.sound,
+        keys={slot: text(meaning.text, language) for slot, meaning in key_meanings.items()},
+        told=feedback.detail or (text(feedback.text, language) if feedback.text else ""),
+        sound=feedback.sound,
         heard=heard,
         last=last,
         usb=usb,

@@ -11,7 +11,7 @@ from pathlib import Path
 from controller.people.register import Person
 from subscribers.console.admission import Admission, Denied
 from subscribers.console.settings import PitSettings
-from subscribers.console.words import said
+from subscribers.console.words import console_text
 
 
 class AccessRefusedError(Exception):
@@ -29,7 +29,7 @@ def admit_person(
     result = asyncio.run(admission.admit(person, _pin(pin_file)))
     if isinstance(result, Denied):
         raise AccessRefusedError(
-            said(f"denied.{result.why}", language, minutes=-(-result.seconds // 60))
+            console_text(f"denied.{result.why}", language, minutes=-(-result.seconds // 60))
         )
     return admission, result[0]
 

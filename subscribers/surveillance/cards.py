@@ -20,7 +20,7 @@ from controller.people.register import Person
 from devices.command_line import CommandLine, end_process
 from devices.log import structlog
 from subscribers.cards import short
-from subscribers.console.admission import NobodyError
+from subscribers.console.admission import SignInUnavailableError
 from subscribers.console.settings import PitSettings
 from subscribers.surveillance.admitted import AccessRefusedError, admit_person
 from subscribers.surveillance.errors import ArchiveError
@@ -36,7 +36,7 @@ from subscribers.surveillance.sealed import (
     private_key,
 )
 from subscribers.surveillance.search import local_time
-from subscribers.surveillance.words import own
+from subscribers.surveillance.words import room_text
 from subscribers.words import who
 
 EPILOG = """\
@@ -65,7 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = msgspec.json.decode(options.settings, type=CardsSettings)
     try:
         disclosure = _shown(settings, options)
-    except (ArchiveError, KeyFileError, NoCardsError, NobodyError, AccessRefusedError) as error:
+    except (
+        ArchiveError,
+        KeyFileError,
+        NoCardsError,
+        SignInUnavailableError,
+        AccessRefusedError,
+    ) as error:
         sys.stderr.write(f"novamas surveillance cards: {error}\n")
         return 1
     try:
@@ -126,7 +132,9 @@ def _shown(settings: CardsSettings, options: argparse.Namespace) -> CardDisclosu
 
 
 def _admitted(settings: CardsSettings, options: argparse.Namespace) -> Person:
-    """Return the person, admitted by PIN. Raise :class:`AccessRefusedError` or ``NobodyError``."""
+    """Return the person, admitted by PIN. Raise :class:`AccessRefusedError` or
+    ``SignInUnavailableError``.
+    """
     admission, person = admit_person(
         settings.pit, settings.site, settings.state, options.person, options.pin_file, options.lang
     )
@@ -157,8 +165,8 @@ def _print(disclosure: CardDisclosure, *, as_json: bool, language: str) -> None:
         for card in disclosure.cards:
             sys.stdout.write(line(card, language) + "\n")
     if not disclosure.cards:
-        sys.stderr.write(own("page.cards_none", language) + "\n")
-    recorded = own(
+        sys.stderr.write(room_text("page.cards_none", language) + "\n")
+    recorded = room_text(
         "page.cards_recorded",
         language,
         name=disclosure.look.name,
@@ -177,8 +185,8 @@ def line(card: DisclosedCard, language: str) -> str:
     elif card.body:
         parts.append(card.body)
     if card.reading is not None:
-        parts.append(f"{own('page.reading', language)} {card.reading}")
-    parts.append(own(f"signed.{card.signed}", language))
+        parts.append(f"{room_text('page.reading', language)} {card.reading}")
+    parts.append(room_text(f"signed.{card.signed}", language))
     return "  ".join(parts)
 
 

@@ -15,7 +15,7 @@ from controller.contract.outcomes import AnyOutcome
 from controller.contract.refusals import Refusal
 from subscribers.display.permanency import said
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Kind
-from subscribers.surveillance.words import own
+from subscribers.surveillance.words import room_text
 from subscribers.words import decision, who
 
 Mark = Literal[
@@ -47,7 +47,7 @@ MAX_DETAIL_LENGTH = 400
 Fields = Mapping[str, Any]
 
 
-class Signer(msgspec.Struct, frozen=True):
+class CommandSigner(msgspec.Struct, frozen=True):
     """A person who signed the command that led to the event."""
 
     id: str
@@ -83,7 +83,7 @@ class ArchiveItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Where the rule is printed."""
     by: str = ""
     """The person it names as its author, with the role's name."""
-    signed: tuple[Signer, ...] = ()
+    signed: tuple[CommandSigner, ...] = ()
     """Who signed the command. Empty if a device caused it, or no signature was required."""
     frames: tuple[Frame, ...] = ()
     """Evidence of a wheel or of dice, as received."""
@@ -151,13 +151,15 @@ def _title(record: ArchiveRecord, fields: Fields, what: str, language: str) -> s
             return _event(record.type, fields, what, language)
         case "alert":
             alert_text = word("alert", what, language)
-            return alert_text if record.body else own("kind.cleared", language, alert=alert_text)
+            return (
+                alert_text if record.body else room_text("kind.cleared", language, alert=alert_text)
+            )
         case "finding":
             return word("alert", f"surveillance.{what}", language)
         case "reply":
             return _reply(fields, language)
         case _:
-            return own(f"kind.{record.kind}", language, **_strings(fields))
+            return room_text(f"kind.{record.kind}", language, **_strings(fields))
 
 
 def _event(type_: str, fields: Fields, what: str, language: str) -> str:
@@ -172,13 +174,13 @@ def _event(type_: str, fields: Fields, what: str, language: str) -> str:
         case "round.unresolved":
             return text("note.unresolved", language, why=word("unresolved", what, language))
         case _:
-            return own(f"event.{type_}", language, **_worded(fields, language), result=result)
+            return room_text(f"event.{type_}", language, **_worded(fields, language), result=result)
 
 
 def _worded(fields: Fields, language: str) -> dict[str, str]:
     """Return the fields of an event, with wire words replaced by their texts."""
     texts = _strings(fields)
-    texts.setdefault("card", own("page.face_down", language))
+    texts.setdefault("card", room_text("page.face_down", language))
     for name in ("who", "to"):
         if name in texts:
             texts[name] = who(texts[name], language)
@@ -195,13 +197,13 @@ def _worded(fields: Fields, language: str) -> dict[str, str]:
 
 def _reply(fields: Fields, language: str) -> str:
     if fields.get("ok") is True:
-        return own("kind.reply", language)
+        return room_text("kind.reply", language)
     refusal = _converted(fields.get("refusal"), Refusal)
     try:
         why = _text(fields, "error") if refusal is None else refusal.told(language)
     except (KeyError, ValueError, IndexError):  # the text needs fields of a newer release
         why = _text(fields, "error")
-    return own("kind.refused", language, why=why)
+    return room_text("kind.refused", language, why=why)
 
 
 def _result(fields: Fields, language: str) -> str:
@@ -215,10 +217,10 @@ def _by(fields: Fields, language: str) -> str:
     return f"{name} ({word('role', role, language)})" if name and role else name
 
 
-def _signed(fields: Fields, language: str) -> tuple[Signer, ...]:
+def _signed(fields: Fields, language: str) -> tuple[CommandSigner, ...]:
     signers = fields.get("signed_by")
     return tuple(
-        Signer(
+        CommandSigner(
             _text(signer, "id"),
             _text(signer, "name"),
             word("role", _text(signer, "role"), language),

@@ -8,14 +8,14 @@ import msgspec
 from starlette.responses import HTMLResponse, Response
 
 from controller.contract.messages.messages import catalogue
-from subscribers.console.pages import NAMES, WORDS, frame
+from subscribers.console.pages import LANGUAGE_NAMES, SCRIPT_WORD_GROUPS, script_page
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of as console_words
 from subscribers.display.start import start
 from subscribers.surveillance.items import EVENT_MARKS, WORD_GROUPS
 from subscribers.surveillance.sealed import may_see
 from subscribers.surveillance.search_request import EVENT_TYPES
-from subscribers.surveillance.words import all_of, own
+from subscribers.surveillance.words import all_of, room_text
 
 VIEWER_ROLES = ("surveillance", "inspector", "director")
 """Roles that may open the page."""
@@ -70,7 +70,7 @@ def surveillance_page(
     data = SurveillancePage(
         site=site,
         language=language,
-        languages=NAMES,
+        languages=LANGUAGE_NAMES,
         words=_words(language),
         person=session.person.id,
         name=session.person.name,
@@ -84,8 +84,8 @@ def surveillance_page(
         key=key,
         clips=clips,
     )
-    return frame(
-        f"{own('page.title', language)} · {site}",
+    return script_page(
+        f"{room_text('page.title', language)} · {site}",
         language,
         "/surveillance/static/surveillance.css",
         "/surveillance/static/surveillance.js",
@@ -120,15 +120,17 @@ def plain_page(key: str, language: str, status: int, base: str, **fields: object
         start=start(),
         base=base,
         language=language,
-        title=html.escape(own("page.title", language)),
-        message=html.escape(own(key, language, **fields)),
+        title=html.escape(room_text("page.title", language)),
+        message=html.escape(room_text(key, language, **fields)),
     )
     return HTMLResponse(page, status, headers={"cache-control": "no-store"})
 
 
 def _words(language: str) -> dict[str, str]:
     shared = {
-        key: text for key, text in catalogue(language).items() if key.partition(".")[0] in WORDS
+        key: text
+        for key, text in catalogue(language).items()
+        if key.partition(".")[0] in SCRIPT_WORD_GROUPS
     }
     return {
         **shared,
@@ -141,14 +143,16 @@ def _whats(language: str) -> tuple[tuple[str, tuple[SearchChoice, ...]], ...]:
     """Return marks first, then every irregularity, reason and alert by its text, then
     event types.
     """
-    marks = [SearchChoice("notable", own("page.notable", language))]
+    marks = [SearchChoice("notable", room_text("page.notable", language))]
     marks += [
-        SearchChoice(name, own(f"mark.{name}", language))
+        SearchChoice(name, room_text(f"mark.{name}", language))
         for name in dict.fromkeys(EVENT_MARKS.values())
     ]
-    marks += [SearchChoice(name, own(f"mark.{name}", language)) for name in ("finding", "access")]
     marks += [
-        SearchChoice(name, own(f"kind.{name}", language))
+        SearchChoice(name, room_text(f"mark.{name}", language)) for name in ("finding", "access")
+    ]
+    marks += [
+        SearchChoice(name, room_text(f"kind.{name}", language))
         for name in ("sealed", "checkpoint", "reply", "info")
     ]
     groups: list[tuple[str, tuple[SearchChoice, ...]]] = [("", tuple(marks))]
@@ -162,13 +166,18 @@ def _whats(language: str) -> tuple[tuple[str, tuple[SearchChoice, ...]], ...]:
         ]
         mark = {"void_reason": "void"}.get(group, group)
         groups.append(
-            (own(f"mark.{mark}", language), tuple(sorted(choices, key=lambda choice: choice.text)))
+            (
+                room_text(f"mark.{mark}", language),
+                tuple(sorted(choices, key=lambda choice: choice.text)),
+            )
         )
     types = [
-        SearchChoice(name, own(f"event.{name}", language, result="", left="", count="").strip())
+        SearchChoice(
+            name, room_text(f"event.{name}", language, result="", left="", count="").strip()
+        )
         for name in sorted(EVENT_TYPES - set(EVENT_MARKS))
     ]
     groups.append(
-        (own("mark.other", language), tuple(sorted(types, key=lambda choice: choice.text)))
+        (room_text("mark.other", language), tuple(sorted(types, key=lambda choice: choice.text)))
     )
     return tuple(groups)

@@ -33,7 +33,7 @@ class JournalProof(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[Checkpoint, ...] = ()
 
 
-class ChainLink(msgspec.Struct, frozen=True):
+class JournalHash(msgspec.Struct, frozen=True):
     """The hash at a position, as the file has it."""
 
     position: int
@@ -139,7 +139,7 @@ def positions_to_query(proof: JournalProof) -> list[int]:
 
 def check_chain(
     proof: JournalProof,
-    links: tuple[ChainLink, ...],
+    links: tuple[JournalHash, ...],
     node: str,
     queried: Collection[Checkpoint] | None = None,
 ) -> tuple[JournalProof, tuple[RecorderFinding, ...]]:

@@ -147,7 +147,7 @@ def missing_finding_key(gap: Gap) -> str:
     return f"events_missing:{gap.table}:{gap.boot}:{gap.first}-{gap.last}"
 
 
-class _RestoredEvent(msgspec.Struct, frozen=True):
+class _JournalRestored(msgspec.Struct, frozen=True):
     """The fields of the event that are used here."""
 
     source: str = "backup"
@@ -164,14 +164,14 @@ def is_handover(record: ArchiveRecord) -> bool:
     """
     if record.type != RESTORED_EVENT:
         return False
-    return msgspec.json.decode(record.body, type=_RestoredEvent).source == "other_daemon"
+    return msgspec.json.decode(record.body, type=_JournalRestored).source == "other_daemon"
 
 
 def restored_finding(record: ArchiveRecord) -> RecorderFinding:
     """Return the finding that a daemon continues from a backup: one for all its tables. Raise
     ``ValueError`` if the event is malformed.
     """
-    event = msgspec.json.decode(record.body, type=_RestoredEvent)
+    event = msgspec.json.decode(record.body, type=_JournalRestored)
     return RecorderFinding(
         what="journal_restored",
         detail=(

@@ -24,7 +24,7 @@ from subscribers.surveillance.lookup import find_records, latest_session, missin
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.search_request import NOTABLE, SearchRequest, SearchRequestError
 from subscribers.surveillance.times import TimeError, time_of
-from subscribers.surveillance.words import own
+from subscribers.surveillance.words import room_text
 
 DEFAULT_LIMIT = 1000
 """Maximum number of records printed by default."""
@@ -242,8 +242,8 @@ def _print(
         first = items[0]
         heading = [
             first.table,
-            own("page.session", options.lang, session=first.session),
-            own("page.round", options.lang, round=first.round),
+            room_text("page.session", options.lang, session=first.session),
+            room_text("page.round", options.lang, round=first.round),
         ]
         console.print(Text(" · ".join(heading), style="bold"))
     for shown_item in items:
@@ -272,10 +272,10 @@ def _further(
     """
     options = f"--table {first.table} --session {first.session} --round {first.round}"
     options += f" --site {first.site}" if first.site != own_site else ""
-    yield f"{own('page.clip', language)}: novamas surveillance clip {options} clip.mp4"
+    yield f"{room_text('page.clip', language)}: novamas surveillance clip {options} clip.mp4"
     sealed = Query(sites=(first.site,), tables=(first.table,), kinds=("sealed",), limit=1)
     if next(archive.find(sealed), None) is not None:
-        yield f"{own('page.cards', language)}: novamas surveillance cards {options} …"
+        yield f"{room_text('page.cards', language)}: novamas surveillance cards {options} …"
 
 
 MARK_STYLES = {
@@ -294,17 +294,17 @@ def _details(item_: ArchiveItem, laws: Mapping[str, str], language: str) -> Iter
     if item_.detail:
         yield item_.detail
     if item_.by:
-        yield f"{own('page.said_by', language)}: {item_.by}"
+        yield f"{room_text('page.said_by', language)}: {item_.by}"
     for person in item_.signed:
-        yield f"{own('page.signed_by', language)}: {person.name} ({person.id}, {person.role})"
+        yield f"{room_text('page.signed_by', language)}: {person.name} ({person.id}, {person.role})"
     if item_.law:
         law_text = laws.get(item_.law)
         yield f"{item_.law}: «{law_text}»" if law_text else item_.law
     for frame in item_.frames:
         device = f"{frame.device} " if frame.device else ""
-        yield f"{own('page.evidence', language)}: {device}{frame.at:.3f} s  {frame.frame}"
+        yield f"{room_text('page.evidence', language)}: {device}{frame.at:.3f} s  {frame.frame}"
     if item_.readings:
-        yield own("page.readings", language, numbers=", ".join(map(str, item_.readings)))
+        yield room_text("page.readings", language, numbers=", ".join(map(str, item_.readings)))
 
 
 def local_time(time: str) -> str:

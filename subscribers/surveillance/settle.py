@@ -16,7 +16,7 @@ from controller.contract.messages.messages import ENGLISH
 from controller.contract.times import utc
 from controller.people.register import Person
 from devices.command_line import CommandLine, end_process
-from subscribers.console.admission import NobodyError
+from subscribers.console.admission import SignInUnavailableError
 from subscribers.console.settings import PitSettings
 from subscribers.surveillance.admitted import AccessRefusedError, admit_person
 from subscribers.surveillance.archive import ArchiveRecord, RecordArchive
@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
                 _print(open_findings(archive))
         finally:
             archive.close()
-    except (ArchiveError, NobodyError, AccessRefusedError) as error:
+    except (ArchiveError, SignInUnavailableError, AccessRefusedError) as error:
         print(f"novamas surveillance: {error}", file=sys.stderr)  # noqa: T201
         return 1
     return 0

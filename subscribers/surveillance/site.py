@@ -79,12 +79,12 @@ class PendingMessage(msgspec.Struct):
     """Called once the records are stored."""
 
 
-class _RecallReply(msgspec.Struct, frozen=True):
+class _SurveillanceReply(msgspec.Struct, frozen=True):
     id: object
     ok: bool
     error: str | None = None
     events: tuple[msgspec.Raw, ...] = ()
-    chain: tuple[proofs.ChainLink, ...] | None = None
+    chain: tuple[proofs.JournalHash, ...] | None = None
 
 
 class _SuspectPeriod(msgspec.Struct, frozen=True):
@@ -118,7 +118,7 @@ class RecordedTable:
         """Number of pages compared."""
 
 
-class _SavedState(msgspec.Struct):
+class _SavedProofs(msgspec.Struct):
     """The part of a site's state that the archive stores."""
 
     proofs: dict[str, proofs.JournalProof] = {}
@@ -126,7 +126,7 @@ class _SavedState(msgspec.Struct):
 
 
 _state = msgspec.json.Decoder(recalls.TablePosition)
-_answer = msgspec.json.Decoder(_RecallReply)
+_answer = msgspec.json.Decoder(_SurveillanceReply)
 _raised = msgspec.json.Decoder(Alert)
 
 
@@ -538,7 +538,7 @@ class RecordedSite:
             self.raise_alert(record)
         saved = archive.load_value(f"proofs:{self.id}")
         if saved is not None:
-            state = msgspec.json.decode(saved, type=_SavedState)
+            state = msgspec.json.decode(saved, type=_SavedProofs)
             self._proofs, self._followed = state.proofs, state.followed
 
     def snapshot(self) -> tuple[str, bytes]:
@@ -546,7 +546,7 @@ class RecordedSite:
         for table in self.tables.values():
             if (event := table.followed) is not None:
                 self._followed[table.id] = msgspec.structs.replace(event, body=b"")
-        body = _SavedState(proofs=self._proofs, followed=self._followed)
+        body = _SavedProofs(proofs=self._proofs, followed=self._followed)
         return f"proofs:{self.id}", msgspec.json.encode(body)
 
     def _on_checkpoint(self, node: str, body: bytes) -> None:
@@ -598,7 +598,7 @@ class RecordedSite:
             table.wants.append(want)
 
     def _check_chain(
-        self, question: recalls.RecallQuestion, links: tuple[proofs.ChainLink, ...], boot: str
+        self, question: recalls.RecallQuestion, links: tuple[proofs.JournalHash, ...], boot: str
     ) -> None:
         previous, node = self._proofs[question.node], question.node.partition("/")[0]
         self._proofs[question.node], findings = proofs.check_chain(

@@ -23,7 +23,7 @@ def words() -> Mapping[str, Mapping[str, str]]:
     }
 
 
-def own(key: str, language: str, /, **fields: object) -> str:
+def room_text(key: str, language: str, /, **fields: object) -> str:
     """Return a text with its fields filled in; a missing field is empty. A wire word of a newer
     release is returned as it is.
     """

@@ -24,7 +24,7 @@ from controller.broker.certificates import file_expiry_warning
 from controller.contract.topics import Topics
 from devices.command_line import end_process
 from devices.log import structlog
-from subscribers.console.admission import NobodyError
+from subscribers.console.admission import SignInUnavailableError
 from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential
 from subscribers.feed import ConnectionChange, table_feed
@@ -145,7 +145,7 @@ def _pit(web: Web) -> Pit | str:
         )
     try:
         return Pit(settings.pit, settings, web.floor, lambda: web.alive)
-    except NobodyError as error:
+    except SignInUnavailableError as error:
         return f"the console does not start: {error}"
 
 

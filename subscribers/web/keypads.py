@@ -18,14 +18,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from controller.contract.messages.messages import text
-from subscribers.console.forms import GRAVE
+from subscribers.console.forms import PIN_COMMANDS
 from subscribers.console.sessions import Session
-from subscribers.console.work import refused, role_for
+from subscribers.console.work import refusal_text, role_for
 from subscribers.essential import essential
-from subscribers.keypad.keys import Meaning, Slot, comes_or_leaves, meanings
-from subscribers.keypad.pad import DIGITS, Order, Pad, Press, answered, press, unanswered, unlocked
+from subscribers.keypad.keys import Meaning, Slot, current_meanings, duty_key
+from subscribers.keypad.pad import DIGITS, Order, Pad, Press, on_reply, on_timeout, press, unlock
 from subscribers.keypad.pages import keypad_page
-from subscribers.keypad.view import view
+from subscribers.keypad.view import keypad_view
 from subscribers.web.beat import HEADER, age
 from subscribers.web.files import Files
 from subscribers.web.floor import Floor
@@ -113,7 +113,7 @@ class Keypads:
         self._pit.at(session, table)
         keypad = self._keypads[table]
         keypad.session = session
-        self._put(table, unlocked(keypad.pad))
+        self._put(table, unlock(keypad.pad))
         return JSONResponse({"ok": True})
 
     async def _press(self, request: Request) -> Response:
@@ -133,11 +133,11 @@ class Keypads:
 
     async def _listen(self, table: str, path: str) -> None:
         # here: few servers have a USB keypad, and evdev is a hundredth of their start
-        from subscribers.keypad.usb import KeyPress, presses
+        from subscribers.keypad.usb import KeyPress, key_presses
 
         keypad = self._keypads[table]
         keypad.usb = ""
-        async with contextlib.aclosing(presses(path)) as keys:
+        async with contextlib.aclosing(key_presses(path)) as keys:
             async for key in keys:
                 if not isinstance(key, KeyPress):
                     keypad.usb = "keypad.unplugged"
@@ -168,11 +168,11 @@ class Keypads:
         keypad, seen = self._keypads[table], self._pit.seen(session, table)
         role, state = role_for(seen, order.command), seen.known.state
         if role is None or state is None or not session.alive:
-            self._put(table, answered(keypad.pad, order.number, self._text("locked", session)))
+            self._put(table, on_reply(keypad.pad, order.number, self._text("locked", session)))
             return
         number = f"{session.tag}-k{order.number:08}"
         keypad.orders[order.number] = number
-        await self._pit.sending.give(
+        await self._pit.sending.send_and_wait(
             session,
             number,
             table,
@@ -182,7 +182,7 @@ class Keypads:
             (state.boot, state.seq),
         )
         self._settle(table)
-        self._put(table, unanswered(keypad.pad, order.number))
+        self._put(table, on_timeout(keypad.pad, order.number))
 
     def _settle(self, table: str) -> None:
         """Tell the keypad what is known of the order that it waits for."""
@@ -198,12 +198,12 @@ class Keypads:
         language = keypad.session.language
         match touch.how:
             case "followed":
-                keypad.pad = answered(keypad.pad, order.number, None)
+                keypad.pad = on_reply(keypad.pad, order.number, None)
             case "refused" | "waiting":
-                keypad.pad = answered(keypad.pad, order.number, refused(touch, language) or "")
+                keypad.pad = on_reply(keypad.pad, order.number, refusal_text(touch, language) or "")
             case "unsent":
                 said = text("trouble.no_broker", language)
-                keypad.pad = answered(keypad.pad, order.number, said)
+                keypad.pad = on_reply(keypad.pad, order.number, said)
             case _:
                 return
         keypad.heard += 1
@@ -227,18 +227,18 @@ class Keypads:
         if session is None or known.state is None or self._floor.outdated[table] is not None:
             return {}
         seen = self._pit.seen(session, table)
-        takes = [each for each in known.state.takes if each not in GRAVE]
+        takes = [each for each in known.state.takes if each not in PIN_COMMANDS]
         may = [each for each in takes if role_for(seen, each) is not None]
         shows, person = str(known.state.shown.__struct_config__.tag), seen.person.name
         role = role_for(seen, "staff.on")
-        coming = comes_or_leaves(shows, person, role, known.state.staff, may)
-        return {**coming, **meanings(shows, takes, may)}
+        coming = duty_key(shows, person, role, known.state.staff, may)
+        return {**coming, **current_meanings(shows, takes, may)}
 
     def _view(self, session: Session, table: str) -> bytes:
         self._look(table)
         keypad = self._keypads[table]
         mine = keypad.session is session
-        drawn = view(
+        drawn = keypad_view(
             self._floor.known[table],
             self._floor.outdated[table],
             keypad.pad if mine else Pad(),
@@ -252,7 +252,7 @@ class Keypads:
 
     def _put(self, table: str, pad: Pad) -> None:
         keypad = self._keypads[table]
-        if pad.told != keypad.pad.told or pad.told.sound != "none":
+        if pad.feedback != keypad.pad.feedback or pad.feedback.sound != "none":
             keypad.heard += 1
         keypad.pad = pad
         self._floor.touch(table)

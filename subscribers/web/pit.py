@@ -20,14 +20,21 @@ from controller.contract.messages.messages import ENGLISH, LANGUAGES
 from controller.contract.topics import Topics
 from subscribers.console import jackpot_work, pages
 from subscribers.console.admission import Admission, Denied
-from subscribers.console.evidence import Evidence, heard
-from subscribers.console.forms import GRAVE, readable
-from subscribers.console.jackpot_work import SeenJackpot
-from subscribers.console.sending import NUMBER, Sending, Touch
+from subscribers.console.evidence import TableEvidence, add_evidence
+from subscribers.console.forms import PIN_COMMANDS, is_readable
+from subscribers.console.jackpot_work import JackpotContext
+from subscribers.console.sending import TOUCH_NUMBER, CommandSender, Touch
 from subscribers.console.sessions import Session
 from subscribers.console.settings import PitSettings
-from subscribers.console.words import said
-from subscribers.console.work import Done, Place, Seen, done, place, role_for
+from subscribers.console.words import console_text
+from subscribers.console.work import (
+    ConsoleView,
+    TableContext,
+    TouchOutcome,
+    console_view,
+    role_for,
+    touch_outcome,
+)
 from subscribers.meter import silence
 from subscribers.web.files import Files
 from subscribers.web.floor import JACKPOT, Floor, change_of
@@ -83,11 +90,11 @@ class Pit:
             web.base,
         )
         topics = {table.id: Topics(web.site, table.simulated) for table in web.tables}
-        self._evidence = dict.fromkeys(topics, Evidence())
+        self._evidence = dict.fromkeys(topics, TableEvidence())
         jackpots = {
             JACKPOT + jackpot.id: Topics(web.site, jackpot.simulated) for jackpot in web.jackpots
         }
-        self.sending = Sending(
+        self.sending = CommandSender(
             web.broker, topics | jackpots, self._changed, time.time, mute=jackpots
         )
         self.currency = settings.currency
@@ -122,7 +129,7 @@ class Pit:
         if session is None:
             return self.sign_in(request)
         left = self.door.sessions.left(session)
-        return pages.pit(
+        return pages.pit_page(
             self._site, session, self._tables(session), left, self.door.late, self.base
         )
 
@@ -131,8 +138,8 @@ class Pit:
         language, path = request.query_params.get("lang"), request.url.path
         if self.door.came_in_clear(request):
             chosen = language if language in LANGUAGES else ENGLISH
-            return PlainTextResponse(said("denied.not_over_tls", chosen), 403)
-        return pages.sign_in(self._site, language, path, self.base)
+            return PlainTextResponse(console_text("denied.not_over_tls", chosen), 403)
+        return pages.sign_in_page(self._site, language, path, self.base)
 
     async def _stream(self, request: Request) -> Response:
         session = self.door.session(request)
@@ -173,7 +180,9 @@ class Pit:
         """
         session, given = await self.door.asking(request, Giving)
         self.at(session, given.table)
-        if not NUMBER.fullmatch(given.number) or not given.number.startswith(f"{session.tag}-"):
+        if not TOUCH_NUMBER.fullmatch(given.number) or not given.number.startswith(
+            f"{session.tag}-"
+        ):
             raise HTTPException(400)
         async with self._one_of(given.number):
             known = self.sending.touches.get(given.number)
@@ -184,7 +193,7 @@ class Pit:
                 known = found
         if (known.table, known.command, known.fields) != (given.table, given.command, given.fields):
             raise HTTPException(409)
-        known = await self.sending.answer(known.number)
+        known = await self.sending.wait_for_reply(known.number)
         told = self._done(session, known)
         return Response(msgspec.json.encode(told), media_type="application/json")
 
@@ -192,14 +201,14 @@ class Pit:
         """A command that is sent now. Raises ``HTTPException``."""
         self.door.in_time(request)
         self.door.sessions.touch(session)
-        if not readable(given.command, given.fields):
+        if not is_readable(given.command, given.fields):
             raise HTTPException(400)
         reason = given.fields.get("reason")
         role = self._role(session, given.table, given.command, reason)
         if role is None:
             raise HTTPException(403)
-        if given.command in GRAVE:
-            found = await self.door.admission.again(session.person, given.pin or "")
+        if given.command in PIN_COMMANDS:
+            found = await self.door.admission.verify_pin(session.person, given.pin or "")
             if isinstance(found, Denied):
                 if found.why in ("locked", "not_enrolled"):
                     self.door.sessions.end_of(session.person.id)
@@ -223,11 +232,11 @@ class Pit:
         finally:
             self._giving.pop(number).set()
 
-    def _place(self, session: Session, name: str) -> Place:
+    def _place(self, session: Session, name: str) -> ConsoleView:
         """What this person sees of a table, or of a jackpot."""
         if name in self._floor.meters:
-            return jackpot_work.place(self.seen_jackpot(session, name))
-        return place(self.seen(session, name))
+            return jackpot_work.jackpot_view(self.seen_jackpot(session, name))
+        return console_view(self.seen(session, name))
 
     def _role(self, session: Session, name: str, command: str, reason: object) -> str | None:
         """The role in which this person gives a command there, or None."""
@@ -235,10 +244,10 @@ class Pit:
             return jackpot_work.role_for(session.person, command)
         return role_for(self.seen(session, name), command, reason)
 
-    def _done(self, session: Session, touch: Touch) -> Done:
+    def _done(self, session: Session, touch: Touch) -> TouchOutcome:
         if touch.table in self._floor.meters:
-            return jackpot_work.done(self.seen_jackpot(session, touch.table), touch)
-        return done(self.seen(session, touch.table), touch)
+            return jackpot_work.jackpot_outcome(self.seen_jackpot(session, touch.table), touch)
+        return touch_outcome(self.seen(session, touch.table), touch)
 
     def _known_to(self, name: str) -> tuple[str, int]:
         """Boot and number of the last event that is known; a jackpot has none to ask for."""
@@ -250,7 +259,7 @@ class Pit:
     async def _truth(self, request: Request) -> Response:
         session, asked = await self.door.asking(request, Asking)
         self.at(session, asked.table)
-        found = await self.sending.truth(session, asked.table, asked.boot, asked.seq)
+        found = await self.sending.signed_events(session, asked.table, asked.boot, asked.seq)
         return JSONResponse({"events": found})
 
     async def _language(self, request: Request) -> Response:
@@ -271,7 +280,7 @@ class Pit:
         """
         if not self.door.goes_on(session):
             return False
-        self.sending.find_out([session])
+        self.sending.query_outcomes([session])
         return True
 
     def _tables(self, session: Session) -> tuple[str, ...]:
@@ -298,25 +307,25 @@ class Pit:
         if table not in self._tables(session):
             raise HTTPException(404)
 
-    def seen(self, session: Session, table: str) -> Seen:
+    def seen(self, session: Session, table: str) -> TableContext:
         """What this person sees of a table."""
-        return Seen(
+        return TableContext(
             known=self._floor.known[table],
             outdated=self._floor.outdated[table],
             evidence=self._evidence[table],
             person=session.person,
             language=session.language,
-            touches=self.sending.of(session, table),
-            waits=self.sending.waiting(table),
+            touches=self.sending.touches_of(session, table),
+            waits=self.sending.waiting_at(table),
             laws=self.laws,
             currency=self.currency,
         )
 
-    def seen_jackpot(self, session: Session, name: str) -> SeenJackpot:
+    def seen_jackpot(self, session: Session, name: str) -> JackpotContext:
         """What this person sees of a jackpot."""
         floor, meter = self._floor, self._floor.meters[name]
         same = (each.jackpot for each in floor.meters.values() if each.simulated == meter.simulated)
-        return SeenJackpot(
+        return JackpotContext(
             name=name,
             meter=meter,
             silent=silence(meter, floor.no_broker(meter.simulated), floor.now()),
@@ -324,12 +333,12 @@ class Pit:
             others=tuple(each for each in same if each != meter.jackpot),
             person=session.person,
             language=session.language,
-            touches=self.sending.of(session, name),
-            waits=self.sending.waiting(name),
+            touches=self.sending.touches_of(session, name),
+            waits=self.sending.waiting_at(name),
         )
 
     def _changed(self, table: str) -> None:
         self._floor.touch(table)
 
     def _hear(self, table: str, leaf: str, body: bytes) -> None:
-        self._evidence[table] = heard(self._evidence[table], leaf, body)
+        self._evidence[table] = add_evidence(self._evidence[table], leaf, body)

@@ -24,9 +24,9 @@ from controller.contract.messages.messages import ENGLISH, LANGUAGES
 from devices.log import structlog
 from subscribers.console.admission import Admission, Caller, Denied
 from subscribers.console.browsers import COOKIE_SECONDS
-from subscribers.console.sessions import Limits, Session, Sessions, same
+from subscribers.console.sessions import Session, SessionLimits, Sessions, same_secret
 from subscribers.console.settings import PitSettings
-from subscribers.console.words import said
+from subscribers.console.words import console_text
 from subscribers.web.beat import HEADER, age
 from subscribers.web.connections import network
 from subscribers.web.proxy import HOST_ADVICE, SCHEME_ADVICE, quoted
@@ -57,7 +57,7 @@ class SignIn:
     def __init__(self, admission: Admission, settings: PitSettings, tls: bool, base: str) -> None:
         self.admission = admission
         self._occupied = None if settings.occupied is None else Path(settings.occupied)
-        limits = Limits(settings.idle, settings.longest)
+        limits = SessionLimits(settings.idle, settings.longest)
         self.sessions = Sessions(limits, time.monotonic, self._counted)
         self._tls = tls
         self.late = settings.late
@@ -115,7 +115,11 @@ class SignIn:
         host, origin = request.headers.get("host"), request.headers.get("origin")
         ours = [f"{scheme}://{host}" for scheme in (("https",) if self._tls else ("http", "https"))]
         site = request.headers.get("sec-fetch-site", "same-origin")
-        if origin in ours and site == "same-origin" and same(request.headers.get(TOKEN), token):
+        if (
+            origin in ours
+            and site == "same-origin"
+            and same_secret(request.headers.get(TOKEN), token)
+        ):
             return
         advice = None
         if origin == f"http://{host}" and self._tls:
@@ -165,7 +169,7 @@ class SignIn:
         )
         answer.set_cookie(
             self.remembers,
-            self.admission.remembered(person, caller),
+            self.admission.browser_cookie(person, caller),
             max_age=COOKIE_SECONDS,
             path=self._path,
             httponly=True,
@@ -192,7 +196,7 @@ class SignIn:
 def denied(why: Denied, language: str) -> Response:
     """The answer to a PIN that does not open. The status says nothing: the page has asked well."""
     minutes = -(-why.seconds // 60)
-    text = said(f"denied.{why.why}", language, minutes=minutes)
+    text = console_text(f"denied.{why.why}", language, minutes=minutes)
     return JSONResponse({"ok": False, "denied": why.why, "text": text})
 
 

@@ -42,7 +42,7 @@ from subscribers.surveillance.sealed import (
 )
 from subscribers.surveillance.search_request import SearchRequest, SearchRequestError
 from subscribers.surveillance.timeline import TIMELINE_TYPES, timeline
-from subscribers.surveillance.words import own
+from subscribers.surveillance.words import room_text
 from subscribers.video.errors import ClipError
 from subscribers.web.beat import beat
 from subscribers.web.files import Files
@@ -204,7 +204,7 @@ class Surveillance:
                 "items": shown,
                 "laws": self._printed(shown),
                 "missing": [
-                    own("page.missing", session.language, first=gap.first, last=gap.last)
+                    room_text("page.missing", session.language, first=gap.first, last=gap.last)
                     for gap in gaps
                 ],
             }
@@ -309,13 +309,13 @@ class Surveillance:
             )
         except (NoCardsError, ArchiveError, KeyFileError) as error:
             self._log.error("no cards are shown", reason=str(error), person=person.id)
-            text = own("page.cards_unrecorded", session.language, why=error)
+            text = room_text("page.cards_unrecorded", session.language, why=error)
             return JSONResponse({"ok": False, "text": text}, headers=FRESH)
         cards = [
             {
                 **msgspec.to_builtins(card),
                 "place": None if card.to is None else who(card.to, session.language),
-                "by": own(f"signed.{card.signed}", session.language),
+                "by": room_text(f"signed.{card.signed}", session.language),
             }
             for card in shown.cards
         ]
@@ -395,7 +395,7 @@ class Surveillance:
                 raise HTTPException(400) from None
             except ArchiveError as error:
                 self._log.error("the archive cannot be read", reason=str(error))
-                said = own("page.trouble", session.language, why=error)
+                said = room_text("page.trouble", session.language, why=error)
                 raise HTTPException(503, said) from None
 
     def _asking(self, ask: Callable[[RecordArchive], T]) -> T:

@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page
 from playwright.sync_api import TimeoutError as NotThereError
 
-from subscribers.console.work import who_text
+from subscribers.console.work import hand_text
 from tests.support.brokers.mosquitto import until
 from tests.support.web.pit import confirm
 
@@ -43,7 +43,7 @@ def give(page: Page, who: str, table: str, command: str, fields: dict[str, Any])
 def take_back(page: Page, table: str, who: str) -> str | None:
     """Touch *Take back* beside the latest thing that was done with a hand, and *Confirm*."""
     choose(page, table)
-    done = page.locator(".panel .done li").filter(has_text=who_text(who, "en"))
+    done = page.locator(".panel .done li").filter(has_text=hand_text(who, "en"))
     done.locator("button").first.click()
     confirm(page)
     return answer(page)
@@ -90,7 +90,7 @@ def fill(field: Locator, value: Any) -> None:
         field.locator("summary").first.click(timeout=SOON)
     if isinstance(value, dict):
         for who, each in value.items():
-            name = field.page.get_by_text(who_text(who, "en"), exact=True)
+            name = field.page.get_by_text(hand_text(who, "en"), exact=True)
             row = field.locator(".by-hand > details").filter(has=name)
             row.locator("summary").click(timeout=SOON)
             fill(row, each)

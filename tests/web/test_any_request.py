@@ -201,8 +201,8 @@ def server(
 
 @pytest.fixture
 def routes(server: InProcess, monkeypatch: pytest.MonkeyPatch) -> list[Route]:
-    monkeypatch.setattr(attempts, "DELAY", 0.0)
-    monkeypatch.setattr(attempts, "MOST", 1 << 30)
+    monkeypatch.setattr(attempts, "FIRST_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(attempts, "MAX_WRONG_PINS", 1 << 30)
     looks = server.looks()
     return [Route(server, looks, each) for each in server.routes]
 

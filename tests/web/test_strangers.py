@@ -8,7 +8,7 @@ import socket
 from contextlib import closing, suppress
 from pathlib import Path
 
-from subscribers.console.attempts import MOST
+from subscribers.console.attempts import MAX_WRONG_PINS
 from subscribers.web.connections import HANDSHAKE_TIMEOUT_SECONDS
 from tests.support.daemon.certificates import Authority
 from tests.support.web.pit import BADGES, PINS, Client, console
@@ -24,7 +24,7 @@ def test_strangers_lock_no_one_out(tmp_path: Path, serve: Serve) -> None:
     at_the_pit = Client(server.address)
     assert at_the_pit.sign_in("m-lasa", PIN)[1] == {"ok": True}
     stranger = Client(server.address, source=STRANGER)
-    for number in range(MOST):
+    for number in range(MAX_WRONG_PINS):
         typed = ("m-lasa", BADGES["m-lasa"], "M. Lasa")[number % 3]
         assert stranger.sign_in(typed, "000000")[1]["denied"] == "wrong"
     assert stranger.sign_in("m-lasa", PIN)[1]["denied"] == "wrong"
@@ -50,7 +50,7 @@ def test_behind_a_proxy_the_address_is_that_of_the_browser(tmp_path: Path, serve
         return bool(client.ask("POST", "/sign-in", body, given)[1]["ok"])
 
     proxy, stranger = Client(server.address), Client(server.address, source=STRANGER)
-    for number in range(MOST):
+    for number in range(MAX_WRONG_PINS):
         assert not answer(proxy, "000000", f"198.51.100.{number}, 203.0.113.9")
         assert not answer(stranger, "000000", f"198.51.100.{number}")
     assert not answer(proxy, PIN, "203.0.113.9")

@@ -21,7 +21,7 @@ from controller.people.register import (
     write_people,
 )
 from subscribers.carrousel.orders import PeopleInForce
-from subscribers.console.admission import REMEMBERED, Admission, NobodyError
+from subscribers.console.admission import PEOPLE_CACHE_FILE, Admission, SignInUnavailableError
 from subscribers.console.settings import PitSettings
 from tests.support.people.staff import HEAD, LASA, PERSONS, SIGNER, SITE, SITE_KEY, VIDAL
 from tests.support.web.pit import console
@@ -98,14 +98,14 @@ class AsWeb:
     def start(self) -> None:
         try:
             self._door = Admission(self._settings, SITE, self._state, lambda: 1.0)
-        except NobodyError as error:
+        except SignInUnavailableError as error:
             raise PeopleError(str(error)) from None
 
     def people(self) -> People:
         return self._door._people()
 
     def trouble(self) -> str | None:
-        return self._door._trouble
+        return self._door._logged_trouble
 
 
 @pytest.fixture(params=[AsDaemon, AsCarrousel, AsWeb])
@@ -190,7 +190,7 @@ def test_nobody_acts_where_there_was_never_a_file(service: Make, tmp_path: Path)
 
 def test_two_processes_remember_one_file(tmp_path: Path) -> None:
     """The web server, and a command that asks for a PIN."""
-    path, memory = tmp_path / "people.jsonl", tmp_path / "state" / REMEMBERED
+    path, memory = tmp_path / "people.jsonl", tmp_path / "state" / PEOPLE_CACHE_FILE
     path.write_bytes(file(7))
     first, second = (RememberedPeopleFile(str(path), KEY, SITE, memory) for _ in range(2))
     put(path, file(8, revoked=REVOKED))

@@ -12,10 +12,10 @@ from controller.contract.jackpot_authority import ORDERS
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.retained import Alert
 from controller.people.register import Person
-from subscribers.console.forms import GRAVE, STOPS, readable
-from subscribers.console.jackpot_work import SeenJackpot, done, place, role_for
-from subscribers.console.sending import Touch, Waits
-from subscribers.console.work import Item, Place
+from subscribers.console.forms import PIN_COMMANDS, STOPPING_ORDERS, is_readable
+from subscribers.console.jackpot_work import JackpotContext, jackpot_outcome, jackpot_view, role_for
+from subscribers.console.sending import SecondPersonWait, Touch
+from subscribers.console.work import ConsoleView, WorkItem
 from subscribers.meter import Meter, MeterSilence
 from tests.support.jackpot import award, statement, table
 from tests.support.people.staff import LASA, RIERA, VIDAL
@@ -24,22 +24,22 @@ BOTH = LASA  # table head and inspector
 """m-lasa, who has two roles."""
 
 
-def at(person: Person = VIDAL, language: str = "en", **told: Any) -> Place:
+def at(person: Person = VIDAL, language: str = "en", **told: Any) -> ConsoleView:
     """What a person sees of a jackpot that tells this."""
-    return place(seen(person, language, **told))
+    return jackpot_view(seen(person, language, **told))
 
 
 def seen(
     person: Person = VIDAL,
     language: str = "en",
     touches: tuple[Touch, ...] = (),
-    waits: tuple[Waits, ...] = (),
+    waits: tuple[SecondPersonWait, ...] = (),
     silent: MeterSilence | None = None,
     here: bool = True,
     alerts: dict[str, Alert] | None = None,
     **told: Any,
-) -> SeenJackpot:
-    return SeenJackpot(
+) -> JackpotContext:
+    return JackpotContext(
         name="jackpot/gran",
         meter=Meter(jackpot="gran", state=statement(**told), alerts=alerts or {}),
         silent=silent,
@@ -52,7 +52,7 @@ def seen(
     )
 
 
-def said(item: Item) -> list[tuple[str, dict[str, Any], bool]]:
+def said(item: WorkItem) -> list[tuple[str, dict[str, Any], bool]]:
     """The buttons of an item: command, what it says already, whether more is filled in."""
     return [(each.command, each.fields, each.open) for each in item.answers]
 
@@ -88,7 +88,7 @@ def test_an_award_is_paid_whole_or_in_part_and_says_what_was_paid_before() -> No
     ]
     assert [each.two for each in item.answers] == [True, True, False]
     assert [each.grave for each in item.answers] == [True, True, False]
-    assert all(readable(command, fields) for command, fields, open_ in said(item) if not open_)
+    assert all(is_readable(command, fields) for command, fields, open_ in said(item) if not open_)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_table_whose_events_are_missing_is_settled_by_name() -> None:
 
 def test_the_second_person_is_one_whose_role_the_first_one_lacks() -> None:
     roles = ("table_head", "inspector", "director")
-    first = Waits(touch=touch(role="table_head"), roles=roles, until=2e9)
+    first = SecondPersonWait(touch=touch(role="table_head"), roles=roles, until=2e9)
     second = next(item for item in at(waits=(first,)).items if item.what == "second")
     assert not second.answers  # the same person
     head = Person(id="x", name="X. Head", roles=("table_head",), tables=("*",), keys=())
@@ -152,7 +152,7 @@ def test_the_second_person_is_one_whose_role_the_first_one_lacks() -> None:
     (answer,) = second.answers
     assert answer.fields == first.touch.fields
     assert answer.about == "pay an award · number of the award: 1 · amount: €12,500.00"
-    weighty = Waits(touch=touch(role="inspector"), roles=roles, until=2e9)
+    weighty = SecondPersonWait(touch=touch(role="inspector"), roles=roles, until=2e9)
     second = next(item for item in at(head, waits=(weighty,)).items if item.what == "second")
     assert second.answers
 
@@ -193,18 +193,18 @@ def test_what_is_offered_is_what_can_be_now() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_payment_tells_its_receipt_and_one_without_an_answer_where_to_look(language: str) -> None:
-    paid = done(seen(language=language), touch(how="followed", receipt=7))
+    paid = jackpot_outcome(seen(language=language), touch(how="followed", receipt=7))
     assert paid.receipt is not None
     assert "--jackpot gran --number 7 --output gran-7.pdf" in paid.receipt
-    lost = done(seen(language=language), touch(how="unknown"))
+    lost = jackpot_outcome(seen(language=language), touch(how="unknown"))
     assert lost.found
     assert lost.receipt is None
 
 
 def test_every_order_has_its_roles_and_is_grave_unless_it_stops() -> None:
     assert set(ORDERS) == set(JACKPOT_ORDERS)
-    for name in STOPS:
-        assert name not in GRAVE
+    for name in STOPPING_ORDERS:
+        assert name not in PIN_COMMANDS
     for may in ORDERS.values():
         assert set(may.among) <= set(may.roles)
 

@@ -14,8 +14,8 @@ from controller.contract.commands import COMMANDS, Command, tag_of
 from controller.contract.refusals import RejectedError
 from controller.people.authority import allowed, rights
 from controller.people.two_persons import MARKED, takes_two
-from subscribers.console.evidence import Evidence, heard
-from subscribers.console.work import Answer, Seen, place
+from subscribers.console.evidence import TableEvidence, add_evidence
+from subscribers.console.work import AnswerButton, TableContext, console_view
 from tests.conftest import cases
 from tests.support.games.scripts import read, scripts
 from tests.support.people.staff import LASA
@@ -25,19 +25,19 @@ KINDS = {tag_of(kind): kind for kind in COMMANDS}
 WHO: dict[str, Any] = {"by": "M. Lasa", "role": "table_head"}
 
 
-def given(answer: Answer, at: float) -> Command:
+def given(answer: AnswerButton, at: float) -> Command:
     """The command that a button sends."""
     fields = {**answer.fields, **WHO, "at": at}
     return msgspec.convert(fields, KINDS[answer.command], strict=False)
 
 
-def seen(table: RealTable, evidence: Evidence, script: Any) -> Seen:
+def seen(table: RealTable, evidence: TableEvidence, script: Any) -> TableContext:
     """What the head of this table sees, whose site has marked all that it can."""
     assert table.known.info is not None
     of = rights(script.game, script.decree)
     commands = allowed(script.game, script.decree, script.settings, of, MARKED)
     about = replace(table.known.info.about, commands=commands)
-    return Seen(
+    return TableContext(
         known=replace(table.known, info=replace(table.known.info, about=about)),
         outdated=None,
         evidence=evidence,
@@ -49,7 +49,7 @@ def seen(table: RealTable, evidence: Evidence, script: Any) -> Seen:
     )
 
 
-def judged(table: RealTable, answer: Answer, at: float) -> bool | None:
+def judged(table: RealTable, answer: AnswerButton, at: float) -> bool | None:
     """Whether the table takes a second person for it; None: it refuses it."""
     command: Any = given(answer, at)
     try:
@@ -65,14 +65,14 @@ SCRIPTS = [name for index, name in enumerate(sorted(scripts())) if index % cases
 def test_a_button_says_must_where_the_table_takes_two_and_nothing_where_it_does_not(
     name: str,
 ) -> None:
-    script, evidence = read(name), Evidence()
+    script, evidence = read(name), TableEvidence()
     table = RealTable(script.game, script.decree, script.settings)
     for each in script.inputs:
         for leaf, body in table.hear(each):
-            evidence = heard(evidence, leaf, body or b"")
+            evidence = add_evidence(evidence, leaf, body or b"")
         if table.known.state is None:
             continue
-        there = place(seen(table, evidence, script))
+        there = console_view(seen(table, evidence, script))
         assert {offer.command for offer in there.offers if offer.two} <= {"result.correct"}
         for item in there.items:
             denied = any(why.why == "witnesses_disagree" for why in evidence.unresolved)

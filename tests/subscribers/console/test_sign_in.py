@@ -25,9 +25,9 @@ from controller.people.pin_key import (
     unseal,
     write_pin_key,
 )
-from subscribers.console.admission import Admission, Denied, NobodyError
-from subscribers.console.attempts import LOCKED, MOST, Attempts
-from subscribers.console.sessions import Limits, Sessions, same
+from subscribers.console.admission import Admission, Denied, SignInUnavailableError
+from subscribers.console.attempts import LOCK_SECONDS, MAX_WRONG_PINS, Attempts
+from subscribers.console.sessions import SessionLimits, Sessions, same_secret
 from subscribers.console.settings import PitSettings
 from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, SITE, secret
@@ -123,15 +123,15 @@ async def test_who_was_revoked_is_not_let_in(tmp_path: Path) -> None:
 async def test_a_wrong_pin_and_an_unknown_name_have_the_same_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
     door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
     answers = [
-        [await door.admit(typed, "000000") for _ in range(MOST + 1)]
+        [await door.admit(typed, "000000") for _ in range(MAX_WRONG_PINS + 1)]
         for typed in ("m-lasa", "x-nobody")
     ]
     assert answers[0] == answers[1]
     assert [each.why for each in answers[0] if isinstance(each, Denied)] == [
-        *["wrong"] * (MOST - 1),
+        *["wrong"] * (MAX_WRONG_PINS - 1),
         "locked",
         "locked",
     ]
@@ -140,28 +140,28 @@ async def test_a_wrong_pin_and_an_unknown_name_have_the_same_answers(
 async def test_a_lock_holds_against_the_right_pin_and_a_restart_and_then_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
     given, clock = settings(tmp_path), Clock()
     door = Admission(given, SITE, tmp_path, clock)
-    for _ in range(MOST):
+    for _ in range(MAX_WRONG_PINS):
         await door.admit("4711", "000000")
     again = Admission(given, SITE, tmp_path, clock)
     locked = await again.admit("4711", PINS["m-lasa"])
     assert isinstance(locked, Denied)
-    assert (locked.why, locked.seconds) == ("locked", int(LOCKED) + 1)
+    assert (locked.why, locked.seconds) == ("locked", int(LOCK_SECONDS) + 1)
     assert not isinstance(await again.admit("a-riera", PINS["a-riera"]), Denied)
-    clock.now += LOCKED
+    clock.now += LOCK_SECONDS
     assert not isinstance(await again.admit("m-lasa", PINS["m-lasa"]), Denied)
 
 
 def test_each_wrong_pin_doubles_the_wait_and_a_right_one_ends_it(tmp_path: Path) -> None:
     attempts = Attempts(tmp_path / "wrong", b"salt")
     delays = []
-    for _ in range(MOST - 1):
+    for _ in range(MAX_WRONG_PINS - 1):
         delays.append(attempts.delay("m-lasa"))
-        attempts.wrong("m-lasa", 0.0)
+        attempts.count_wrong("m-lasa", 0.0)
     assert delays == [0.0, 0.5, 1.0, 2.0]
-    attempts.right("m-lasa")
+    attempts.reset("m-lasa")
     assert attempts.delay("m-lasa") == 0.0
 
 
@@ -170,33 +170,33 @@ def test_names_are_counted_in_a_bounded_number_of_counts(
 ) -> None:
     monkeypatch.setattr("subscribers.console.attempts.MAX_COUNTS", 100)
     attempts = Attempts(tmp_path / "wrong", b"salt")
-    counts = [attempts.count_of(f"name {number}") for number in range(150)]
+    counts = [attempts.counter_name(f"name {number}") for number in range(150)]
     for count in counts:
-        attempts.wrong(count, 0.0)
+        attempts.count_wrong(count, 0.0)
     assert len(msgspec.json.decode((tmp_path / "wrong").read_bytes())) == 100
     assert [attempts.delay(count) > 0 for count in counts] == [False] * 50 + [True] * 100
-    assert counts[1] != Attempts(tmp_path / "other", b"other").count_of("name 1")
-    assert attempts.count_of("Name 1") == attempts.count_of("name 1")
+    assert counts[1] != Attempts(tmp_path / "other", b"other").counter_name("name 1")
+    assert attempts.counter_name("Name 1") == attempts.counter_name("name 1")
 
 
 async def test_guesses_of_strangers_do_not_judge_who_has_a_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
     door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
     found = await door.admit("m-lasa", PINS["m-lasa"])
     assert not isinstance(found, Denied)
-    for _ in range(MOST):
+    for _ in range(MAX_WRONG_PINS):
         await door.admit("m-lasa", "000000")
     assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), Denied)
     guesses = [asyncio.create_task(door.admit(f"x-{each}", "000000")) for each in range(99)]
     await asyncio.sleep(0)
-    assert await door.again(found[0], PINS["m-lasa"]) is None
+    assert await door.verify_pin(found[0], PINS["m-lasa"]) is None
     assert "busy" in {
         each.why for each in await asyncio.gather(*guesses) if isinstance(each, Denied)
     }
-    for _ in range(MOST):
-        denied = await door.again(found[0], "000000")
+    for _ in range(MAX_WRONG_PINS):
+        denied = await door.verify_pin(found[0], "000000")
     assert denied is not None
     assert denied.why == "locked"
 
@@ -205,20 +205,20 @@ async def test_no_name_is_locked_by_guesses_at_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who sees that would know that both are one person."""
-    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
     door = Admission(settings(tmp_path), SITE, tmp_path, Clock())
     for typed in ("m-lasa", "x-nobody"):
-        for _ in range(MOST):
+        for _ in range(MAX_WRONG_PINS):
             await door.admit(typed, "000000")
     for typed in ("M. Lasa", "4711", "X. Nobody"):
         assert await door.admit(typed, "000000") == Denied("wrong")
 
 
 async def test_a_new_pin_unlocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
     pit = settings(tmp_path)
     door = Admission(pit, SITE, tmp_path, Clock())
-    for _ in range(MOST):
+    for _ in range(MAX_WRONG_PINS):
         await door.admit("m-lasa", "000000")
     assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), Denied)
     pepper = read_pepper(Path(pit.pepper))
@@ -232,30 +232,30 @@ async def test_a_new_pin_unlocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 async def test_a_clock_that_is_set_neither_opens_nor_keeps_a_lock(
     off: float, restarted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+    monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
     given, wall, elapsed = settings(tmp_path), Clock(), Clock()
     door = Admission(given, SITE, tmp_path, wall, elapsed)
-    for _ in range(MOST):
+    for _ in range(MAX_WRONG_PINS):
         await door.admit("m-lasa", "000000")
     wall.now += off
     if restarted:
         door = Admission(given, SITE, tmp_path, wall, elapsed)
     opened = restarted and off > 0  # a machine that was off for a year
     assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), Denied) is not opened
-    elapsed.now += LOCKED + 1
+    elapsed.now += LOCK_SECONDS + 1
     wall.now = Clock().now
     assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), tuple)
 
 
 def test_counts_that_cannot_be_read_let_nobody_in(tmp_path: Path) -> None:
     (tmp_path / "wrong-pins.json").write_text("{cut off")
-    with pytest.raises(NobodyError):
+    with pytest.raises(SignInUnavailableError):
         Admission(settings(tmp_path / "pit"), SITE, tmp_path, time.time)
 
 
 def test_a_session_ends_untouched_or_at_last_and_its_key_with_it() -> None:
     clock = Clock()
-    sessions = Sessions(Limits(idle=300, longest=1800), clock)
+    sessions = Sessions(SessionLimits(idle=300, longest=1800), clock)
     cookie, session = sessions.begin(LASA, b"k" * 32, "es")
     other, _ = sessions.begin(RIERA, b"r" * 32, "es")
     assert len(cookie) >= 43  # 256 bits
@@ -271,12 +271,12 @@ def test_a_session_ends_untouched_or_at_last_and_its_key_with_it() -> None:
 
 
 def test_signing_out_forgets_the_key_and_another_cookie_is_nobody() -> None:
-    sessions = Sessions(Limits(), Clock())
+    sessions = Sessions(SessionLimits(), Clock())
     cookie, session = sessions.begin(LASA, b"k" * 32, "es")
     assert sessions.find(cookie[:-1]) is sessions.find(None) is None
     sessions.end(cookie)
     assert sessions.find(cookie) is None
     assert (session.alive, session.key) == (False, b"")
-    assert same("a", "a")
-    assert not same("a", "b")
-    assert not same(None, "b")
+    assert same_secret("a", "a")
+    assert not same_secret("a", "b")
+    assert not same_secret(None, "b")

@@ -14,12 +14,12 @@ from nacl.signing import SigningKey
 
 from controller.people.pin_key import PinKey, read_pepper, seal, unseal, write_pin_key
 from subscribers.console.admission import (
-    MOST_AT_ALL_ADDRESSES,
+    MAX_WRONG_PINS_ALL_ADDRESSES,
     Admission,
     Caller,
     Denied,
 )
-from subscribers.console.attempts import LOCKED, MOST, Attempts
+from subscribers.console.attempts import LOCK_SECONDS, MAX_WRONG_PINS, Attempts
 from subscribers.console.browsers import MAX_PERSONS, Browsers
 from tests.subscribers.console.test_sign_in import Clock, settings
 from tests.support.for_each import for_each
@@ -36,7 +36,7 @@ class Door:
     """A door that remembers whose keys were tried, in order."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("subscribers.console.attempts.DELAY", 0.0)
+        monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
         monkeypatch.setattr("subscribers.console.admission.unseal", self._unseal)
         self.tried: list[str] = []
         self.open = threading.Event()
@@ -57,7 +57,7 @@ class Door:
     async def remembers(self, caller: Caller = HERE) -> str:
         """The cookie of a browser with which M. Lasa has signed in."""
         assert await self.opens(caller)
-        return self.admission.remembered(LASA, caller)
+        return self.admission.browser_cookie(LASA, caller)
 
     async def opens(self, caller: Caller, typed: str = "m-lasa", pin: str = PIN) -> bool:
         return not isinstance(await self.admission.admit(typed, pin, caller), Denied)
@@ -71,11 +71,11 @@ def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Door:
 async def test_a_name_that_strangers_locked_opens_where_they_did_not_guess(door: Door) -> None:
     """At an address from which nobody guessed, and in a browser that is known, also at theirs."""
     known = Caller(STRANGER.address, await door.remembers())
-    await door.guess(MOST)
+    await door.guess(MAX_WRONG_PINS)
     assert not await door.opens(STRANGER)
     assert await door.opens(HERE)
     assert await door.opens(known)
-    await door.guess(MOST, known)
+    await door.guess(MAX_WRONG_PINS, known)
     assert not await door.opens(known)
     assert await door.opens(HERE)
 
@@ -91,19 +91,19 @@ def test_a_stranger_has_five_guesses_at_a_person_by_whatever_names(
 async def _five_guesses(door: Door, first: int, second: int) -> None:
     at = Caller(f"10.1.{first}.{second}")
     door.tried.clear()
-    for typed, times in zip(NAMES, (first, second, 3 * MOST), strict=True):
+    for typed, times in zip(NAMES, (first, second, 3 * MAX_WRONG_PINS), strict=True):
         await door.guess(times, at, typed)
-    assert door.tried.count("m-lasa") == MOST
+    assert door.tried.count("m-lasa") == MAX_WRONG_PINS
     for typed in NAMES:
         assert not await door.opens(at, typed)
-    door.clock.now += LOCKED + 1
+    door.clock.now += LOCK_SECONDS + 1
     assert await door.opens(at)
 
 
 async def test_no_answer_tells_which_names_exist(door: Door) -> None:
     """Of somebody's three names and of three that nobody has, the answers are the same."""
     nobody = ("x-nobody", "X. Nobody", "9999")
-    order = [*[0] * (MOST + 1), 1, 2, 1, 1, 0, 1, 1, 2, 2]
+    order = [*[0] * (MAX_WRONG_PINS + 1), 1, 2, 1, 1, 0, 1, 1, 2, 2]
     answers, judged = [], []
     for names in (NAMES, nobody):
         door.tried.clear()
@@ -119,20 +119,20 @@ async def test_many_addresses_together_have_a_bound_and_a_known_browser_has_its_
     door: Door,
 ) -> None:
     known = Caller("", await door.remembers())
-    for number in range(MOST_AT_ALL_ADDRESSES // MOST):
-        await door.guess(MOST, Caller(f"10.2.0.{number}"))
+    for number in range(MAX_WRONG_PINS_ALL_ADDRESSES // MAX_WRONG_PINS):
+        await door.guess(MAX_WRONG_PINS, Caller(f"10.2.0.{number}"))
     door.tried.clear()
-    await door.guess(MOST, Caller("10.3.0.1"))
+    await door.guess(MAX_WRONG_PINS, Caller("10.3.0.1"))
     assert not await door.opens(HERE)
     assert "m-lasa" not in door.tried
     assert await door.opens(known)
     assert await door.opens(HERE, "a-riera", PINS["a-riera"])
-    door.clock.now += LOCKED + 1
+    door.clock.now += LOCK_SECONDS + 1
     assert await door.opens(HERE)
 
 
 async def test_right_pins_are_no_guesses(door: Door) -> None:
-    for number in range(MOST_AT_ALL_ADDRESSES + 1):
+    for number in range(MAX_WRONG_PINS_ALL_ADDRESSES + 1):
         assert await door.opens(Caller(f"10.4.0.{number}"))
 
 
@@ -185,7 +185,7 @@ async def test_a_new_pin_forgets_the_browsers(door: Door) -> None:
     pepper = read_pepper(Path(door.settings.pepper))
     sealed = seal(SigningKey(secret("lasa")), "m-lasa", "4711", "314159", pepper, memory=64)
     write_pin_key(Path(door.settings.keys), sealed)
-    await door.guess(MOST)
+    await door.guess(MAX_WRONG_PINS)
     assert not await door.opens(known, pin="314159")
     assert await door.opens(HERE, pin="314159")
 
@@ -194,21 +194,24 @@ def test_a_browser_is_known_for_the_persons_who_signed_in_there() -> None:
     browsers = Browsers(b"secret")
     cookie: str | None = None
     for number in range(MAX_PERSONS + 1):
-        cookie = browsers.signed_in(cookie, f"p-{number}", "salt")
+        cookie = browsers.cookie_after_sign_in(cookie, f"p-{number}", "salt")
     assert cookie is not None
-    known = browsers.known(cookie, f"p-{MAX_PERSONS}", "salt")
+    known = browsers.browser_of(cookie, f"p-{MAX_PERSONS}", "salt")
     assert known is not None
-    assert [browsers.known(cookie, f"p-{each}", "salt") for each in (0, 1, 2)] == [
+    assert [browsers.browser_of(cookie, f"p-{each}", "salt") for each in (0, 1, 2)] == [
         None,
         known,
         known,
     ]
-    assert browsers.known(cookie, "p-1", "other") is None
-    assert Browsers(b"other").known(cookie, "p-1", "salt") is None
-    assert browsers.signed_in(cookie, "p-5", "salt").startswith(f"{known}.")
-    assert browsers.known(browsers.signed_in(None, "p-1", "salt"), "p-1", "salt") != known
+    assert browsers.browser_of(cookie, "p-1", "other") is None
+    assert Browsers(b"other").browser_of(cookie, "p-1", "salt") is None
+    assert browsers.cookie_after_sign_in(cookie, "p-5", "salt").startswith(f"{known}.")
+    assert (
+        browsers.browser_of(browsers.cookie_after_sign_in(None, "p-1", "salt"), "p-1", "salt")
+        != known
+    )
     # a tag is worth nothing beside another number
-    assert browsers.known(f"{'0' * 32}{cookie[32:]}", "p-1", "salt") is None
+    assert browsers.browser_of(f"{'0' * 32}{cookie[32:]}", "p-1", "salt") is None
 
 
 @for_each(
@@ -216,8 +219,11 @@ def test_a_browser_is_known_for_the_persons_who_signed_in_there() -> None:
 )
 def test_a_cookie_of_anybody_is_no_trouble(cookie: Any) -> None:
     browsers = Browsers(b"secret")
-    assert browsers.known(cookie, "p-1", "salt") is None
-    assert browsers.known(browsers.signed_in(cookie, "p-1", "salt"), "p-1", "salt") is not None
+    assert browsers.browser_of(cookie, "p-1", "salt") is None
+    assert (
+        browsers.browser_of(browsers.cookie_after_sign_in(cookie, "p-1", "salt"), "p-1", "salt")
+        is not None
+    )
 
 
 def test_a_lock_is_not_pushed_out_of_the_counts(
@@ -225,8 +231,8 @@ def test_a_lock_is_not_pushed_out_of_the_counts(
 ) -> None:
     monkeypatch.setattr("subscribers.console.attempts.MAX_COUNTS", 100)
     attempts = Attempts(tmp_path / "wrong", b"salt")
-    for _ in range(MOST):
-        attempts.wrong("locked", 0.0)
+    for _ in range(MAX_WRONG_PINS):
+        attempts.count_wrong("locked", 0.0)
     for number in range(200):
-        attempts.wrong(f"name {number}", 1.0)
-    assert attempts.locked("locked", 1.0) > 0
+        attempts.count_wrong(f"name {number}", 1.0)
+    assert attempts.seconds_locked("locked", 1.0) > 0

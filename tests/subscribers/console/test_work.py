@@ -11,11 +11,26 @@ from controller.contract.commands import COMMANDS, tag_of
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.refusals import Refusal
 from controller.people.register import Person
-from subscribers.console.evidence import KEPT, Evidence, heard
-from subscribers.console.forms import GRAVE, GROUPS, ORDERS, OTHER, forms, readable
-from subscribers.console.sending import Touch, Waits
+from subscribers.console.evidence import MAX_EVIDENCE, TableEvidence, add_evidence
+from subscribers.console.forms import (
+    COMMAND_GROUPS,
+    JACKPOT_ORDER_TYPES,
+    OTHER_GROUP,
+    PIN_COMMANDS,
+    forms,
+    is_readable,
+)
+from subscribers.console.sending import SecondPersonWait, Touch
 from subscribers.console.words import words
-from subscribers.console.work import REASON_OF, REASONS, Seen, done, place, role_for, who_text
+from subscribers.console.work import (
+    SUGGESTED_REASONS,
+    VOID_REASONS,
+    TableContext,
+    console_view,
+    hand_text,
+    role_for,
+    touch_outcome,
+)
 from subscribers.table_snapshot import Outdated, TableSnapshot, fold
 from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, VIDAL
@@ -78,10 +93,10 @@ def known(state: dict[str, Any], *more: tuple[str, Any]) -> TableSnapshot:
 
 def seen(
     table: TableSnapshot, person: Person = LASA, events: tuple[Any, ...] = (), **more: Any
-) -> Seen:
-    evidence = Evidence()
+) -> TableContext:
+    evidence = TableEvidence()
     for event in events:
-        evidence = heard(evidence, "event", msgspec.json.encode(event))
+        evidence = add_evidence(evidence, "event", msgspec.json.encode(event))
     given: dict[str, Any] = {
         "outdated": None,
         "language": "es",
@@ -90,7 +105,7 @@ def seen(
         "laws": {"ARA02-007": "lanzar la bola"},
         **more,
     }
-    return Seen(known=table, evidence=evidence, person=person, **given)
+    return TableContext(known=table, evidence=evidence, person=person, **given)
 
 
 def touch(**more: Any) -> Touch:
@@ -109,7 +124,7 @@ def touch(**more: Any) -> Touch:
 
 def test_a_question_has_its_evidence_and_the_answer_that_it_suggests() -> None:
     table = known(roulette(asks=["round.void", "round.confirm"]))
-    (item,) = place(seen(table, events=(WITH_ROTOR,))).items
+    (item,) = console_view(seen(table, events=(WITH_ROTOR,))).items
     assert (item.what, item.title, item.round) == ("ask", "bola en el sentido del cilindro", 3)
     assert (item.article, item.printed) == ("ARA02-007, art. 3", "lanzar la bola")
     assert item.frames[0].frame == "*X;3;001"
@@ -125,17 +140,17 @@ def test_a_question_has_its_evidence_and_the_answer_that_it_suggests() -> None:
 def test_evidence_of_another_round_or_session_is_not_shown_for_this_one() -> None:
     table = known(roulette(asks=["round.void"]))
     for other in ({"round": 2}, {"session": 2}, {"asks": ["shoe.start"]}):
-        (item,) = place(seen(table, events=({**WITH_ROTOR, **other},))).items
+        (item,) = console_view(seen(table, events=({**WITH_ROTOR, **other},))).items
         assert item.article is None
         assert item.answers[0].fields == {"round": 3, "reason": "inspector"}
 
 
 def test_who_may_not_answer_sees_whose_it_is() -> None:
     table = known(roulette(asks=["round.void"]))
-    (item,) = place(seen(table, RIERA)).items
+    (item,) = console_view(seen(table, RIERA)).items
     assert item.answers == ()
     assert "jefe de mesa" in item.others
-    assert place(seen(table, RIERA)).offers == ()
+    assert console_view(seen(table, RIERA)).offers == ()
 
 
 def test_an_unresolved_round_has_its_candidate_from_the_event_or_the_history() -> None:
@@ -157,9 +172,9 @@ def test_an_unresolved_round_has_its_candidate_from_the_event_or_the_history() -
         seen(known(roulette(unresolved=[2])), events=(event,)),
         seen(known(roulette(unresolved=[2]), ("history", history))),
     ):
-        (item,) = place(given).items
+        (item,) = console_view(given).items
         assert item.answers[0].fields == {"round": 2, "number": 22}
-    (unseen,) = place(seen(known(roulette(unresolved=[2])))).items
+    (unseen,) = console_view(seen(known(roulette(unresolved=[2])))).items
     assert all(each.open for each in unseen.answers if each.command == "round.confirm")
 
 
@@ -178,8 +193,8 @@ def test_the_gravest_stands_first_and_then_the_oldest() -> None:
         alert("old", "fault", "2026-03-20T01:00:00Z"),
         alert("soft", "warning", "2026-03-20T00:00:00Z"),
     )
-    waits = Waits(touch=touch(), roles=("director",), until=120.0)
-    found = place(seen(table, VIDAL, waits=(waits,))).items
+    waits = SecondPersonWait(touch=touch(), roles=("director",), until=120.0)
+    found = console_view(seen(table, VIDAL, waits=(waits,))).items
     assert [each.what for each in found] == [
         "second",
         "fault",
@@ -194,37 +209,39 @@ def test_the_gravest_stands_first_and_then_the_oldest() -> None:
 def test_an_alert_that_somebody_has_seen_waits_for_nobody() -> None:
     alert = {"alert": "a", "what": "link.stale", "severity": "fault", "raised": AT}
     table = known(roulette(), ("alert/a", {**alert, "acknowledged_by": "M. Lasa"}))
-    assert place(seen(table)).items == ()
+    assert console_view(seen(table)).items == ()
 
 
 def test_the_second_person_is_another_one_who_may() -> None:
-    waits = Waits(touch=touch(), roles=("director", "table_head"), until=120.0)
+    waits = SecondPersonWait(touch=touch(), roles=("director", "table_head"), until=120.0)
     table = known(roulette())
-    (called,) = place(seen(table, VIDAL, waits=(waits,))).items
+    (called,) = console_view(seen(table, VIDAL, waits=(waits,))).items
     assert called.answers[0].fields == {"round": 2, "number": 12}
     assert [each.text for each in called.says] == ["2", "12"]
     for person in (LASA, RIERA):  # who said it first, and who may not
-        (told,) = place(seen(table, person, waits=(waits,))).items
+        (told,) = console_view(seen(table, person, waits=(waits,))).items
         assert told.answers == ()
         assert told.others
 
 
 def test_nothing_can_be_done_at_a_table_that_is_not_heard() -> None:
     table = known(roulette(asks=["round.void"]))
-    found = place(seen(table, outdated=Outdated("daemon_offline", AT)))
+    found = console_view(seen(table, outdated=Outdated("daemon_offline", AT)))
     assert (found.items, found.offers) == ((), ())
     assert found.trouble is not None
-    unknown = place(seen(TableSnapshot(table="ruleta-1"), outdated=Outdated("no_table", AT)))
+    unknown = console_view(seen(TableSnapshot(table="ruleta-1"), outdated=Outdated("no_table", AT)))
     assert (unknown.items, unknown.offers) == ((), ())
 
 
 def test_a_refusal_is_told_in_the_persons_language_and_a_strange_one_in_english() -> None:
     table = seen(known(roulette()))
     said = Refusal("signed_before_start", {"seconds": 7})
-    told = done(table, touch(how="refused", refusal=said, error="english"))
+    told = touch_outcome(table, touch(how="refused", refusal=said, error="english"))
     assert told.why == said.told("es") != "english"
     assert told.wait == 7
-    strange = done(table, touch(how="refused", refusal=Refusal("of_next_year"), error="english"))
+    strange = touch_outcome(
+        table, touch(how="refused", refusal=Refusal("of_next_year"), error="english")
+    )
     assert (strange.why, strange.wait) == ("english", None)
 
 
@@ -235,18 +252,21 @@ def test_what_a_table_takes_back_has_a_button_until_it_does_not() -> None:
     table = known({**state, "takes": ["hand.act"]}, ("info", {**LEAF, "about": about}))
     act = {"who": "box:1", "action": "go"}
     given = touch(command="hand.act", fields=act, how="followed")
-    undo = done(seen(table), given).undo
+    undo = touch_outcome(seen(table), given).undo
     assert undo is not None
     assert (undo.command, undo.fields) == ("hand.act", {**act, "valid": False})
     taken_back = touch(command="hand.act", fields={**act, "valid": False}, how="followed")
-    assert done(seen(table), taken_back).undo is None
-    assert done(seen(table), touch(command="hand.act", fields=act, how="refused")).undo is None
+    assert touch_outcome(seen(table), taken_back).undo is None
+    assert (
+        touch_outcome(seen(table), touch(command="hand.act", fields=act, how="refused")).undo
+        is None
+    )
     over = known(state, ("info", {**LEAF, "about": about}))
-    assert done(seen(over), given).undo is None
+    assert touch_outcome(seen(over), given).undo is None
 
 
 def test_hands_are_named_as_people_say_them_and_others_as_on_the_wire() -> None:
-    found = {who: who_text(who, "es") for who in ("box:3", "banker", "right:4", "dont_win")}
+    found = {who: hand_text(who, "es") for who in ("box:3", "banker", "right:4", "dont_win")}
     assert found["box:3"].endswith("3")
     assert not found["box:3"].startswith("box")
     assert found["banker"] == "banca"
@@ -254,29 +274,31 @@ def test_hands_are_named_as_people_say_them_and_others_as_on_the_wire() -> None:
 
 
 def test_only_the_latest_evidence_is_kept() -> None:
-    evidence = Evidence()
-    for seq in range(KEPT + 5):
-        evidence = heard(evidence, "event", msgspec.json.encode({**WITH_ROTOR, "seq": seq}))
-    assert len(evidence.irregularities) == KEPT
-    assert heard(evidence, "event", b'{"irregularity": 1}') is evidence
-    assert heard(evidence, "event", b"irregularity round.unresolved {") is evidence
+    evidence = TableEvidence()
+    for seq in range(MAX_EVIDENCE + 5):
+        evidence = add_evidence(evidence, "event", msgspec.json.encode({**WITH_ROTOR, "seq": seq}))
+    assert len(evidence.irregularities) == MAX_EVIDENCE
+    assert add_evidence(evidence, "event", b'{"irregularity": 1}') is evidence
+    assert add_evidence(evidence, "event", b"irregularity round.unresolved {") is evidence
 
 
 def test_every_command_has_its_form_and_its_place_on_the_page() -> None:
-    names = {tag_of(kind) for kind in COMMANDS} | ORDERS.keys()
+    names = {tag_of(kind) for kind in COMMANDS} | JACKPOT_ORDER_TYPES.keys()
     assert forms("eu").keys() == names
-    assert {name for name in names if forms("en")[name].group == OTHER} == {"alert.acknowledge"}
-    assert {name for group in GROUPS.values() for name in group} <= names
-    assert set(GRAVE) <= names
-    assert set(REASON_OF.values()) <= REASONS
+    assert {name for name in names if forms("en")[name].group == OTHER_GROUP} == {
+        "alert.acknowledge"
+    }
+    assert {name for group in COMMAND_GROUPS.values() for name in group} <= names
+    assert set(PIN_COMMANDS) <= names
+    assert set(SUGGESTED_REASONS.values()) <= VOID_REASONS
 
 
 def test_fields_that_no_command_has_are_not_sent() -> None:
-    assert readable("round.void", {"reason": "ball_out"})
+    assert is_readable("round.void", {"reason": "ball_out"})
     for fields in ({}, {"reason": "x"}, {"reason": "ball_out", "by": "x"}, {"reason": 7}):
-        assert not readable("round.void", fields)
-    assert not readable("command.refused", {})
-    assert not readable("device.command", {"device": "wheel", "command": "x"})
+        assert not is_readable("round.void", fields)
+    assert not is_readable("command.refused", {})
+    assert not is_readable("device.command", {"device": "wheel", "command": "x"})
 
 
 @for_each("key", sorted(words()))

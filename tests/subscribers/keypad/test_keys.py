@@ -14,13 +14,13 @@ from controller.contract.commands import AnyCommand
 from controller.contract.messages.messages import LANGUAGES, text
 from controller.contract.shown import AnyShown
 from subscribers.keypad.keys import (
-    FREE,
-    KEYS,
+    DUTY_SLOTS,
+    KEYS_BY_VIEW,
     SLOTS,
     TypedError,
-    comes_or_leaves,
-    fields,
-    meanings,
+    command_fields,
+    current_meanings,
+    duty_key,
 )
 from tests.support.for_each import for_each
 
@@ -28,7 +28,7 @@ VIEWS = [str(view.__struct_config__.tag) for view in get_args(AnyShown)]
 COMMANDS = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyCommand)}
 ALL = [
     (view, slot, meaning)
-    for view, slots in KEYS.items()
+    for view, slots in KEYS_BY_VIEW.items()
     for slot, each in slots.items()
     for meaning in each
 ]
@@ -36,14 +36,19 @@ TYPED = {"nothing": "", "box": "3", "seat": "4", "dice": "52", "count": "2"}
 
 
 def test_every_view_has_keys_and_no_other() -> None:
-    assert KEYS.keys() == set(VIEWS)
+    assert KEYS_BY_VIEW.keys() == set(VIEWS)
     assert {slot for _, slot, _ in ALL} <= set(SLOTS)
 
 
 @for_each(("view", "slot", "meaning"), ALL)
 def test_a_key_gives_a_command_that_can_be_read(view: str, slot: str, meaning: object) -> None:
     meaning = next(each for one, other, each in ALL if (one, other) == (view, slot))
-    body = {**fields(meaning, TYPED[meaning.needs]), "by": "M. Lasa", "role": "croupier", "at": 0}
+    body = {
+        **command_fields(meaning, TYPED[meaning.needs]),
+        "by": "M. Lasa",
+        "role": "croupier",
+        "at": 0,
+    }
     kind = COMMANDS[meaning.command]
     read = msgspec.convert({**body, "type": meaning.command}, kind)
     assert read.by == "M. Lasa"
@@ -58,14 +63,14 @@ def test_every_key_and_every_answer_has_its_text(language: str) -> None:
 
 @for_each("view", VIEWS)
 def test_a_key_means_the_first_command_that_is_taken_and_allowed(view: str) -> None:
-    commands = sorted({meaning.command for each in KEYS[view].values() for meaning in each})
+    commands = sorted({meaning.command for each in KEYS_BY_VIEW[view].values() for meaning in each})
     for taken in commands:
-        found = meanings(view, [taken], commands)
+        found = current_meanings(view, [taken], commands)
         assert {each.command for each in found.values()} == {taken}
-        assert meanings(view, [taken], []) == {}
-    assert meanings("unheard-of", commands, commands) == {}
-    for slot, each in KEYS[view].items():
-        assert meanings(view, commands, commands)[slot] == each[0]
+        assert current_meanings(view, [taken], []) == {}
+    assert current_meanings("unheard-of", commands, commands) == {}
+    for slot, each in KEYS_BY_VIEW[view].items():
+        assert current_meanings(view, commands, commands)[slot] == each[0]
         assert all(one.command != other.command for one, other in pairwise(each))
 
 
@@ -74,7 +79,7 @@ def test_what_is_typed_fits_or_is_refused_with_words(entry: tuple, typed: str) -
     _, _, meaning = entry
     words = ""
     try:
-        given_ = fields(meaning, typed)
+        given_ = command_fields(meaning, typed)
     except TypedError as error:
         words = str(error)
     if words:
@@ -93,18 +98,18 @@ def test_what_is_typed_fits_or_is_refused_with_words(entry: tuple, typed: str) -
 def test_whoever_has_the_keypad_comes_on_and_leaves(view: str) -> None:
     may = ("staff.on", "staff.off")
     there = {"croupier": ("A. Riera",)}
-    comes = comes_or_leaves(view, "M. Lasa", "croupier", there, may)
-    leaves = comes_or_leaves(view, "A. Riera", "croupier", there, may)
+    comes = duty_key(view, "M. Lasa", "croupier", there, may)
+    leaves = duty_key(view, "A. Riera", "croupier", there, may)
     if view == "blackjack":
         assert comes == leaves == {}
         return
     (slot,) = comes
-    assert slot in FREE
-    assert slot not in KEYS[view]
+    assert slot in DUTY_SLOTS
+    assert slot not in KEYS_BY_VIEW[view]
     assert (comes[slot].command, leaves[slot].command) == ("staff.on", "staff.off")
-    assert fields(comes[slot], "") == {"person": "M. Lasa", "duty": "croupier"}
+    assert command_fields(comes[slot], "") == {"person": "M. Lasa", "duty": "croupier"}
     with pytest.raises(TypedError):
-        fields(comes[slot], "3")
-    assert comes_or_leaves(view, "M. Lasa", "croupier", there, ()) == {}
-    assert comes_or_leaves(view, "M. Lasa", "director", there, may) == {}
-    assert comes_or_leaves(view, "M. Lasa", None, there, may) == {}
+        command_fields(comes[slot], "3")
+    assert duty_key(view, "M. Lasa", "croupier", there, ()) == {}
+    assert duty_key(view, "M. Lasa", "director", there, may) == {}
+    assert duty_key(view, "M. Lasa", None, there, may) == {}

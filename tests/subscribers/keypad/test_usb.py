@@ -12,7 +12,7 @@ from evdev import InputEvent, ecodes
 
 from subscribers.keypad.keys import SLOTS
 from subscribers.keypad.pad import DIGITS
-from subscribers.keypad.usb import CODES, KeyPress, pressed, presses
+from subscribers.keypad.usb import CODES, KeyPress, key_press, key_presses
 from tests.support.waiting import PATIENCE
 
 
@@ -27,11 +27,11 @@ def test_every_key_of_a_keypad_has_a_code() -> None:
 
 
 def test_only_a_key_that_goes_down_is_pressed() -> None:
-    assert pressed(event(ecodes.KEY_KPENTER)) == KeyPress("enter", 1_700_000_000.25)
-    assert pressed(event(ecodes.KEY_KPENTER, 0)) is None
-    assert pressed(event(ecodes.KEY_KPENTER, 2)) is None
-    assert pressed(event(ecodes.KEY_A)) is None
-    assert pressed(event(ecodes.KEY_KPENTER, 1, ecodes.EV_REL)) is None
+    assert key_press(event(ecodes.KEY_KPENTER)) == KeyPress("enter", 1_700_000_000.25)
+    assert key_press(event(ecodes.KEY_KPENTER, 0)) is None
+    assert key_press(event(ecodes.KEY_KPENTER, 2)) is None
+    assert key_press(event(ecodes.KEY_A)) is None
+    assert key_press(event(ecodes.KEY_KPENTER, 1, ecodes.EV_REL)) is None
 
 
 class Plugged:
@@ -64,7 +64,7 @@ async def test_a_keypad_that_comes_back_is_read_again_and_each_absence_is_told_o
         return found
 
     told: list[object] = []
-    keys = presses("/dev/input/by-id/keypad", opened, again=0)
+    keys = key_presses("/dev/input/by-id/keypad", opened, delay=0)
     async with asyncio.timeout(PATIENCE):
         async for each in keys:
             told.append(each.key if isinstance(each, KeyPress) else each.errno)
@@ -76,7 +76,7 @@ async def test_a_keypad_that_comes_back_is_read_again_and_each_absence_is_told_o
 
 
 async def test_a_file_that_is_no_keypad_is_an_error_and_no_end() -> None:
-    keys = presses("/dev/null", again=0)
+    keys = key_presses("/dev/null", delay=0)
     assert isinstance(await anext(keys), OSError)
     await keys.aclose()
 
@@ -117,7 +117,7 @@ async def test_no_error_of_a_keypad_ends_the_program(moment: str, error: Excepti
         return found
 
     told: list[object] = []
-    keys = presses("/dev/input/by-id/keypad", opened, again=0)
+    keys = key_presses("/dev/input/by-id/keypad", opened, delay=0)
     async with asyncio.timeout(5):
         async for each in keys:
             told.append(each.key if isinstance(each, KeyPress) else type(each))

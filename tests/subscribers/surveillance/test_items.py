@@ -21,7 +21,7 @@ from subscribers.surveillance.search_request import (
 )
 from subscribers.surveillance.timeline import timeline
 from subscribers.surveillance.times import TimeError, time_of
-from subscribers.surveillance.words import own, words
+from subscribers.surveillance.words import room_text, words
 from tests.support.for_each import for_each
 
 NOW = datetime.fromisoformat("2026-11-22T21:00:00+01:00")
@@ -84,7 +84,7 @@ def test_every_type_of_event_has_words_and_every_text_has_five_languages() -> No
 def test_a_field_of_the_wire_never_fills_in_more_than_its_place() -> None:
     told = {"type": "staff.arrived", "person": "{duty} {0.__class__}", "duty": "croupier"}
     assert item(row(1, **told), "en").title == "{duty} {0.__class__} at the table: croupier"
-    assert own("event.of_a_newer_release", "en") == "of a newer release"
+    assert room_text("event.of_a_newer_release", "en") == "of a newer release"
 
 
 def test_what_is_asked_for_becomes_queries() -> None:

@@ -15,7 +15,7 @@ from controller.proof.checkpoint import public, sign
 from subscribers.surveillance.findings import RecorderFinding, changed_key, finding_record
 from subscribers.surveillance.proofs import (
     MAX_MARKS,
-    ChainLink,
+    JournalHash,
     JournalProof,
     check_chain,
     check_checkpoint,
@@ -37,9 +37,9 @@ def said(
     return sign(of["key"], of["journal"], "boot-1", time, ChainHead(position, digest))
 
 
-def links(*checkpoints: Checkpoint) -> tuple[ChainLink, ...]:
+def links(*checkpoints: Checkpoint) -> tuple[JournalHash, ...]:
     """The chain of the file, which has these."""
-    return tuple(ChainLink(each.position, each.hash) for each in checkpoints)
+    return tuple(JournalHash(each.position, each.hash) for each in checkpoints)
 
 
 def told(
@@ -131,7 +131,7 @@ def test_another_journal() -> None:
 
 def test_a_forged_entry_is_named_by_the_marks_beside_it() -> None:
     known, _ = told(said(3), said(7), said(9), said(20))
-    forged = (*links(said(3), said(7)), ChainLink(9, "ab" * 32), ChainLink(20, "cd" * 32))
+    forged = (*links(said(3), said(7)), JournalHash(9, "ab" * 32), JournalHash(20, "cd" * 32))
     after, found = check_chain(known, forged, "pit-1")
     assert names(list(found)) == ["journal_rewritten"]
     assert "one or more of the entries 8 to 9 changed" in found[0].detail
@@ -139,12 +139,12 @@ def test_a_forged_entry_is_named_by_the_marks_beside_it() -> None:
     assert found[0].evidence["unchanged"]["position"] == 7
     assert [each.position for each in after.marks] == [3, 7]
     one, _ = told(said(3), said(4))
-    _, found = check_chain(one, (*links(said(3)), ChainLink(4, "ab" * 32)), "pit-1")
+    _, found = check_chain(one, (*links(said(3)), JournalHash(4, "ab" * 32)), "pit-1")
     assert "entry 4 changed" in found[0].detail
     first, _ = told(said(2))
     assert (
         "entries 1 to 2 changed"
-        in check_chain(first, (ChainLink(2, "ab" * 32),), "pit-1")[1][0].detail
+        in check_chain(first, (JournalHash(2, "ab" * 32),), "pit-1")[1][0].detail
     )
 
 
@@ -180,7 +180,7 @@ def test_a_checkpoint_that_came_after_the_question_is_not_missing_in_its_answer(
     assert names(list(check_chain(known, links(said(3)), "pit-1", before.marks)[1])) == [
         "journal_cut"
     ]
-    forged = (*links(said(3)), ChainLink(7, "ab" * 32))
+    forged = (*links(said(3)), JournalHash(7, "ab" * 32))
     assert names(list(check_chain(known, forged, "pit-1", before.marks)[1])) == [
         "journal_rewritten"
     ]
