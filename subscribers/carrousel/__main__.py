@@ -1,5 +1,5 @@
-"""``python -m subscribers.carrousel --settings JSON``: the controller of the jackpots. ``novamas
-carrousel`` starts it with the settings of a configuration file.
+"""``python -m subscribers.carrousel --settings JSON``: the jackpot controller. ``novamas
+carrousel`` starts it with the settings from a configuration file.
 """
 
 from __future__ import annotations
@@ -21,21 +21,23 @@ from subscribers.service_log import log_lines
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run until a signal. Returns the exit code."""
+    """Run until a signal. Return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m subscribers.carrousel", description=__doc__)
-    parser.add_argument("--settings", required=True, metavar="JSON", help="by novamas carrousel")
-    parser.add_argument("--check", action="store_true", help="only say what is wrong with them")
+    parser.add_argument(
+        "--settings", required=True, metavar="JSON", help="written by novamas carrousel"
+    )
+    parser.add_argument("--check", action="store_true", help="only check the settings")
     arguments = parser.parse_args(argv)
     settings = msgspec.json.decode(arguments.settings, type=CarrouselSettings)
-    wrong = [
-        f"jackpot {each.terms.jackpot}: {flaw}"
-        for each in settings.jackpots
-        for flaw in find_flaws_in_configuration(each.terms)
+    problems = [
+        f"jackpot {jackpot.terms.jackpot}: {flaw}"
+        for jackpot in settings.jackpots
+        for flaw in find_flaws_in_configuration(jackpot.terms)
     ]
-    for line in wrong:
+    for line in problems:
         print(line, file=sys.stderr)  # noqa: T201
-    if wrong or arguments.check:
-        return 1 if wrong else 0
+    if problems or arguments.check:
+        return 1 if problems else 0
     log_lines(settings.log)
     try:
         asyncio.run(_run(settings))
@@ -49,7 +51,7 @@ async def _run(settings: CarrouselSettings) -> None:
     ending = asyncio.Event()
     end_at_signal(ending.set)
     carrousel = JackpotController(settings)
-    gc.freeze()  # what is there from the start stays
+    gc.freeze()  # objects made at start-up live as long as the process
     with ending_process():
         await carrousel.run(ending)
 

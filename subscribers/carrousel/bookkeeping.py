@@ -1,5 +1,5 @@
-"""``python -m subscribers.carrousel.bookkeeping``: what reads a ledger. ``novamas carrousel``
-starts it: ``verify``, ``export``, ``build_statement`` and ``read_receipt``.
+"""``python -m subscribers.carrousel.bookkeeping``: commands that read a ledger. ``novamas
+carrousel`` starts it: ``verify``, ``export``, ``statement`` and ``receipt``.
 """
 
 from __future__ import annotations
@@ -27,36 +27,34 @@ from subscribers.carrousel.verification import LedgerVerdict, verify
 from subscribers.days import bounds, day_of, on_wire
 
 VERIFY = """\
-Checks the file, the chain of its entries, that every transaction and all of
-them sum to zero, the checkpoint that is kept beside the ledger and those given,
-and takes all facts through the rules once more: the same postings and states
-must follow. One finding a line.
+Checks the file, the hash chain of its entries, that every transaction and all of
+them together sum to zero, the checkpoint beside the ledger and those given, and
+replays all facts: they must give the same postings and states. One finding a line.
 
-exit status: 0 it holds, 1 it does not hold, 2 wrong usage, 3 it could not be judged"""
+exit status: 0 verified, 1 not verified, 2 wrong usage, 3 could not be read"""
 EXPORT = """\
-csv: a line for each posting, with its cause; json: an object for each entry, on
-a line of its own, with its fact, its postings and its hashes. Amounts are in
-minor units."""
+csv: a line for each posting, with its cause; json: a line with an object for each
+entry, with its fact, its postings and its hashes. Amounts are in minor units."""
 STATEMENT = """\
-The book of a jackpot: per table what was staked, by what the meter rose, what
-stayed with the house, what was awarded and paid; each award and each payment;
-the meter before and after; the checkpoint that proves it. A posting belongs to
-the day in which its event happened. Exit status 1: it does not balance."""
+The book of a jackpot: per table the stakes, the rise of the meter, the house's
+part, awards and payments; each award and each payment; the meter before and
+after; the checkpoint that proves it. A posting belongs to the day in which its
+event happened. Exit status 1: it does not balance."""
 RECEIPT = """\
-A receipt as it was given for a payment: text (on a terminal the default), pdf on
-A6 (otherwise the default), escpos for a thermal printer with the code page PC858.
-The ledger is not changed by it."""
+The receipt of a payment: text (the default on a terminal), pdf on A6 (otherwise
+the default), escpos for a thermal printer with the code page PC858. The ledger is
+not changed."""
 
 
-def main(words: list[str] | None = None) -> int:
-    """Returns the exit status."""
-    given = command_line().parse_args(words)
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command. Return the exit status."""
+    options = command_line().parse_args(arguments)
     try:
-        return int(given.run(given))
+        return int(options.run(options))
     except LedgerError as error:
         sys.stderr.write(f"novamas carrousel: {error}\n")
         return 1
-    except BrokenPipeError:  # the reader of the output closed it, which is no error
+    except BrokenPipeError:  # the reader of the output closed it: not an error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -66,64 +64,64 @@ def main(words: list[str] | None = None) -> int:
 
 
 def command_line() -> argparse.ArgumentParser:
-    """What it takes on the command line."""
+    """Return the parser of the command line."""
     parser = CommandLine(prog="novamas carrousel", description="Reads the ledger of a carrousel.")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
-    def action(name: str, what: str, more: str) -> argparse.ArgumentParser:
-        made = actions.add_parser(
+    def action(name: str, summary: str, details: str) -> argparse.ArgumentParser:
+        command = actions.add_parser(
             name,
-            help=what,
-            description=f"{what[0].upper()}{what[1:]}.",
-            epilog=more,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=details,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        made.add_argument(
+        command.add_argument(
             "ledger", type=Path, metavar="FILE", help="the ledger; a controller may be using it"
         )
-        return made
+        return command
 
-    made = action("verify", "say whether a ledger is what was written", VERIFY)
-    made.add_argument(
+    command = action("verify", "verify that a ledger has not been altered", VERIFY)
+    command.add_argument(
         "--checkpoint",
         type=Path,
         action="append",
         default=[],
         metavar="FILE",
-        help="a published checkpoint that somebody kept, as JSON; may be given again",
+        help="a stored copy of a published checkpoint, as JSON; may be repeated",
     )
-    made.add_argument("--key", metavar="PUBLICKEY", help="the public key to trust (64 digits)")
-    made.add_argument(
-        "--chain-only", action="store_true", help="do not take the facts through the rules"
+    command.add_argument("--key", metavar="PUBLICKEY", help="the public key to trust (64 digits)")
+    command.add_argument("--chain-only", action="store_true", help="do not replay the facts")
+    command.add_argument("--json", action="store_true", help="the verdict as one JSON object")
+    command.set_defaults(run=_verify)
+
+    command = action("export", "print every posting with its cause", EXPORT)
+    command.add_argument("--format", choices=("csv", "json"), default="csv")
+    command.add_argument("--jackpot", metavar="ID", help="only this jackpot")
+    _add_days(command)
+    command.set_defaults(run=_export)
+
+    command = action("statement", "print the book of a jackpot", STATEMENT)
+    command.add_argument("--jackpot", metavar="ID", required=True)
+    _add_days(command)
+    command.add_argument("--format", choices=("text", "csv", "pdf"), default="text")
+    _add_paper(command)
+    command.set_defaults(run=_statement)
+
+    command = action("receipt", "print the receipt of a payment", RECEIPT)
+    command.add_argument("--jackpot", metavar="ID", required=True)
+    command.add_argument(
+        "--number", type=int, metavar="N", required=True, help="number of the receipt"
     )
-    made.add_argument("--json", action="store_true", help="the verdict as one JSON object")
-    made.set_defaults(run=_verify)
-
-    made = action("export", "print every posting with its cause", EXPORT)
-    made.add_argument("--format", choices=("csv", "json"), default="csv")
-    made.add_argument("--jackpot", metavar="ID", help="one jackpot alone")
-    _add_days(made)
-    made.set_defaults(run=_export)
-
-    made = action("statement", "print the book of a jackpot", STATEMENT)
-    made.add_argument("--jackpot", metavar="ID", required=True)
-    _add_days(made)
-    made.add_argument("--format", choices=("text", "csv", "pdf"), default="text")
-    _add_paper(made)
-    made.set_defaults(run=_statement)
-
-    made = action("receipt", "print the receipt of a payment", RECEIPT)
-    made.add_argument("--jackpot", metavar="ID", required=True)
-    made.add_argument("--number", type=int, metavar="N", required=True, help="of the receipt")
-    made.add_argument("--format", choices=("text", "pdf", "escpos"))
-    _add_paper(made)
-    made.set_defaults(run=_receipt)
+    command.add_argument("--format", choices=("text", "pdf", "escpos"))
+    _add_paper(command)
+    command.set_defaults(run=_receipt)
     return parser
 
 
 def _add_days(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--day", type=_day, metavar="DAY", help="one day of play, as 2026-11-19 (default: today's)"
+        "--day", type=_day, metavar="DAY", help="one gaming day, as 2026-11-19 (default: today's)"
     )
     parser.add_argument("--from", type=_day, dest="first", metavar="DAY", help="the first day")
     parser.add_argument("--to", type=_day, dest="last", metavar="DAY", help="the last day")
@@ -132,7 +130,7 @@ def _add_days(parser: argparse.ArgumentParser) -> None:
         type=_clock,
         default=time(6, 0),
         metavar="HH:MM",
-        help="when a day of play begins, in local time (default: 06:00)",
+        help="when a gaming day begins, in local time (default: 06:00)",
     )
 
 
@@ -147,29 +145,33 @@ def _day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no day: write it as 2026-11-19") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a date: write it as 2026-11-19"
+        ) from None
 
 
 def _clock(text: str) -> time:
     try:
         return datetime.strptime(text, "%H:%M").time()  # noqa: DTZ007 - a time of day has no zone
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time of day: write 06:00") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time of day: write it as 06:00"
+        ) from None
 
 
-def _verify(given: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace) -> int:
     verdict = verify(
-        given.ledger,
-        [_checkpoint(path) for path in given.checkpoint],
-        given.key,
-        replayed=not given.chain_only,
+        options.ledger,
+        [_checkpoint(path) for path in options.checkpoint],
+        options.key,
+        replayed=not options.chain_only,
     )
-    if given.json:
+    if options.json:
         fields = {"holds": verdict.status == 0, **msgspec.structs.asdict(verdict)}
-        page: Iterable[str] = [msgspec.json.encode(fields).decode()]
+        lines: Iterable[str] = [msgspec.json.encode(fields).decode()]
     else:
-        page = _page(verdict)
-    _put("".join(f"{line}\n" for line in page).encode(), None)
+        lines = _page(verdict)
+    _put("".join(f"{line}\n" for line in lines).encode(), None)
     return verdict.status
 
 
@@ -183,7 +185,7 @@ def _page(verdict: LedgerVerdict) -> Iterable[str]:
         yield f"COULD NOT BE JUDGED: {verdict.unread}"
     else:
         signed = (
-            "no checkpoint was found: nobody could see if its end were cut"
+            "no checkpoint was found: a truncated end cannot be detected"
             if verdict.signed is None
             else f"signed up to entry {verdict.signed} with {verdict.key}"
         )
@@ -194,64 +196,64 @@ def _page(verdict: LedgerVerdict) -> Iterable[str]:
 
 
 def _checkpoint(path: Path) -> Checkpoint:
-    if (found := read_checkpoint(path.read_bytes())) is None:
-        raise LedgerError(f"{path}: no checkpoint; give one as it was published")
-    return found
+    if (checkpoint := read_checkpoint(path.read_bytes())) is None:
+        raise LedgerError(f"{path}: not a checkpoint; give one as it was published")
+    return checkpoint
 
 
-def _export(given: argparse.Namespace) -> int:
+def _export(options: argparse.Namespace) -> int:
     begin = end = None
-    if given.day or given.first or given.last:
-        _, _, since, until = _days(given)
+    if options.day or options.first or options.last:
+        _, _, since, until = _days(options)
         begin, end = on_wire(since), on_wire(until)
-    with closing(LedgerReader(given.ledger)) as file:
-        if given.jackpot is not None:
-            statement.check_jackpot(file, given.jackpot)
-        found = export.select_entries(file.entries(), begin, end, given.jackpot)
-        write = export.as_csv if given.format == "csv" else export.as_json
-        for line in write(found):
+    with closing(LedgerReader(options.ledger)) as file:
+        if options.jackpot is not None:
+            statement.check_jackpot(file, options.jackpot)
+        entries = export.select_entries(file.entries(), begin, end, options.jackpot)
+        write = export.as_csv if options.format == "csv" else export.as_json
+        for line in write(entries):
             sys.stdout.write(line)
         sys.stdout.flush()
     return 0
 
 
-def _days(given: argparse.Namespace) -> tuple[date, date, datetime, datetime]:
-    if given.day and (given.first or given.last):
+def _days(options: argparse.Namespace) -> tuple[date, date, datetime, datetime]:
+    if options.day and (options.first or options.last):
         raise LedgerError("--day is one day; give it alone, or --from and --to")
-    today = day_of(datetime.now().astimezone(), given.day_begins)
-    first = given.day or given.first or given.last or today
-    last = given.day or given.last or (max(first, today) if given.first else first)
+    today = day_of(datetime.now().astimezone(), options.day_begins)
+    first = options.day or options.first or options.last or today
+    last = options.day or options.last or (max(first, today) if options.first else first)
     if last < first:
         raise LedgerError(f"--to {last} is before --from {first}")
-    return first, last, bounds(first, given.day_begins)[0], bounds(last, given.day_begins)[1]
+    return first, last, bounds(first, options.day_begins)[0], bounds(last, options.day_begins)[1]
 
 
-def _statement(given: argparse.Namespace) -> int:
-    with closing(LedgerReader(given.ledger)) as file:
-        of = statement.build_statement(file, given.jackpot, *_days(given))
-    if given.format == "pdf":
+def _statement(options: argparse.Namespace) -> int:
+    with closing(LedgerReader(options.ledger)) as file:
+        result = statement.build_statement(file, options.jackpot, *_days(options))
+    if options.format == "pdf":
         from subscribers.carrousel.statement_pdf import as_pdf
 
-        _put(as_pdf(of, given.language), given.output)
+        _put(as_pdf(result, options.language), options.output)
     else:
-        write = statement_page.as_text if given.format == "text" else statement_page.as_csv
-        _put(write(of, given.language).encode(), given.output)
-    return 0 if of.balances else 1
+        write = statement_page.as_text if options.format == "text" else statement_page.as_csv
+        _put(write(result, options.language).encode(), options.output)
+    return 0 if result.balances else 1
 
 
-def _receipt(given: argparse.Namespace) -> int:
-    with closing(LedgerReader(given.ledger)) as file:
-        of = receipt.read_receipt(file, given.jackpot, given.number)
-    on_terminal = given.output is None and sys.stdout.isatty()
-    wanted = given.format or ("text" if on_terminal else "pdf")
-    if wanted == "pdf":
+def _receipt(options: argparse.Namespace) -> int:
+    with closing(LedgerReader(options.ledger)) as file:
+        result = receipt.read_receipt(file, options.jackpot, options.number)
+    on_terminal = options.output is None and sys.stdout.isatty()
+    output_format = options.format or ("text" if on_terminal else "pdf")
+    if output_format == "pdf":
         from subscribers.carrousel.receipt_pdf import as_pdf
 
-        _put(as_pdf(of, given.language), given.output)
-    elif wanted == "text":
-        _put(receipt.as_text(of, given.language).encode(), given.output)
+        _put(as_pdf(result, options.language), options.output)
+    elif output_format == "text":
+        _put(receipt.as_text(result, options.language).encode(), options.output)
     else:
-        _put(as_escpos(of, given.language), given.output)
+        _put(as_escpos(result, options.language), options.output)
     return 0
 
 

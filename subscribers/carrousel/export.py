@@ -1,4 +1,4 @@
-"""Every posting of a ledger with its cause, for other programs."""
+"""Export of every posting with its cause, for other programs."""
 
 from __future__ import annotations
 
@@ -37,43 +37,41 @@ EntriesWithPostings = Iterable[tuple[EntryRow, list[PostingRow]]]
 def select_entries(
     entries: EntriesWithPostings, begin: str | None, end: str | None, jackpot: str | None
 ) -> Iterator[tuple[EntryRow, list[PostingRow]]]:
-    """The entries with those of their postings that count from ``begin`` on, before ``end``, and
-    are of that jackpot; None: any. Of an entry without postings, the fact's time and jackpot
-    decide.
+    """Yield the entries with those of their postings that count from ``begin`` on, before ``end``,
+    and belong to that jackpot; None selects all. Entries without postings are selected by the time
+    and jackpot of their fact.
     """
     for row, postings in entries:
-        kept = [
-            each
-            for each in postings
-            if (jackpot is None or each.jackpot == jackpot)
-            and (begin is None or each.at_time >= begin)
-            and (end is None or each.at_time < end)
+        selected = [
+            posting
+            for posting in postings
+            if (jackpot is None or posting.jackpot == jackpot)
+            and (begin is None or posting.at_time >= begin)
+            and (end is None or posting.at_time < end)
         ]
-        alone = (
+        has_no_postings = (
             not postings
             and (jackpot is None or row.jackpot == jackpot)
             and (begin is None or row.time >= begin)
             and (end is None or row.time < end)
         )
-        if kept or alone:
-            yield row, kept
+        if selected or has_no_postings:
+            yield row, selected
 
 
 def as_csv(entries: EntriesWithPostings) -> Iterator[str]:
-    """A line for each posting (RFC 4180), amounts in minor units; the first one names the
-    columns.
-    """
+    """Yield a line for each posting (RFC 4180), amounts in minor units, after a header line."""
     yield _csv_line(CSV_COLUMNS)
     for row, postings in entries:
         kind = fact_kind(row)
-        for each in postings:
+        for posting in postings:
             yield _csv_line(
                 (
                     row.position,
-                    each.line,
-                    each.txn,
+                    posting.line,
+                    posting.txn,
                     row.time,
-                    *each[2:],
+                    *posting[2:],
                     kind,
                     row.hash.hex(),
                 )
@@ -81,9 +79,9 @@ def as_csv(entries: EntriesWithPostings) -> Iterator[str]:
 
 
 def as_json(entries: EntriesWithPostings) -> Iterator[str]:
-    """A JSON object for each entry, with its fact, its postings and the hashes of the chain."""
+    """Yield a JSON object for each entry, with its fact, its postings and its hashes."""
     for row, postings in entries:
-        made = {
+        record = {
             "position": row.position,
             "time": row.time,
             "jackpot": row.jackpot,
@@ -91,32 +89,32 @@ def as_json(entries: EntriesWithPostings) -> Iterator[str]:
             "fact": msgspec.Raw(row.fact),
             "postings": [
                 {
-                    "line": each.line,
-                    "transaction": each.txn,
-                    "what": each.what,
-                    "jackpot": each.jackpot,
-                    "account": each.account,
-                    "part": each.part,
-                    "amount": each.amount,
-                    "at": each.at,
-                    "cause": each.cause,
+                    "line": posting.line,
+                    "transaction": posting.txn,
+                    "what": posting.what,
+                    "jackpot": posting.jackpot,
+                    "account": posting.account,
+                    "part": posting.part,
+                    "amount": posting.amount,
+                    "at": posting.at,
+                    "cause": posting.cause,
                 }
-                for each in postings
+                for posting in postings
             ],
             "previous": row.previous.hex(),
             "hash": row.hash.hex(),
         }
-        yield msgspec.json.encode(made).decode() + "\n"
+        yield msgspec.json.encode(record).decode() + "\n"
 
 
 def fact_kind(row: EntryRow) -> str:
-    """What an entry's fact is: ``staked``, or the order of a person: ``award.pay``."""
+    """Return the kind of an entry's fact: ``staked``, or a person's order such as ``award.pay``."""
     fact = msgspec.json.decode(row.fact)
     order = fact.get("order")
     return str(order["type"] if order else fact["fact"])
 
 
 def _csv_line(values: Iterable[object]) -> str:
-    page = io.StringIO()
-    csv.writer(page).writerow(values)
-    return page.getvalue()
+    buffer = io.StringIO()
+    csv.writer(buffer).writerow(values)
+    return buffer.getvalue()

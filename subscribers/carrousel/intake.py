@@ -1,12 +1,12 @@
-"""The events of one table, live and recalled, as facts: each once, in the table's order, without
-gaps. It asks no clock and does no I/O.
+"""Converts the events of one table, live and recalled, to facts: each once, in the table's order,
+without gaps. It reads no clock and does no I/O.
 
-A live event is taken only if it is the next one. Whatever else comes shows that something may be
-missing: then the table is asked (``recall``) for what follows the last event taken, until nothing
-more comes. Only an answer leads from one run of the daemon to the next, and only after the table
-has shown that it still knows the last event taken: a journal that was replaced does not. Nor does
-it lead to a run that goes on from a backup, or from the other daemon of a pair: what that one told
-in between is not in this journal.
+A live event is accepted only if it is the next one. Any other event shows that some may be missing:
+then the table is asked (``recall``) for everything after the last accepted event, until nothing
+more arrives. Only a reply leads from one run of the daemon to the next, and only after the table
+has shown that it still knows the last accepted event, since a replaced journal does not. A reply
+does not lead to a run that was restored from a backup or taken over by the other daemon of a pair:
+that journal lacks events published in between.
 """
 
 from __future__ import annotations
@@ -29,32 +29,30 @@ from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.facts import CaughtUp, NotWon, PlayStaked, RoundVoided, Staked, Won
 
 JACKPOT_BETS = ("jackpot", "accumulated")
-"""The bets on a meter: of poker, and of triple black jack."""
+"""Bets on a meter: at poker, and at triple black jack."""
 JACKPOT_AWARDS = ("jackpot", "carrousel")
-"""The awards that a meter pays. A bonus is not among them."""
+"""Awards paid from a meter. Bonuses are not."""
 MAX_REMEMBERED_ROUNDS = 64
-"""Rounds of which is remembered that there were bets on the jackpot in them."""
+"""Number of rounds with bets on the jackpot that are remembered."""
 MAX_REMEMBERED_DIGESTS = 2048
-"""Events of which is remembered what they said, so that a second one that says something else is
-told.
-"""
+"""Number of events whose digest is remembered, to detect a second, different one."""
 MAX_EVENTS_AHEAD = 1000
-"""Events that wait for those before them; later ones come with the answer of the table."""
+"""Number of events that wait for earlier ones; any more come again with the table's reply."""
 MAX_REMEMBERED_BOOTS = 64
-"""Runs of the daemon that are over, whose late events mean nothing new."""
+"""Number of ended daemon runs that are remembered; their late events are ignored."""
 MAX_AMOUNT = 1_000_000_000_000
-"""Minor units of one amount: as in commands."""
+"""Highest amount in minor units, as in commands."""
 
 RESTORED_EVENT_TYPE = "journal.restored"
-"""The first event of a run that does not know what the table told directly before it."""
+"""First event of a run whose journal lacks the events directly before it."""
 _HISTORICAL_FIELD = b',"historical":true'
 _TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 Amount = Annotated[int, Meta(ge=0, le=MAX_AMOUNT)]
 
 IntakeAlert = Literal["contradiction", "gap", "refused"]
-"""``contradiction``: two events with one number say different things, or the table does not know
-what it told. ``gap``: events are missing, and the table cannot tell them. ``refused``: an event
-does not fit what is authorised.
+"""``contradiction``: two events with one number differ, or the table does not know an event that it
+published. ``gap``: events are missing and the table cannot supply them. ``refused``: an event does
+not fit what is authorised.
 """
 
 
@@ -71,42 +69,46 @@ class EventPosition(msgspec.Struct, frozen=True):
 
 
 class RecallRequest(msgspec.Struct, frozen=True):
-    """A question to a table whose last event taken is ``at``: what it told from ``first`` of that
-    run on, and in every later one.
+    """A recall to a table whose last accepted event is ``at``: everything from ``first`` of that
+    run on, and all later runs.
     """
 
     at: EventPosition
     first: int
-    """The one after ``at``; or ``at`` itself, to see whether the table still knows it."""
+    """The number after ``at``; or that of ``at`` itself, to check whether the table
+    still knows it.
+    """
     time: str
-    """When it was asked, on the controller's clock."""
+    """When it was sent, on the controller's clock."""
     waiting: frozenset[tuple[str, int]]
-    """The events that had come and waited for those before them."""
+    """Events that had arrived and waited for earlier ones."""
 
 
 class IntakeMemory(msgspec.Struct):
-    """What is kept of a table, together with the facts taken until then."""
+    """What is stored of a table, together with the facts accepted until then."""
 
     at: EventPosition | None = None
-    """None: the table was never heard."""
+    """None: no message of the table was received yet."""
     since: str | None = None
-    """The table was linked then, in a run that had told nothing yet: what it tells of earlier times
-    does not count. None: that is over.
+    """When the table was linked, if its run had no event yet: earlier events do not count. None
+    after the first event.
     """
     boots: list[str] = []
     """Runs of the daemon before that of ``at``."""
     currency: str | None = None
-    """As the open session has it."""
+    """Currency of the open session."""
     rounds: list[tuple[int, int]] = []
-    """The latest sessions and rounds in which there were bets on the jackpot."""
+    """Latest sessions and rounds with bets on the jackpot."""
     last: tuple[int, int] = (0, 0)
-    """The latest session and round of which anything was taken."""
+    """Latest session and round with an accepted event."""
     settled: tuple[int, int] = (0, 0)
-    """The same when persons settled what was missing: of rounds until then nothing more is taken,
-    for nobody can tell what of it they have counted.
+    """``last`` when persons settled a gap: no event of a round up to this one is accepted, since it
+    is unknown which of them the persons have counted.
     """
     gap: str | None = None
-    """What is missing and cannot be told; nothing is taken until persons have settled it."""
+    """Which events are missing and cannot be recalled; nothing is accepted until persons have
+    settled it.
+    """
 
 
 class IntakeRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +122,7 @@ class IntakeRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IntakeNotice(msgspec.Struct, frozen=True):
-    """What a person must know. The ledger is as before."""
+    """Something a person must know. The ledger is unchanged."""
 
     table: str
     alert: IntakeAlert
@@ -131,7 +133,7 @@ TableFact = Staked | PlayStaked | RoundVoided | Won | NotWon | CaughtUp
 
 
 class IntakeResult(NamedTuple):
-    """What a message led to. ``ask``: the table must be asked what comes after ``at``."""
+    """The result of a message. ``ask``: recall the events after ``at``."""
 
     facts: Sequence[TableFact] = ()
     notices: Sequence[IntakeNotice] = ()
@@ -192,7 +194,7 @@ class _RestoredEvent(msgspec.Struct, frozen=True):
 
 
 class _BetOrAwardName(msgspec.Struct, frozen=True):
-    """What a bet or award is of, however wrong the rest is."""
+    """The name of a bet or award, readable even if the rest of the event is not."""
 
     bet: str = ""
     award: str = ""
@@ -213,36 +215,36 @@ _bet_or_award = msgspec.json.Decoder(_BetOrAwardName)
 
 
 def event_digest(body: bytes) -> str:
-    """What an event says, without whether it is told late."""
+    """Return the digest of an event's content, which is the same when it is published late."""
     return blake2b(body.replace(_HISTORICAL_FIELD, b""), digest_size=16).hexdigest()
 
 
 def _describe_lost_history(at: EventPosition, body: bytes) -> str:
-    """What is missing before a run that goes on from a backup or from another daemon."""
-    head, told = _head.decode(body), _RestoredEvent()
+    """Describe what is missing before a run that was restored from a backup or taken over."""
+    head, restored = _head.decode(body), _RestoredEvent()
     with suppress(ValueError, RecursionError):
-        told = _restored.decode(body)
-    before = f"after {at.boot} {at.seq} its journal goes on with {head.boot}"
-    if told.source == "other_daemon":
+        restored = _restored.decode(body)
+    before = f"after {at.boot} {at.seq} its journal continues with {head.boot}"
+    if restored.source == "other_daemon":
         return (
             f"{before}, which took the table over from the other daemon of its pair at "
-            f"{told.restored}: what that one told is not in it"
+            f"{restored.restored}: what that daemon published is not in it"
         )
-    since = f"what the table told since {told.since} is not in it"
-    return f"{before}, which goes on from a backup: {since}"
+    since = f"what the table published since {restored.since} is not in it"
+    return f"{before}, which was restored from a backup: {since}"
 
 
 class TableIntake:
-    """One table. ``rules`` may be replaced at any time; ``memory`` is what must be kept with the
-    facts.
+    """The intake of one table. ``rules`` may be replaced at any time; ``memory`` must be stored
+    with the facts.
     """
 
     def __init__(self, table: str, rules: IntakeRules, memory: IntakeMemory | None = None) -> None:
         self.table, self.rules = table, rules
         self.memory = memory or IntakeMemory()
-        self._doubted = False
-        """Whether the table must show that it knows the last event taken."""
-        self._shown: EventPosition | None = None
+        self._must_prove = False
+        """Whether the table must show that it knows the last accepted event."""
+        self._proven: EventPosition | None = None
         """The last event that it has shown to know."""
         self._ahead: dict[tuple[str, int], bytes] = {}
         self._digests: OrderedDict[tuple[str, int], str] = OrderedDict()
@@ -251,8 +253,8 @@ class TableIntake:
             self._digests[at.boot, at.seq] = at.digest
 
     def link(self, boot: str, seq: int, time: str, currency: str | None) -> bool:
-        """The table's retained state has reached this event at ``time``: if the table was never
-        heard before, it counts from the next one on. Returns whether that is so.
+        """Start at this event, which the table's retained state has reached at ``time``, if no
+        message of the table was received before. Return whether it was linked now.
         """
         memory = self.memory
         if memory.at is not None:
@@ -262,65 +264,65 @@ class TableIntake:
         return True
 
     def restart(self, boot: str, seq: int, time: str) -> None:
-        """Persons have settled what is missing: go on where this run of the daemon begins. The
-        table's retained state has reached ``seq`` in it.
+        """Resume at the start of this daemon run, after persons have settled a gap. The table's
+        retained state has reached ``seq`` in it.
         """
         memory = self.memory
         if memory.at is not None and memory.at.boot != boot:
-            self._pass(memory.at.boot)
+            self._end_run(memory.at.boot)
         memory.at, memory.gap, memory.settled = EventPosition(boot, 0, time), None, memory.last
         memory.since = None if seq else time
-        memory.boots = [each for each in memory.boots if each != boot]
+        memory.boots = [other for other in memory.boots if other != boot]
         self._ahead.clear()
 
     def is_behind(self, boot: str, seq: int) -> bool:
-        """Whether the table has reached an event that is not here yet."""
+        """Return whether the table has published an event that was not accepted yet."""
         at = self.memory.at
         if at is None or self.memory.gap is not None:
             return False
         return seq > (at.seq if boot == at.boot else 0)
 
     def next_recall(self, time: str) -> RecallRequest | None:
-        """What to ask the table now (``time``: on our clock); None: it is not heard, or what it
-        tells is not taken.
+        """Return what to recall now (``time``: on the controller's clock); None if the table is not
+        linked or has a gap.
         """
         memory = self.memory
         if memory.at is None or memory.gap is not None:
             return None
-        first = memory.at.seq + (0 if self._doubted and memory.at.seq else 1)
+        first = memory.at.seq + (0 if self._must_prove and memory.at.seq else 1)
         return RecallRequest(memory.at, first, time, frozenset(self._ahead))
 
     def on_event(self, body: bytes) -> IntakeResult:
-        """An event as it came from the broker."""
+        """Handle a live event."""
         memory = self.memory
         try:
             head = self._read(body)
         except (ValueError, RecursionError) as error:
-            return IntakeResult(
-                notices=(self._notice("refused", f"an event that is none: {error}"),)
-            )
+            return IntakeResult(notices=(self._notice("refused", f"a malformed event: {error}"),))
         at = memory.at
         if at is None or memory.gap is not None:
             return NOTHING
         if head.boot == at.boot:
             if head.seq == at.seq + 1:
-                got = self._take(head, body)
-                return self._follow(got) if self._ahead else got
+                result = self._accept(head, body)
+                return self._accept_waiting(result) if self._ahead else result
             if head.seq <= at.seq:
-                return self._again(head, body)
+                return self._check_repeated(head, body)
         elif head.boot in memory.boots:
-            return self._again(head, body)
-        held = self._ahead.get((head.boot, head.seq))
-        if held is not None and event_digest(held) != event_digest(body):
-            del self._ahead[head.boot, head.seq]  # only the table knows which one is true
+            return self._check_repeated(head, body)
+        waiting = self._ahead.get((head.boot, head.seq))
+        if waiting is not None and event_digest(waiting) != event_digest(body):
+            del self._ahead[head.boot, head.seq]  # only the table can tell which one is right
             return IntakeResult(notices=(self._contradiction(head),), ask=True)
         if len(self._ahead) < MAX_EVENTS_AHEAD:
             self._ahead[head.boot, head.seq] = body
         return IntakeResult(ask=True)
 
-    def on_reply(self, events: Sequence[bytes], asked: RecallRequest, bound: float) -> IntakeResult:
-        """The table's answer to ``asked``. ``bound``: the seconds by which the clocks may differ.
-        ``ask`` in what comes of it: there may be more.
+    def on_reply(
+        self, events: Sequence[bytes], request: RecallRequest, bound: float
+    ) -> IntakeResult:
+        """Handle the reply to a recall. ``bound``: maximum difference in seconds between the
+        clocks. ``ask`` in the result: there may be more events.
         """
         memory = self.memory
         if memory.at is None or memory.gap is not None:
@@ -331,98 +333,101 @@ class TableIntake:
             try:
                 head = self._read(body)
             except (ValueError, RecursionError) as error:
-                notices = [*notices, self._gap(f"its answer has an event that is none: {error}")]
+                notices = [*notices, self._open_gap(f"its reply has a malformed event: {error}")]
                 break
-            if number == 0 and asked.first == asked.at.seq:
-                self._doubted, self._shown = False, asked.at
-                if (wrong := self._disowned(head, body, asked.at)) is not None:
-                    notices = [*notices, wrong]
+            if number == 0 and request.first == request.at.seq:
+                self._must_prove, self._proven = False, request.at
+                if (mismatch := self._find_mismatch(head, body, request.at)) is not None:
+                    notices = [*notices, mismatch]
                     break
-            elif number == 0 and (head.boot, head.seq) != (asked.at.boot, asked.first):
-                if memory.at != asked.at:
+            elif number == 0 and (head.boot, head.seq) != (request.at.boot, request.first):
+                if memory.at != request.at:
                     return IntakeResult(ask=True)
-                if memory.since is None and not asked.at.seq:
-                    what = f"it does not know of its run {asked.at.boot}, which persons settled"
-                    notices = [*notices, self._gap(what)]
+                if memory.since is None and not request.at.seq:
+                    gap = f"it does not know its run {request.at.boot}, which persons settled"
+                    notices = [*notices, self._open_gap(gap)]
                     break
-                if memory.since is None and self._shown != asked.at:
-                    self._doubted = True
+                if memory.since is None and self._proven != request.at:
+                    self._must_prove = True
                     return IntakeResult(ask=True)
-            got = self._told_again(head, body)
-            facts, notices = [*facts, *got.facts], [*notices, *got.notices]
+            result = self._on_recalled_event(head, body)
+            facts, notices = [*facts, *result.facts], [*notices, *result.notices]
             if memory.gap is not None:
                 break
         if memory.gap is not None:
             self._ahead.clear()
             return IntakeResult(facts, notices)
-        facts, notices, _ = self._follow(IntakeResult(facts, notices))
+        facts, notices, _ = self._accept_waiting(IntakeResult(facts, notices))
         time = memory.at.time
         if not events:
-            notices = [*notices, *self._unknown(asked.waiting)]
-            time = max(time, utc(moment(asked.time) - bound))
-        heard = CaughtUp(table=self.table, time=time)
-        return IntakeResult([*facts, heard], notices, ask=bool(events) or bool(self._ahead))
+            notices = [*notices, *self._report_unknown(request.waiting)]
+            time = max(time, utc(moment(request.time) - bound))
+        caught_up = CaughtUp(table=self.table, time=time)
+        return IntakeResult([*facts, caught_up], notices, ask=bool(events) or bool(self._ahead))
 
-    def _told_again(self, head: _EventHead, body: bytes) -> IntakeResult:
-        """An event of an answer."""
+    def _on_recalled_event(self, head: _EventHead, body: bytes) -> IntakeResult:
+        """Handle an event of a reply."""
         memory = self.memory
         assert memory.at is not None
         at = memory.at
         if (head.boot == at.boot and head.seq <= at.seq) or head.boot in memory.boots:
-            return self._again(head, body)
+            return self._check_repeated(head, body)
         if memory.since is not None:
-            if head.time <= memory.since:  # of before the table was linked
+            if head.time <= memory.since:  # from before the table was linked
                 memory.at = EventPosition(head.boot, head.seq, memory.since, event_digest(body))
                 return NOTHING
             memory.since = None
         if head.boot != at.boot and head.seq == 1:
             if head.type == RESTORED_EVENT_TYPE:
-                return IntakeResult(notices=(self._gap(_describe_lost_history(at, body)),))
-            self._pass(at.boot)
+                return IntakeResult(notices=(self._open_gap(_describe_lost_history(at, body)),))
+            self._end_run(at.boot)
         elif (head.boot, head.seq) != (at.boot, at.seq + 1):
-            what = f"after {at.boot} {at.seq} its answer goes on with {head.boot} {head.seq}"
-            return IntakeResult(notices=(self._gap(what),))
+            gap = f"after {at.boot} {at.seq} its reply continues with {head.boot} {head.seq}"
+            return IntakeResult(notices=(self._open_gap(gap),))
         self._ahead.pop((head.boot, head.seq), None)
-        return self._take(head, body)
+        return self._accept(head, body)
 
-    def _unknown(self, waiting: frozenset[tuple[str, int]]) -> list[IntakeNotice]:
-        """The table said that there is nothing more: what had come before it was asked, and is not
-        in its answers, it never told, or long ago.
+    def _report_unknown(self, waiting: frozenset[tuple[str, int]]) -> list[IntakeNotice]:
+        """Report events that arrived before the recall and are not in the replies, although the
+        table said that there is nothing more.
         """
         assert self.memory.at is not None
         notices = []
         for boot, seq in sorted(waiting & self._ahead.keys()):
             if _head.decode(self._ahead.pop((boot, seq))).time > self.memory.at.time:
-                what = f"its event {boot} {seq} came, and it does not know of it"
-                notices.append(self._notice("contradiction", what))
+                detail = f"its event {boot} {seq} was received, but the table does not know it"
+                notices.append(self._notice("contradiction", detail))
         return notices
 
     def _read(self, body: bytes) -> _EventHead:
-        """Raises ``ValueError``."""
+        """Decode the head of an event. Raises ``ValueError``."""
         head = _head.decode(body)
         if head.table != self.table:
-            raise ValueError(f"it is of {head.table[:64]}")
+            raise ValueError(f"it belongs to {head.table[:64]}")
         if not _TIME_PATTERN.fullmatch(head.time):
-            raise ValueError(f"{head.time[:64]!r} is no time in UTC with microseconds")
+            raise ValueError(f"{head.time[:64]!r} is not a UTC time with microseconds")
         return head
 
-    # One event
+    # A single event
 
-    def _take(self, head: _EventHead, body: bytes) -> IntakeResult:
-        """The next event."""
-        told, memory = event_digest(body), self.memory
-        memory.at, memory.since = EventPosition(head.boot, head.seq, head.time, told), None
-        self._digests[head.boot, head.seq] = told
+    def _accept(self, head: _EventHead, body: bytes) -> IntakeResult:
+        """Accept the next event."""
+        digest, memory = event_digest(body), self.memory
+        memory.at, memory.since = (
+            EventPosition(head.boot, head.seq, head.time, digest),
+            None,
+        )
+        self._digests[head.boot, head.seq] = digest
         if len(self._digests) > MAX_REMEMBERED_DIGESTS:
             self._digests.popitem(last=False)
-        read = self._READERS.get(head.type)
-        if read is None:
+        reader = self._READERS.get(head.type)
+        if reader is None:
             return NOTHING
         try:
-            fact = read(self, Cause(head.time, self.table, head.boot, head.seq), body)
-        except (ValueError, RecursionError) as wrong:
+            fact = reader(self, Cause(head.time, self.table, head.boot, head.seq), body)
+        except (ValueError, RecursionError) as error:
             return IntakeResult(
-                notices=(self._notice("refused", f"{head.type} {head.boot} {head.seq}: {wrong}"),)
+                notices=(self._notice("refused", f"{head.type} {head.boot} {head.seq}: {error}"),)
             )
         return NOTHING if fact is None else IntakeResult((fact,))
 
@@ -430,7 +435,7 @@ class TableIntake:
         if _bet_or_award.decode(body).bet not in JACKPOT_BETS:
             return None
         bet = _bet.decode(body)
-        self._fits(bet)
+        self._check_authorised(bet)
         amount = 0
         if not bet.withdrawn:
             if not bet.amount:
@@ -453,9 +458,9 @@ class TableIntake:
         if _bet_or_award.decode(body).award not in JACKPOT_AWARDS:
             return None
         award = _award.decode(body)
-        self._fits(award)
+        self._check_authorised(award)
         kind = Won if award.valid else NotWon
-        told = kind(
+        fact = kind(
             cause=cause,
             session=award.session,
             round=award.round,
@@ -464,31 +469,31 @@ class TableIntake:
             cards=award.cards,
             share=award.share,
         )
-        return replace(told, time_bound=award.time_bound) if isinstance(told, Won) else told
+        return replace(fact, time_bound=award.time_bound) if isinstance(fact, Won) else fact
 
     def _ended(self, cause: Cause, body: bytes) -> TableFact:
-        told = _sum.decode(body)
-        self._fits(told)
+        event = _sum.decode(body)
+        self._check_authorised(event)
         return PlayStaked(
             cause=cause,
-            session=told.session,
-            round=told.round,
-            amount=told.amount,
-            slots=told.slots,
+            session=event.session,
+            round=event.round,
+            amount=event.amount,
+            slots=event.slots,
         )
 
     def _voided(self, cause: Cause, body: bytes) -> TableFact | None:
         void = _void.decode(body)
         if (void.session, void.round) not in self.memory.rounds:
             return None
-        self._fits(void)
+        self._check_authorised(void)
         return RoundVoided(cause=cause, session=void.session, round=void.round)
 
     def _opened(self, cause: Cause, body: bytes) -> None:  # noqa: ARG002 - as the others
         self.memory.currency = _session.decode(body).currency
 
-    def _fits(self, event: _RoundEvent) -> None:
-        """Whether the terms allow an event. Raises :class:`NotAuthorisedError`."""
+    def _check_authorised(self, event: _RoundEvent) -> None:
+        """Check an event against the terms. Raises :class:`NotAuthorisedError`."""
         rules = self.rules
         if self.table not in rules.tables:
             raise NotAuthorisedError("the table is not authorised")
@@ -497,8 +502,8 @@ class TableIntake:
         if event.game not in rules.games:
             raise NotAuthorisedError(f"of {event.game}; authorised: {', '.join(rules.games)}")
         if event.simulated != rules.simulated:
-            real = "of a simulated table" if event.simulated else "of a table that is not simulated"
-            raise NotAuthorisedError(real)
+            kind = "of a simulated table" if event.simulated else "of a table that is not simulated"
+            raise NotAuthorisedError(kind)
         currency = self.memory.currency
         if currency is not None and currency != rules.currency:
             raise NotAuthorisedError(f"in {currency}; the jackpot is in {rules.currency}")
@@ -506,26 +511,26 @@ class TableIntake:
         if played <= memory.settled:
             raise NotAuthorisedError(
                 f"of round {event.round} of session {event.session}, which had begun when persons "
-                "settled what was missing; they decide"
+                "settled a gap; they decide"
             )
         memory.last = max(memory.last, played)
 
     # Order
 
-    def _follow(self, got: IntakeResult) -> IntakeResult:
-        """The same with the events that waited for it."""
-        facts, notices = list(got.facts), list(got.notices)
+    def _accept_waiting(self, result: IntakeResult) -> IntakeResult:
+        """Add the events that waited for this result."""
+        facts, notices = list(result.facts), list(result.notices)
         while (at := self.memory.at) is not None:
             body = self._ahead.pop((at.boot, at.seq + 1), None)
             if body is None:
                 break
-            more = self._take(_head.decode(body), body)
-            facts += more.facts
-            notices += more.notices
+            next_result = self._accept(_head.decode(body), body)
+            facts += next_result.facts
+            notices += next_result.notices
         return IntakeResult(facts, notices, ask=bool(self._ahead))
 
-    def _again(self, head: _EventHead, body: bytes) -> IntakeResult:
-        """An event that was taken before."""
+    def _check_repeated(self, head: _EventHead, body: bytes) -> IntakeResult:
+        """Handle an event that was accepted before."""
         known = self._digests.get((head.boot, head.seq))
         if known is None or known == event_digest(body):
             return NOTHING
@@ -534,30 +539,34 @@ class TableIntake:
     def _contradiction(self, head: _EventHead) -> IntakeNotice:
         return self._notice(
             "contradiction",
-            f"its event {head.boot} {head.seq} came twice, and the second one ({head.type}) says "
-            "something else",
+            f"its event {head.boot} {head.seq} was received twice, and the second one "
+            f"({head.type}) differs",
         )
 
-    def _disowned(self, head: _EventHead, body: bytes, asked: EventPosition) -> IntakeNotice | None:
-        """What is wrong with an answer that should begin with the last event taken."""
+    def _find_mismatch(
+        self, head: _EventHead, body: bytes, asked: EventPosition
+    ) -> IntakeNotice | None:
+        """Return what is wrong with a reply that should begin with the last accepted event, or
+        None.
+        """
         if (head.boot, head.seq) != (asked.boot, asked.seq):
-            return self._gap(
-                f"its answer begins with {head.boot} {head.seq}, and not with the last event "
-                f"taken, {asked.boot} {asked.seq}: its journal was replaced or restored, does not "
-                "reach back so far, or is that of the other daemon of a pair"
+            return self._open_gap(
+                f"its reply begins with {head.boot} {head.seq}, not with the last event "
+                f"accepted, {asked.boot} {asked.seq}: its journal was replaced or restored, does "
+                "not reach back that far, or is that of the other daemon of a pair"
             )
         if asked.digest and event_digest(body) != asked.digest:
-            return self._gap(
-                f"its event {asked.boot} {asked.seq} says something else now: its journal was "
-                "replaced or restored"
+            return self._open_gap(
+                f"its event {asked.boot} {asked.seq} has changed: its journal was replaced or "
+                "restored"
             )
         return None
 
-    def _gap(self, what: str) -> IntakeNotice:
+    def _open_gap(self, what: str) -> IntakeNotice:
         self.memory.gap = what
         return self._notice("gap", what)
 
-    def _pass(self, boot: str) -> None:
+    def _end_run(self, boot: str) -> None:
         self.memory.boots = [*self.memory.boots, boot][-MAX_REMEMBERED_BOOTS:]
 
     def _notice(self, alert: IntakeAlert, detail: str) -> IntakeNotice:

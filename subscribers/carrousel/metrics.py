@@ -1,4 +1,4 @@
-"""What the controller counts and tells Prometheus."""
+"""Metrics of the controller for Prometheus."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from subscribers.carrousel.facts import Fact, Staked, Won
 JACKPOT_LABEL = ("jackpot",)
 FAMILIES = (
     MetricFamily("novamas_carrousel_ledger_entries", "gauge", "Entries of the ledger."),
-    MetricFamily("novamas_carrousel_broker_connected", "gauge", "Whether the broker is connected."),
+    MetricFamily("novamas_carrousel_broker_connected", "gauge", "1: the broker is connected."),
     MetricFamily(
         "novamas_carrousel_lag_seconds",
         "gauge",
-        "From the last stake or hit at its table until it was in the ledger.",
+        "Time from the last stake or hit at its table until it was in the ledger.",
     ),
     MetricFamily("novamas_carrousel_in_play", "gauge", "1: the jackpot is in play.", JACKPOT_LABEL),
     MetricFamily(
-        "novamas_carrousel_meter_minor_units", "gauge", "Its value, in cents.", JACKPOT_LABEL
+        "novamas_carrousel_meter_minor_units",
+        "gauge",
+        "Value of the meter, in cents.",
+        JACKPOT_LABEL,
     ),
     MetricFamily("novamas_carrousel_tables", "gauge", "Linked tables.", JACKPOT_LABEL),
     MetricFamily(
-        "novamas_carrousel_tables_in_play", "gauge", "Those that are in play.", JACKPOT_LABEL
+        "novamas_carrousel_tables_in_play", "gauge", "Linked tables in play.", JACKPOT_LABEL
     ),
-    MetricFamily("novamas_carrousel_alerts_open", "gauge", "Alerts that are open.", JACKPOT_LABEL),
+    MetricFamily("novamas_carrousel_alerts_open", "gauge", "Open alerts.", JACKPOT_LABEL),
     MetricFamily(
         "novamas_carrousel_coins_total", "counter", "Stakes in the ledger.", JACKPOT_LABEL
     ),
@@ -36,35 +39,34 @@ FAMILIES = (
     MetricFamily(
         "novamas_carrousel_orders_refused_total",
         "counter",
-        "Orders of persons that were refused, by the key of the refusal.",
+        "Refused orders, by the key of the refusal.",
         ("jackpot", "reason"),
     ),
     MetricFamily(
         "novamas_carrousel_alerts_total",
         "counter",
-        "Alerts by kind, each time that one was told; `refused`: what tables told and the rules "
-        "refused.",
+        "Reported alerts by kind; `refused`: table events that the rules refused.",
         ("jackpot", "what"),
     ),
 )
 
 
 class JackpotCounts(msgspec.Struct):
-    """What is counted since the start, by jackpot."""
+    """Counters since the start, by jackpot."""
 
     coins: Counter[str] = msgspec.field(default_factory=Counter)
-    """Stakes that are in the ledger."""
+    """Stakes in the ledger."""
     hits: Counter[str] = msgspec.field(default_factory=Counter)
-    """Hands that qualified, and are in the ledger."""
+    """Awards in the ledger."""
     refused: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
-    """Orders that were refused, by the refusal's key."""
+    """Refused orders, by the refusal's key."""
     alerts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
-    """Alerts by kind: each time that one was raised or told again."""
+    """Alerts by kind, each time one was raised or reported again."""
     lag: float = 0.0
-    """Seconds from the last event of a table until it was in the ledger, by the table's clock."""
+    """Seconds from the last table event until it was in the ledger, by the table's clock."""
 
     def committed(self, facts: Iterable[tuple[str, Fact]]) -> None:
-        """Count facts that are in the ledger, each with its jackpot."""
+        """Count committed facts, each with its jackpot."""
         for jackpot, fact in facts:
             if isinstance(fact, Staked) and fact.amount:
                 self.coins[jackpot] += 1
@@ -80,7 +82,9 @@ def metric_values(
     entries: int,
     connected: bool,
 ) -> dict[str, Values]:
-    """All of it. ``states``: what is said of each jackpot; ``alerts``: how many are open."""
+    """Return all samples. ``states``: the published state of each jackpot; ``alerts``: number of
+    open ones.
+    """
 
     def each(numbers: Mapping[str, float]) -> Values:
         return {(name,): numbers.get(name, 0) for name in states}

@@ -1,5 +1,5 @@
-"""Orders of persons: who signed one, whether that role may give it, and whether it takes another
-person.
+"""Orders of persons: who signed, whether that role may give the order, and whether it needs a
+second person.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ PERMANENT_REFUSALS = (
     "order_unnamed",
     "signed_claims",
 )
-"""Refusals of what can never be followed, whatever happens."""
+"""Refusals of orders that can never be followed."""
 
 
 class PeopleInForce:
-    """The people who may order, as the file on the disk says by the last :meth:`look`. ``path`` and
-    ``key`` may be missing: nobody may order then. ``ledger``: beside it is remembered which file
-    was in force. ``trouble``: what is wrong with the file, and what to do.
+    """The people who may give orders, as of the last :meth:`refresh` of the file. Without ``path``
+    or ``key`` no one may. ``ledger``: the file that was in force is remembered beside it.
+    ``trouble``: what is wrong with the file, and what to do.
     """
 
     def __init__(self, path: str | None, key: str | None, site: str, ledger: Path) -> None:
@@ -60,7 +60,7 @@ class PeopleInForce:
         self.refresh()
 
     def refresh(self) -> None:
-        """See whether the file was replaced."""
+        """Read the file again if it was replaced."""
         if self._of is None:
             self.trouble = "orders need [people] with `file` and `key`"
             return
@@ -73,8 +73,9 @@ class PeopleInForce:
 
 
 class Orders:
-    """What stands before one jackpot. ``audience``: its topic; ``seen`` is one for all jackpots;
-    ``state``: the jackpot as the ledger has it. Whoever may act at one of ``tables`` may act here.
+    """Verifies the orders of one jackpot. ``audience``: its topic; ``seen`` is shared by all
+    jackpots; ``state``: returns the jackpot's ledger state. Anyone who may act at one of ``tables``
+    may act here.
     """
 
     def __init__(
@@ -90,64 +91,63 @@ class Orders:
         self._state, self._people, self._seen = state, people, seen
         self._waits = Waits()
         self._expired: tuple[Waiting, ...] = ()
-        """What waits no longer, and nobody was told of."""
+        """Orders that no longer wait, not yet reported."""
         prepare()
 
     def verify_signer(self, token: bytes, now: float) -> Signed:
-        """Who signed an order; ``now`` in seconds since 1970. It counts as given from here on.
-        Raises ``RejectedError``.
+        """Verify an order's signature; ``now`` in seconds since 1970. From here on it counts as
+        given. Raises ``RejectedError``.
         """
         return self._verified(token, now, self._seen)
 
     def accept(self, signed: Signed, name: str, token: bytes, now: float, time: str) -> OrderGiven:
-        """The order on the topic ``command/<name>``, to be followed; ``now`` in seconds since 1970
-        and as ``time``.
+        """Return the order on the topic ``command/<name>``, ready to be followed; ``now`` in
+        seconds since 1970, also formatted as ``time``.
 
-        Raises ``RejectedError`` with the reason, also where a second person
-        must say the same.
+        Raises ``RejectedError`` with the reason, also if a second person must sign.
         """
         claims, role = signed.claims, signed.claims.role
         tag = _tag(claims)
-        may = ORDERS[ORDER_TYPES[tag]]
-        if role not in may.roles:
-            raise RejectedError("role_not_allowed", role=role, roles=may.roles)
+        rights = ORDERS[ORDER_TYPES[tag]]
+        if role not in rights.roles:
+            raise RejectedError("role_not_allowed", role=role, roles=rights.roles)
         if level(claims.command) != name:
             raise RejectedError("command_other", command=claims.command, name=name)
         order = self._read(claims, tag, signed.person.name)
-        speaker = _signer_entry(signed, token)
-        if not may.two:
-            return self._ordered(order, time, speaker)
+        signer = _signer_entry(signed, token)
+        if not rights.two:
+            return self._ordered(order, time, signer)
         self.expire(now)
         state = self._state()
         if (outdated := is_outdated(state, order)) is not None:
             raise outdated
-        self._waits, first = say(self._waits, order, speaker, now, subject(state, order))
+        self._waits, first = say(self._waits, order, signer, now, subject(state, order))
         if first is None:
-            raise wanted(speaker, may.roles)
-        said = first.token.encode()
-        self._verified(said, min(now, claims_of(said).exp + TOLERANCE - 1), Seen())
-        again = self._read(claims_of(said), tag, first.name)
-        return self._ordered(again, time, first, speaker)
+            raise wanted(signer, rights.roles)
+        first_token = first.token.encode()
+        self._verified(first_token, min(now, claims_of(first_token).exp + TOLERANCE - 1), Seen())
+        first_order = self._read(claims_of(first_token), tag, first.name)
+        return self._ordered(first_order, time, first, signer)
 
     def take_expired(self, now: float) -> tuple[Waiting, ...]:
-        """Drop, and return, the orders that no second person signed in time, and those of which
-        what they are about has changed.
+        """Return, and drop, the orders that no second person signed in time, or whose subject has
+        changed.
         """
         self.expire(now)
-        over, self._expired = self._expired, ()
-        return over
+        expired_orders, self._expired = self._expired, ()
+        return expired_orders
 
     def expire(self, now: float) -> None:
-        """Let orders wait no longer whose time is over, or of which what they are about has
-        changed; :meth:`late` returns them.
+        """Drop orders whose time is over or whose subject has changed; :meth:`take_expired` returns
+        them.
         """
         if not self._waits.waiting:
             return
-        self._waits, over = expired(self._waits, now, partial(subject, self._state()))
-        self._expired += over
+        self._waits, expired_orders = expired(self._waits, now, partial(subject, self._state()))
+        self._expired += expired_orders
 
-    def _ordered(self, order: JackpotOrder, time: str, *said: Said) -> OrderGiven:
-        signed = tuple(map(_signature, said))
+    def _ordered(self, order: JackpotOrder, time: str, *signers: Said) -> OrderGiven:
+        signed = tuple(map(_signature, signers))
         check_signers(order, signed)
         return OrderGiven(time=time, order=order, signed=signed)
 
@@ -158,12 +158,12 @@ class Orders:
         kid = kid_of(token)
         owner = people.owners[kid][0] if kid in people.owners else None
         tables = self._tables()
-        at = next((each for each in tables if owner and people.may_be_at(owner, each)), None)
-        return verify(token, now, self._audience, at or self._jackpot, people, seen)
+        table = next((name for name in tables if owner and people.may_be_at(owner, name)), None)
+        return verify(token, now, self._audience, table or self._jackpot, people, seen)
 
     def _read(self, claims: Claims, tag: str, by: str) -> JackpotOrder:
-        if own := sorted({"by", "role", "type", "client", "id"} & claims.fields.keys()):
-            raise RejectedError("signed_claims", what=f"fields.{own[0]}")
+        if reserved := sorted({"by", "role", "type", "client", "id"} & claims.fields.keys()):
+            raise RejectedError("signed_claims", what=f"fields.{reserved[0]}")
         check_complete(self._state(), ORDER_TYPES[tag], claims.fields)
         fields = {**claims.fields, "type": tag, "by": by, "role": claims.role}
         try:
@@ -182,17 +182,17 @@ def _tag(claims: Claims) -> str:
 
 
 def order_not_followed(
-    signed: Signed, token: bytes, time: str, why: RejectedError
+    signed: Signed, token: bytes, time: str, error: RejectedError
 ) -> OrderNotFollowed:
-    """What the ledger stores of a signed order that is not followed."""
+    """Return the ledger's record of a signed order that is not followed."""
     signature = _signature(_signer_entry(signed, token))
-    return OrderNotFollowed(time=time, signed=(signature,), refusal=why.refusal.key)
+    return OrderNotFollowed(time=time, signed=(signature,), refusal=error.refusal.key)
 
 
 def _signer_entry(signed: Signed, token: bytes) -> Said:
     return Said(signed.person.id, signed.person.name, signed.claims.role, token.decode())
 
 
-def _signature(said: Said) -> Signature:
-    fields = {"id": said.person, "name": said.name, "role": said.role, "token": said.token}
+def _signature(signer: Said) -> Signature:
+    fields = {"id": signer.person, "name": signer.name, "role": signer.role, "token": signer.token}
     return msgspec.convert(fields, Signature)

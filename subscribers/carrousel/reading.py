@@ -1,5 +1,5 @@
-"""Reading a ledger: its entries in order, each with its postings. A controller may be writing to it
-meanwhile; whoever reads sees it as it was when reading began.
+"""Reading a ledger: its entries in order, each with its postings. A controller may be writing to
+it; a reader sees the state at which reading began.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ _POSTINGS_QUERY = (
 
 _fact = msgspec.json.Decoder(Fact).decode
 _NAMED_FIELD_DEFAULTS: dict[str, int | str] = {"paid": 0, "gap": "", "generation": 1}
-"""What stands in a field that orders to older releases did not have. It is not checked."""
+"""Values for a field that orders to older releases did not have. They are not checked."""
 
 
 def read_fact(body: bytes) -> Fact:
-    """A fact as it is stored, also by an older release. Raises ``msgspec.MsgspecError``,
-    ``UnicodeDecodeError`` and ``RecursionError`` for what is none.
+    """Decode a stored fact, also of an older release. Raises ``msgspec.MsgspecError``,
+    ``UnicodeDecodeError`` and ``RecursionError`` if it cannot be decoded.
     """
     try:
         fact: Fact = _fact(body)
         return fact
     except msgspec.ValidationError:
-        former = _fill_named_field(msgspec.json.decode(body))
-        if former is None:
+        older = _fill_named_field(msgspec.json.decode(body))
+        if older is None:
             raise
-        found: OrderGiven = msgspec.convert(former, OrderGiven)
-        return found
+        order: OrderGiven = msgspec.convert(older, OrderGiven)
+        return order
 
 
 def _fill_named_field(fact: Any) -> dict[str, Any] | None:
-    """An order that does not name the state that its signers saw, with that field filled in; None:
-    it is no such order.
+    """Return an order that does not name the state its signers saw, with that field filled in; None
+    if it is not such an order.
     """
     match fact:
         case {"fact": "ordered", "order": {"type": str(kind)} as order}:
@@ -66,9 +66,9 @@ def _fill_named_field(fact: Any) -> dict[str, Any] | None:
 
 
 class LedgerReader:
-    """A ledger that is only read. ``kept``: the checkpoint beside it, which is read first: of a
-    ledger in use, the entries that are read go at least as far. Raises :class:`LedgerError` where
-    it is none.
+    """A read-only ledger. ``kept``: the checkpoint beside it, which is read first, so that the
+    entries of a ledger in use go at least as far. Raises :class:`LedgerError` if the file is not a
+    ledger.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,23 +101,23 @@ class LedgerReader:
     def entries(
         self, after: int = 0, through: int | None = None
     ) -> Iterator[tuple[EntryRow, list[PostingRow]]]:
-        """The entries after a position, up to and with another one, each with its postings."""
+        """Yield the entries after a position, through another one, each with its postings."""
         end = self.head.position if through is None else through
         return read_entries(self.connection, after, end)
 
     def hash_at(self, position: int) -> bytes | None:
-        """The hash of an entry; None: there is none."""
+        """Return the hash of an entry, or None if there is no such entry."""
         return self.genesis.hash if position == 0 else hash_at(self.connection, position)
 
 
 def _text(value: bytes) -> str:
-    """A text, or what is none any more: it fits no hash."""
+    """Decode a text. A damaged one becomes a string that matches no hash."""
     return value.decode("utf-8", "surrogateescape")
 
 
 def ledger_id(connection: sqlite3.Connection, path: Path) -> str:
-    """The id of the ledger. Raises :class:`LedgerError` for the file of another release, and
-    ``sqlite3.Error`` for what is no ledger.
+    """Return the id of the ledger. Raises :class:`LedgerError` for the file of another release, and
+    ``sqlite3.Error`` for other files.
     """
     meta = dict(connection.execute("SELECT key, value FROM meta"))
     if meta.get("version") != str(LEDGER_FORMAT):
@@ -126,20 +126,20 @@ def ledger_id(connection: sqlite3.Connection, path: Path) -> str:
             f"{LEDGER_FORMAT}. Use the release that wrote it"
         )
     if meta.keys() != {"id", "version"}:
-        raise LedgerError(f"{path}: its table meta was changed; put the right file back")
+        raise LedgerError(f"{path}: its table meta was changed; restore the right file")
     return str(meta["id"])
 
 
-def read_head(connection: sqlite3.Connection, begins: ChainHead) -> ChainHead:
-    """The end of the chain."""
+def read_head(connection: sqlite3.Connection, start: ChainHead) -> ChainHead:
+    """Return the end of the chain."""
     row = connection.execute(
         "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
     ).fetchone()
-    return begins if row is None else ChainHead(*row)
+    return start if row is None else ChainHead(*row)
 
 
 def hash_at(connection: sqlite3.Connection, position: int) -> bytes | None:
-    """The hash of an entry; None: there is none."""
+    """Return the hash of an entry, or None if there is no such entry."""
     row = connection.execute("SELECT hash FROM entry WHERE position = ?", (position,)).fetchone()
     return None if row is None else row[0]
 
@@ -147,23 +147,23 @@ def hash_at(connection: sqlite3.Connection, position: int) -> bytes | None:
 def read_entries(
     connection: sqlite3.Connection, after: int, through: int
 ) -> Iterator[tuple[EntryRow, list[PostingRow]]]:
-    """The entries after a position, up to and with another one, each with its postings. Postings
-    without an entry come with the next one, where its hash does not hold for them.
+    """Yield the entries after a position, through another one, each with its postings. Postings
+    without an entry are added to the next entry, whose hash then does not match.
     """
     groups = groupby(
-        connection.execute(_POSTINGS_QUERY, (after, through)), key=lambda each: each[0]
+        connection.execute(_POSTINGS_QUERY, (after, through)), key=lambda posting: posting[0]
     )
-    waiting = next(groups, None)
-    for found in connection.execute(_ENTRIES_QUERY, (after, through)):
-        row, postings = EntryRow(*found), list[PostingRow]()
-        while waiting is not None and waiting[0] <= row.position:
-            postings += [PostingRow(*each[1:]) for each in waiting[1]]
-            waiting = next(groups, None)
+    group = next(groups, None)
+    for columns in connection.execute(_ENTRIES_QUERY, (after, through)):
+        row, postings = EntryRow(*columns), list[PostingRow]()
+        while group is not None and group[0] <= row.position:
+            postings += [PostingRow(*posting[1:]) for posting in group[1]]
+            group = next(groups, None)
         yield row, postings
 
 
 def find_broken_entry(connection: sqlite3.Connection, after: ChainHead, through: int) -> int | None:
-    """The first position after ``after`` at which the chain does not hold; None: it holds."""
+    """Return the first position after ``after`` at which the chain is broken, or None."""
     before = after
     for row, postings in read_entries(connection, after.position, through):
         if not is_next_entry(row, postings, before):
@@ -173,7 +173,7 @@ def find_broken_entry(connection: sqlite3.Connection, after: ChainHead, through:
 
 
 def saved_states(connection: sqlite3.Connection) -> dict[str, tuple[int, bytes]]:
-    """By jackpot: the state that was saved last, and after which entry."""
+    """Return the last saved state of each jackpot, and after which entry it was saved."""
     return {
         jackpot: (position, state)
         for jackpot, position, state in connection.execute(
@@ -183,13 +183,13 @@ def saved_states(connection: sqlite3.Connection) -> dict[str, tuple[int, bytes]]
 
 
 def cursors(connection: sqlite3.Connection) -> dict[str, Cursor]:
-    """The last event of each table that was dealt with."""
+    """Return the cursor of each table."""
     return {row[0]: Cursor(*row) for row in connection.execute("SELECT * FROM cursor")}
 
 
 def find_file_flaw(connection: sqlite3.Connection) -> str | None:
-    """What SQLite finds wrong with the file, or what is not as in a ledger. Raises
-    ``sqlite3.Error``.
+    """Return what SQLite finds wrong with the file, or how it differs from a ledger; else None.
+    Raises ``sqlite3.Error``.
     """
-    found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
-    return find_schema_flaw(connection) if found == "ok" else found
+    result = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+    return find_schema_flaw(connection) if result == "ok" else result

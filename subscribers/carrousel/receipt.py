@@ -1,4 +1,4 @@
-"""The receipt of a payment: what it says, as lines of text."""
+"""The receipt of a payment, as lines of text."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from subscribers.carrousel.terms import Terms
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """A payment, with the award that it is of. Amounts are as of the payment."""
+    """A payment and its award. Amounts are as of the payment."""
 
     jackpot: str
     terms: Terms | None
     of: AwardDetails
     value: int
-    """What the award was worth."""
+    """Value of the award."""
     before: int
-    """What had been paid of it before."""
+    """Total paid before."""
     payment: AwardPayment
     ledger: str
 
     @property
     def left(self) -> int:
-        """What was still due after it."""
+        """Amount still due after the payment."""
         return self.value - self.before - self.payment.amount
 
 
@@ -43,71 +43,79 @@ _AWARD_VALUE_QUERY = (
 
 
 def read_receipt(file: LedgerReader, jackpot: str, number: int) -> Receipt:
-    """The receipt with this number. Raises :class:`LedgerError` if there is none."""
+    """Return the receipt with this number. Raises :class:`LedgerError` if there is none."""
     terms = terms_before(file, jackpot, "~")
-    every = list(read_payments(file, jackpot))
-    if not 1 <= number <= len(every):
+    all_payments = list(read_payments(file, jackpot))
+    if not 1 <= number <= len(all_payments):
         raise LedgerError(
-            f"{file.path}: {jackpot} has no receipt {number}; it has {len(every)}, from 1 on"
+            f"{file.path}: {jackpot} has no receipt {number}; it has {len(all_payments)}, "
+            "counted from 1"
         )
-    paid = every[number - 1]
+    payment = all_payments[number - 1]
     (value,) = file.connection.execute(
-        _AWARD_VALUE_QUERY, (jackpot, str(paid.award), paid.position)
+        _AWARD_VALUE_QUERY, (jackpot, str(payment.award), payment.position)
     ).fetchone()
     return Receipt(
         jackpot=jackpot,
         terms=terms,
-        of=find_awards(file, jackpot, {paid.award})[paid.award],
+        of=find_awards(file, jackpot, {payment.award})[payment.award],
         value=int(value),
-        before=sum(each.amount for each in every[: number - 1] if each.award == paid.award),
-        payment=paid,
+        before=sum(
+            other.amount for other in all_payments[: number - 1] if other.award == payment.award
+        ),
+        payment=payment,
         ledger=file.id,
     )
 
 
-def title(of: Receipt, language: str) -> str:
-    """What stands above it."""
-    return text("book.receipt_title", language, number=of.payment.receipt)
+def title(receipt: Receipt, language: str) -> str:
+    """Return the heading."""
+    return text("book.receipt_title", language, number=receipt.payment.receipt)
 
 
-def paid_amount(of: Receipt, language: str) -> str:
-    """What was paid."""
-    return _format(of, of.payment.amount, language)
+def paid_amount(receipt: Receipt, language: str) -> str:
+    """Return the paid amount as text."""
+    return _format(receipt, receipt.payment.amount, language)
 
 
-def labelled_values(of: Receipt, language: str) -> Iterator[tuple[str, str]]:
-    """What it says, each with what it is called; the amount stands by itself."""
-    won, paid = of.of, of.payment
-    given = None if of.terms is None else of.terms.authorisation
+def labelled_values(receipt: Receipt, language: str) -> Iterator[tuple[str, str]]:
+    """Yield the label and value of each line, without the paid amount of the heading."""
+    award, payment = receipt.of, receipt.payment
+    authorisation = None if receipt.terms is None else receipt.terms.authorisation
     for name, value in (
-        ("jackpot", of.jackpot if given is None else f"{of.jackpot} ({given.number})"),
-        ("award", str(won.award)),
-        ("table", won.table),
-        ("session", str(won.session)),
-        ("round", str(won.round)),
-        ("box", won.box.removeprefix("box:")),
-        ("hand", word("hand", won.hand, language)),
-        ("cards", " ".join(won.cards)),
-        ("time", local_time(won.time)),
-        ("value", _format(of, of.value, language)),
-        ("paid_until", _format(of, of.before, language)),
-        ("paid_now", _format(of, paid.amount, language)),
-        ("left", _format(of, of.left, language)),
-        ("paid", local_time(paid.time)),
-        ("persons", format_signers(paid.signed, language)),
+        (
+            "jackpot",
+            receipt.jackpot
+            if authorisation is None
+            else f"{receipt.jackpot} ({authorisation.number})",
+        ),
+        ("award", str(award.award)),
+        ("table", award.table),
+        ("session", str(award.session)),
+        ("round", str(award.round)),
+        ("box", award.box.removeprefix("box:")),
+        ("hand", word("hand", award.hand, language)),
+        ("cards", " ".join(award.cards)),
+        ("time", local_time(award.time)),
+        ("value", _format(receipt, receipt.value, language)),
+        ("paid_until", _format(receipt, receipt.before, language)),
+        ("paid_now", _format(receipt, payment.amount, language)),
+        ("left", _format(receipt, receipt.left, language)),
+        ("paid", local_time(payment.time)),
+        ("persons", format_signers(payment.signed, language)),
     ):
         yield text(f"book.{name}", language), value
-    yield text("book.entry", language), f"{paid.position} · {of.ledger}"
-    yield text("permanency.hash", language), paid.hash
+    yield text("book.entry", language), f"{payment.position} · {receipt.ledger}"
+    yield text("permanency.hash", language), payment.hash
 
 
-def as_text(of: Receipt, language: str) -> str:
-    """It for a terminal."""
-    every = list(labelled_values(of, language))
-    wide = max(len(name) for name, _ in every)
-    lines = [title(of, language), paid_amount(of, language), ""]
-    return "\n".join([*lines, *(f"{name:{wide}}  {value}" for name, value in every), ""])
+def as_text(receipt: Receipt, language: str) -> str:
+    """Return the receipt for a terminal."""
+    lines_ = list(labelled_values(receipt, language))
+    width = max(len(name) for name, _ in lines_)
+    lines = [title(receipt, language), paid_amount(receipt, language), ""]
+    return "\n".join([*lines, *(f"{name:{width}}  {value}" for name, value in lines_), ""])
 
 
-def _format(of: Receipt, amount: int, language: str) -> str:
-    return format_amount(amount, "" if of.terms is None else of.terms.currency, language)
+def _format(receipt: Receipt, amount: int, language: str) -> str:
+    return format_amount(amount, "" if receipt.terms is None else receipt.terms.currency, language)

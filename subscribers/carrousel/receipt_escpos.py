@@ -1,7 +1,7 @@
-"""A receipt for a thermal printer that takes ESC/POS, 42 columns on paper of 80 mm.
+"""A receipt for an ESC/POS thermal printer, 42 columns on 80 mm paper.
 
-The commands: ``ESC @`` initialises, ``ESC t 19`` selects the code page PC858, ``ESC E`` is bold,
-``GS !`` the size, ``ESC a`` where a line stands, ``GS V 66 0`` feeds the paper and cuts it.
+Commands: ``ESC @`` initialises, ``ESC t 19`` selects the code page PC858, ``ESC E`` is bold, ``GS
+!`` sets the size, ``ESC a`` the alignment, ``GS V 66 0`` feeds and cuts the paper.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _CENTRE, _LEFT = b"\x1ba\x01", b"\x1ba\x00"
 _CUT = b"\x1dVB\x00"
 
 
-def as_escpos(of: Receipt, language: str) -> bytes:
-    """What is sent to the printer."""
+def as_escpos(receipt: Receipt, language: str) -> bytes:
+    """Return the bytes for the printer."""
     return b"".join(
         (
             _INITIALISE,
             _CENTRE,
             _BOLD,
-            _encode_line(title(of, language)),
+            _encode_line(title(receipt, language)),
             _LARGE,
-            _encode_line(paid_amount(of, language)),
+            _encode_line(paid_amount(receipt, language)),
             _NORMAL,
             _PLAIN,
             _LEFT,
             b"\n",
             *(
                 _encode_line(line)
-                for name, value in labelled_values(of, language)
+                for name, value in labelled_values(receipt, language)
                 for line in _layout(name, value)
             ),
             b"\n\n\n",
@@ -48,7 +48,7 @@ def as_escpos(of: Receipt, language: str) -> bytes:
 
 
 def _layout(name: str, value: str) -> Iterator[str]:
-    """A name and its value in one line, or the value in lines of its own below."""
+    """Put a label and its value in one line, or the value in lines of its own below."""
     if len(name) + 2 + len(value) <= LINE_WIDTH:
         yield name + value.rjust(LINE_WIDTH - len(name))
         return
@@ -58,6 +58,10 @@ def _layout(name: str, value: str) -> Iterator[str]:
 
 
 def _encode_line(line: str) -> bytes:
-    """A line in PC858; what it lacks, and what would be a command, is a question mark."""
-    shown = "".join(each if each.isprintable() else "?" for each in line.replace("’", "'"))
-    return shown.encode("cp858", "replace") + b"\n"
+    """Encode a line in PC858. Characters it lacks, and control characters, become
+    question marks.
+    """
+    printable = "".join(
+        character if character.isprintable() else "?" for character in line.replace("’", "'")
+    )
+    return printable.encode("cp858", "replace") + b"\n"

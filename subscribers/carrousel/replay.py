@@ -1,4 +1,4 @@
-"""The facts of a ledger once more through the rules: what must follow from them."""
+"""Replay of a ledger's facts: applies them again and compares the results."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _INSERT_POSTING = "INSERT INTO posting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 
 
 class Replay:
-    """Takes the facts of a ledger in order: all, or those after ``states``, where ``earlier`` says
-    what an account held of all postings until then that count before a cause.
+    """Applies the facts of a ledger in order: all of them, or those after ``states``, in which case
+    ``earlier`` returns an account's balance over the postings up to there that count before a
+    cause.
 
-    ``states``: what the jackpots remember by now. ``departed``: those whose ledger says something
-    else than follows from its facts; what comes after that says nothing any more.
+    ``states``: the resulting states of the jackpots. ``diverged``: the jackpots whose ledger
+    differs from what follows from its facts; their later entries are not compared.
     """
 
     def __init__(
@@ -31,7 +32,9 @@ class Replay:
     ) -> None:
         self.states = dict(states or {})
         self._earlier = earlier
-        self._postings = sqlite3.connect("", isolation_level=None)  # on the disk where it grows
+        self._postings = sqlite3.connect(
+            "", isolation_level=None
+        )  # SQLite spills to disk when it grows
         self._postings.executescript(f"{POSTING_SCHEMA} BEGIN;")
         self._balances = Balances(self._postings)
         self.diverged: set[str] = set()
@@ -39,27 +42,29 @@ class Replay:
     def find_difference(
         self, position: int, jackpot: str, fact: Fact, found: Sequence[PostingRow]
     ) -> str | None:
-        """How the postings of an entry differ from what follows from its fact; None: not at all."""
+        """Return how the postings of an entry differ from what follows from its fact, or None."""
         if jackpot in self.diverged:
             return None
         try:
             state = self.states.get(jackpot) or initial_state(jackpot)
-            taken = apply_fact(state, fact, partial(self._held, jackpot))
-            wanted = posting_rows(taken.transactions)
+            outcome = apply_fact(state, fact, partial(self._held, jackpot))
+            expected = posting_rows(outcome.transactions)
         except Exception as error:
             self.diverged.add(jackpot)
-            return f"the rules cannot take its fact: {type(error).__name__}: {error}"
-        if wanted == found:
-            self.states[jackpot] = taken.state
-            self._postings.executemany(_INSERT_POSTING, [(position, *each) for each in wanted])
-            self._balances.add(wanted)
+            return f"the rules cannot apply its fact: {type(error).__name__}: {error}"
+        if expected == found:
+            self.states[jackpot] = outcome.state
+            self._postings.executemany(_INSERT_POSTING, [(position, *each) for each in expected])
+            self._balances.add(expected)
             return None
         self.diverged.add(jackpot)
-        count = min(len(wanted), len(found))
-        at = next((n for n in range(count) if wanted[n] != found[n]), count)
+        count = min(len(expected), len(found))
+        index = next(
+            (number for number in range(count) if expected[number] != found[number]), count
+        )
         return (
-            f"line {at + 1} says {_describe_row(found, at)}, and what follows from the facts is "
-            f"{_describe_row(wanted, at)}"
+            f"line {index + 1} is {_describe_row(found, index)}; expected from the facts: "
+            f"{_describe_row(expected, index)}"
         )
 
     def _held(self, jackpot: str, account: str, before: Cause) -> int:
@@ -68,12 +73,15 @@ class Replay:
         )
 
     def close(self) -> None:
-        """Give back what it takes on the disk."""
+        """Release the temporary database."""
         self._postings.close()
 
 
-def _describe_row(postings: Sequence[PostingRow], at: int) -> str:
-    if at >= len(postings):
+def _describe_row(postings: Sequence[PostingRow], index: int) -> str:
+    if index >= len(postings):
         return "nothing"
-    line = postings[at]
-    return f"{line.what} {line.jackpot} {line.account} {line.part} {line.amount} ({line.at_time})"
+    posting = postings[index]
+    return (
+        f"{posting.what} {posting.jackpot} {posting.account} {posting.part} {posting.amount} "
+        f"({posting.at_time})"
+    )

@@ -1,5 +1,5 @@
-"""The controller's check of itself, before it takes part: its program files and its configuration
-by their SHA-256, and its ledger.
+"""The controller's self-check before it starts: the SHA-256 of its program files and configuration,
+and the verification of its ledger.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from subscribers.carrousel.store import LedgerStore
 from subscribers.carrousel.verification import verify
 
 PROGRAM_PACKAGES = ("controller", "devices", "subscribers")
-"""The packages that it runs of."""
+"""The packages of the program."""
 DISTRIBUTION = "novamas"
 PROGRAM_FILE_SUFFIXES = (".py", ".toml", ".json", ".tsv")
 
 
 class NotVerifiedError(Exception):
-    """Something is not as it was installed or written. The message is the evidence."""
+    """A file is not as it was installed or written. The message is the evidence."""
 
 
 def program_files(folder: Path | None = None) -> Iterator[tuple[str, bytes]]:
-    """All files of the program, by their path below the folder in which it is installed."""
+    """Yield all files of the program, by their path below the installation directory."""
     base = folder or Path(__file__).parents[2]
     for root in PROGRAM_PACKAGES:
         for path in sorted((base / root).rglob("*")):
@@ -43,56 +43,58 @@ def program_files(folder: Path | None = None) -> Iterator[tuple[str, bytes]]:
 
 
 def program_digest(files: Iterable[tuple[str, bytes]]) -> str:
-    """SHA-256 over the files: of each a line with its own digest and its path."""
-    whole = hashlib.sha256()
+    """Return the SHA-256 over the files: one line for each, with its own digest and its path."""
+    digest = hashlib.sha256()
     for name, body in files:
-        whole.update(f"{hashlib.sha256(body).hexdigest()} {name}\n".encode())
-    return whole.hexdigest()
+        digest.update(f"{hashlib.sha256(body).hexdigest()} {name}\n".encode())
+    return digest.hexdigest()
 
 
 def installed_digests() -> dict[str, str]:
-    """What the installer wrote down of each file: path to SHA-256, base64url. Empty where the
-    program runs from its sources.
+    """Return the SHA-256 (base64url) of each file as recorded by the installer, by path. Empty if
+    the program runs from its sources.
     """
-    found = {}
+    digests = {}
     for file in metadata.distribution(DISTRIBUTION).files or ():
         if (
             file.hash is not None
             and file.hash.mode == "sha256"
             and file.parts[0] in PROGRAM_PACKAGES
         ):
-            found[file.as_posix()] = file.hash.value
-    return found
+            digests[file.as_posix()] = file.hash.value
+    return digests
 
 
-def changed_files(files: Iterable[tuple[str, bytes]], known: dict[str, str]) -> list[str]:
-    """The files that are not as they were installed."""
-    if not known:
+def changed_files(files: Iterable[tuple[str, bytes]], installed: dict[str, str]) -> list[str]:
+    """Return the files that differ from the installed ones."""
+    if not installed:
         return []
-    here = {name: _base64_digest(body) for name, body in files}
+    actual = {name: _base64_digest(body) for name, body in files}
     return sorted(
         name
-        for name in here.keys() | known.keys()
-        if Path(name).suffix in PROGRAM_FILE_SUFFIXES and here.get(name) != known.get(name)
+        for name in actual.keys() | installed.keys()
+        if Path(name).suffix in PROGRAM_FILE_SUFFIXES and actual.get(name) != installed.get(name)
     )
 
 
 def configuration_digest(settings: CarrouselSettings) -> str:
-    """SHA-256 of all that it was told when it started."""
+    """Return the SHA-256 of the settings."""
     body = msgspec.json.encode(settings, order="deterministic")
     return hashlib.sha256(body).hexdigest()
 
 
 def check_program() -> str:
-    """The digest of the program. Raises :class:`NotVerifiedError`."""
+    """Return the digest of the program. Raises :class:`NotVerifiedError`."""
     try:
         files = list(program_files())
     except OSError as error:
         raise NotVerifiedError(f"{error.filename}: {error.strerror}") from None
-    if wrong := changed_files(files, installed_digests()):
-        told = ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
+    if changed := changed_files(files, installed_digests()):
+        names = ", ".join(changed[:5]) + (
+            f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+        )
         raise NotVerifiedError(
-            f"not as installed: {told}; install the release again, and find out who changed it"
+            f"not as installed: {names}; install the release again, and find out who changed it"
         )
     return program_digest(files)
 
@@ -103,9 +105,9 @@ def check_ledger(
     reached: Callable[[int, int], None],
     whole: Callable[[str], None],
 ) -> None:
-    """Verify a ledger: from its mark on where that agrees, else all of it. ``whole``: is told why
-    it is all of it; ``reached``: how far it is; what it raises ends it. Raises
-    :class:`LedgerError` with what does not hold.
+    """Verify a ledger: from its mark on if the mark is valid, otherwise completely. ``whole`` is
+    called with the reason for a complete verification; ``reached`` with the progress, and an
+    exception it raises aborts. Raises :class:`LedgerError` with what is wrong.
     """
     path = store.path
     if not store.committed.position:
@@ -113,33 +115,31 @@ def check_ledger(
     try:
         mark = read_mark(key, path)
     except NoMarkError as error:
-        why = str(error)
+        reason = str(error)
     else:
         with closing(LedgerReader(path)) as file:
-            if (found := contradicts_mark(file, mark)) is not None:
-                raise LedgerError(f"{path}: {found}; {_REPAIR_ADVICE}")
-            departed = find_departure(file, mark, store.sums, reached)
-            if departed is None:
+            if (contradiction := contradicts_mark(file, mark)) is not None:
+                raise LedgerError(f"{path}: {contradiction}; {_REPAIR_ADVICE}")
+            departure = find_departure(file, mark, store.sums, reached)
+            if departure is None:
                 if (table := find_changed_cursor(file, mark)) is not None:
                     raise LedgerError(
-                        f"{path}: how far {table} was heard was changed while the controller was "
-                        "stopped, so that events may be missing; put the last good file back"
+                        f"{path}: the cursor of {table} was changed while the controller was "
+                        "stopped, so events may be missing; restore the last good file"
                     )
                 return
-        why = str(departed)
-    whole(why)
+        reason = str(departure)
+    whole(reason)
     verdict = verify(path, key=public(key), reached=reached)
     if verdict.unread is not None:
         raise LedgerError(verdict.unread)
     if verdict.findings:
         first, more = verdict.findings[0], len(verdict.findings) - 1 + verdict.more
-        told = f"{first} (and {more} more)" if more else str(first)
-        raise LedgerError(f"{path}: {told}; {_REPAIR_ADVICE}")
+        summary = f"{first} (and {more} more)" if more else str(first)
+        raise LedgerError(f"{path}: {summary}; {_REPAIR_ADVICE}")
 
 
-_REPAIR_ADVICE = (
-    "let `novamas carrousel verify` say all that is wrong, and put the last good file back"
-)
+_REPAIR_ADVICE = "run `novamas carrousel verify` for all findings, and restore the last good file"
 
 
 def _base64_digest(body: bytes) -> str:

@@ -1,9 +1,9 @@
-"""The running controller: the way of a coin from the broker to the ledger and to the meter.
+"""Jackpot controller: turns table events into ledger entries and publishes the meter.
 
-A message is taken by the intake of its table, which makes facts of it. All facts that wait are
-taken together, then committed by a thread; only what is committed is told. If the disk does not
-take them, the jackpots are out of play, and everything goes back to what is committed: the tables
-are asked for the rest once there is room.
+Each message goes to the intake of its table, which converts it to facts. All pending facts are
+applied together and committed by a thread; only committed facts are published. If the disk refuses
+them, the jackpots go out of play and everything returns to the committed state; the tables' events
+are recalled once the disk accepts writes again.
 """
 
 from __future__ import annotations
@@ -90,72 +90,71 @@ from subscribers.essential import essential
 from subscribers.recall_key import RecallKey, unsigned_recall
 
 MIN_STATEMENT_INTERVAL_SECONDS = 0.02
-"""Seconds between two statements of a jackpot, at least."""
+"""Minimum interval between two statements of a jackpot."""
 TICK_SECONDS = 0.25
-"""Seconds between two looks at what is due."""
+"""Interval of the periodic work."""
 TABLE_CHECK_INTERVAL_SECONDS = 1.0
-"""Seconds after which is judged anew whether bets may be taken at a table, though nothing changed.
-"""
+"""Interval for re-evaluating whether tables may take bets, even if nothing changed."""
 CHECKPOINT_INTERVAL_SECONDS = 30.0
-"""Seconds between two checkpoints, and between two marks of what is verified."""
+"""Interval between two checkpoints, and between two verification marks."""
 PROGRESS_LOG_INTERVAL_SECONDS = 5.0
-"""Seconds between two lines of the log that say how far the verification is."""
+"""Interval between two log lines about the progress of a verification."""
 CURSOR_SAVE_INTERVAL_SECONDS = 5.0
-"""Seconds after which is kept how far a table was heard that told nothing of a jackpot."""
+"""Interval for saving the read position of tables without jackpot events."""
 EAGER_RECALL_SECONDS, RECALL_INTERVAL_SECONDS = 10.0, 2.0
-"""For so many seconds after a hit all tables are asked at every tick; after that, so many seconds
-pass between.
+"""For the first of these times after a hit, all tables are recalled at every tick; after that, at
+intervals of the second.
 """
 MAX_WAITING_ORDERS = 20
-"""Orders that wait, at most, for each jackpot."""
+"""Maximum number of waiting orders per jackpot."""
 ORDER_INTERVAL_SECONDS = 0.01
-"""Seconds between two orders of a jackpot."""
+"""Pause between two orders of a jackpot."""
 FOREIGN_STATE_CLEAR_SECONDS = 60.0
-"""Seconds without somebody else's statement after which that is over."""
+"""Time without another client's statement after which its alert is cleared."""
 FOREIGN_STATE_ALERT_ID = "state-foreign"
-"""The id of that alert."""
+"""Id of the alert about another client's statement."""
 MAX_STORED_ALERTS = 200
-"""Alerts of a jackpot that the ledger keeps, at most; more of them are told, and forgotten at a
-restart.
+"""Maximum number of alerts per jackpot that the ledger stores; any more are published, but
+forgotten at a restart.
 """
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 OutcomeFuture = asyncio.Future[FactOutcome]
 PendingFact = tuple[str, Fact, OutcomeFuture | None]
-"""A fact with its jackpot, and whom to answer."""
+"""A fact with its jackpot, and the future of its reply."""
 
 
 class JackpotRuntime:
-    """One jackpot: what is told of it, and when it was last."""
+    """Runtime state of one jackpot: what is published of it, and when."""
 
     def __init__(self, settings: JackpotSettings, topics: Topics, orders: Orders) -> None:
         self.id = settings.terms.jackpot
         self.settings, self.topics, self.orders = settings, topics, orders
         self.alerts = JackpotAlerts()
         self.former_alerts: set[str] = set()
-        """Alerts of a run before, which stand at the broker until the ledger is open."""
+        """Retained alerts of a previous run, kept until the ledger is open."""
         self.changed = True
         self.published_at = 0.0
         self.last_hit = 0.0
-        """When something was won last, on the monotonic clock."""
+        """Monotonic time of the last hit."""
         self.last_recall = 0.0
         self.echoes = PendingEchoes()
         self.last_statement = b""
-        """The statement that was published last."""
+        """The last published statement."""
         self.foreign_seen_at = self.corrected_at = 0.0
-        """When somebody else's statement was heard last, and when one was put right last."""
+        """When another client's statement was last received, and when one was last replaced."""
         self.waiting_orders: deque[tuple[str, bytes]] = deque()
-        """The orders that nobody has looked at."""
+        """Received orders that were not handled yet."""
         self.order_arrived = asyncio.Event()
         self.unsigned = self.overflowed = 0
-        """Orders that were discarded: without a signature, and because too many waited."""
+        """Numbers of discarded orders: without a signature, and because too many waited."""
         self.reported_discards = (0, 0)
-        """The same as it was told last."""
+        """The numbers that were last reported."""
 
 
 class JackpotController:
-    """The controller of all jackpots. Raises ``PrivateKeyError`` and ``OSError`` for the key of the
-    reader.
+    """The controller of all jackpots. Raises ``PrivateKeyError`` and ``OSError`` for the reader's
+    key.
     """
 
     def __init__(self, settings: CarrouselSettings) -> None:
@@ -167,7 +166,7 @@ class JackpotController:
             settings.people_file, settings.people_key, settings.site, Path(settings.ledger)
         )
         self._people_trouble: str | None = None
-        """What the log said last of the people file."""
+        """Last logged problem of the people file."""
         self._reader = (
             None
             if settings.recall_key is None or settings.recall_passphrase is None
@@ -175,27 +174,27 @@ class JackpotController:
         )
         self._seen_orders = Seen()
         self.jackpots: dict[str, JackpotRuntime] = {}
-        for each in settings.jackpots:
-            topics = Topics(settings.site, each.simulated)
-            name = each.terms.jackpot
+        for jackpot in settings.jackpots:
+            topics = Topics(settings.site, jackpot.simulated)
+            name = jackpot.terms.jackpot
             audience = f"{topics.root}/jackpot/{name}"
             known = partial(self._tables_of, name), partial(self._state_of, name)
             orders = Orders(name, audience, *known, self._people, self._seen_orders)
-            self.jackpots[name] = JackpotRuntime(each, topics, orders)
+            self.jackpots[name] = JackpotRuntime(jackpot, topics, orders)
         user = settings.broker.username or ""
         self._client = user if _CLIENT.fullmatch(user) else f"carrousel-{secrets.token_urlsafe(9)}"
         self.why: OutOfPlay | None = "not_verified"
         """Why the controller itself keeps everything out of play."""
         self._checking = True
-        """Whether the check of itself is under way."""
+        """Whether the self-check is running."""
         self.books: Books | None = None
         self._key: SigningKey | None = None
         self.tables: dict[str, LinkedTable] = {}
         self.unlinked: dict[tuple[bool, str], JackpotRuntime | None] = {}
-        """Tables that no authorisation names, and whether each is simulated: the jackpot that it
-        says it plays for.
+        """Tables that no authorisation names, by whether they are simulated, and the jackpot they
+        claim to play for.
         """
-        self._nodes = {each: NodeDirectory(settings.clock_bound) for each in (False, True)}
+        self._nodes = {jackpot: NodeDirectory(settings.clock_bound) for jackpot in (False, True)}
         self._pending_facts: list[PendingFact] = []
         self._work = asyncio.Event()
         self._checkpoint_at = self._cursors_saved_at = self._checked_at = (
@@ -206,26 +205,26 @@ class JackpotController:
         self._ending = False
         self._counts = JackpotCounts()
         self._uncommitted: list[tuple[str, Fact]] = []
-        """Facts that were taken, and are not committed yet."""
+        """Facts that were applied and not committed yet."""
         self._store_trouble = ""
-        """Why the ledger cannot be written, as it was told last."""
+        """Last reported reason why the ledger cannot be written."""
 
-    # From start to end
+    # Life cycle
 
     async def run(self, ending: asyncio.Event) -> None:
-        """Until ``ending`` is set."""
+        """Run until ``ending`` is set."""
         self._link_tables()
-        listened = [
+        topics = [
             *(f"{root}/node/+/{leaf}" for root in self._roots for leaf in ("status", "health")),
             *(
-                each.topics.jackpot(each.id, leaf)
-                for each in self.jackpots.values()
+                jackpot.topics.jackpot(jackpot.id, leaf)
+                for jackpot in self.jackpots.values()
                 for leaf in ("state", "command/+", "alert/+")
             ),
         ]
         self._connection = connection = ServiceConnection(
             self.settings.broker,
-            listened,
+            topics,
             (self._status_topic, self._status("offline")),
             self._on_message,
             self._on_link,
@@ -240,8 +239,8 @@ class JackpotController:
                 start("ledger", self._write()),
                 start("clock", self._tick()),
                 *(
-                    start(f"jackpot {each.id}", self._process_orders(each))
-                    for each in self._all_jackpots
+                    start(f"jackpot {jackpot.id}", self._process_orders(jackpot))
+                    for jackpot in self._all_jackpots
                 ),
                 group.create_task(self._start()),
             ]
@@ -252,16 +251,21 @@ class JackpotController:
             self._ending = True
             self._work.set()
             await tasks[1]
-            ends = {each.id: self._encode_statement(each) for each in self._all_jackpots}
+            last_statements = {
+                jackpot.id: self._encode_statement(jackpot) for jackpot in self._all_jackpots
+            }
             for jackpot in self._all_jackpots:
-                jackpot.echoes.add(ends[jackpot.id])
-            last = {
-                **{self._state_topic(each): ends[each.id] for each in self._all_jackpots},
+                jackpot.echoes.add(last_statements[jackpot.id])
+            final_messages = {
+                **{
+                    self._state_topic(jackpot): last_statements[jackpot.id]
+                    for jackpot in self._all_jackpots
+                },
                 self._status_topic: self._status("offline"),
             }
-            with suppress(Exception):  # whatever is wrong with the broker: the statements expire
+            with suppress(Exception):  # without a broker the statements expire by themselves
                 async with asyncio.timeout(3):
-                    await connection.flush(last)
+                    await connection.flush(final_messages)
             connection.end()
             for task in tasks:
                 task.cancel()
@@ -269,24 +273,24 @@ class JackpotController:
             self.books.store.close()
 
     async def _metrics(self) -> HttpResponse:
-        """The answer to ``/metrics``."""
+        """Return the reply to ``/metrics``."""
         connection = self._connection
-        told = metric_values(
+        samples = metric_values(
             self._counts,
             {
-                each.id: msgspec.json.decode(each.last_statement, type=JackpotState)
-                for each in self._all_jackpots
-                if each.last_statement
+                jackpot.id: msgspec.json.decode(jackpot.last_statement, type=JackpotState)
+                for jackpot in self._all_jackpots
+                if jackpot.last_statement
             },
-            {each.id: len(each.alerts.open) for each in self._all_jackpots},
+            {jackpot.id: len(jackpot.alerts.open) for jackpot in self._all_jackpots},
             entries=0 if self.books is None else self.books.store.committed.position,
             connected=connection is not None and connection.up,
         )
-        return HttpResponse(await exposition(FAMILIES, told), TEXT_CONTENT_TYPE)
+        return HttpResponse(await exposition(FAMILIES, samples), TEXT_CONTENT_TYPE)
 
     async def _start(self) -> None:
-        """Check the program and the ledger, which may take long; then begin. Meanwhile and where
-        something does not hold, everything is out of play.
+        """Check the program and the ledger, which may take long; then open the books. Until then,
+        or if a check fails, everything is out of play.
         """
         try:
             program, store, key = await asyncio.to_thread(self._check)
@@ -303,31 +307,31 @@ class JackpotController:
         self._work.set()
 
     def _check(self) -> tuple[str, LedgerStore, SigningKey]:
-        """The digest of the program, the ledger and its key. In a thread of its own."""
+        """Return the program's digest, the ledger and its key. Runs in a thread of its own."""
         program = check_program()
         store = LedgerStore(Path(self.settings.ledger))
         try:
             store.check_balances()
-            own = self.settings.key
-            key = signing_key(store.path, None if own is None else Path(own))
+            key_file = self.settings.key
+            key = signing_key(store.path, None if key_file is None else Path(key_file))
             check_ledger(store, key, self._on_progress, self._log_full_verification)
         except BaseException:
             store.close()
             raise
         return program, store, key
 
-    def _log_full_verification(self, why: str) -> None:
-        self._log.warning("the whole ledger is verified: not in play until then", reason=why)
+    def _log_full_verification(self, reason: str) -> None:
+        self._log.warning("the whole ledger is verified: not in play until then", reason=reason)
 
-    def _on_progress(self, position: int, of: int) -> None:
+    def _on_progress(self, position: int, total: int) -> None:
         if self._ending:
-            raise NotVerifiedError("the controller ends")
+            raise NotVerifiedError("the controller is ending")
         if time.monotonic() - self._progress_logged_at >= PROGRESS_LOG_INTERVAL_SECONDS:
             self._progress_logged_at = time.monotonic()
-            self._log.info("verifying the ledger", entry=position, of=of)
+            self._log.info("verifying the ledger", entry=position, of=total)
 
     def _open_books(self, program: str, store: LedgerStore, key: SigningKey) -> None:
-        """Take part from now on."""
+        """Open the ledger and start accepting stakes."""
         try:
             former = store.started()
             self.books = books = Books(store, self.jackpots)
@@ -335,7 +339,7 @@ class JackpotController:
             self._restore_tables(books.reload())
             self._seen_orders.restore(taken_before(store.tokens()), time.time())
             now = utc(time.time())
-            told = ControllerStarted(
+            started = ControllerStarted(
                 time=now,
                 boot=self.boot,
                 program=program,
@@ -343,12 +347,12 @@ class JackpotController:
                 software=SOFTWARE,
             )
             for jackpot in self._all_jackpots:
-                self._apply(jackpot.id, now, told)
+                self._apply(jackpot.id, now, started)
                 self._apply_terms(jackpot, now)
                 jackpot.alerts.sync(books.states[jackpot.id].alerts)
                 jackpot.alerts.changed |= jackpot.former_alerts
             if former is not None:
-                self._report_changes(msgspec.json.decode(former, type=ControllerStarted), told)
+                self._report_changes(msgspec.json.decode(former, type=ControllerStarted), started)
             self._store_alerts(books, now)
             books.commit()
             self._on_committed()
@@ -361,7 +365,7 @@ class JackpotController:
             "carrousel up",
             boot=self.boot,
             program=program,
-            configuration=told.configuration,
+            configuration=started.configuration,
             entries=books.position,
         )
         self._key, self.why = key, None
@@ -371,22 +375,22 @@ class JackpotController:
         self._check_tables_soon()
 
     def _report_changes(self, former: ControllerStarted, now: ControllerStarted) -> None:
-        """Whether it runs of other files, or with another configuration, than the last time."""
+        """Report that program or configuration changed since the last start."""
         changes: tuple[tuple[str, JackpotAlert, str, str], ...] = (
             ("program", "program_changed", former.program, now.program),
             ("configuration", "configuration_changed", former.configuration, now.configuration),
         )
-        for name, what, before, after in changes:
+        for name, kind, before, after in changes:
             if before != after:
                 detail = (
-                    f"the {name} is another one since {now.time}: SHA-256 {after}, and {before} "
-                    f"when the controller started at {former.time}; ask who changed it"
+                    f"the {name} has changed: SHA-256 {after} since {now.time}, {before} when the "
+                    f"controller started at {former.time}; find out who changed it"
                 )
                 for jackpot in self._all_jackpots:
-                    self._alert(jackpot, f"{name}-changed", what, detail)
+                    self._alert(jackpot, f"{name}-changed", kind, detail)
 
     def _subscribe_tables(self) -> None:
-        """Hear the tables."""
+        """Subscribe to the topics of the linked tables."""
         routes: dict[str, Callable[[bytes], None]] = {}
         for table in self.tables.values():
             topic = table.topic
@@ -406,11 +410,13 @@ class JackpotController:
         assert self.books is not None
         state, terms = self.books.states[jackpot.id], jackpot.settings.terms
         if terms != (state.waiting or state.terms):
-            given = TermsGiven(time=now, terms=msgspec.to_builtins(terms))
-            self._apply(jackpot.id, now, given)
+            fact = TermsGiven(time=now, terms=msgspec.to_builtins(terms))
+            self._apply(jackpot.id, now, fact)
 
     def _link_tables(self) -> None:
-        """Know the tables of each jackpot, by the terms in force and by the configuration."""
+        """Register the tables of each jackpot, from the terms in force and from the
+        configuration.
+        """
         for jackpot in self._all_jackpots:
             rules = self._rules(jackpot)
             for table in (*rules.tables, *jackpot.settings.tables):
@@ -421,23 +427,23 @@ class JackpotController:
                     self.tables[table].intake.rules = rules
 
     def _rules(self, jackpot: JackpotRuntime) -> IntakeRules:
-        """What the terms in force allow."""
+        """Return what the terms in force allow."""
         state = self._state_of(jackpot.id)
         terms: Terms = state.terms or jackpot.settings.terms
-        given = terms.authorisation
+        authorisation = terms.authorisation
         return IntakeRules(
-            tables=() if given is None else given.tables,
+            tables=() if authorisation is None else authorisation.tables,
             games=terms.games,
             decree=terms.decree,
             currency=terms.currency,
             simulated=jackpot.settings.simulated,
         )
 
-    def _restore_tables(self, kept: dict[str, bytes]) -> None:
+    def _restore_tables(self, memories: dict[str, bytes]) -> None:
         for table in self.tables.values():
-            table.restore(kept.get(table.table))
+            table.restore(memories.get(table.table))
 
-    # What is heard
+    # Incoming messages
 
     def _on_message(self, topic: str, body: bytes, retained: bool) -> None:
         route = self._routes.get(topic)
@@ -473,20 +479,21 @@ class JackpotController:
         elif kind == "alert" and retained and self.books is None:
             jackpot.former_alerts.add(name)
         elif kind == "alert" and body != jackpot.alerts.body(name):
-            assert self._connection is not None  # of a run before, or of somebody else
+            assert self._connection is not None  # from a previous run, or from another client
             self._connection.retain(topic, jackpot.alerts.body(name))
 
     def _on_state(self, jackpot: JackpotRuntime, body: bytes, *, retained: bool) -> None:
-        """A statement of a jackpot at the broker: ours, or one that is put right. What the broker
-        kept of a run before is put right by ours that follows.
+        """Handle a jackpot's statement delivered by the broker: one of this controller, or a
+        foreign one, which is replaced. A retained one of a previous run is replaced by the next
+        statement.
         """
         if retained or jackpot.echoes.remove(body):
             return
         now, first = time.monotonic(), FOREIGN_STATE_ALERT_ID not in jackpot.alerts.open
         if first:
             detail = (
-                "another client of the broker publishes the statement of this jackpot; each is put "
-                "right. See who may write on its topics"
+                "another client publishes statements of this jackpot; each is replaced. Check who "
+                "may publish on its topics"
             )
             self._alert(jackpot, FOREIGN_STATE_ALERT_ID, "state_foreign", detail, fault=True)
         jackpot.foreign_seen_at = now
@@ -494,45 +501,45 @@ class JackpotController:
             self._republish(jackpot)
 
     def _republish(self, jackpot: JackpotRuntime) -> None:
-        """Say the statement anew."""
+        """Publish the statement again."""
         jackpot.corrected_at, jackpot.changed, jackpot.published_at = time.monotonic(), True, 0.0
         self._work.set()
 
     def _on_unlinked_info(self, simulated: bool, name: str, body: bytes) -> None:
-        """What a table that no authorisation names says of itself."""
-        found = self.jackpots.get(jackpot_in_info(body) or "")
-        if found is not None and found.settings.simulated != simulated:
-            found = None
+        """Handle the info of a table that no authorisation names."""
+        jackpot = self.jackpots.get(jackpot_in_info(body) or "")
+        if jackpot is not None and jackpot.settings.simulated != simulated:
+            jackpot = None
         before = self.unlinked.get((simulated, name))
-        if before is found:
+        if before is jackpot:
             return
         alert = f"{name}-not-authorised"
         if before is not None:
             before.alerts.clear(alert)
-        self.unlinked[simulated, name] = found
-        if found is None:
+        self.unlinked[simulated, name] = jackpot
+        if jackpot is None:
             self._routes.pop(f"{Topics(self.settings.site, simulated).root}/{name}/event", None)
         else:
-            topic = found.topics.table(name, "event")
-            self._routes[topic] = partial(self._on_unlinked_event, found, name)
+            topic = jackpot.topics.table(name, "event")
+            self._routes[topic] = partial(self._on_unlinked_event, jackpot, name)
             assert self._connection is not None
             self._connection.listen(topic)
             detail = (
-                f"{name} plays for this jackpot, but no authorisation names it. Nothing of it is "
-                "taken: give the stakes back, and put its configuration or this one right"
+                f"{name} plays for this jackpot, but no authorisation names it. Its stakes do not "
+                "count: give them back, and correct its configuration or this one"
             )
-            self._alert(found, alert, "not_authorised", detail)
+            self._alert(jackpot, alert, "not_authorised", detail)
         self._work.set()
 
     def _on_unlinked_event(self, jackpot: JackpotRuntime, name: str, body: bytes) -> None:
-        told = describe_stake_or_award(body)
-        if told is not None:
-            detail = f"{name}: {told}: the table is not authorised"
+        event = describe_stake_or_award(body)
+        if event is not None:
+            detail = f"{name}: {event}: the table is not authorised"
             self._alert(jackpot, f"{name}-refused", "refused", detail)
             self._work.set()
 
     def _on_link(self, up: bool) -> None:
-        """The connection was made or lost."""
+        """Handle the start or loss of the connection."""
         for nodes in self._nodes.values():
             nodes.on_disconnect()
         for table in self.tables.values():
@@ -560,66 +567,68 @@ class JackpotController:
         self._check_tables_soon()
 
     def _check_tables_soon(self) -> None:
-        """Something changed that says whether bets may be taken at a table."""
+        """Re-evaluate soon whether tables may take bets."""
         self._tables_checked_at = 0.0
         self._work.set()
 
     def _on_reply(self, table: LinkedTable, body: bytes) -> None:
         before = table.recall_error
-        answer = table.on_reply(body)
+        reply = table.on_reply(body)
         if table.recall_error is not None and table.recall_error != before:
-            detail = f"{table.table} does not answer a recall: {table.recall_error}"
+            detail = f"{table.table} refuses a recall: {table.recall_error}"
             self._alert_table(table, "unheard", "unheard", detail)
-        if answer is None or self.why is not None:
+        if reply is None or self.why is not None:
             return
-        asked, events = answer
-        got = table.intake.on_reply(events, asked, self.settings.clock_bound)
-        if not got.ask and not table.up_to_date:
+        request, events = reply
+        result = table.intake.on_reply(events, request, self.settings.clock_bound)
+        if not result.ask and not table.up_to_date:
             table.up_to_date = True
             self._clear_table_alert(table, "unheard")
             self._check_tables_soon()
-        self._apply_result(table, got)
+        self._apply_result(table, result)
         if table.recall_again:
             self._send_recall(table)
 
-    def _apply_result(self, table: LinkedTable, got: IntakeResult) -> None:
-        """What a message led to."""
+    def _apply_result(self, table: LinkedTable, result: IntakeResult) -> None:
+        """Apply the result of a message."""
         table.memory_changed = True
-        if got.facts:
-            self._pending_facts += [(table.jackpot, fact, None) for fact in got.facts]
+        if result.facts:
+            self._pending_facts += [(table.jackpot, fact, None) for fact in result.facts]
             self._work.set()
-        for notice in got.notices:
+        for notice in result.notices:
             fault = notice.alert != "refused"
             detail = f"{table.table}: {notice.detail}"
             self._alert_table(table, notice.alert, notice.alert, detail, fault=fault)
             self._check_tables_soon()
-        if got.ask:
+        if result.ask:
             self._send_recall(table)
 
     def _send_recall(self, table: LinkedTable) -> None:
-        """Ask a table what comes after the last event taken."""
+        """Ask a table for everything after the last accepted event."""
         now = time.time()
-        question = table.next_recall(time.monotonic(), utc(now))
+        next_recall = table.next_recall(time.monotonic(), utc(now))
         connection = self._connection
-        if question is None or connection is None:
+        if next_recall is None or connection is None:
             return
-        number, ask = question
-        body = {"boot": ask.at.boot, "from": ask.first, "onward": True}
-        sent = unsigned_recall(body, self._client, number)
+        number, request = next_recall
+        body = {"boot": request.at.boot, "from": request.first, "onward": True}
+        message = unsigned_recall(body, self._client, number)
         if self._reader is not None:
             people = self._people.people
             owner = None if people is None else people.owners.get(self._reader.kid)
             if owner is None:
                 table.recall_error = "the people file does not name the owner of `recall_key`"
                 return
-            sent = self._reader.sign(owner[0].id, table.topic, body, self._client, number, int(now))
-        connection.send(f"{table.topic}/command/{RECALL}", sent)
+            message = self._reader.sign(
+                owner[0].id, table.topic, body, self._client, number, int(now)
+            )
+        connection.send(f"{table.topic}/command/{RECALL}", message)
 
     # Orders
 
     def _on_order(self, jackpot: JackpotRuntime, name: str, body: bytes, *, retained: bool) -> None:
-        """An order waits until it is looked at. Too many are discarded, and those without a
-        signature at once, so that a flood of them delays nothing else.
+        """Queue an order. Excess orders are discarded, and unsigned ones at once, so that a flood
+        delays nothing else.
         """
         if self._sender(body) == (None, None):
             jackpot.unsigned += 1
@@ -632,7 +641,7 @@ class JackpotController:
             jackpot.order_arrived.set()
 
     async def _process_orders(self, jackpot: JackpotRuntime) -> None:
-        """Look at one order after the other."""
+        """Handle waiting orders, one after the other."""
         while True:
             await jackpot.order_arrived.wait()
             jackpot.order_arrived.clear()
@@ -641,7 +650,7 @@ class JackpotController:
                 await asyncio.sleep(ORDER_INTERVAL_SECONDS)
 
     def _report_discards(self, jackpot: JackpotRuntime) -> None:
-        """How many orders were discarded, and who must look."""
+        """Report how many orders were discarded."""
         unsigned, beyond = jackpot.unsigned, jackpot.overflowed
         if (unsigned, beyond) != jackpot.reported_discards:
             jackpot.reported_discards = unsigned, beyond
@@ -666,14 +675,14 @@ class JackpotController:
                 raise RejectedError("controller_verifies")
             if self.books is None or self.why is not None:
                 raise RejectedError("controller_out", why=self.why or "store")
-            ordered = jackpot.orders.accept(signed, name, body, now, utc(now))
-            self._check_gap_order(jackpot, ordered)
-        except RejectedError as no:
-            self._refuse(jackpot, client, number, no, signed, body)
+            order = jackpot.orders.accept(signed, name, body, now, utc(now))
+            self._check_gap_order(jackpot, order)
+        except RejectedError as error:
+            self._refuse(jackpot, client, number, error, signed, body)
             return
-        answered: OutcomeFuture = asyncio.get_running_loop().create_future()
-        answered.add_done_callback(lambda done: self._on_order_done(jackpot, client, number, done))
-        self._pending_facts.append((jackpot.id, ordered, answered))
+        outcome: OutcomeFuture = asyncio.get_running_loop().create_future()
+        outcome.add_done_callback(lambda done: self._on_order_done(jackpot, client, number, done))
+        self._pending_facts.append((jackpot.id, order, outcome))
         self._work.set()
 
     def _refuse(
@@ -681,27 +690,28 @@ class JackpotController:
         jackpot: JackpotRuntime,
         client: str | None,
         number: object,
-        no: RejectedError,
+        error: RejectedError,
         signed: Signed | None,
         body: bytes,
     ) -> None:
-        """Refuse an order, and answer once the ledger has it, for it must not be followed later.
-        What can never be followed is not stored, so that nobody fills the ledger with it.
+        """Refuse an order, and reply once the refusal is in the ledger, so that the order is never
+        followed later. Orders that can never be followed are not stored, so that they cannot fill
+        the ledger.
         """
-        key = no.refusal.key
+        key = error.refusal.key
         self._counts.refused[jackpot.id, key] += 1
         reply = JackpotReply(
             id=number,
             ok=False,
-            error=str(no),
-            refusal=no.refusal,
-            judged=isinstance(no, OrderRefusedError),
+            error=str(error),
+            refusal=error.refusal,
+            judged=isinstance(error, OrderRefusedError),
         )
 
         def refused(stored: OutcomeFuture | None = None) -> None:
             if stored is not None and not stored.cancelled():
-                stored.exception()  # the reason of the refusal is the same
-            self._log.info("order refused", jackpot=jackpot.id, reason=str(no))
+                stored.exception()  # retrieved; the order is refused anyway
+            self._log.info("order refused", jackpot=jackpot.id, reason=str(error))
             self._reply(jackpot, client, reply)
 
         if signed is None or key in PERMANENT_REFUSALS or self.books is None or self.why:
@@ -709,12 +719,12 @@ class JackpotController:
             return
         stored: OutcomeFuture = asyncio.get_running_loop().create_future()
         stored.add_done_callback(refused)
-        told = order_not_followed(signed, body, utc(time.time()), no)
-        self._pending_facts.append((jackpot.id, told, stored))
+        fact = order_not_followed(signed, body, utc(time.time()), error)
+        self._pending_facts.append((jackpot.id, fact, stored))
         self._work.set()
 
     def _check_gap_order(self, jackpot: JackpotRuntime, ordered: OrderGiven) -> None:
-        """What only the running controller knows of an order."""
+        """Check what only the running controller knows of an order."""
         if isinstance(ordered.order, GapSettle):
             table = self.tables.get(ordered.order.table)
             if table is None or table.jackpot != jackpot.id or table.intake.memory.gap is None:
@@ -728,12 +738,12 @@ class JackpotController:
         error = None if done.cancelled() else done.exception()
         log = self._log.bind(jackpot=jackpot.id)
         if done.cancelled() or error is not None:
-            known = RejectedError("controller_ended" if error is None else "ledger_not_written")
-            refusal = error.refusal if isinstance(error, RejectedError) else known.refusal
-            log.info("order refused", reason=str(error or known))
+            default = RejectedError("controller_ended" if error is None else "ledger_not_written")
+            refusal = error.refusal if isinstance(error, RejectedError) else default.refusal
+            log.info("order refused", reason=str(error or default))
             self._counts.refused[jackpot.id, refusal.key] += 1
             reply = JackpotReply(
-                id=number, ok=False, error=str(error or known), refusal=refusal, judged=True
+                id=number, ok=False, error=str(error or default), refusal=refusal, judged=True
             )
         else:
             log.info("order followed", receipt=done.result().receipt)
@@ -741,7 +751,7 @@ class JackpotController:
         self._reply(jackpot, client, reply)
 
     def _sender(self, body: bytes) -> tuple[str | None, object]:
-        """Whom to answer, though nobody has looked at the signature."""
+        """Return client and request id, read before the signature is verified."""
         try:
             claims = claims_of(body)
         except RejectedError:
@@ -756,7 +766,7 @@ class JackpotController:
     # The ledger
 
     async def _write(self) -> None:
-        """Take what waits, commit it, and tell what came of it."""
+        """Apply and commit pending facts, then publish the result."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._until_due()):
@@ -777,11 +787,11 @@ class JackpotController:
                 except LedgerNotStoredError as error:
                     done = []
                     self._on_store_failure(error, facts)
-            for answered, judged in done:
-                if isinstance(judged, OrderRefusedError):
-                    answered.set_exception(judged)
+            for reply, outcome in done:
+                if isinstance(outcome, OrderRefusedError):
+                    reply.set_exception(outcome)
                 else:
-                    answered.set_result(judged)
+                    reply.set_result(outcome)
             self._publish_statements()
             if self._ending and not self._pending_facts:
                 self._publish_checkpoint()
@@ -791,24 +801,24 @@ class JackpotController:
                 return
 
     def _on_committed(self) -> None:
-        """What was taken is committed."""
-        taken, self._uncommitted = self._uncommitted, []
-        self._counts.committed(taken)
-        for name, fact in taken:
+        """Count committed facts, and clear their alerts."""
+        committed, self._uncommitted = self._uncommitted, []
+        self._counts.committed(committed)
+        for name, fact in committed:
             alerts = self.jackpots[name].alerts
             if isinstance(fact, AlertRaised):
                 alerts.unstored.pop(fact.alert, None)
             if self.books is not None:
                 alerts.stored = self.books.states[name].alerts
-        times = [fact.cause.time for _, fact in taken if isinstance(fact, Staked | Won)]
+        times = [fact.cause.time for _, fact in committed if isinstance(fact, Staked | Won)]
         if times:
             self._counts.lag = time.time() - moment(times[-1])
 
     def _apply_all(
         self, books: Books, facts: Sequence[PendingFact]
     ) -> list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]]:
-        """Take these facts, with how far their tables were heard. Returns what became of the
-        orders, to be answered after the commit.
+        """Apply these facts, and save the tables' memories. Return the outcomes of orders, to be
+        set after the commit.
         """
         now = utc(time.time())
         if time.monotonic() - self._tables_checked_at >= TABLE_CHECK_INTERVAL_SECONDS:
@@ -816,23 +826,23 @@ class JackpotController:
             for table in self.tables.values():
                 self._check_table(books, table, now)
         done: list[tuple[OutcomeFuture, FactOutcome | OrderRefusedError]] = []
-        for jackpot, fact, answered in facts:
+        for jackpot, fact, reply in facts:
             if isinstance(fact, CaughtUp) and not _has_open_hit(books.states[jackpot]):
                 continue
             try:
-                taken = self._apply(jackpot, now, fact)
-            except OrderRefusedError as no:
-                if isinstance(fact, OrderGiven) and answered is not None:
-                    done.append((answered, no))
-                    told = OrderNotFollowed(
-                        time=now, signed=fact.signed[-1:], refusal=no.refusal.key
+                outcome = self._apply(jackpot, now, fact)
+            except OrderRefusedError as error:
+                if isinstance(fact, OrderGiven) and reply is not None:
+                    done.append((reply, error))
+                    refusal = OrderNotFollowed(
+                        time=now, signed=fact.signed[-1:], refusal=error.refusal.key
                     )
-                    self._apply(jackpot, now, told)
+                    self._apply(jackpot, now, refusal)
                 continue
             if isinstance(fact, OrderGiven) and isinstance(fact.order, GapSettle):
                 self._resume_table(fact.order.table)
-            if answered is not None and taken is not None:
-                done.append((answered, taken))
+            if reply is not None and outcome is not None:
+                done.append((reply, outcome))
         self._store_alerts(books, now)
         save_cursors = (
             bool(facts)
@@ -848,71 +858,69 @@ class JackpotController:
         return done
 
     def _store_alerts(self, books: Books, now: str) -> None:
-        """Take in the alerts that stand until a person clears them, in the same commit as what they
-        are about.
-        """
+        """Record alerts that stay until a person clears them, in the same commit as their cause."""
         for jackpot in self._all_jackpots:
-            for name, what in jackpot.alerts.unstored.items():
-                alert, kept = jackpot.alerts.open[name], books.states[jackpot.id].alerts
-                if name in kept or len(kept) < MAX_STORED_ALERTS:
-                    told = AlertRaised(
+            for name, kind in jackpot.alerts.unstored.items():
+                alert, stored = jackpot.alerts.open[name], books.states[jackpot.id].alerts
+                if name in stored or len(stored) < MAX_STORED_ALERTS:
+                    fact = AlertRaised(
                         time=alert.raised,
                         alert=name,
-                        what=what,
+                        what=kind,
                         fault=alert.severity == "fault",
                         detail=alert.detail or "",
                     )
-                    self._apply(jackpot.id, now, told)
+                    self._apply(jackpot.id, now, fact)
 
     def _apply(self, name: str, now: str, fact: Fact) -> FactOutcome | None:
         assert self.books is not None
         jackpot = self.jackpots[name]
         terms = self.books.states[name].terms
-        taken = self.books.apply(name, now, fact)
-        if taken is None:
+        outcome = self.books.apply(name, now, fact)
+        if outcome is None:
             return None
         self._uncommitted.append((name, fact))
-        for other in (name, *(each.jackpot for each in taken.onward)):
-            if other in self.jackpots:
-                self.jackpots[other].changed = True
-                self.jackpots[other].orders.expire(time.time())
-        for notice in taken.notices:
-            what = notice.what.replace("_", "-")
-            alert = f"{notice.table}-{what}" if notice.table else what
+        for affected in (name, *(transfer.jackpot for transfer in outcome.onward)):
+            if affected in self.jackpots:
+                self.jackpots[affected].changed = True
+                self.jackpots[affected].orders.expire(time.time())
+        for notice in outcome.notices:
+            kind = notice.what.replace("_", "-")
+            alert = f"{notice.table}-{kind}" if notice.table else kind
             self._alert(jackpot, alert, notice.what, notice.text)
         if isinstance(fact, OrderGiven):
-            jackpot.alerts.sync(taken.state.alerts)
+            jackpot.alerts.sync(outcome.state.alerts)
         if isinstance(fact, Won):
             jackpot.last_hit, jackpot.last_recall = time.monotonic(), 0.0
-        if taken.state.terms is not terms and self.tables:
+        if outcome.state.terms is not terms and self.tables:
             self._link_tables()
-        return taken
+        return outcome
 
     def _check_table(self, books: Books, table: LinkedTable, now: str) -> None:
-        """Take in whose clock a table has, and whether bets may be taken there."""
+        """Record which node's clock a table has, and whether bets may be taken there."""
         jackpot = self.jackpots[table.jackpot]
         nodes, state = self._nodes[jackpot.settings.simulated], books.states[jackpot.id]
-        known = state.tables.get(table.table)
+        record = state.tables.get(table.table)
         node = None if table.state is None else nodes.node_of(table.state.boot)
         bound = self.settings.clock_bound
         rounds = REMEMBERED_ROUNDS
         if node is not None and (
-            known is None
-            or (known.node, known.clock_bound) != (node, bound)
-            or known.kept < rounds  # by an older release
+            record is None
+            or (record.node, record.clock_bound) != (node, bound)
+            or record.kept < rounds  # recorded by an older release
         ):
-            served = ServedBy(table=table.table, node=node, clock_bound=bound, rounds=rounds)
-            self._apply(jackpot.id, now, served)
+            fact = ServedBy(table=table.table, node=node, clock_bound=bound, rounds=rounds)
+            self._apply(jackpot.id, now, fact)
         why = table.out_of_play_reason(
             nodes, time.monotonic(), (state.terms or jackpot.settings.terms).currency
         )
-        if known is None or known.why != why:
+        if record is None or record.why != why:
             self._apply(jackpot.id, now, PlayStatus(time=now, table=table.table, why=why))
-        found: tuple[tuple[JackpotAlert, str | None], ...] = (
+        conditions: tuple[tuple[JackpotAlert, str | None], ...] = (
             ("foreign", table.find_mismatch(jackpot.settings.terms.currency)),
             ("clock", f"{nodes.clock_offsets.get(node or '', 0.0):+.1f} s"),
         )
-        for name, detail in found:
+        for name, detail in conditions:
             if why == name and detail is not None:
                 if f"{table.table}-{name}" not in jackpot.alerts.open:
                     self._alert_table(table, name, name, f"{table.table}: {detail}")
@@ -920,7 +928,7 @@ class JackpotController:
                 self._clear_table_alert(table, name)
 
     def _resume_table(self, name: str) -> None:
-        """What was missing of a table is settled."""
+        """Resume a table after its gap was settled."""
         table = self.tables[name]
         if table.state is not None:
             table.intake.restart(table.state.boot, table.state.seq, table.state.time)
@@ -930,7 +938,7 @@ class JackpotController:
             self._check_tables_soon()
 
     def _on_store_failure(self, error: LedgerNotStoredError, facts: Sequence[PendingFact]) -> None:
-        """The disk does not take these facts: out of play, and back to what is committed."""
+        """Go out of play and back to the committed state: the disk refused these facts."""
         self._log.error("the ledger is not written", reason=str(error))
         self.why, self._store_trouble = "store", str(error)
         self._uncommitted = []
@@ -938,34 +946,34 @@ class JackpotController:
             jackpot.changed, jackpot.published_at = True, 0.0
             jackpot.alerts.sync(jackpot.alerts.stored)
             self._alert(jackpot, "store", "store", str(error), fault=True)
-        for _, _, answered in (*facts, *self._pending_facts):
-            if answered is not None and not answered.done():
-                answered.set_exception(error)
+        for _, _, reply in (*facts, *self._pending_facts):
+            if reply is not None and not reply.done():
+                reply.set_exception(error)
         self._pending_facts = []
 
     async def _recover(self) -> None:
-        """Try again. What the file says that a jackpot remembers is verified, as at a start."""
+        """Try again. The states in the file are verified as at a start."""
         assert self.books is not None
         assert self._key is not None
         store = self.books.store
         try:
             store.reopen()
         except LedgerError:
-            return  # the alert says what is wrong
+            return  # the alert already says why
         try:
             await asyncio.to_thread(
                 check_ledger, store, self._key, self._on_progress, self._log_full_verification
             )
-            kept = self.books.reload()
+            memories = self.books.reload()
         except NotVerifiedError:
-            return  # the controller ends
+            return  # the controller is ending
         except LedgerError as error:
             self._report_unusable(str(error))
             return
         self._store_trouble = ""
         self._log.info("the ledger is written again", entries=self.books.position)
         self.why = None
-        self._restore_tables(kept)
+        self._restore_tables(memories)
         for jackpot in self._all_jackpots:
             jackpot.changed, jackpot.published_at = True, 0.0
             jackpot.alerts.clear("store")
@@ -975,31 +983,29 @@ class JackpotController:
             self._send_recall(table)
         self._check_tables_soon()
 
-    def _report_unusable(self, why: str) -> None:
-        """Why the ledger cannot be used yet, once for each reason."""
-        if why != self._store_trouble:
-            self._store_trouble = why
+    def _report_unusable(self, reason: str) -> None:
+        """Report why the ledger cannot be used yet, once per reason."""
+        if reason != self._store_trouble:
+            self._store_trouble = reason
             for jackpot in self._all_jackpots:
-                self._alert(jackpot, "store", "store", why, fault=True)
+                self._alert(jackpot, "store", "store", reason, fault=True)
 
-    # What is told
+    # Publishing
 
     def _until_due(self) -> float:
-        """Seconds until something must be told though nothing comes. Without a broker, nothing
-        must.
-        """
+        """Return the seconds until something must be published even without new events."""
         if self._connection is None or not self._connection.up:
             return TICK_SECONDS * 4
         now = time.monotonic()
         due = [
-            each.published_at
-            + (MIN_STATEMENT_INTERVAL_SECONDS if each.changed else self.settings.keepalive)
-            for each in self.jackpots.values()
+            jackpot.published_at
+            + (MIN_STATEMENT_INTERVAL_SECONDS if jackpot.changed else self.settings.keepalive)
+            for jackpot in self.jackpots.values()
         ]
-        return max(0.0, min([TICK_SECONDS * 4, *(each - now for each in due)]))
+        return max(0.0, min([TICK_SECONDS * 4, *(jackpot - now for jackpot in due)]))
 
     def _publish_statements(self) -> None:
-        """Publish the state of what changed, or has not been told for a keepalive."""
+        """Publish the state of jackpots that changed, or whose keepalive is due."""
         connection, now = self._connection, time.monotonic()
         if connection is None or not connection.up:
             return
@@ -1010,7 +1016,7 @@ class JackpotController:
                 state = self._encode_statement(jackpot)
                 jackpot.echoes.add(state)
                 jackpot.last_statement = state
-                # a statement is said anew by the keep-alive, and has come back but once
+                # the keepalive republishes it; each statement is expected back once
                 connection.retain(self._state_topic(jackpot), state, republished=False)
             changed, jackpot.alerts.changed = jackpot.alerts.changed, set()
             for name in changed:
@@ -1027,7 +1033,7 @@ class JackpotController:
         )
 
     async def _tick(self) -> None:
-        """What is due by the clock."""
+        """Do the periodic work."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
             now = time.monotonic()
@@ -1058,7 +1064,7 @@ class JackpotController:
     def _recall_tables(
         self, jackpot: JackpotRuntime, state: JackpotLedgerState, now: float
     ) -> None:
-        """While the value of a hit is not final, the tables are asked what they did until then."""
+        """Recall the tables' events while the value of a hit is not final."""
         if not _has_open_hit(state):
             return
         pause = 0.0 if now - jackpot.last_hit < EAGER_RECALL_SECONDS else RECALL_INTERVAL_SECONDS
@@ -1078,58 +1084,60 @@ class JackpotController:
 
     def _expire_orders(self) -> None:
         for jackpot in self._all_jackpots:
-            for each in jackpot.orders.take_expired(time.time()):
-                error = RejectedError(each.over)
-                client, number = self._sender(each.first.token.encode())
-                told = JackpotReply(id=number, ok=False, error=str(error), refusal=error.refusal)
-                self._reply(jackpot, client, told)
+            for order in jackpot.orders.take_expired(time.time()):
+                error = RejectedError(order.over)
+                client, number = self._sender(order.first.token.encode())
+                reply = JackpotReply(id=number, ok=False, error=str(error), refusal=error.refusal)
+                self._reply(jackpot, client, reply)
 
     def _publish_checkpoint(self) -> None:
-        """Sign the end of the ledger, keep that and publish it."""
+        """Sign the head of the ledger, store and publish it."""
         self._checkpoint_at = time.monotonic()
         if self.books is None or self.why is not None or self._key is None:
             return
         try:
-            made = sign_head(self.books.store, self._key, self.boot, utc(time.time()))
+            checkpoint = sign_head(self.books.store, self._key, self.boot, utc(time.time()))
         except LedgerError as error:
             self._log.error("no checkpoint", reason=str(error))
             return
         if self._connection is not None:
             root = Topics(self.settings.site, self._simulated)
             topic = root.node(self.settings.node, "checkpoint")
-            self._connection.retain(topic, msgspec.json.encode(made))
+            self._connection.retain(topic, msgspec.json.encode(checkpoint))
 
     async def _write_mark(self, books: Books, *, ended: bool = False) -> None:
-        """Keep beside the ledger what follows from it by now: it was verified at the start, and
-        everything since was taken by the rules. Nothing is taken meanwhile.
+        """Store the verification mark beside the ledger: it was verified at the start, and
+        everything since followed the rules. No fact may be applied meanwhile.
         """
         self._marked_at = time.monotonic()
         store, key = books.store, self._key
         if key is None or store.head != store.committed:
             return
         try:
-            heard = {name: each.heard.decode() for name, each in store.cursors().items()}
-            made = VerificationMark(
+            memories = {name: cursor.heard.decode() for name, cursor in store.cursors().items()}
+            mark = VerificationMark(
                 ledger=store.id,
                 boot=self.boot,
                 time=utc(time.time()),
                 position=store.committed.position,
                 hash=store.committed.hash.hex(),
                 states=books.states,
-                balances=tuple((*of, amount) for of, amount in sorted(store.sums.items())),
-                heard=heard if ended else None,
+                balances=tuple(
+                    (*account, amount) for account, amount in sorted(store.sums.items())
+                ),
+                heard=memories if ended else None,
             )
-            await asyncio.to_thread(write_mark, made, key, store.path)
+            await asyncio.to_thread(write_mark, mark, key, store.path)
         except (LedgerError, OSError) as error:
             self._log.error("no mark of what is verified", reason=str(error))
 
     # Alerts
 
     def _alert_table(
-        self, table: LinkedTable, name: str, what: JackpotAlert, detail: str, *, fault: bool = False
+        self, table: LinkedTable, name: str, kind: JackpotAlert, detail: str, *, fault: bool = False
     ) -> None:
         jackpot = self.jackpots[table.jackpot]
-        self._alert(jackpot, f"{table.table}-{name}", what, detail, fault=fault)
+        self._alert(jackpot, f"{table.table}-{name}", kind, detail, fault=fault)
 
     def _clear_table_alert(self, table: LinkedTable, name: str) -> None:
         self.jackpots[table.jackpot].alerts.clear(f"{table.table}-{name}")
@@ -1138,14 +1146,14 @@ class JackpotController:
         self,
         jackpot: JackpotRuntime,
         name: str,
-        what: JackpotAlert,
+        kind: JackpotAlert,
         detail: str,
         *,
         fault: bool = False,
     ) -> None:
         self._log.warning("alert", jackpot=jackpot.id, alert=name, detail=detail)
-        self._counts.alerts[jackpot.id, what] += 1
-        jackpot.alerts.report(name, what, detail, utc(time.time()), fault=fault)
+        self._counts.alerts[jackpot.id, kind] += 1
+        jackpot.alerts.report(name, kind, detail, utc(time.time()), fault=fault)
 
     # Names
 
@@ -1155,11 +1163,11 @@ class JackpotController:
 
     @property
     def _simulated(self) -> bool:
-        return all(each.settings.simulated for each in self.jackpots.values())
+        return all(jackpot.settings.simulated for jackpot in self.jackpots.values())
 
     @property
     def _roots_by_kind(self) -> dict[bool, str]:
-        kinds = {each.settings.simulated for each in self.jackpots.values()}
+        kinds = {jackpot.settings.simulated for jackpot in self.jackpots.values()}
         return {kind: Topics(self.settings.site, kind).root for kind in kinds}
 
     @property
@@ -1180,9 +1188,9 @@ class JackpotController:
         return initial_state(jackpot) if self.books is None else self.books.states[jackpot]
 
     def _tables_of(self, jackpot: str) -> tuple[str, ...]:
-        return tuple(each.table for each in self.tables.values() if each.jackpot == jackpot)
+        return tuple(table.table for table in self.tables.values() if table.jackpot == jackpot)
 
 
 def _has_open_hit(state: JackpotLedgerState) -> bool:
-    """Whether the value of a hit is not final."""
+    """Return whether the value of a hit is not final."""
     return any(not hit.fixed for hit in state.hits)

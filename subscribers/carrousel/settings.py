@@ -1,6 +1,4 @@
-"""What the controller is told when it starts. ``novamas carrousel`` makes it of the configuration
-file.
-"""
+"""Settings of the controller, made by ``novamas carrousel`` from the configuration file."""
 
 from __future__ import annotations
 
@@ -22,32 +20,32 @@ class JackpotSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     @property
     def tables(self) -> tuple[str, ...]:
         """The linked tables."""
-        given = self.terms.authorisation
-        return () if given is None else given.tables
+        authorisation = self.terms.authorisation
+        return () if authorisation is None else authorisation.tables
 
 
 class CarrouselSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All of it. No secret is in it: passwords and keys are in files."""
+    """All settings. They contain no secret: passwords and keys are in files."""
 
     site: str
     broker: BrokerLogin
     node: str
     ledger: str
-    """The file of the ledger."""
+    """Path of the ledger."""
     jackpots: tuple[JackpotSettings, ...]
     keepalive: float = 5.0
     """Seconds between two statements of a jackpot."""
     clock_bound: float = 0.1
-    """Seconds by which the clocks of two nodes differ at most."""
+    """Maximum difference in seconds between the clocks of two nodes."""
     key: str | None = None
-    """The file of the key that signs checkpoints; None: it is made beside the ledger."""
+    """File of the key that signs checkpoints; None: it is created beside the ledger."""
     people_file: str | None = None
     people_key: str | None = None
-    """The public part of the key that signs the people file, base64url; None: nobody may order."""
+    """Public key that verifies the people file, base64url; None: no orders are accepted."""
     recall_key: str | None = None
-    """The key of a reader, where commands must be signed; None: recalls are not signed."""
+    """Key of a reader, where commands must be signed; None: recalls are not signed."""
     recall_passphrase: str | None = None
-    """The file of its passphrase."""
+    """File with its passphrase."""
     listen: tuple[str, int] | None = None
-    """Host and port where its metrics can be asked; None: nowhere."""
+    """Host and port of the metrics endpoint; None: there is none."""
     log: Literal["json", "console"] = "json"

@@ -1,12 +1,12 @@
-"""The meter of a jackpot on an LED sign: the bytes of the Alpha protocol.
+"""The meter of a jackpot on an LED sign: encoding for the Alpha protocol.
 
 Source: Alpha Sign Communications Protocol, Adaptive Micro Systems, form 9708-8061. A packet is
-NULs, by which the sign finds the speed; SOH, the type of the sign and its address; STX, a command
-and its data; ETX and the sum of all bytes from STX to ETX as four digits; EOT.
+NULs, from which the sign detects the speed; SOH, the type of the sign and its address; STX, a
+command and its data; ETX and the sum of all bytes from STX to ETX as four hexadecimal digits; EOT.
 
-A TEXT file is drawn anew when it is written, and blinks. So one is written once, and calls a STRING
-file that holds the value: that can be written without a blink. A priority TEXT file takes the whole
-sign until it is written empty. Every byte here has seven bits, for signs with parity.
+A sign redraws a TEXT file when it is written, and blinks. So a TEXT file is written once and refers
+to a STRING file with the value, which can be written without blinking. A priority TEXT file takes
+the whole sign until it is written empty. All bytes have seven bits, for signs with parity.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from subscribers.money import money
 NUL, SOH, STX, ETX, EOT = b"\x00", b"\x01", b"\x02", b"\x03", b"\x04"
 AUTOBAUD = NUL * 5
 ANY_SIGN_TYPE, ALL_ADDRESSES = b"Z", b"00"
-"""The type of any sign, and the address of all on the line."""
+"""Type code for any sign, and the address of all signs on the line."""
 
 WRITE_TEXT, WRITE_STRING, WRITE_SPECIAL = b"A", b"G", b"E"
 MEMORY = b"$"
 TEXT_FILE, STRING_FILE, PRIORITY = b"A", b"b", b"0"
-"""The labels of our files. Priority TEXT is always there; nobody configures it."""
+"""Labels of the files used here. Priority TEXT always exists and is not configured."""
 LAYOUT = b"\x1b\x20"
 """ESC and the position: the middle line, which every sign has. The mode follows."""
 HOLD, FLASH = b"b", b"c"
 CALL_STRING = b"\x10"
 FIXED_WIDTH = b"\x1e1"
-"""Each character takes the same room, so that digits do not move."""
+"""All characters have the same width, so that digits do not move."""
 
 MAX_STRING_BYTES = 125
-"""The most bytes of a STRING file and of priority TEXT. A sign empties a STRING file that is
-written longer.
+"""Maximum size of a STRING file and of priority TEXT. A sign empties a STRING file if more is
+written.
 """
 TEXT_FILE_BYTES = 256
 EXTENDED = b"\x08"
-"""Before a character from 80H on, as one of seven bits."""
+"""Prefix that encodes a character from 80H on in seven bits."""
 FIRST_EXTENDED, LAST_EXTENDED = 0x80, 0xA8
-"""The characters that signs have as code page 437 does. They have no reliable euro sign."""
+"""The characters that signs have as in code page 437. They have no reliable euro sign."""
 BLANK_VALUE = "--"
-"""What is shown while the jackpot is not in play, or nothing of it is current."""
+"""Shown while the jackpot is not in play, or its meter is not current."""
 
 
 class SignContent(msgspec.Struct, frozen=True):
-    """What a sign is to show. ``title``: the words before the value; ``value``: or
+    """Content of a sign. ``title``: the words before the value; ``value``: an amount or
     :data:`BLANK_VALUE`; ``hit``: a hit that takes the whole sign, or None.
     """
 
@@ -61,15 +61,15 @@ class SignContent(msgspec.Struct, frozen=True):
 
 
 def sign_content(meter: Meter, no_broker: str | None, now: str, language: str) -> SignContent:
-    """What a sign shows of a jackpot at this moment. ``no_broker``: since when the broker is not
-    heard; None: it is.
+    """Return what a sign shows of a jackpot now. ``no_broker``: since when the broker is
+    unreachable, or None.
     """
-    state, named = meter.state, title(meter, language)
+    state, title_text = meter.state, title(meter, language)
     if state is None or silence(meter, no_broker, now) is not None or not state.in_play:
-        return SignContent(named, BLANK_VALUE)
+        return SignContent(title_text, BLANK_VALUE)
     value = _amount(state.value, state, language)
     return SignContent(
-        named, value, None if state.won is None else _hit(state.won, state, language)
+        title_text, value, None if state.won is None else _hit(state.won, state, language)
     )
 
 
@@ -84,51 +84,53 @@ def _hit(award: JackpotAward, state: JackpotState, language: str) -> str:
 
 
 def _amount(amount: int, state: JackpotState, language: str) -> str:
-    """With the currency's code: signs have no sign for the euro."""
+    """Format an amount with its currency code: signs have no euro sign."""
     return money(amount, state.currency, language, symbols={})
 
 
 def packet(command: bytes) -> bytes:
-    """A command on its way to every sign on the line."""
+    """Return the packet that sends a command to every sign on the line."""
     body = STX + command + ETX
     total = f"{sum(body) & 0xFFFF:04X}".encode()
     return AUTOBAUD + SOH + ANY_SIGN_TYPE + ALL_ADDRESSES + body + total + EOT
 
 
-def encode_characters(said: str) -> list[bytes]:
-    """A text as a sign writes it, character by character. What it has not is written without its
-    accent, or as a question mark.
+def encode_characters(text: str) -> list[bytes]:
+    """Encode a text, character by character. A character that signs lack loses its accent, or
+    becomes a question mark.
     """
-    return [_encode_character(each) for each in said.replace("\u00a0", " ")]
+    return [_encode_character(character) for character in text.replace("\u00a0", " ")]
 
 
-def _encode_character(each: str) -> bytes:
-    if " " <= each < "~":
-        return each.encode()
-    code = each.encode("cp437", "replace")
+def _encode_character(character: str) -> bytes:
+    if " " <= character < "~":
+        return character.encode()
+    code = character.encode("cp437", "replace")
     if len(code) == 1 and FIRST_EXTENDED <= code[0] <= LAST_EXTENDED:
         return EXTENDED + bytes((code[0] - 0x60,))
-    plain = unicodedata.normalize("NFKD", each)[:1]
+    plain = unicodedata.normalize("NFKD", character)[:1]
     return plain.encode() if " " <= plain < "~" else b"?"
 
 
-def encode_truncated(said: str, most: int = MAX_STRING_BYTES) -> bytes:
-    """As much of a text as there is room for, whole characters only."""
-    found = b""
-    for each in encode_characters(said):
-        if len(found) + len(each) > most:
+def encode_truncated(text: str, max_bytes: int = MAX_STRING_BYTES) -> bytes:
+    """Encode as many whole characters of a text as fit."""
+    encoded = b""
+    for character in encode_characters(text):
+        if len(encoded) + len(character) > max_bytes:
             break
-        found += each
-    return found
+        encoded += character
+    return encoded
 
 
 def clear_packet() -> bytes:
-    """The sign forgets all files. A sign shows nothing of a new table of files otherwise."""
+    """Return the packet that deletes all files: a sign shows nothing of a new file
+    table otherwise.
+    """
     return packet(WRITE_SPECIAL + MEMORY)
 
 
 def configure_packet() -> bytes:
-    """The table of files: one TEXT, shown always, and one STRING."""
+    """Return the packet with the file table: one TEXT file, always shown, and one STRING file."""
     always, none = b"FFFF", b"0000"
     files = (
         TEXT_FILE
@@ -141,38 +143,46 @@ def configure_packet() -> bytes:
     return packet(WRITE_SPECIAL + MEMORY + files)
 
 
-def title_packet(named: str) -> bytes:
-    """The TEXT file: the title, then the value, wherever that is written from now on."""
+def title_packet(title: str) -> bytes:
+    """Return the packet with the TEXT file: the title, then a reference to the value."""
     call = CALL_STRING + STRING_FILE
-    room = TEXT_FILE_BYTES - len(LAYOUT + HOLD + FIXED_WIDTH + b" " + call)
-    said = encode_truncated(named, room)
+    max_bytes = TEXT_FILE_BYTES - len(LAYOUT + HOLD + FIXED_WIDTH + b" " + call)
+    encoded = encode_truncated(title, max_bytes)
     return packet(
-        WRITE_TEXT + TEXT_FILE + LAYOUT + HOLD + FIXED_WIDTH + said + (b" " if said else b"") + call
+        WRITE_TEXT
+        + TEXT_FILE
+        + LAYOUT
+        + HOLD
+        + FIXED_WIDTH
+        + encoded
+        + (b" " if encoded else b"")
+        + call
     )
 
 
 def value_packet(value: str) -> bytes:
-    """The STRING file: the value. A sign does not blink for it."""
+    """Return the packet with the STRING file: the value. A sign does not blink for it."""
     return packet(WRITE_STRING + STRING_FILE + encode_truncated(value))
 
 
 def hit_packet(hit: str | None) -> bytes:
-    """Priority TEXT, which flashes; or its end, at which the value is shown again."""
+    """Return the packet with the priority TEXT, which flashes; or, without a hit, its end."""
     if hit is None:
         return packet(WRITE_TEXT + PRIORITY)
-    said = encode_truncated(hit, MAX_STRING_BYTES - len(LAYOUT + FLASH))
-    return packet(WRITE_TEXT + PRIORITY + LAYOUT + FLASH + said)
+    encoded = encode_truncated(hit, MAX_STRING_BYTES - len(LAYOUT + FLASH))
+    return packet(WRITE_TEXT + PRIORITY + LAYOUT + FLASH + encoded)
 
 
 def update_packets(before: SignContent | None, after: SignContent) -> Sequence[bytes]:
-    """The packets after which a sign that shows ``before`` shows ``after``; ``before`` None: it was
-    just configured, or is written anew. A value comes before the hit that is shown over it.
+    """Return the packets that change a sign from ``before`` to ``after``. ``before`` is None if the
+    sign was just configured, or is to be written completely. The value precedes a hit shown over
+    it.
     """
-    told: list[bytes] = []
+    packets: list[bytes] = []
     if before is None or before.title != after.title:
-        told.append(title_packet(after.title))
+        packets.append(title_packet(after.title))
     if before is None or before.value != after.value:
-        told.append(value_packet(after.value))
+        packets.append(value_packet(after.value))
     if before is None or before.hit != after.hit:
-        told.append(hit_packet(after.hit))
-    return told
+        packets.append(hit_packet(after.hit))
+    return packets

@@ -1,5 +1,5 @@
 """``python -m subscribers.carrousel.sign_line --settings JSON``: LED signs that show the meter of a
-jackpot, each at a serial port. ``novamas sign`` starts it with the settings of a configuration.
+jackpot, each at a serial port. ``novamas sign`` starts it with the settings from a configuration.
 
 A sign sends no replies and its own clock is not used. It is written at most once a second; the
 value is written again every :data:`REFRESH_INTERVAL_UPDATES` seconds, in case a byte was lost.
@@ -38,33 +38,33 @@ from subscribers.meter import Meter, on_state
 from subscribers.service_log import log_lines
 
 UPDATE_INTERVAL_SECONDS = 1.0
-"""Seconds between two looks at what is to be shown: a sign is written no more often."""
+"""Minimum time between two updates of a sign."""
 REFRESH_INTERVAL_UPDATES = 10
-"""Looks after which the value is written again."""
+"""Number of updates after which the value is written again."""
 RESET_DELAY_SECONDS = 2.0
-"""Seconds for which a sign takes nothing after it has forgotten its files."""
+"""Time for which a sign ignores data after its files were deleted."""
 PACKET_INTERVAL_SECONDS = 0.1
-"""Seconds between two packets."""
+"""Time between two packets."""
 PORT_TIMEOUT_SECONDS = 5.0
-"""Seconds for which a port may not take what is written, and between two attempts to open it."""
+"""Write timeout of a port, and delay before it is opened again."""
 
 
 class SignSettings(msgspec.Struct, frozen=True, kw_only=True):
     """One sign."""
 
     port: str
-    """The device file: ``/dev/serial/by-id/...``."""
+    """Device file: ``/dev/serial/by-id/...``."""
     jackpot: str
     language: str = "es"
     baud: int = 9600
     format: Literal["7E1", "7E2", "8N1"] = "7E1"
     """Data bits, parity and stop bits."""
     simulated: bool = False
-    """The jackpot is one of simulated tables."""
+    """Whether the jackpot is one of simulated tables."""
 
 
 class SignProgramSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All of it. No secret is in it."""
+    """All settings. They contain no secret."""
 
     site: str
     broker: BrokerLogin
@@ -78,10 +78,10 @@ class LedSign:
         self._settings = settings
         self._meter = Meter(jackpot=settings.jackpot, simulated=settings.simulated)
         self._no_broker: str | None = _now()
-        self._told = ""  # why the port cannot be used
+        self._told = ""  # last logged reason why the port cannot be used
 
     async def listen(self, site: str, broker: BrokerLogin) -> None:
-        """Hear the jackpot, for as long as the program runs."""
+        """Receive the jackpot's state for as long as the program runs."""
         topics = Topics(site, self._settings.simulated)
         feed = table_feed(broker, topics, (), (self._settings.jackpot,))
         async with contextlib.aclosing(feed) as messages:
@@ -92,7 +92,7 @@ class LedSign:
                     self._meter = on_state(self._meter, message.body, _now())
 
     async def show(self, stop: asyncio.Event) -> None:
-        """Write the sign until told to stop; then take its value away."""
+        """Update the sign until ``stop`` is set; then blank its value."""
         log = structlog.get_logger().bind(sign=self._settings.port)
         while not stop.is_set():
             try:
@@ -126,7 +126,7 @@ class LedSign:
             await _write(port, (value_packet(BLANK_VALUE), hit_packet(None)))
         except LINE_ERRORS:
             with contextlib.suppress(*LINE_ERRORS):
-                # closing would wait until the port has sent it
+                # otherwise closing waits until the port has sent its buffer
                 await asyncio.to_thread(port.reset_output_buffer)
             raise
         finally:
@@ -137,19 +137,23 @@ class LedSign:
 
 
 def _open_port(settings: SignSettings) -> serial.Serial:
-    """The port of a sign. Raises one of :data:`LINE_ERRORS`, also if it cannot be set as asked."""
+    """Open the port of a sign. Raises one of :data:`LINE_ERRORS`, also if it does not support the
+    settings.
+    """
     port = serial.Serial(
         settings.port, settings.baud, write_timeout=PORT_TIMEOUT_SECONDS, exclusive=True
     )
     try:
         fd = port.fileno()
         bits, parity, stop = int(settings.format[0]), settings.format[1], settings.format[2]
-        wrong = (
+        unsupported = (
             *set_frame(fd, bits, "E" if parity == "E" else "N", stop, mark=False),
             *settings_not_applied(fd, baud=settings.baud, rtscts=False, lines={}),
         )
-        if wrong and not is_pty(fd):
-            raise ValueError(f"the port cannot do {', '.join(wrong)}; use another adapter")
+        if unsupported and not is_pty(fd):
+            raise ValueError(
+                f"the port does not support {', '.join(unsupported)}; use another adapter"
+            )
     except LINE_ERRORS:
         port.close()
         raise
@@ -157,8 +161,8 @@ def _open_port(settings: SignSettings) -> serial.Serial:
 
 
 async def _write(port: serial.Serial, packets: Sequence[bytes]) -> None:
-    for each in packets:
-        await asyncio.to_thread(port.write, each)
+    for packet in packets:
+        await asyncio.to_thread(port.write, packet)
         await asyncio.sleep(PACKET_INTERVAL_SECONDS)
 
 
@@ -169,7 +173,7 @@ def _now() -> str:
 async def _run(settings: SignProgramSettings) -> None:
     stop = asyncio.Event()
     end_at_signal(stop.set)
-    lines = [(each.port, LedSign(each)) for each in settings.signs]
+    lines = [(sign.port, LedSign(sign)) for sign in settings.signs]
     listening = [
         asyncio.create_task(
             essential(f"feed of {port}", line.listen(settings.site, settings.broker))
@@ -182,7 +186,7 @@ async def _run(settings: SignProgramSettings) -> None:
     ]
     with ending_process():
         await asyncio.wait((*listening, *showing), return_when=asyncio.FIRST_COMPLETED)
-        stop.set()  # one that has ended ends all: a sign keeps what it was told last
+        stop.set()  # if one ends, all end: a sign keeps showing what was written last
         await asyncio.wait(showing)
         for task in listening:
             task.cancel()
@@ -192,11 +196,11 @@ async def _run(settings: SignProgramSettings) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Show until a signal. Returns the exit code."""
+    """Run until a signal. Return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m subscribers.carrousel.sign_line", description=__doc__
     )
-    parser.add_argument("--settings", required=True, metavar="JSON", help="made by novamas sign")
+    parser.add_argument("--settings", required=True, metavar="JSON", help="written by novamas sign")
     settings = msgspec.json.decode(parser.parse_args(argv).settings, type=SignProgramSettings)
     log_lines("json")
     asyncio.run(_run(settings))

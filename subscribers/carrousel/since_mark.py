@@ -1,8 +1,7 @@
-"""The quick verification of a start: what came after the mark, and what the mark says of the rest.
+"""Quick verification at a start: the entries after the mark, and the mark itself.
 
-Of the entries up to the mark only the last one's hash and the sums of all postings are held against
-it. An entry before it that was changed so that no sum is another one is found by the whole
-verification alone.
+Of the entries up to the mark, only the last one's hash and the sums of all postings are compared. A
+change to an earlier entry that leaves all sums the same is found only by a complete verification.
 """
 
 from __future__ import annotations
@@ -35,19 +34,19 @@ _SUM_SINCE_QUERY = (
 
 
 def contradicts_mark(file: LedgerReader, mark: VerificationMark) -> str | None:
-    """How a ledger is not the one that was verified, whatever else holds; None: it is, or the mark
-    is of another one.
+    """Return how a ledger contradicts its mark, or None. A mark of another ledger does not
+    contradict it.
     """
     if mark.ledger != file.id:
         return None
     if mark.position > file.head.position:
         return (
-            f"it ends at entry {file.head.position}, and was verified up to {mark.position}: it is "
-            "older, or was cut"
+            f"it ends at entry {file.head.position}, but was verified up to {mark.position}: it is "
+            "older, or was truncated"
         )
-    found = file.hash_at(mark.position)
-    if found is None or found.hex() != mark.hash:
-        return f"entry {mark.position} is not the one that was verified: the ledger was rewritten"
+    digest = file.hash_at(mark.position)
+    if digest is None or digest.hex() != mark.hash:
+        return f"entry {mark.position} differs from the verified one: the ledger was rewritten"
     return None
 
 
@@ -57,12 +56,12 @@ def find_departure(
     sums: Mapping[tuple[str, str], int],
     reached: Callable[[int, int], None] = lambda _position, _of: None,
 ) -> LedgerFinding | None:
-    """Where a ledger is not what follows from its mark; None: nowhere. ``sums``: of all postings
-    in the file, by jackpot and account. ``reached``: is told now and then which entry of how many
-    was reached; what it raises ends it.
+    """Return where a ledger differs from what follows from its mark, or None. ``sums``: balances
+    over all postings in the file. ``reached`` is called from time to time with the current entry
+    and the number of entries; an exception it raises aborts.
     """
     if mark.ledger != file.id:
-        return LedgerFinding(None, "the mark is of another ledger")
+        return LedgerFinding(None, "the mark belongs to another ledger")
     try:
         return next(_findings(file, mark, sums, reached), None)
     except READ_ERRORS as error:
@@ -70,15 +69,15 @@ def find_departure(
 
 
 def find_changed_cursor(file: LedgerReader, mark: VerificationMark) -> str | None:
-    """A table of which the file does not say the same as when the controller ended how far it was
-    heard; None: it does of all, or nobody knows, for it did not end in order.
+    """Return a table whose cursor changed since the controller ended, or None. Unknown (None) if it
+    did not end cleanly.
     """
     if mark.heard is None or mark.position != file.head.position:
         return None
-    found = {name: each.heard for name, each in reading.cursors(file.connection).items()}
-    wanted = {name: heard.encode() for name, heard in mark.heard.items()}
-    tables = sorted(found.keys() | wanted.keys())
-    return next((each for each in tables if found.get(each) != wanted.get(each)), None)
+    current = {name: table.heard for name, table in reading.cursors(file.connection).items()}
+    marked = {name: heard.encode() for name, heard in mark.heard.items()}
+    tables = sorted(current.keys() | marked.keys())
+    return next((table for table in tables if current.get(table) != marked.get(table)), None)
 
 
 def _findings(
@@ -87,26 +86,26 @@ def _findings(
     sums: Mapping[tuple[str, str], int],
     reached: Callable[[int, int], None],
 ) -> Iterator[LedgerFinding]:
-    at_mark = mark.sums
+    marked_sums = mark.sums
 
-    def earlier(jackpot: str, account: str, before: Cause) -> int:
-        """What an account held of the postings up to the mark."""
-        values = (jackpot, account, *cause_key(before), mark.position)
+    def earlier(jackpot: str, account: str, previous: Cause) -> int:
+        """Return an account's balance over the postings up to the mark."""
+        values = (jackpot, account, *cause_key(previous), mark.position)
         (since,) = file.connection.execute(_SUM_SINCE_QUERY, values).fetchone()
-        return at_mark.get((jackpot, account), 0) - int(since)
+        return marked_sums.get((jackpot, account), 0) - int(since)
 
-    until, after = Counter(sums), Counter[tuple[str, str]]()
+    sums_at_mark, sums_after = Counter(sums), Counter[tuple[str, str]]()
     replay = Replay(mark.states, earlier)
-    before = ChainHead(mark.position, bytes.fromhex(mark.hash))
+    previous = ChainHead(mark.position, bytes.fromhex(mark.hash))
     try:
         for row, postings in file.entries(mark.position):
-            yield from check_chain(row, postings, before)
-            before = ChainHead(row.position, row.hash)
+            yield from check_chain(row, postings, previous)
+            previous = ChainHead(row.position, row.hash)
             if not row.position % PROGRESS_INTERVAL_ENTRIES:
                 reached(row.position, file.head.position)
             yield from check_sums(row.position, postings)
-            for each in postings:
-                after[each.jackpot, each.account] += each.amount
+            for posting in postings:
+                sums_after[posting.jackpot, posting.account] += posting.amount
             try:
                 fact = read_fact(row.fact)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -114,14 +113,14 @@ def _findings(
                 continue
             if differs := replay.find_difference(row.position, row.jackpot, fact, postings):
                 yield LedgerFinding(row.position, differs)
-        until.subtract(after)
-        ours, theirs = nonzero(until), at_mark
-        for jackpot, account in sorted(ours.keys() | theirs.keys()):
-            of = jackpot, account
-            if ours.get(of, 0) != theirs.get(of, 0):
+        sums_at_mark.subtract(sums_after)
+        computed, marked = nonzero(sums_at_mark), marked_sums
+        for jackpot, account in sorted(computed.keys() | marked.keys()):
+            pair = jackpot, account
+            if computed.get(pair, 0) != marked.get(pair, 0):
                 yield LedgerFinding(
                     None, f"the postings of {account} {jackpot} up to entry {mark.position} sum to "
-                    f"{ours.get(of, 0)}, and to {theirs.get(of, 0)} when they were verified"
+                    f"{computed.get(pair, 0)}; when verified they summed to {marked.get(pair, 0)}"
                 )  # fmt: skip
         yield from check_states(file, replay)
     finally:

@@ -1,12 +1,11 @@
-"""The book of a jackpot for some days of play: per table what was staked, by what the meter rose
-and fell, what stayed with the house, each award and each payment; the meter before and after, and
-that both agree.
+"""Statement of a jackpot for a range of gaming days: stakes, rise and house part per table, each
+award and each payment, and the meter before and after, which must agree.
 
-EUS96 wants it in the table's book: «Sariak banatu ondoren, ordaindutako zenbatekoak mahaiaren
+EUS96 requires it in the table's book: «Sariak banatu ondoren, ordaindutako zenbatekoak mahaiaren
 kontabilitate-liburuan jaso beharko dira, eta bisorean dagokion kenkaria» (L1673, likewise L1863).
 
-A posting belongs to the day in which its event counts (``at``), not to that in which the controller
-heard of it; so a statement says what was heard after the days had ended.
+A posting belongs to the day in which its event counts (``at``), not to the day in which the
+controller received it. So a statement also reports what was received after its days had ended.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from subscribers.carrousel.terms import Terms
 from subscribers.days import on_wire
 
 STAKE_KINDS = ("stake", "stake_returned", "stakes_told", "gap")
-"""What is posted for what players staked."""
+"""Kinds of transactions that post stakes."""
 
 
 class AccountSums(msgspec.Struct):
-    """What went into each account; ``stakes``: what players staked."""
+    """Sums posted to accounts; ``stakes``: what players staked."""
 
     stakes: int = 0
     meter: int = 0
@@ -42,7 +41,7 @@ class AccountSums(msgspec.Struct):
 
 
 class TableTotals(msgspec.Struct, kw_only=True):
-    """A table. What is staked there is the sum of the rise, the reserve and the house's part."""
+    """Totals of a table. Its stakes are the sum of the rise, the reserve and the house's part."""
 
     table: str
     stakes: int = 0
@@ -50,22 +49,22 @@ class TableTotals(msgspec.Struct, kw_only=True):
     reserve: int = 0
     house: int = 0
     awarded: int = 0
-    """What awards took of the meter, less what came back."""
+    """What awards took from the meter, less what was returned."""
     paid: int = 0
 
 
 class AwardTotals(msgspec.Struct, frozen=True, kw_only=True):
-    """An award that something was posted for, or paid of."""
+    """An award with postings or payments in these days."""
 
     of: AwardDetails
     locked: int
-    """What was put to it, less what was taken back, in these days."""
+    """Amount posted to it in these days, less what was returned."""
     value: int
-    """What it is worth at their end."""
+    """Its value at the end of the days."""
     paid: int
-    """What had been paid of it by then."""
+    """Total paid until then."""
     payments: tuple[AwardPayment, ...]
-    """Those of these days."""
+    """The payments in these days."""
 
 
 class JackpotStatement(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,39 +72,39 @@ class JackpotStatement(msgspec.Struct, frozen=True, kw_only=True):
 
     jackpot: str
     terms: Terms | None
-    """As they were written last before the end; None: there were none."""
+    """The terms last written before the end, or None."""
     first: date
     last: date
     begin: datetime
     end: datetime
     before: AccountSums
-    """What meter and reserve held at the beginning."""
+    """Meter and reserve at the beginning."""
     movements: dict[str, AccountSums]
-    """By what was posted."""
+    """By kind of transaction."""
     after: AccountSums
-    """What they held at the end."""
+    """Meter and reserve at the end."""
     tables: tuple[TableTotals, ...]
     awards: tuple[AwardTotals, ...]
     late: int
-    """Postings that were written only after the days had ended."""
+    """Number of postings written after the days had ended."""
     ledger: str
     position: int
-    """The last entry of the ledger, up to which this statement goes."""
+    """The ledger's last entry, up to which this statement goes."""
     hash: str
     checkpoint: Checkpoint | None
-    """The last one that was signed and that the ledger holds; None: there is none."""
+    """The last checkpoint if it matches the ledger, else None."""
 
     @property
     def currency(self) -> str:
-        """ISO 4217."""
+        """ISO 4217 code."""
         return "" if self.terms is None else self.terms.currency
 
     @property
     def balances(self) -> bool:
-        """Whether beginning and movements are the end."""
+        """Whether the beginning plus the movements equals the end."""
         return all(
             getattr(self.before, name)
-            + sum(getattr(each, name) for each in self.movements.values())
+            + sum(getattr(movement, name) for movement in self.movements.values())
             == getattr(self.after, name)
             for name in ("meter", "reserve")
         )
@@ -123,7 +122,7 @@ _TERMS_QUERY = (
     "SELECT fact FROM entry WHERE jackpot = ? AND time < ? AND cause_table IS NULL "
     """AND CAST(fact AS TEXT) LIKE '{"fact":"terms_given"%' ORDER BY position"""
 )
-_AWARDS_QUERY = (  # all at once: each look goes through the whole ledger
+_AWARDS_QUERY = (  # in one query: each query reads the whole ledger
     "SELECT CAST(part AS INTEGER), account, sum(amount) FROM posting WHERE jackpot = ? AND "
     "at_time < ? AND (account = 'award' AND what IN ('award', 'award_returned') OR "
     "account = 'paid' AND what IN ('payment', 'claim')) GROUP BY part, account"
@@ -133,7 +132,9 @@ _AWARDS_QUERY = (  # all at once: each look goes through the whole ledger
 def build_statement(
     file: LedgerReader, jackpot: str, first: date, last: date, begin: datetime, end: datetime
 ) -> JackpotStatement:
-    """The statement of these days. Raises :class:`LedgerError` if there is no such jackpot."""
+    """Build the statement of these days. Raises :class:`LedgerError` if there is no
+    such jackpot.
+    """
     since, until = on_wire(begin), on_wire(end)
     terms = terms_before(file, jackpot, until)
     movements: defaultdict[str, AccountSums] = defaultdict(AccountSums)
@@ -141,26 +142,26 @@ def build_statement(
     awarded: defaultdict[str, int] = defaultdict(int)
     locked: defaultdict[int, int] = defaultdict(int)
     late = 0
-    for position, *columns, written in file.connection.execute(
+    for position, *columns, entry_time in file.connection.execute(
         _POSTINGS_QUERY, (jackpot, since, until)
     ):
         del position
-        line = PostingRow(*columns)
-        late += written >= until
-        _add(movements[line.what], line)
-        if line.what in STAKE_KINDS:
-            _add(tables[line.part], line)
-        elif line.what in ("award", "award_returned") and line.account == "meter":
-            awarded[line.part] -= line.amount
-        if line.account in ("award", "paid"):
-            locked[int(line.part)] += line.amount if line.what in AWARD_KINDS else 0
-    paid = [each for each in read_payments(file, jackpot) if since <= each.at < until]
-    numbers = locked.keys() | {each.award for each in paid}
-    known = find_awards(file, jackpot, set(numbers)) if numbers else {}
-    put_to = _award_sums(file, jackpot, until)
+        posting = PostingRow(*columns)
+        late += entry_time >= until
+        _add(movements[posting.what], posting)
+        if posting.what in STAKE_KINDS:
+            _add(tables[posting.part], posting)
+        elif posting.what in ("award", "award_returned") and posting.account == "meter":
+            awarded[posting.part] -= posting.amount
+        if posting.account in ("award", "paid"):
+            locked[int(posting.part)] += posting.amount if posting.what in AWARD_KINDS else 0
+    paid_now = [payment for payment in read_payments(file, jackpot) if since <= payment.at < until]
+    numbers = locked.keys() | {payment.award for payment in paid_now}
+    details = find_awards(file, jackpot, set(numbers)) if numbers else {}
+    sums_at_end = _award_sums(file, jackpot, until)
     paid_at: defaultdict[str, int] = defaultdict(int)
-    for each in paid:
-        paid_at[known[each.award].table] += each.amount
+    for payment in paid_now:
+        paid_at[details[payment.award].table] += payment.amount
     return JackpotStatement(
         jackpot=jackpot,
         terms=terms,
@@ -185,11 +186,11 @@ def build_statement(
         ),
         awards=tuple(
             AwardTotals(
-                of=known[number],
+                of=details[number],
                 locked=locked[number],
-                value=put_to[number, "award"],
-                paid=put_to[number, "paid"],
-                payments=tuple(each for each in paid if each.award == number),
+                value=sums_at_end[number, "award"],
+                paid=sums_at_end[number, "paid"],
+                payments=tuple(payment for payment in paid_now if payment.award == number),
             )
             for number in sorted(numbers)
         ),
@@ -202,25 +203,25 @@ def build_statement(
 
 
 def _kind_order(what: str) -> tuple[int, str]:
-    """Stakes first, as the accounts list them; what only a newer release posts comes last."""
+    """Sort stakes first, as in the list of kinds; kinds of a newer release come last."""
     known: tuple[str, ...] = get_args(TransactionKind)
     return (known.index(what) if what in known else len(known)), what
 
 
 AWARD_KINDS = ("award", "award_returned")
-"""What puts money to an award, and takes it back."""
+"""Kinds of transactions that post to an award, or return it."""
 
 
-def _add(sums: AccountSums, line: PostingRow) -> None:
-    match line.account:
+def _add(sums: AccountSums, posting: PostingRow) -> None:
+    match posting.account:
         case "stakes":
-            sums.stakes -= line.amount
+            sums.stakes -= posting.amount
         case "meter":
-            sums.meter += line.amount
+            sums.meter += posting.amount
         case "reserve":
-            sums.reserve += line.amount
+            sums.reserve += posting.amount
         case "house" | "seed":
-            sums.house += line.amount
+            sums.house += posting.amount
 
 
 def _read_balances(file: LedgerReader, jackpot: str, before: str) -> AccountSums:
@@ -229,29 +230,29 @@ def _read_balances(file: LedgerReader, jackpot: str, before: str) -> AccountSums
 
 
 def _award_sums(file: LedgerReader, jackpot: str, before: str) -> defaultdict[tuple[int, str], int]:
-    """The value of each award, and what was paid of it, by its number and account."""
-    found: defaultdict[tuple[int, str], int] = defaultdict(int)
+    """Return the value and the payments of each award, by its number and account."""
+    sums: defaultdict[tuple[int, str], int] = defaultdict(int)
     for number, account, amount in file.connection.execute(_AWARDS_QUERY, (jackpot, before)):
-        found[number, account] = amount
-    return found
+        sums[number, account] = amount
+    return sums
 
 
 def terms_before(file: LedgerReader, jackpot: str, before: str) -> Terms | None:
-    """The terms that were written last before a time. Raises :class:`LedgerError` if there is no
-    such jackpot.
+    """Return the terms last written before a time. Raises :class:`LedgerError` if there is no such
+    jackpot.
     """
     check_jackpot(file, jackpot)
-    found: Terms | None = None
+    terms: Terms | None = None
     for (body,) in file.connection.execute(_TERMS_QUERY, (jackpot, before)):
         fact = read_fact(body)
-        found = _decode_terms(fact, found) if isinstance(fact, TermsGiven) else found
-    return found
+        terms = _decode_terms(fact, terms) if isinstance(fact, TermsGiven) else terms
+    return terms
 
 
 def _decode_terms(fact: TermsGiven, before: Terms | None) -> Terms | None:
     try:
         return msgspec.convert(fact.terms, Terms)
-    except msgspec.ValidationError:  # they were not taken either
+    except msgspec.ValidationError:  # the controller did not apply them either
         return before
 
 
@@ -261,17 +262,17 @@ def check_jackpot(file: LedgerReader, jackpot: str) -> None:
     names = [name for (name,) in rows]
     if jackpot not in names:
         raise LedgerError(
-            f"{file.path}: there is no jackpot {jackpot}; there is: {', '.join(names) or 'none'}"
+            f"{file.path}: there is no jackpot {jackpot}; it has {', '.join(names) or 'none'}"
         )
 
 
 def _tables(terms: Terms | None) -> Iterable[str]:
-    given = None if terms is None else terms.authorisation
-    return () if given is None else given.tables
+    authorisation = None if terms is None else terms.authorisation
+    return () if authorisation is None else authorisation.tables
 
 
 def _is_confirmed(file: LedgerReader, checkpoint: Checkpoint | None) -> bool:
     if checkpoint is None or checkpoint.journal != file.id:
         return False
-    there = file.hash_at(checkpoint.position)
-    return there is not None and there.hex() == checkpoint.hash
+    digest = file.hash_at(checkpoint.position)
+    return digest is not None and digest.hex() == checkpoint.hash

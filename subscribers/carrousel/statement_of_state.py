@@ -1,4 +1,4 @@
-"""The retained topics of a jackpot: its state, with until when it holds, and its alerts."""
+"""The retained topics of a jackpot: its state, valid for a limited time, and its alerts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from subscribers.carrousel.ledger_state import JackpotLedgerState
 from subscribers.carrousel.settings import JackpotSettings
 
 STATEMENT_LIFETIME_KEEPALIVES = 3.0
-"""For how many keepalives a statement holds."""
+"""Number of keepalive intervals for which a statement is valid."""
 MAX_PENDING_ECHOES = 256
-"""Statements that have not come back from the broker, at most."""
+"""Maximum number of statements that the broker has not delivered back yet."""
 
 
 class ControllerRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,11 +43,11 @@ def encode_state(
     now: float,
     why: OutOfPlay | None = None,
 ) -> bytes:
-    """The topic ``state`` at ``now`` (seconds since 1970). ``position``: the last entry of the
-    ledger; ``why``: why the controller itself keeps the jackpot out of play.
+    """Return the body of the topic ``state`` at ``now`` (seconds since 1970). ``position``: the
+    last entry of the ledger; ``why``: why the controller itself keeps the jackpot out of play.
     """
     time = utc(now)
-    told = view(state, time)
+    jackpot = view(state, time)
     terms = state.terms or settings.terms
     return msgspec.json.encode(
         JackpotState(
@@ -59,57 +59,59 @@ def encode_state(
             boot=run.boot,
             time=time,
             until=utc(now + STATEMENT_LIFETIME_KEEPALIVES * run.keepalive),
-            in_play=told.in_play and why is None,
-            why=why or told.why,
+            in_play=jackpot.in_play and why is None,
+            why=why or jackpot.why,
             value=meter,
             seq=position,
             generation=state.generation,
-            awards=told.awards,
-            won=_shown_award(told, terms.shown, now),
-            last=told.last,
-            tables=told.tables,
-            authorisation=told.authorisation,
-            terms_wait=told.terms_wait,
-            asks=told.asks,
-            unordered=told.unordered,
+            awards=jackpot.awards,
+            won=_shown_award(jackpot, terms.shown, now),
+            last=jackpot.last,
+            tables=jackpot.tables,
+            authorisation=jackpot.authorisation,
+            terms_wait=jackpot.terms_wait,
+            asks=jackpot.asks,
+            unordered=jackpot.unordered,
             simulated=settings.simulated,
         )
     )
 
 
-def _shown_award(told: JackpotView, seconds: int, now: float) -> JackpotAward | None:
-    """The last award, while it is to be shown."""
-    last = next((each for each in told.last if each.status != "withdrawn"), None)
+def _shown_award(jackpot: JackpotView, seconds: int, now: float) -> JackpotAward | None:
+    """Return the latest award while it is to be shown."""
+    last = next((award for award in jackpot.last if award.status != "withdrawn"), None)
     return None if last is None or now >= moment(last.time) + seconds else last
 
 
 class PendingEchoes:
-    """The statements of a jackpot that were published and have not come back from the broker."""
+    """Statements of a jackpot that were published and not yet delivered back by the broker."""
 
     def __init__(self) -> None:
         self._pending: dict[bytes, None] = {}
 
     def add(self, body: bytes) -> None:
-        """It is said now."""
+        """Add a statement that is being published."""
         self._pending[body] = None
         while len(self._pending) > MAX_PENDING_ECHOES:
             del self._pending[next(iter(self._pending))]
 
     def remove(self, body: bytes) -> bool:
-        """Whether it is one of them. Those before it do not come any more."""
+        """Remove a statement, and all before it, which will not come any more. Return False if it
+        is not a statement of this controller.
+        """
         if body not in self._pending:
             return False
-        for each in tuple(self._pending):
-            del self._pending[each]
-            if each == body:
+        for statement in tuple(self._pending):
+            del self._pending[statement]
+            if statement == body:
                 break
         return True
 
 
 class JackpotAlerts:
-    """The open alerts of one jackpot. ``alert/<id>``: one for each table and kind.
+    """The open alerts of one jackpot, published on ``alert/<id>``; one for each table and kind.
 
-    ``unkept``: those that the ledger is to keep, and does not know of.
+    ``unstored``: alerts that the ledger must store and does not have yet.
     """
 
     def __init__(self) -> None:
@@ -118,12 +120,12 @@ class JackpotAlerts:
         self.changed: set[str] = set()
         self.unstored: dict[str, JackpotAlert] = {}
         self.stored: Mapping[str, Alert] = {}
-        """Those that the ledger has, as it is committed."""
+        """Alerts in the committed ledger."""
 
     def report(
         self, name: str, what: JackpotAlert, detail: str, time: str, *, fault: bool = False
     ) -> None:
-        """Raise an alert, or tell the latest of its kind. It is counted."""
+        """Raise an alert, or update it with the latest occurrence. Occurrences are counted."""
         count = self._counts[name] = self._counts.get(name, 0) + 1
         known = self.open.get(name)
         if what in KEPT_ALERTS and (known is None or known.acknowledged_by is not None):
@@ -142,32 +144,32 @@ class JackpotAlerts:
         if self.open.pop(name, None) is not None:
             self.changed.add(name)
 
-    def sync(self, kept: Mapping[str, Alert]) -> None:
-        """Take over what the ledger says of the alerts that it keeps: after a start, an order, or a
-        commit that failed.
+    def sync(self, stored: Mapping[str, Alert]) -> None:
+        """Take over the ledger's version of its alerts: after a start, an order, or a failed
+        commit.
         """
         for name, alert in tuple(self.open.items()):
-            if _is_stored(alert) and name not in kept and name not in self.unstored:
+            if _is_stored(alert) and name not in stored and name not in self.unstored:
                 self._counts.pop(name, None)
                 self.clear(name)
-        for name, alert in kept.items():
+        for name, alert in stored.items():
             known = self.open.get(name)
-            now = replace(
+            updated = replace(
                 known or alert,
                 acknowledged_by=alert.acknowledged_by,
                 acknowledged_role=alert.acknowledged_role,
                 acknowledged=alert.acknowledged,
             )
-            if name not in self.unstored and known != now:
-                self.open[name] = now
+            if name not in self.unstored and known != updated:
+                self.open[name] = updated
                 self.changed.add(name)
 
     def body(self, name: str) -> bytes:
-        """What is on its topic; empty: nothing any more."""
+        """Return the retained body of an alert's topic; empty if it is not open."""
         alert = self.open.get(name)
         return b"" if alert is None else msgspec.json.encode(alert)
 
 
 def _is_stored(alert: Alert) -> bool:
-    """Whether it stands until a person clears it."""
+    """Return whether an alert is stored in the ledger until a person clears it."""
     return alert.what.removeprefix("jackpot.") in KEPT_ALERTS

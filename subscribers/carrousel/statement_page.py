@@ -1,4 +1,4 @@
-"""A statement as tables of text, which the terminal and PDF show alike; and as CSV."""
+"""A statement as tables of text, which terminal and PDF output share; and as CSV."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from subscribers.carrousel.statement import AwardTotals, JackpotStatement
 
 
 class StatementSection(msgspec.Struct, frozen=True):
-    """A table. ``amounts``: from this column on, the columns are amounts; below the rows, ``total``
-    sums them up, or nothing does.
+    """A table. ``amounts``: index of the first column with amounts; ``total``: the last row with
+    their sums, if any.
     """
 
     title: str
@@ -27,89 +27,93 @@ class StatementSection(msgspec.Struct, frozen=True):
     total: tuple[str, ...] = ()
 
 
-def header_lines(of: JackpotStatement, language: str) -> Iterator[str]:
-    """What stands above the book, and what proves it."""
-    yield text("book.title", language, jackpot=of.jackpot)
-    begin, end = (moment.isoformat(timespec="minutes") for moment in (of.begin, of.end))
-    first, last = of.first.isoformat(), of.last.isoformat()
+def header_lines(statement: JackpotStatement, language: str) -> Iterator[str]:
+    """Yield the lines above the tables, with the proof of the statement."""
+    yield text("book.title", language, jackpot=statement.jackpot)
+    begin, end = (
+        moment.isoformat(timespec="minutes") for moment in (statement.begin, statement.end)
+    )
+    first, last = statement.first.isoformat(), statement.last.isoformat()
     yield text("book.days", language, first=first, last=last, begin=begin, end=end)
-    given = None if of.terms is None else of.terms.authorisation
-    if given is not None:
+    authorisation = None if statement.terms is None else statement.terms.authorisation
+    if authorisation is not None:
         yield text(
             "jackpot.authorisation",
             language,
-            number=given.number,
-            date=given.date,
-            authority=given.authority,
+            number=authorisation.number,
+            date=authorisation.date,
+            authority=authorisation.authority,
         )
-        numerator, denominator = given.percentage
+        numerator, denominator = authorisation.percentage
         yield text("book.percentage", language, share=f"{numerator}/{denominator}")
-    yield text("book.ledger", language, ledger=of.ledger, position=of.position)
-    yield f"{text('permanency.hash', language)} {of.hash}"
-    kept = of.checkpoint
-    if kept is None:
+    yield text("book.ledger", language, ledger=statement.ledger, position=statement.position)
+    yield f"{text('permanency.hash', language)} {statement.hash}"
+    checkpoint = statement.checkpoint
+    if checkpoint is None:
         yield text("book.unproved", language)
         return
-    yield text("book.checkpoint", language, position=kept.position, time=kept.time)
-    yield f"{text('permanency.hash', language)} {kept.hash}"
-    yield f"{text('permanency.key', language)} {kept.key or '-'}"
-    yield f"{text('permanency.signature', language)} {kept.signature or '-'}"
+    yield text("book.checkpoint", language, position=checkpoint.position, time=checkpoint.time)
+    yield f"{text('permanency.hash', language)} {checkpoint.hash}"
+    yield f"{text('permanency.key', language)} {checkpoint.key or '-'}"
+    yield f"{text('permanency.signature', language)} {checkpoint.signature or '-'}"
 
 
-def footer_lines(of: JackpotStatement, language: str) -> Iterator[str]:
-    """What stands below it: whether it balances, and what was written late."""
-    yield text("book.balances" if of.balances else "book.unbalanced", language)
-    if of.late:
-        yield text("book.late", language, count=of.late)
+def footer_lines(statement: JackpotStatement, language: str) -> Iterator[str]:
+    """Yield the lines below the tables: whether they balance, and what was written late."""
+    yield text("book.balances" if statement.balances else "book.unbalanced", language)
+    if statement.late:
+        yield text("book.late", language, count=statement.late)
 
 
-def sections(of: JackpotStatement, language: str) -> tuple[StatementSection, ...]:
-    """The tables of the book."""
+def sections(statement: JackpotStatement, language: str) -> tuple[StatementSection, ...]:
+    """Return the tables of a statement."""
     return (
-        _tables_section(of, language),
-        _meter_section(of, language),
-        _awards_section(of, language),
-        _payments_section(of, language),
+        _tables_section(statement, language),
+        _meter_section(statement, language),
+        _awards_section(statement, language),
+        _payments_section(statement, language),
     )
 
 
-def _tables_section(of: JackpotStatement, language: str) -> StatementSection:
+def _tables_section(statement: JackpotStatement, language: str) -> StatementSection:
     names = ("stakes", "rise", "reserve", "house", "awarded", "paid")
-    amounts = [[getattr(each, name) for name in names] for each in of.tables]
+    amounts = [[getattr(table, name) for name in names] for table in statement.tables]
     total = [sum(column) for column in zip(*amounts, strict=True)] if amounts else []
     return StatementSection(
         title=text("book.tables", language),
         columns=_columns(language, "table", *names),
         amounts=1,
         rows=tuple(
-            (each.table, *_amounts(of, language, row))
-            for each, row in zip(of.tables, amounts, strict=True)
+            (table.table, *_amounts(statement, language, row))
+            for table, row in zip(statement.tables, amounts, strict=True)
         ),
-        total=(text("book.total", language), *_amounts(of, language, total)) if total else (),
+        total=(text("book.total", language), *_amounts(statement, language, total))
+        if total
+        else (),
     )
 
 
-def _meter_section(of: JackpotStatement, language: str) -> StatementSection:
-    def row(said_: str, sums: Sequence[int]) -> tuple[str, ...]:
-        return said_, *_amounts(of, language, sums)
+def _meter_section(statement: JackpotStatement, language: str) -> StatementSection:
+    def row(label: str, sums: Sequence[int]) -> tuple[str, ...]:
+        return label, *_amounts(statement, language, sums)
 
     return StatementSection(
         title=text("book.movements", language),
         columns=_columns(language, "what", "meter", "reserve"),
         amounts=1,
         rows=(
-            row(text("book.before", language), (of.before.meter, of.before.reserve)),
+            row(text("book.before", language), (statement.before.meter, statement.before.reserve)),
             *(
-                row(word("book", f"what.{what}", language), (each.meter, each.reserve))
-                for what, each in of.movements.items()
-                if each.meter or each.reserve
+                row(word("book", f"what.{what}", language), (movement.meter, movement.reserve))
+                for what, movement in statement.movements.items()
+                if movement.meter or movement.reserve
             ),
         ),
-        total=row(text("book.after", language), (of.after.meter, of.after.reserve)),
+        total=row(text("book.after", language), (statement.after.meter, statement.after.reserve)),
     )
 
 
-def _awards_section(of: JackpotStatement, language: str) -> StatementSection:
+def _awards_section(statement: JackpotStatement, language: str) -> StatementSection:
     where = ("award", "time", "table", "session", "round", "box", "hand", "cards")
     return StatementSection(
         title=text("book.awards", language),
@@ -117,15 +121,15 @@ def _awards_section(of: JackpotStatement, language: str) -> StatementSection:
         amounts=len(where),
         rows=tuple(
             (
-                *_award_cells(each, language),
-                *_amounts(of, language, (each.locked, each.value, each.paid)),
+                *_award_cells(award, language),
+                *_amounts(statement, language, (award.locked, award.value, award.paid)),
             )
-            for each in of.awards
+            for award in statement.awards
         ),
     )
 
 
-def _payments_section(of: JackpotStatement, language: str) -> StatementSection:
+def _payments_section(statement: JackpotStatement, language: str) -> StatementSection:
     return StatementSection(
         title=text("book.payments", language),
         columns=_columns(language, "receipt", "award", "time", "entry", "signed", "amount"),
@@ -137,52 +141,54 @@ def _payments_section(of: JackpotStatement, language: str) -> StatementSection:
                 local_time(payment.time),
                 str(payment.position),
                 format_signers(payment.signed, language),
-                format_amount(payment.amount, of.currency, language),
+                format_amount(payment.amount, statement.currency, language),
             )
-            for each in of.awards
-            for payment in each.payments
+            for award in statement.awards
+            for payment in award.payments
         ),
     )
 
 
-def _award_cells(each: AwardTotals, language: str) -> tuple[str, ...]:
-    won = each.of
+def _award_cells(award: AwardTotals, language: str) -> tuple[str, ...]:
+    details = award.of
     return (
-        str(won.award),
-        local_time(won.time),
-        won.table,
-        str(won.session),
-        str(won.round),
-        won.box.removeprefix("box:"),
-        word("hand", won.hand, language),
-        " ".join(won.cards),
+        str(details.award),
+        local_time(details.time),
+        details.table,
+        str(details.session),
+        str(details.round),
+        details.box.removeprefix("box:"),
+        word("hand", details.hand, language),
+        " ".join(details.cards),
     )
 
 
 def local_time(time: str) -> str:
-    """A time of the ledger as local time, to the second."""
+    """Format a time of the ledger as local time, to the second."""
     return datetime.fromisoformat(time).astimezone().isoformat(sep=" ", timespec="seconds")
 
 
 def format_signers(signed: Sequence[Signature], language: str) -> str:
-    """Who signed, and as what."""
-    return "; ".join(f"{each.name}, {word('role', each.role, language)}" for each in signed)
+    """Name the signers, and their roles."""
+    return "; ".join(
+        f"{signature.name}, {word('role', signature.role, language)}" for signature in signed
+    )
 
 
 def _columns(language: str, *names: str) -> tuple[str, ...]:
     return tuple(text(f"book.{name}", language) for name in names)
 
 
-def _amounts(of: JackpotStatement, language: str, amounts: Sequence[int]) -> tuple[str, ...]:
-    return tuple(format_amount(each, of.currency, language) for each in amounts)
+def _amounts(statement: JackpotStatement, language: str, amounts: Sequence[int]) -> tuple[str, ...]:
+    return tuple(format_amount(amount, statement.currency, language) for amount in amounts)
 
 
-def as_text(of: JackpotStatement, language: str) -> str:
-    """The book for a terminal or a printer with a fixed pitch."""
-    lines = [*header_lines(of, language), ""]
-    for section in sections(of, language):
+def as_text(statement: JackpotStatement, language: str) -> str:
+    """Return a statement as text in a fixed-pitch font."""
+    lines = [*header_lines(statement, language), ""]
+    for section in sections(statement, language):
         lines += [section.title.upper(), *_table(section, language), ""]
-    return "\n".join([*lines, *footer_lines(of, language), ""])
+    return "\n".join([*lines, *footer_lines(statement, language), ""])
 
 
 def _table(section: StatementSection, language: str) -> Iterator[str]:
@@ -196,8 +202,8 @@ def _table(section: StatementSection, language: str) -> Iterator[str]:
         if section.total and number == len(rows) - 1:
             yield rule
         cells = (
-            cell.rjust(width) if at >= section.amounts else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if column >= section.amounts else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield f"  {'  '.join(cells)}".rstrip()
         if number == 0:
@@ -211,25 +217,25 @@ CSV_COLUMNS = (
 )  # fmt: skip
 
 
-def as_csv(of: JackpotStatement, language: str) -> str:
-    """The book as CSV (RFC 4180), amounts in minor units, what stands above and below it in lines
-    that begin with #. ``section`` says what a line is: ``begin``, ``table``, ``movement``,
-    ``award``, ``payment`` or ``end``.
+def as_csv(statement: JackpotStatement, language: str) -> str:
+    """Return a statement as CSV (RFC 4180), amounts in minor units. Header and footer lines begin
+    with #. ``section`` is the kind of a row: ``begin``, ``table``, ``movement``, ``award``,
+    ``payment`` or ``end``.
     """
-    page = io.StringIO()
-    for line in header_lines(of, language):
-        page.write(f"# {line}\r\n")
-    writer = csv.DictWriter(page, CSV_COLUMNS)
+    buffer = io.StringIO()
+    for line in header_lines(statement, language):
+        buffer.write(f"# {line}\r\n")
+    writer = csv.DictWriter(buffer, CSV_COLUMNS)
     writer.writeheader()
-    writer.writerows(_csv_records(of))
-    for line in footer_lines(of, language):
-        page.write(f"# {line}\r\n")
-    return page.getvalue()
+    writer.writerows(_csv_records(statement))
+    for line in footer_lines(statement, language):
+        buffer.write(f"# {line}\r\n")
+    return buffer.getvalue()
 
 
-def _csv_records(of: JackpotStatement) -> Iterator[dict[str, object]]:
-    yield {"section": "begin", "meter": of.before.meter, "reserve": of.before.reserve}
-    for table in of.tables:
+def _csv_records(statement: JackpotStatement) -> Iterator[dict[str, object]]:
+    yield {"section": "begin", "meter": statement.before.meter, "reserve": statement.before.reserve}
+    for table in statement.tables:
         yield {
             "section": "table",
             "table": table.table,
@@ -240,20 +246,20 @@ def _csv_records(of: JackpotStatement) -> Iterator[dict[str, object]]:
             "awarded": table.awarded,
             "paid": table.paid,
         }
-    for what, sums in of.movements.items():
+    for what, sums in statement.movements.items():
         yield {"section": "movement", "what": what, "meter": sums.meter, "reserve": sums.reserve}
-    for award in of.awards:
-        won = award.of
+    for award in statement.awards:
+        details = award.of
         yield {
             "section": "award",
-            "table": won.table,
-            "award": won.award,
-            "time": won.time,
-            "session": won.session,
-            "round": won.round,
-            "box": won.box,
-            "hand": won.hand,
-            "cards": " ".join(won.cards),
+            "table": details.table,
+            "award": details.award,
+            "time": details.time,
+            "session": details.session,
+            "round": details.round,
+            "box": details.box,
+            "hand": details.hand,
+            "cards": " ".join(details.cards),
             "awarded": award.locked,
             "value": award.value,
             "paid": award.paid,
@@ -261,12 +267,14 @@ def _csv_records(of: JackpotStatement) -> Iterator[dict[str, object]]:
         for payment in award.payments:
             yield {
                 "section": "payment",
-                "table": won.table,
-                "award": won.award,
+                "table": details.table,
+                "award": details.award,
                 "receipt": payment.receipt,
                 "time": payment.time,
-                "signed": "; ".join(f"{each.name} ({each.role})" for each in payment.signed),
+                "signed": "; ".join(
+                    f"{signature.name} ({signature.role})" for signature in payment.signed
+                ),
                 "position": payment.position,
                 "paid": payment.amount,
             }
-    yield {"section": "end", "meter": of.after.meter, "reserve": of.after.reserve}
+    yield {"section": "end", "meter": statement.after.meter, "reserve": statement.after.reserve}

@@ -1,12 +1,12 @@
 """The writing side of a ledger: one process, one connection, and nothing counts before its commit.
 
-What is appended goes to the file at once, in a transaction of SQLite that ``commit`` ends: write-
-ahead log, synced before ``commit`` returns. If the disk refuses anything, all since the last commit
-is gone, and the ledger says so to whoever comes until ``reopen`` has succeeded.
+Entries are written at once, in an SQLite transaction that ``commit`` ends: write-ahead log, synced
+before ``commit`` returns. If the disk refuses a write, everything since the last commit is lost,
+and every call raises until ``reopen`` has succeeded.
 
-What the accounts hold is summed from the postings whenever the file is opened or something was
-taken back, and counted on from there (``balances.py``). ``check_balances`` holds that against the
-index from which sums as of a moment come.
+Balances are summed from the postings when the file is opened or a transaction is rolled back, and
+then updated with each entry (``balances.py``). ``check_balances`` compares them with the index that
+is used for balances as of a moment.
 """
 
 from __future__ import annotations
@@ -42,15 +42,17 @@ from subscribers.carrousel.schema import (
 )
 
 CHECKED_TAIL_ENTRIES = 20_000
-"""Entries whose chain is checked whenever the file is opened; ``verify`` checks all."""
+"""Number of last entries whose chain is checked whenever the file is opened; ``verify``
+checks all.
+"""
 PRIVATE_FILE_MODE = 0o600
-"""Permissions: only the owner reads and writes."""
+"""Readable and writable only by the owner."""
 BUSY_TIMEOUT_MS = 5000
-"""Milliseconds that a commit waits for another writer; there should be none."""
+"""Time that a commit waits for another writer; there should be none."""
 
 AppendResult = Literal["new", "same", "contradiction"]
-"""``same``: the table's event was already in the ledger, with the same fact. ``contradiction``: it
-was, with another fact. In both cases the ledger stays as it is.
+"""``same``: the table's event is in the ledger already, with the same fact. ``contradiction``: with
+another fact. In both cases the ledger is unchanged.
 """
 
 _INSERT_ENTRY = "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -77,16 +79,16 @@ _SIGNED_ORDERS_QUERY = (
 
 
 class LedgerNotStoredError(LedgerError):
-    """The disk did not take something. Nothing since the last commit counts, unless ``reopen``
-    says that the last commit came through.
+    """The disk refused a write. Nothing since the last commit counts, unless ``reopen`` finds that
+    the last commit succeeded.
     """
 
 
 class LedgerStore:
-    """Opens a ledger, or begins one; its file can be read by its owner alone. Raises
+    """Opens a ledger, or creates one; only the file's owner can read it. Raises
     :class:`LedgerError`.
 
-    ``read_head``: the end of the chain, with what is not committed yet; ``committed``: without it.
+    ``head``: end of the chain, including uncommitted entries; ``committed``: without them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -104,25 +106,25 @@ class LedgerStore:
             raise
 
     def known(self, fact: Fact, jackpot: str) -> AppendResult:
-        """What ``append`` would say of a fact. Raises :class:`LedgerNotStoredError`."""
+        """Return what ``append`` would return for a fact. Raises :class:`LedgerNotStoredError`."""
         cause = cause_of(fact)
         if cause is None:
             return "new"
         try:
-            found = self._open_file.execute(
+            row = self._open_file.execute(
                 _KNOWN_FACT_QUERY, (cause.table, cause.boot, cause.seq)
             ).fetchone()
         except sqlite3.Error as error:
             raise self._failed(error) from None
-        if found is None:
+        if row is None:
             return "new"
-        return "same" if found == (jackpot, msgspec.json.encode(fact)) else "contradiction"
+        return "same" if row == (jackpot, msgspec.json.encode(fact)) else "contradiction"
 
     def append(
         self, jackpot: str, time: str, fact: Fact, transactions: Sequence[Transaction]
     ) -> AppendResult:
-        """Add a fact that a jackpot took in, with what follows from it. ``time``: now, as
-        ``controller.contract.times.utc`` writes it. Raises :class:`LedgerNotStoredError`.
+        """Add a fact of a jackpot with its transactions. ``time``: now, formatted by
+        ``controller.contract.times.utc``. Raises :class:`LedgerNotStoredError`.
         """
         if (known := self.known(fact, jackpot)) != "new":
             return known
@@ -131,15 +133,15 @@ class LedgerStore:
             cause_of(fact),
             posting_rows(transactions),
         )
-        position, of = self.head.position + 1, cause_columns(cause)
-        digest = entry_hash(self.head.hash, position, time, jackpot, of, body, postings)
+        position, columns = self.head.position + 1, cause_columns(cause)
+        digest = entry_hash(self.head.hash, position, time, jackpot, columns, body, postings)
         connection = self._open_file
         try:
             self._begin()
             connection.execute(
-                _INSERT_ENTRY, (position, time, jackpot, *of, body, self.head.hash, digest)
+                _INSERT_ENTRY, (position, time, jackpot, *columns, body, self.head.hash, digest)
             )
-            connection.executemany(_INSERT_POSTING, [(position, *each) for each in postings])
+            connection.executemany(_INSERT_POSTING, [(position, *row) for row in postings])
         except (sqlite3.Error, OSError, OverflowError) as error:
             raise self._failed(error) from None
         self.head = ChainHead(position, digest)
@@ -149,23 +151,23 @@ class LedgerStore:
     def commit(
         self, states: Mapping[str, bytes] | None = None, cursors: Sequence[Cursor] = ()
     ) -> ChainHead:
-        """Put on the disk what was appended, with the states of the jackpots after it, as JSON, and
-        how far each table was heard. Returns the head. Raises :class:`LedgerNotStoredError`.
+        """Write everything appended to disk, with the resulting states of the jackpots, as JSON,
+        and the cursors of the tables. Return the head. Raises :class:`LedgerNotStoredError`.
         """
         connection = self._open_file
         if not (states or cursors or connection.in_transaction):
             return self.committed
         try:
             self._begin()
-            at = self.head.position
+            position = self.head.position
             connection.executemany(
-                _UPSERT_STATE, [(name, at, state) for name, state in (states or {}).items()]
+                _UPSERT_STATE, [(name, position, state) for name, state in (states or {}).items()]
             )
             connection.executemany(
-                _UPSERT_CURSOR, [msgspec.structs.astuple(each) for each in cursors]
+                _UPSERT_CURSOR, [msgspec.structs.astuple(cursor) for cursor in cursors]
             )
             if self._inode != _inode(self.path):
-                raise sqlite3.OperationalError("the file was removed, or another put in its place")
+                raise sqlite3.OperationalError("the file was removed or replaced")
             connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
             raise self._failed(error, at_commit=True) from None
@@ -183,14 +185,14 @@ class LedgerStore:
             raise self._failed(error) from None
 
     def balance(self, jackpot: str, account: Literal["meter", "reserve"] = "meter") -> int:
-        """What an account holds, with what is not committed yet."""
+        """Return the balance of an account, including uncommitted postings."""
         return self._balances.current(jackpot, account)
 
     def balance_before(
         self, jackpot: str, account: Literal["meter", "reserve"], cause: Cause
     ) -> int:
-        """What an account held as of a cause: the sum of its postings that count before it, with
-        what is not committed yet. Raises :class:`LedgerNotStoredError`.
+        """Return the balance of an account over the postings that count before a cause, including
+        uncommitted ones. Raises :class:`LedgerNotStoredError`.
         """
         try:
             return self._balances.before(jackpot, account, cause)
@@ -199,49 +201,49 @@ class LedgerStore:
 
     @property
     def sums(self) -> dict[tuple[str, str], int]:
-        """What all accounts hold, by jackpot and account, with what is not committed yet."""
+        """All balances, by jackpot and account, including uncommitted postings."""
         return self._balances.all
 
     def started(self) -> bytes | None:
-        """The last fact that says with which program and configuration the controller started.
-        Raises :class:`LedgerNotStoredError`.
+        """Return the last fact of a controller start, with its program and configuration. Raises
+        :class:`LedgerNotStoredError`.
         """
         try:
-            found = self._open_file.execute(_LAST_START_QUERY).fetchone()
+            row = self._open_file.execute(_LAST_START_QUERY).fetchone()
         except sqlite3.Error as error:
             raise self._failed(error) from None
-        return None if found is None else found[0]
+        return None if row is None else row[0]
 
     def tokens(self) -> Iterator[str]:
-        """Every order that persons signed, whether it was followed or not. Raises
+        """Yield every order that persons signed, followed or not. Raises
         :class:`LedgerNotStoredError`.
         """
         try:
             for (body,) in self._open_file.execute(_SIGNED_ORDERS_QUERY):
                 fact = reading.read_fact(body)
                 if isinstance(fact, OrderGiven | OrderNotFollowed):
-                    yield from (each.token for each in fact.signed)
+                    yield from (signature.token for signature in fact.signed)
         except (sqlite3.Error, msgspec.MsgspecError) as error:
             raise self._failed(error) from None
 
     def check_balances(self) -> None:
-        """Hold the sums in memory against the index. Raises :class:`LedgerError`."""
+        """Compare the balances in memory with the index. Raises :class:`LedgerError`."""
         try:
-            found = self._balances.find_mismatch()
+            mismatch = self._balances.find_mismatch()
         except sqlite3.Error as error:
             raise self._failed(error) from None
-        if found is not None:
+        if mismatch is not None:
             raise LedgerError(
-                f"{self.path}: {found}; take its jackpots out of play and verify the ledger"
+                f"{self.path}: {mismatch}; take the jackpots out of play and verify the ledger"
             )
 
     def states(self) -> dict[str, bytes]:
-        """The state of each jackpot after the last commit. Raises :class:`LedgerNotStoredError`."""
+        """Return the committed state of each jackpot. Raises :class:`LedgerNotStoredError`."""
         try:
-            found = reading.saved_states(self._open_file)
+            saved = reading.saved_states(self._open_file)
         except sqlite3.Error as error:
             raise self._failed(error) from None
-        return {jackpot: state for jackpot, (_, state) in found.items()}
+        return {jackpot: state for jackpot, (_, state) in saved.items()}
 
     def cursors(self) -> dict[str, Cursor]:
         """Return the committed cursor of each table. Raises :class:`LedgerNotStoredError`."""
@@ -251,31 +253,31 @@ class LedgerStore:
             raise self._failed(error) from None
 
     def reopen(self) -> bool:
-        """Open the file again after a failure. Returns whether the commit that failed is there
-        after all: then its facts count, and must not be appended again. Read the states anew in
-        either case. Raises :class:`LedgerError`.
+        """Open the file again after a failure. Return whether the failed commit succeeded after
+        all: then its facts count and must not be appended again. Reload the states in either case.
+        Raises :class:`LedgerError`.
         """
-        before, tried = self.committed, self.head
+        before, attempted = self.committed, self.head
         if self._connection is not None:
             self.rollback()
             return False
         if self._inode != _inode(self.path):
             raise LedgerError(
-                f"{self.path}: the file was removed, or another put in its place; put it back, or "
+                f"{self.path}: the file was removed or replaced; put it back, or "
                 "stop the controller"
             )
         self._open(synced=True)
-        if self.head not in (before, tried):
+        if self.head not in (before, attempted):
             self._disconnect()
-            self.committed, self.head = before, tried
+            self.committed, self.head = before, attempted
             raise LedgerError(
-                f"{self.path}: the file no longer holds what was stored; stop the controller, keep "
-                "the file and put the last good one in its place"
+                f"{self.path}: the file no longer contains what was stored; stop the controller, "
+                "keep the file and restore the last good one"
             )
-        return self.head == tried != before
+        return self.head == attempted != before
 
     def close(self) -> None:
-        """Close the file; what is not committed does not count."""
+        """Close the file; uncommitted entries are lost."""
         self._disconnect()
         self._index.close()
         if self._lock is not None:
@@ -286,8 +288,8 @@ class LedgerStore:
     def _open_file(self) -> sqlite3.Connection:
         if self._connection is None:
             raise LedgerNotStoredError(
-                f"{self.path}: closed after a failure, and not open again yet. Make room on the "
-                "disk, or look after it"
+                f"{self.path}: closed after a failure and not reopened yet. Free some disk space, "
+                "or check the disk"
             )
         return self._connection
 
@@ -296,18 +298,20 @@ class LedgerStore:
             self._open_file.execute("BEGIN IMMEDIATE")
 
     def _failed(self, error: Exception, *, at_commit: bool = False) -> LedgerNotStoredError:
-        """What to tell of it. The file is closed, for it is unknown what the disk took."""
+        """Return the error to raise. The file is closed, because it is unknown what the disk
+        stored.
+        """
         self._disconnect()
-        what = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or str(error)
         last = self.committed.position
         stored = (
-            f"whether what came after entry {last} is stored will be known when the file is open "
-            "again: order nothing twice until then"
+            f"whether entries after {last} are stored will be known when the file is open again: "
+            "give no order twice until then"
             if at_commit
             else f"nothing after entry {last} is stored"
         )
         return LedgerNotStoredError(
-            f"{self.path}: {what}; {stored}. Make room on the disk, or look after it"
+            f"{self.path}: {reason}; {stored}. Free some disk space, or check the disk"
         )
 
     def _disconnect(self) -> None:
@@ -317,18 +321,18 @@ class LedgerStore:
             self._connection = None
 
     def _open(self, *, synced: bool = False) -> None:
-        """Connect and check. ``synced``: move the log into the file first, which syncs anew what
-        may be in the memory of the system alone.
+        """Connect and check. ``synced``: first move the write-ahead log into the file, which syncs
+        data that may be only in the system's memory.
         """
         try:
             self._connection = connection = connect(self.path)
             self._index.reserve(self.path)
             if synced and connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-                raise LedgerError(f"{self.path}: somebody reads it just now; try again")
+                raise LedgerError(f"{self.path}: another process is reading it; try again")
             ledger = reading.ledger_id(connection, self.path)
-            begins = ChainHead(0, genesis(ledger))
-            head = reading.read_head(connection, begins)
-            self._check(connection, begins, head)
+            start = ChainHead(0, genesis(ledger))
+            head = reading.read_head(connection, start)
+            self._check(connection, start, head)
             self.id, self.head, self.committed = ledger, head, head
             self._inode = _inode(self.path)
             self._balances = Balances(connection)
@@ -339,60 +343,61 @@ class LedgerStore:
             self._disconnect()
             raise
 
-    def _check(self, connection: sqlite3.Connection, begins: ChainHead, head: ChainHead) -> None:
-        """Raise :class:`LedgerError` if the file is not what was written, as far as a start looks:
-        its tables, the end of the chain, and the checkpoint beside it.
+    def _check(self, connection: sqlite3.Connection, start: ChainHead, head: ChainHead) -> None:
+        """Raise :class:`LedgerError` if the file is not what was written, as far as is checked at a
+        start: its tables, the end of the chain, and the checkpoint beside it.
         """
-        if (found := find_schema_flaw(connection)) is not None:
-            raise LedgerError(f"{self.path}: {found}; {_REPAIR_ADVICE}")
+        if (schema_flaw := find_schema_flaw(connection)) is not None:
+            raise LedgerError(f"{self.path}: {schema_flaw}; {_REPAIR_ADVICE}")
         after = max(0, head.position - CHECKED_TAIL_ENTRIES)
-        before = begins if after == 0 else ChainHead(after, self._hash(connection, after))
-        if (at := reading.find_broken_entry(connection, before, head.position)) is not None:
+        before = start if after == 0 else ChainHead(after, self._hash(connection, after))
+        if (broken := reading.find_broken_entry(connection, before, head.position)) is not None:
             raise LedgerError(
-                f"{self.path}: the chain does not hold at position {at}; {_REPAIR_ADVICE}"
+                f"{self.path}: the hash chain is broken at position {broken}; {_REPAIR_ADVICE}"
             )
         last = kept(self.path)
         if last is None:
             return
         if last.journal != reading.ledger_id(connection, self.path):
             raise LedgerError(
-                f"{checkpoint_path(self.path)}: it is of another ledger; put the right file back"
+                f"{checkpoint_path(self.path)}: it belongs to another ledger; restore the right "
+                "file"
             )
         if last.position > head.position:
             raise LedgerError(
-                f"{self.path}: it ends at entry {head.position}, and its checkpoint says "
-                f"{last.position}: it is older, or was cut. Put the last file back. If there is "
-                "none, move the checkpoint away and settle by the receipts what was paid since"
+                f"{self.path}: it ends at entry {head.position}, but its checkpoint is for entry "
+                f"{last.position}: it is older, or was truncated. Restore the last file. If there "
+                "is none, move the checkpoint away and settle later payments by their receipts"
             )
         if last.position and self._hash(connection, last.position).hex() != last.hash:
             raise LedgerError(
-                f"{self.path}: entry {last.position} is not the one of the checkpoint; "
+                f"{self.path}: entry {last.position} is not the one in the checkpoint; "
                 f"{_REPAIR_ADVICE}"
             )
 
     def _hash(self, connection: sqlite3.Connection, position: int) -> bytes:
-        found = reading.hash_at(connection, position)
-        if found is None:
+        digest = reading.hash_at(connection, position)
+        if digest is None:
             raise LedgerError(f"{self.path}: entry {position} is missing; {_REPAIR_ADVICE}")
-        return found
+        return digest
 
 
-_REPAIR_ADVICE = "let `novamas carrousel verify` say what is wrong, and put the last good file back"
+_REPAIR_ADVICE = "run `novamas carrousel verify` for details, and restore the last good file"
 
 
 def cause_of(fact: Fact) -> Cause | None:
-    """The table's event that a fact is; None: it is none."""
-    found = getattr(fact, "cause", None)
-    return found if isinstance(found, Cause) else None
+    """Return the table event that a fact records, or None."""
+    cause = getattr(fact, "cause", None)
+    return cause if isinstance(cause, Cause) else None
 
 
 def lock_ledger(path: Path) -> int:
-    """Lock the ledger for this process, until the returned file descriptor is closed. Raises
+    """Lock the ledger for this process until the returned file descriptor is closed. Raises
     :class:`LedgerError`.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        held = os.open(
+        descriptor = os.open(
             f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE
         )
     except OSError as error:
@@ -401,22 +406,22 @@ def lock_ledger(path: Path) -> int:
             "there"
         ) from None
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(held)
+        os.close(descriptor)
         raise LedgerError(
             f"{path}: another controller uses this ledger; stop it, or give this one a ledger of "
             "its own"
         ) from None
-    return held
+    return descriptor
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """The writing connection; the file is begun where there is none. Raises ``sqlite3.Error``,
+    """Return the writing connection, creating the file if necessary. Raises ``sqlite3.Error``,
     ``OSError`` and :class:`LedgerError`.
     """
     check_space(path)
-    with suppress(FileExistsError):  # what is there is not opened: closing it drops SQLite's locks
+    with suppress(FileExistsError):  # not opened if it exists: closing would drop SQLite's locks
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         os.close(os.open(path, flags, PRIVATE_FILE_MODE))
     path.chmod(PRIVATE_FILE_MODE)
@@ -438,7 +443,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def create_tables(connection: sqlite3.Connection, ledger: str | None = None) -> None:
-    """Make the tables of a ledger with an id of its own. Raises ``sqlite3.Error``."""
+    """Create the tables of a ledger with a new id. Raises ``sqlite3.Error``."""
     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
     connection.executemany(
         "INSERT INTO meta VALUES (?, ?)",
@@ -449,7 +454,7 @@ def create_tables(connection: sqlite3.Connection, ledger: str | None = None) -> 
 
 def _inode(path: Path) -> int | None:
     try:
-        return os.stat(path).st_ino  # noqa: PTH116 - no path is made for each commit
+        return os.stat(path).st_ino  # noqa: PTH116 - avoids a new Path for each commit
     except FileNotFoundError:
         return None
 

@@ -1,5 +1,5 @@
-"""A linked table as the controller hears it: its events, its retained topics, its node, and what it
-is asked. Whether bets on the jackpot may be taken there follows from that.
+"""A linked table as seen by the controller: its events, retained topics and node, and its recalls.
+Whether bets on the jackpot are in play there follows from these.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from subscribers.carrousel.intake import IntakeMemory, IntakeRules, RecallReques
 from subscribers.pending_recall import PendingRecall, record_attempt
 
 UNHEARD_AFTER_SECONDS = 10.0
-"""Seconds without an answer after which a table counts as not heard."""
+"""Time without a reply to a recall after which a table is out of play."""
 MAX_HEALTH_DELAY_SECONDS = 2.0
-"""Seconds by which what a node says of itself may be old when it comes, beside the clock bound."""
+"""Maximum age of a node's health message on arrival, in addition to the clock bound."""
 
 
 class _ShownCurrency(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class _ShownCurrency(msgspec.Struct, frozen=True):
 
 
 class LinkedTableState(msgspec.Struct, frozen=True):
-    """The retained state of a table, as far as it is looked at."""
+    """The fields of a table's retained state that are used here."""
 
     game: str
     decree: str
@@ -58,7 +58,7 @@ _reply = msgspec.json.Decoder(_RecallReply)
 
 
 class LinkedTable:
-    """One table. ``topic``: the root of its topics, which is the audience of its commands."""
+    """One table. ``topic``: root of its topics, which is also the audience of its commands."""
 
     def __init__(self, table: str, jackpot: str, topic: str, rules: IntakeRules) -> None:
         self.table, self.jackpot, self.topic = table, jackpot, topic
@@ -66,19 +66,19 @@ class LinkedTable:
         self.state: LinkedTableState | None = None
         self.info: _LinkedInfo | None = None
         self.pending: PendingRecall[RecallRequest] | None = None
-        """What it was asked and has not answered."""
+        """Recall without a reply."""
         self.recall_again = False
-        """Whether it is to be asked once more after its answer."""
+        """Whether to recall again after the reply."""
         self.up_to_date = False
-        """Whether an answer said that nothing more was there, since the last connection."""
+        """Whether a reply since the last connection said that there is nothing more."""
         self.memory_changed = False
-        """Whether its memory is to be kept."""
+        """Whether its memory must be saved."""
         self.recall_error: str | None = None
-        """What it said when it refused an answer."""
+        """Why the last recall failed."""
 
-    def restore(self, heard: bytes | None) -> None:
-        """Go back to what was kept of it."""
-        memory = None if heard is None else msgspec.json.decode(heard, type=IntakeMemory)
+    def restore(self, stored: bytes | None) -> None:
+        """Return to the stored memory."""
+        memory = None if stored is None else msgspec.json.decode(stored, type=IntakeMemory)
         self.intake = TableIntake(self.table, self.intake.rules, memory)
         self.pending, self.recall_again, self.up_to_date, self.memory_changed = (
             None,
@@ -88,12 +88,14 @@ class LinkedTable:
         )
 
     def on_disconnect(self) -> None:
-        """The connection is lost: nothing that was heard is current."""
+        """Forget what is only current while connected."""
         self.state = self.info = self.pending = None
         self.recall_again = self.up_to_date = False
 
     def on_state(self, body: bytes) -> bool:
-        """Its retained state. Returns whether it may have told more than was heard."""
+        """Handle its retained state. Return whether it may have published events that were not
+        received.
+        """
         try:
             self.state = state = _state.decode(body)
             moment(state.time)
@@ -105,46 +107,46 @@ class LinkedTable:
         return not self.up_to_date
 
     def on_info(self, body: bytes) -> None:
-        """Its retained info."""
+        """Handle its retained info."""
         try:
             self.info = _info.decode(body)
         except (ValueError, RecursionError):
             self.info = None
 
     def next_recall(self, now: float, time: str) -> tuple[str, RecallRequest] | None:
-        """What to ask it now, and under which number, unless an answer is still awaited; then it is
-        asked after that.
+        """Return the next recall and its id; None if a reply is still awaited (then it is recalled
+        after that) or there is nothing to recall.
         """
         if self.pending is not None and self.pending.is_waiting(now):
             self.recall_again = True
             return None
-        question = self.intake.next_recall(time)
-        if question is None or self.state is None:
+        request = self.intake.next_recall(time)
+        if request is None or self.state is None:
             return None
         self.recall_again = False
-        self.pending = record_attempt(self.pending, secrets.token_hex(12), question, now)
+        self.pending = record_attempt(self.pending, secrets.token_hex(12), request, now)
         return self.pending.attempts[-1]
 
     def on_reply(self, body: bytes) -> tuple[RecallRequest, list[bytes]] | None:
-        """The events that it answers; None: it is no answer to what it was asked."""
+        """Return the recall that a reply answers, and its events; None if it answers none."""
         try:
-            answer = _reply.decode(body)
+            reply = _reply.decode(body)
         except (ValueError, RecursionError):
             return None
-        question = None if self.pending is None else self.pending.subject_of(answer.id)
-        if question is None:
+        request = None if self.pending is None else self.pending.subject_of(reply.id)
+        if request is None:
             return None
         self.pending = None
-        if not answer.ok:
-            self.recall_error = answer.error or "refused"
+        if not reply.ok:
+            self.recall_error = reply.error or "refused"
             return None
         self.recall_error = None
-        return question, [bytes(each) for each in answer.events]
+        return request, [bytes(event) for event in reply.events]
 
     def out_of_play_reason(
         self, nodes: NodeDirectory, now: float, currency: str
     ) -> OutOfPlay | None:
-        """Why bets may not be taken there; None: they may."""
+        """Return why bets may not be taken there, or None."""
         if self.intake.memory.gap is not None:
             return "gap"
         state = self.state
@@ -158,19 +160,19 @@ class LinkedTable:
         return "clock" if nodes.has_wrong_clock(node) else None
 
     def find_mismatch(self, currency: str) -> str | None:
-        """How what it says of itself does not fit what is authorised; None: it fits."""
+        """Return how the table's own description differs from what is authorised, or None."""
         state, rules = self.state, self.intake.rules
         if state is None or self.info is None:
-            return "it has not said what it is"
+            return "it has not published its info"
         if self.info.about.jackpot != self.jackpot:
             linked = self.info.about.jackpot or "no jackpot"
-            return f"its daemon links it with {linked}: set `jackpot` in its configuration"
+            return f"its daemon links it with {linked}: correct `jackpot` in its configuration"
         if state.game not in rules.games or state.decree != rules.decree:
             return f"it plays {state.game} under {state.decree}"
         if state.simulated != rules.simulated:
             return "it is simulated" if state.simulated else "it is not simulated"
-        told = self.intake.memory.currency or state.shown.currency
-        return None if told in (None, currency) else f"it plays in {told}"
+        played = self.intake.memory.currency or state.shown.currency
+        return None if played in (None, currency) else f"it plays in {played}"
 
 
 class _StatusMessage(msgspec.Struct, frozen=True):
@@ -184,7 +186,7 @@ class _HealthMessage(msgspec.Struct, frozen=True):
 
 
 class NodeDirectory:
-    """The daemons, by node. ``bound``: the seconds by which clocks may differ."""
+    """The daemons, by node. ``bound``: maximum difference in seconds between clocks."""
 
     def __init__(self, bound: float) -> None:
         self._bound = bound
@@ -193,18 +195,18 @@ class NodeDirectory:
         self._suspected: set[str] = set()
 
     def on_disconnect(self) -> None:
-        """The connection is lost."""
+        """Forget which nodes are online."""
         self._status.clear()
 
     def on_message(self, node: str, leaf: str, body: bytes, now: float, *, live: bool) -> bool:
-        """A topic of a node. Returns whether it changed anything. ``live``: it came as it was said;
-        ``now``: seconds since 1970.
+        """Handle a message on a node's topic. Return whether it changed anything. ``live``: it is
+        not retained; ``now``: seconds since 1970.
         """
         try:
             if leaf == "status":
-                told = msgspec.json.decode(body, type=_StatusMessage)
-                changed = self._status.get(node) != told
-                self._status[node] = told
+                status = msgspec.json.decode(body, type=_StatusMessage)
+                changed = self._status.get(node) != status
+                self._status[node] = status
                 return changed
             if leaf == "health" and live:
                 return self._clock(
@@ -215,28 +217,28 @@ class NodeDirectory:
         return False
 
     def _clock(self, node: str, ahead: float) -> bool:
-        """How far a node's clock is ahead of ours; behind, less what a message takes. It is wrong
-        if it is found so twice.
+        """Record how far a node's clock is ahead. It counts as wrong if two messages in a row say
+        so.
         """
-        wrong = ahead > self._bound or ahead < -self._bound - MAX_HEALTH_DELAY_SECONDS
-        was = node in self._wrong_clocks
-        if wrong and node in self._suspected:
+        is_wrong = ahead > self._bound or ahead < -self._bound - MAX_HEALTH_DELAY_SECONDS
+        before = node in self._wrong_clocks
+        if is_wrong and node in self._suspected:
             self._wrong_clocks[node] = ahead
-        elif not wrong:
+        elif not is_wrong:
             self._wrong_clocks.pop(node, None)
-        (self._suspected.add if wrong else self._suspected.discard)(node)
-        return was != (node in self._wrong_clocks)
+        (self._suspected.add if is_wrong else self._suspected.discard)(node)
+        return before != (node in self._wrong_clocks)
 
     def node_of(self, boot: str) -> str | None:
-        """The node whose daemon has this run; None: none says so."""
+        """Return the node whose daemon has this boot id, or None."""
         wanted = _StatusMessage("online", boot)
-        return next((node for node, told in self._status.items() if told == wanted), None)
+        return next((node for node, status in self._status.items() if status == wanted), None)
 
     def has_wrong_clock(self, node: str) -> bool:
-        """Whether its clock and ours differ by more than the bound."""
+        """Return whether a node's clock differs from this machine's by more than the bound."""
         return node in self._wrong_clocks
 
     @property
     def clock_offsets(self) -> Mapping[str, float]:
-        """The nodes whose clock is wrong, and by how many seconds it is ahead of ours."""
+        """Nodes whose clock is wrong, with the seconds by which it is ahead of this machine's."""
         return self._wrong_clocks

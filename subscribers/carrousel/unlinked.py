@@ -1,5 +1,5 @@
-"""Tables that play for a jackpot of ours though no authorisation of it names them: what they tell
-is noticed, and never taken.
+"""Tables that play for one of the jackpots although no authorisation names them: their stakes and
+awards are reported, never recorded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _stake_or_award = msgspec.json.Decoder(_StakeOrAward)
 
 
 def jackpot_in_info(body: bytes) -> str | None:
-    """The jackpot that a table names in its retained ``info``; None: none, or it cannot be read."""
+    """Return the jackpot that a table names in its retained ``info``; None if it names none or
+    cannot be read.
+    """
     try:
         return _info.decode(body).about.jackpot
     except (ValueError, RecursionError):
@@ -41,16 +43,16 @@ def jackpot_in_info(body: bytes) -> str | None:
 
 
 def describe_stake_or_award(body: bytes) -> str | None:
-    """The stake or award on the jackpot that an event tells, with its number; None: it is about
-    something else.
+    """Return the type and number of an event if it is a stake or award on the jackpot,
+    else None.
     """
     try:
-        told = _stake_or_award.decode(body)
+        event = _stake_or_award.decode(body)
     except (ValueError, RecursionError):
         return None
-    about = {
-        "bet.placed": told.bet in JACKPOT_BETS and not told.withdrawn,
-        "award.qualified": told.award in JACKPOT_AWARDS and told.valid,
-        "jackpot.staked": bool(told.amount),
+    is_on_jackpot = {
+        "bet.placed": event.bet in JACKPOT_BETS and not event.withdrawn,
+        "award.qualified": event.award in JACKPOT_AWARDS and event.valid,
+        "jackpot.staked": bool(event.amount),
     }
-    return f"{told.type} {told.boot} {told.seq}" if about.get(told.type) else None
+    return f"{event.type} {event.boot} {event.seq}" if is_on_jackpot.get(event.type) else None

@@ -1,8 +1,7 @@
-"""Whether a ledger is what was written, and what follows from its facts.
+"""Verification of a ledger: whether it is what was written, and what follows from its facts.
 
-Checked are the file itself, the chain, the positions, that each transaction and all of them sum to
-zero, the checkpoints, and the replay: all facts once more through the rules give the same postings
-and states.
+Checked are the file itself, the chain, the positions, that each transaction and all postings sum to
+zero, the checkpoints, and the replay: applying all facts again gives the same postings and states.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from subscribers.carrousel.schema import EntryRow, LedgerError, PostingRow, entr
 from subscribers.carrousel.store import cause_of
 
 MAX_LISTED_FINDINGS = 1000
-"""Findings that are told one by one."""
+"""Number of findings that are listed."""
 PROGRESS_INTERVAL_ENTRIES = 1000
-"""Entries between two times that it tells how far it is."""
+"""Number of entries between two progress reports."""
 PROGRESS_INTERVAL_STEPS = 1_000_000
-"""The same in steps of SQLite's own check."""
+"""Number of steps of SQLite's integrity check between two progress reports."""
 
 
 class LedgerFinding(msgspec.Struct, frozen=True):
-    """What does not hold. ``position``: of the entry; None: it is of the file as a whole."""
+    """Something that is wrong. ``position``: of the entry; None: it concerns the whole file."""
 
     position: int | None
     what: str
@@ -46,25 +45,25 @@ class LedgerFinding(msgspec.Struct, frozen=True):
 
 
 class LedgerVerdict(msgspec.Struct, kw_only=True):
-    """``unread``: why it could not be judged, or None."""
+    """The result of a verification. ``unread``: why the ledger could not be read, or None."""
 
     ledger: str | None = None
     entries: int = 0
     postings: int = 0
     head: str | None = None
-    """The hash of the last entry."""
+    """Hash of the last entry."""
     signed: int | None = None
-    """The last entry that a checkpoint vouches for; None: no checkpoint was there."""
+    """The last entry covered by a checkpoint; None if there was no checkpoint."""
     key: str | None = None
-    """The public key of that checkpoint."""
+    """Public key of that checkpoint."""
     findings: list[LedgerFinding] = []
     more: int = 0
-    """Findings beyond those."""
+    """Number of findings that are not listed."""
     unread: str | None = None
 
     @property
     def status(self) -> int:
-        """The exit status: 0 it holds, 1 it does not hold, 3 it could not be judged."""
+        """Exit status: 0 verified, 1 not verified, 3 could not be read."""
         if self.findings:
             return 1
         return 0 if self.unread is None else 3
@@ -78,10 +77,10 @@ def verify(
     replayed: bool = True,
     reached: Callable[[int, int], None] = lambda _position, _of: None,
 ) -> LedgerVerdict:
-    """Judge a ledger, which a controller may be using. ``checkpoints``: published ones, beside the
-    one that is kept with the file. ``key``: the public key to trust; None: each its own.
-    ``replayed``: whether the facts go through the rules once more, which takes longest.
-    ``reached``: is told now and then which entry of how many was reached; what it raises ends it.
+    """Verify a ledger, which a controller may be using. ``checkpoints``: published ones, in
+    addition to the one beside the file. ``key``: the public key to trust; None: each checkpoint's
+    own. ``replayed``: whether to replay the facts, which takes longest. ``reached`` is called from
+    time to time with the current entry and the number of entries; an exception it raises aborts.
     """
     verdict = LedgerVerdict()
     try:
@@ -92,8 +91,8 @@ def verify(
     replay = Replay() if replayed else None
     try:
         verdict.ledger, verdict.head = file.id, file.head.hash.hex()
-        all_ = (*checkpoints, *(() if file.kept is None else (file.kept,)))
-        for finding in _findings(file, verdict, replay, all_, key, reached):
+        all_checkpoints = (*checkpoints, *(() if file.kept is None else (file.kept,)))
+        for finding in _findings(file, verdict, replay, all_checkpoints, key, reached):
             if len(verdict.findings) < MAX_LISTED_FINDINGS:
                 verdict.findings.append(finding)
             else:
@@ -118,33 +117,33 @@ def _findings(
     key: str | None,
     reached: Callable[[int, int], None],
 ) -> Iterator[LedgerFinding]:
-    # what it raises ends SQLite's own check too
+    # an exception it raises aborts SQLite's check too
     file.connection.set_progress_handler(
         partial(reached, 0, file.head.position), PROGRESS_INTERVAL_STEPS
     )
-    if (found := reading.find_file_flaw(file.connection)) is not None:
-        yield LedgerFinding(None, found)
+    if (flaw_found := reading.find_file_flaw(file.connection)) is not None:
+        yield LedgerFinding(None, flaw_found)
     file.connection.set_progress_handler(None, 0)
     currencies: dict[str, str] = {}
     sums: Counter[tuple[str, str]] = Counter()
-    before = file.genesis
+    previous = file.genesis
     for row, postings in file.entries():
-        yield from check_chain(row, postings, before)
-        before = ChainHead(row.position, row.hash)
+        yield from check_chain(row, postings, previous)
+        previous = ChainHead(row.position, row.hash)
         verdict.entries += 1
         if not row.position % PROGRESS_INTERVAL_ENTRIES:
             reached(row.position, file.head.position)
         verdict.postings += len(postings)
         yield from check_sums(row.position, postings)
-        for each in postings:
-            sums[each.jackpot, each.account] += each.amount
+        for posting in postings:
+            sums[posting.jackpot, posting.account] += posting.amount
         try:
             fact = read_fact(row.fact)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             yield LedgerFinding(row.position, f"its fact cannot be read: {error}")
             continue
         if cause_of(fact) != row.cause:
-            yield LedgerFinding(row.position, "its fact is of another event than its columns say")
+            yield LedgerFinding(row.position, "its fact names another event than its columns")
         if isinstance(fact, TermsGiven):
             currencies[row.jackpot] = str(fact.terms.get("currency"))
         if replay is not None and (
@@ -161,7 +160,7 @@ def _findings(
 def check_chain(
     row: EntryRow, postings: Sequence[PostingRow], before: ChainHead
 ) -> Iterator[LedgerFinding]:
-    """The entry after ``before``."""
+    """Check that an entry is intact and follows ``before``."""
     if row.position != before.position + 1:
         yield LedgerFinding(row.position, f"the entries after {before.position} are missing")
     elif row.previous != before.hash:
@@ -173,32 +172,32 @@ def check_chain(
     else:
         if digest != row.hash:
             yield LedgerFinding(
-                row.position, "its hash does not hold: it or a posting of it was changed"
+                row.position, "its hash does not match: it or one of its postings was changed"
             )
 
 
 def check_sums(position: int, postings: Sequence[PostingRow]) -> Iterator[LedgerFinding]:
-    """Each transaction of an entry sums to zero, and its lines are one."""
-    for number, lines in groupby(postings, key=lambda each: each.txn):
-        of = list(lines)
-        if total := sum(each.amount for each in of):
+    """Check that each transaction of an entry sums to zero and is one transaction."""
+    for number, group in groupby(postings, key=lambda row: row.txn):
+        rows = list(group)
+        if total := sum(row.amount for row in rows):
             yield LedgerFinding(position, f"transaction {number} sums to {total}, not to zero")
-        if len({(each[2:4], each[7:]) for each in of}) > 1:  # what, jackpot, at and cause
+        if len({(row[2:4], row[7:]) for row in rows}) > 1:  # what, jackpot, at and cause
             yield LedgerFinding(position, f"transaction {number} has lines of several transactions")
 
 
 def _check_orphans(connection: sqlite3.Connection) -> Iterator[LedgerFinding]:
-    """Postings of no entry."""
+    """Find postings without an entry."""
     for (position,) in connection.execute(
         "SELECT DISTINCT position FROM posting WHERE position NOT IN (SELECT position FROM entry)"
     ):
-        yield LedgerFinding(position, "there are postings of it, and the entry is missing")
+        yield LedgerFinding(position, "it has postings, but the entry is missing")
 
 
 def _check_totals(
     sums: Counter[tuple[str, str]], currencies: dict[str, str]
 ) -> Iterator[LedgerFinding]:
-    """All postings of a currency sum to zero, and those between jackpots by themselves."""
+    """Check that all postings of a currency sum to zero, and transfers by themselves."""
     totals: Counter[tuple[str, str]] = Counter()
     for (jackpot, account), amount in sums.items():
         currency = currencies.get(jackpot, "?")
@@ -215,43 +214,47 @@ def _check_totals(
 def _check_checkpoint(
     file: LedgerReader, checkpoint: Checkpoint, verdict: LedgerVerdict, key: str | None
 ) -> Iterator[LedgerFinding]:
-    at = checkpoint.position
+    position = checkpoint.position
     trusted = frozenset({key or checkpoint.key or ""})
     if checkpoint.journal != file.id:
-        yield LedgerFinding(None, f"a checkpoint is of another ledger, {checkpoint.journal[:64]}")
-    elif (found := flaw(checkpoint, trusted)) is not None:
-        yield LedgerFinding(at, f"the checkpoint of it does not count: {found}")
-    elif at > file.head.position:
         yield LedgerFinding(
-            at,
-            f"a checkpoint was signed there, and the ledger ends at {file.head.position}: it was "
-            "cut, or is an older one",
+            None, f"a checkpoint belongs to another ledger, {checkpoint.journal[:64]}"
         )
-    elif (there := file.hash_at(at)) is None or there.hex() != checkpoint.hash:
-        yield LedgerFinding(at, "it is not the one of the checkpoint: the ledger was rewritten")
-    elif verdict.signed is None or at >= verdict.signed:
-        verdict.signed, verdict.key = at, checkpoint.key
+    elif (problem := flaw(checkpoint, trusted)) is not None:
+        yield LedgerFinding(position, f"its checkpoint is not valid: {problem}")
+    elif position > file.head.position:
+        yield LedgerFinding(
+            position,
+            f"a checkpoint was signed there, but the ledger ends at {file.head.position}: it was "
+            "truncated, or is an older one",
+        )
+    elif (digest := file.hash_at(position)) is None or digest.hex() != checkpoint.hash:
+        yield LedgerFinding(
+            position, "it is not the one in the checkpoint: the ledger was rewritten"
+        )
+    elif verdict.signed is None or position >= verdict.signed:
+        verdict.signed, verdict.key = position, checkpoint.key
 
 
 def check_states(file: LedgerReader, replay: Replay | None) -> Iterator[LedgerFinding]:
-    """What is saved beside the chain is what follows from it."""
+    """Check the saved states against the replay."""
     saved = reading.saved_states(file.connection)
     for jackpot, (position, _) in saved.items():
         if position > file.head.position:
             yield LedgerFinding(
-                position, f"the state of {jackpot} was saved after it, and it is missing"
+                position, f"the state of {jackpot} was saved after this entry, which is missing"
             )
     if replay is None:
         return
     for jackpot in sorted((replay.states.keys() | saved.keys()) - replay.diverged):
         if _decode_state(saved.get(jackpot)) != replay.states.get(jackpot):
             yield LedgerFinding(
-                None, f"the state of {jackpot} that was saved is not what follows from its facts"
+                None, f"the saved state of {jackpot} does not follow from its facts"
             )
 
 
 def _decode_state(saved: tuple[int, bytes] | None) -> JackpotLedgerState | None:
-    """A state that was saved; None: it is none."""
+    """Return a saved state; None if there is none or it cannot be decoded."""
     try:
         return None if saved is None else msgspec.json.decode(saved[1], type=JackpotLedgerState)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

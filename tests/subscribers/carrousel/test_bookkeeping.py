@@ -318,7 +318,7 @@ def test_nothing_that_a_person_is_called_commands_the_printer(file: LedgerReader
 def test_there_is_no_receipt_and_no_jackpot_that_is_not_there(file: LedgerReader) -> None:
     with pytest.raises(LedgerError, match="no receipt 3; it has 2"):
         read_receipt(file, "j", 3)
-    with pytest.raises(LedgerError, match="no jackpot x; there is: j, k"):
+    with pytest.raises(LedgerError, match="no jackpot x; it has j, k"):
         book(file, "x")
 
 
@@ -371,7 +371,7 @@ def test_novamas_carrousel_reads_a_ledger(path: Path, tmp_path: Path) -> None:
         (("verify",), 2, "required: FILE"),
         (("statement", "{}", "--jackpot", "x"), 1, "there is no jackpot x"),
         (("statement", "{}", "--jackpot", "j", "--day", "20.3."), 2, "write it as 2026-11-19"),
-        (("statement", "{}", "--jackpot", "j", "--day-begins", "6"), 2, "write 06:00"),
+        (("statement", "{}", "--jackpot", "j", "--day-begins", "6"), 2, "write it as 06:00"),
         (("export", "{}", "--jackpot", "x"), 1, "there is no jackpot x"),
         (("export", "{}", "--from", "2026-03-20", "--to", "2026-03-19"), 1, "is before"),
         (("receipt", "{}", "--jackpot", "j", "--number", "9"), 1, "no receipt 9; it has 2"),

@@ -234,7 +234,7 @@ def test_a_restored_journal_is_a_gap_until_persons_settle_it(restored: int) -> N
 
 
 def restored(boot: str, **fields: Any) -> bytes:
-    """The first event of a run that goes on from a backup, or from another daemon."""
+    """The first event of a run that was restored from a backup, or from another daemon."""
     told = {"since": "2026-03-20T02:11:00.000000Z", "restored": LATER, "source": "other_daemon"}
     return changed(
         played()[0], type="journal.restored", boot=boot, seq=1, time=LATER, **{**told, **fields}
@@ -277,7 +277,7 @@ def test_a_run_that_goes_on_from_a_backup_is_a_gap(fields: dict[str, Any]) -> No
     taker = Taker([*journal, restored("boot-r", **fields)])
     taker.ask_on()
     assert [notice.alert for notice in taker.notices] == ["gap"]
-    assert "goes on from a backup" in taker.notices[0].detail
+    assert "was restored from a backup" in taker.notices[0].detail
     assert taker.facts == orderly(journal)
 
 

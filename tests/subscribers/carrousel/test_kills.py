@@ -190,7 +190,7 @@ def test_a_state_that_is_changed_while_the_disk_is_full_is_not_gone_on_from(floo
         direct.execute("UPDATE saved SET state = ?", (msgspec.json.encode(better),))
         direct.commit()
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
-        found = "the state of linked that was saved"
+        found = "the saved state of linked"
         until("it is told", lambda: found in floor.alert("store")["detail"], floor.controller.log)
         assert floor.state()["why"] == "store"
         direct.execute("UPDATE saved SET state = ?", (state,))

@@ -116,14 +116,14 @@ def test_a_saved_state_that_was_changed_is_found(path: Path, before: int | None)
         "'\"receipt_count\":3') AS BLOB) WHERE jackpot = 'j'",
     )
     told, all_ = refused(path)
-    assert "the state of j that was saved is not what follows from its facts" in told
+    assert "the saved state of j does not follow from its facts" in told
     assert all_
 
 
 def test_a_saved_state_of_no_facts_is_found(path: Path) -> None:
     put(path, marks(path)[-1])
     unguarded(path, "INSERT INTO saved SELECT 'm', position, state FROM saved LIMIT 1")
-    assert "the state of m that was saved is not" in refused(path)[0]
+    assert "the saved state of m does not" in refused(path)[0]
 
 
 def test_a_posting_before_the_mark_that_was_changed_is_found(
@@ -144,7 +144,7 @@ def test_a_posting_before_the_mark_that_was_changed_is_found(
         found = str(find_departure(file, marks_at(path), store.sums))
     assert "the postings of house j up to entry" in found
     told, all_ = refused(path)
-    assert f"entry {position}: its hash does not hold" in told
+    assert f"entry {position}: its hash does not match" in told
     assert all_
 
 
@@ -164,7 +164,7 @@ def test_a_change_that_keeps_the_sums_is_found_by_the_whole_verification_alone(
         "WHERE position = (SELECT min(position) FROM posting WHERE what = 'stake')",
     )
     assert started(path) == [], "as docs/integrator/carrousel.md says"
-    assert any("its hash does not hold" in str(each) for each in verify(path).findings)
+    assert any("its hash does not match" in str(each) for each in verify(path).findings)
 
 
 def test_an_entry_after_the_mark_that_does_not_follow_is_found(path: Path) -> None:
@@ -176,7 +176,7 @@ def test_an_entry_after_the_mark_that_does_not_follow_is_found(path: Path) -> No
         assert store.append("j", utc(BEGIN), fact, [wrong]) == "new"
         store.commit(store.states())
     told, all_ = refused(path)
-    assert "what follows from the facts is stake j" in told
+    assert "expected from the facts: stake j" in told
     assert all_
 
 
@@ -187,10 +187,10 @@ def test_how_far_a_table_was_heard_stays_as_it_was_when_the_controller_ended(pat
     assert started(path) == []
     unguarded(path, "UPDATE cursor SET heard = CAST('further' AS BLOB)")
     told, all_ = refused(path)
-    assert "how far poker-1 was heard was changed" in told
+    assert "the cursor of poker-1 was changed" in told
     assert not all_
     put(path, marks(path)[-1])
-    assert started(path) == [], "killed: nobody knows how far it was heard by then"
+    assert started(path) == [], "killed: its last cursor is unknown"
 
 
 def test_without_a_mark_that_counts_all_is_verified(path: Path) -> None:
@@ -198,7 +198,7 @@ def test_without_a_mark_that_counts_all_is_verified(path: Path) -> None:
     (missing,) = started(path)
     assert "No such file" in missing
     put(path, replace(good, ledger="0" * 32))
-    assert started(path) == ["the mark is of another ledger"]
+    assert started(path) == ["the mark belongs to another ledger"]
     write_mark(good, SigningKey.generate(), path)
     (forged,) = started(path)
     assert "its signature is not valid for this ledger's key" in forged
@@ -223,7 +223,7 @@ def test_a_mark_that_is_older_than_the_tail_is_enough(
     assert started(path) == []
     unguarded(path, "UPDATE posting SET part = 'poker-9' WHERE position = 20 AND line = 1")
     told, all_ = refused(path)
-    assert "entry 20: its hash does not hold" in told
+    assert "entry 20: its hash does not match" in told
     assert all_
 
 
@@ -238,7 +238,7 @@ def test_a_ledger_that_contradicts_its_mark_takes_no_part(path: Path, how: str) 
             f"DELETE FROM posting WHERE position = {last.position}",
         )  # fmt: skip
     told, all_ = refused(path)
-    assert ("older, or was cut" if how == "cut" else "the ledger was rewritten") in told
+    assert ("older, or was truncated" if how == "cut" else "the ledger was rewritten") in told
     assert not all_
 
 
@@ -293,7 +293,7 @@ def test_a_state_that_was_changed_while_the_controller_was_stopped_takes_no_part
         direct.commit()
     floor.controller.start()
     floor.until("not verified", lambda state: state["why"] == "not_verified")
-    assert "the state of linked that was saved" in floor.alert("not-verified")["detail"]
+    assert "the saved state of linked" in floor.alert("not-verified")["detail"]
     refused = floor.order("m-lasa", "jackpot.suspend")
     assert (refused["refusal"]["key"], refused["refusal"]["fields"]) == (
         "controller_out",
@@ -321,7 +321,7 @@ def test_another_program_or_configuration_is_told(make: Make) -> None:
     stopped(floor)
     floor.controller.given["clock_bound"] = 0.2
     floor.controller.start()
-    assert "configuration is another one" in floor.alert("configuration-changed")["detail"]
+    assert "configuration has changed" in floor.alert("configuration-changed")["detail"]
     floor.in_play("poker-1", "poker-2")  # all that the start finds is known by then
     assert floor.heard.latest("jackpot/linked/alert/program-changed") is None
 

@@ -138,5 +138,5 @@ async def test_a_sign_whose_port_cannot_be_set_is_told_and_tried_again(
     await until_async(lambda: good.shows(f"gran {BLANK_VALUE}"))
     stop.set()
     await showing
-    assert "the port cannot do bytesize=7, parity=E" in capsys.readouterr().out
+    assert "the port does not support bytesize=7, parity=E" in capsys.readouterr().out
     assert bad.sign.shows != f"gran {BLANK_VALUE}"

@@ -194,7 +194,7 @@ def test_the_meter_at_a_moment_is_the_sum_of_all_before_it(
 def test_a_meter_that_is_not_its_sum_is_told(store: LedgerStore) -> None:
     put(store, 1)
     store._balances._sums["j", "meter"] += 1
-    with pytest.raises(LedgerError, match="sum to 90, and the controller counted 91"):
+    with pytest.raises(LedgerError, match="sum to 90; the controller counted 91"):
         store.check_balances()
 
 
@@ -219,7 +219,7 @@ def test_an_index_that_says_something_else_than_the_postings_is_told(
         direct.commit()
     with closing(LedgerStore(path)) as again:
         assert again.balance("j") == 270
-        with pytest.raises(LedgerError, match="sum to 277, and the controller counted 270"):
+        with pytest.raises(LedgerError, match="sum to 277; the controller counted 270"):
             again.check_balances()
 
 
@@ -263,7 +263,7 @@ def test_after_a_failure_it_says_so_until_it_is_opened_again(
     store.commit({"j": b"1"})
     put(store, 2)
     moved = path.rename(path.with_suffix(".moved"))
-    with pytest.raises(LedgerNotStoredError, match=r"another put in its place; whether"):
+    with pytest.raises(LedgerNotStoredError, match=r"the file was removed or replaced; whether"):
         store.commit({"j": b"2"})
     with pytest.raises(LedgerNotStoredError, match="closed after a failure"):
         put(store, 2)
@@ -282,7 +282,7 @@ def test_a_commit_that_came_through_after_all_is_told(path: Path, store: LedgerS
     put(store, 2)
     assert store._connection is not None
     store._connection.execute("COMMIT")  # the disk took it, and the answer was an error
-    assert "order nothing twice until then" in str(
+    assert "give no order twice until then" in str(
         store._failed(OSError("disk I/O error"), at_commit=True)
     )
     assert store.reopen() is True
@@ -300,7 +300,7 @@ def test_a_changed_end_of_the_chain_is_not_opened(
     store.close()
     value = {"cause_seq": "7", "fact": "x'7b7d'", "previous": "x'00'", "hash": "x'00'"}
     unguarded(path, f"UPDATE entry SET {field} = {value.get(field, repr('x'))} WHERE position = 2")
-    with pytest.raises(LedgerError, match=r"the chain does not hold at position [23].*verify"):
+    with pytest.raises(LedgerError, match=r"the hash chain is broken at position [23].*verify"):
         LedgerStore(path)
 
 
@@ -318,7 +318,7 @@ def test_a_ledger_that_is_older_than_its_checkpoint_is_not_opened(
     LedgerStore(path).close()
     path.write_bytes(older[0])
     path.with_name(f"{path.name}-wal").write_bytes(older[1])
-    with pytest.raises(LedgerError, match="ends at entry 1, and its checkpoint says 2"):
+    with pytest.raises(LedgerError, match="ends at entry 1, but its checkpoint is for entry 2"):
         LedgerStore(path)
 
 

@@ -139,7 +139,7 @@ def test_a_cut_tail_is_found_by_the_checkpoint(path: Path) -> None:
         path, f"DELETE FROM entry WHERE position = {last}",
         f"DELETE FROM posting WHERE position = {last}",
     )  # fmt: skip
-    assert any(f"signed there, and the ledger ends at {last - 1}" in each for each in said(path))
+    assert any(f"signed there, but the ledger ends at {last - 1}" in each for each in said(path))
 
 
 def test_a_ledger_that_was_written_anew_is_found_by_the_checkpoint(path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_ledger_that_was_written_anew_is_found_by_the_checkpoint(path: Path) -
     assert said(other) == []
     other.replace(path)
     assert said(path) == [
-        f"entry {last}: it is not the one of the checkpoint: the ledger was rewritten"
+        f"entry {last}: it is not the one in the checkpoint: the ledger was rewritten"
     ]
 
 
@@ -165,7 +165,7 @@ def test_a_missing_entry_is_named(path: Path) -> None:
     unguarded(path, "DELETE FROM entry WHERE position = 7")
     found = said(path)
     assert "entry 8: the entries after 6 are missing" in found
-    assert "entry 7: there are postings of it, and the entry is missing" in found
+    assert "entry 7: it has postings, but the entry is missing" in found
 
 
 def test_a_checkpoint_counts_with_the_key_to_trust(path: Path) -> None:
@@ -187,9 +187,9 @@ def test_sums_that_are_not_zero_are_named(path: Path) -> None:
     )
     found = said(path)
     assert [each.partition(": ")[2].split(" (")[0] for each in found[:3]] == [
-        "its hash does not hold: it or a posting of it was changed",
+        "its hash does not match: it or one of its postings was changed",
         "transaction 1 sums to 1, not to zero",
-        "line 2 says stake j meter poker-1 91",
+        "line 2 is stake j meter poker-1 91",
     ]
     assert found[-1] == "the postings in EUR sum to 1, not to zero"
 
@@ -208,10 +208,10 @@ def test_what_does_not_follow_from_the_facts_is_named(tmp_path: Path) -> None:
     when = fact.cause.time
     assert said(path) == [
         (
-            f"entry 6: line 2 says stake j meter poker-1 100 ({when}), and what follows from the "
-            f"facts is stake j meter poker-1 90 ({when})"
+            f"entry 6: line 2 is stake j meter poker-1 100 ({when}); expected from the facts: "
+            f"stake j meter poker-1 90 ({when})"
         ),
-        "the state of k that was saved is not what follows from its facts",
+        "the saved state of k does not follow from its facts",
     ]
     assert verify(path, replayed=False).status == 0, "the chain alone holds"
 
