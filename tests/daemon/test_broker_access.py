@@ -373,8 +373,8 @@ def test_nats_gets_subjects_and_no_empty_list(
     ("given", "told"),
     [
         (["--client=screen=x"], "carrousel"),
-        (["--client=display=a b"], "is no user name"),
-        (["--client=display"], "is no user name"),
+        (["--client=display=a b"], "is not a user name"),
+        (["--client=display"], "is not a user name"),
         (["--client=display=x", "--client=console=x"], "x is named twice"),
         (["--client=display=novamas"], "novamas is named twice"),
     ],

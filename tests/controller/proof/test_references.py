@@ -187,7 +187,7 @@ async def test_a_reading_that_is_not_kept_is_said_not_to_be(
     assert made.named == sum(len(event.get("readings", ())) for event in events)
     assert made.unkept == 2
     main(["audit", str(path), "--text"])
-    assert "2 readings that events name are not kept" in capsys.readouterr().out
+    assert "2 readings that events name are not stored" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("key", [unseal, None])

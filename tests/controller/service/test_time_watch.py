@@ -218,7 +218,7 @@ def test_chrony_may_be_absent_late_or_foreign() -> None:
     [
         (None, 0.1, "no time source keeps the clock of this machine"),
         (KernelClock(False, 0.0, 16.0, 16.0), 0.1, "no time source"),
-        (KernelClock(True, 0.0, 0.25, 0.01), 0.1, "by the word of kernel the clock may be wrong"),
+        (KernelClock(True, 0.0, 0.25, 0.01), 0.1, "according to kernel the clock may be wrong"),
         (KEPT, 0.1, None),
         (None, None, None),
     ],
