@@ -73,35 +73,35 @@ def press(
     """
     replace = msgspec.structs.replace
     if key == "lock":
-        return replace(pad, locked=True, typed="", told=KeyFeedback("keypad.locked")), None
+        return replace(pad, locked=True, typed="", feedback=KeyFeedback("keypad.locked")), None
     if age > MAX_KEY_AGE_SECONDS:
-        return replace(pad, typed="", told=KeyFeedback("keypad.late", "refused")), None
+        return replace(pad, typed="", feedback=KeyFeedback("keypad.late", "refused")), None
     if pad.locked:
-        return replace(pad, told=KeyFeedback("keypad.locked", "refused")), None
+        return replace(pad, feedback=KeyFeedback("keypad.locked", "refused")), None
     if pad.unknown is not None:
         if key == "clear":
-            return replace(pad, unknown=None, typed="", told=KeyFeedback()), None
-        return replace(pad, told=KeyFeedback("keypad.look_first", "unknown")), None
+            return replace(pad, unknown=None, typed="", feedback=KeyFeedback()), None
+        return replace(pad, feedback=KeyFeedback("keypad.look_first", "unknown")), None
     if pad.pending is not None:
-        return replace(pad, told=KeyFeedback("keypad.waits", "refused")), None
+        return replace(pad, feedback=KeyFeedback("keypad.waits", "refused")), None
     if key in DIGITS:
-        return replace(pad, typed=(pad.typed + key)[-MAX_DIGITS:], told=KeyFeedback()), None
+        return replace(pad, typed=(pad.typed + key)[-MAX_DIGITS:], feedback=KeyFeedback()), None
     if key == "clear" and pad.typed:
-        return replace(pad, typed="", told=KeyFeedback()), None
+        return replace(pad, typed="", feedback=KeyFeedback()), None
     meaning = next(
         (key_meanings[slot] for slot in SLOTS if slot == key and slot in key_meanings), None
     )
     if meaning is None:
-        return replace(pad, typed="", told=KeyFeedback("keypad.means_nothing", "refused")), None
+        return replace(pad, typed="", feedback=KeyFeedback("keypad.means_nothing", "refused")), None
     if stable_seconds < MIN_STABLE_SECONDS:
-        return replace(pad, typed="", told=KeyFeedback("keypad.just_changed", "refused")), None
+        return replace(pad, typed="", feedback=KeyFeedback("keypad.just_changed", "refused")), None
     try:
         typed_fields = command_fields(meaning, pad.typed)
     except TypedError as error:
-        return replace(pad, typed="", told=KeyFeedback(str(error), "refused")), None
+        return replace(pad, typed="", feedback=KeyFeedback(str(error), "refused")), None
     order = Order(pad.presses + 1, meaning.command, typed_fields)
     sent = replace(
-        pad, typed="", presses=order.number, pending=order, told=KeyFeedback("keypad.sent")
+        pad, typed="", presses=order.number, pending=order, feedback=KeyFeedback("keypad.sent")
     )
     return sent, order
 
