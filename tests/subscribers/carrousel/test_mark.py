@@ -163,7 +163,7 @@ def test_a_change_that_keeps_the_sums_is_found_by_the_whole_verification_alone(
         "UPDATE entry SET fact = CAST(replace(CAST(fact AS TEXT), 'box:1', 'box:6') AS BLOB) "
         "WHERE position = (SELECT min(position) FROM posting WHERE what = 'stake')",
     )
-    assert started(path) == [], "as docs/integrator/carrousel.md says"
+    assert started(path) == [], "as docs/integrator/carrousel-ledger.md says"
     assert any("its hash does not match" in str(each) for each in verify(path).findings)
 
 

@@ -1,4 +1,4 @@
-"""The tests that docs/integrator/carrousel.md names exist."""
+"""The tests that docs/engineer/evidence-carrousel.md names exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ ROOT = Path(__file__).parents[3]
 
 def test_every_promise_names_tests_that_exist() -> None:
     named = set(
-        re.findall(r"`(test_\w+)`", (ROOT / "docs" / "integrator" / "carrousel.md").read_text())
+        re.findall(
+            r"`(test_\w+)`", (ROOT / "docs" / "engineer" / "evidence-carrousel.md").read_text()
+        )
     )
     found = {
         name

@@ -172,7 +172,7 @@ def reckon(law: Law, plays: list[Play], decided: dict[tuple[str, int, str], int]
 
     The decrees are silent on a hand that was read wrong: what it took is back in the meter from
     when that was said, and what is due instead is of the meter as of the play
-    (docs/integrator/carrousel.md).
+    (docs/integrator/carrousel-money.md).
     """
     sums = _Reckoning(law, decided, Reckoned(meter=law.seed, seeded=law.seed))
     happened: list[tuple[int, str, Coin | Play | _Correction]] = []
