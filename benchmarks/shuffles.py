@@ -7,7 +7,7 @@ from random import Random
 
 from benchmarks.figures import percentile, row
 from subscribers.statistics.change import ChangeWatch
-from subscribers.statistics.shoes import DECK, Shoe, ShoeEvidence, after
+from subscribers.statistics.shoes import DECK, DealtShoe, ShoeEvidence, after
 
 Shuffle = Callable[[list[str], Random], list[str]]
 DECKS, SEEN = 8, 6 / 7
@@ -52,7 +52,7 @@ def told_after(shuffle: Shuffle, shoes: int, random: Random) -> int | None:
     """After how many shoes an order that comes again is told; None: not in so many."""
     cards, evidence, before = perfect([*DECK] * DECKS, random), ShoeEvidence(), None
     for number in range(shoes):
-        shoe = Shoe(str(number), DECKS, tuple(cards[: int(len(cards) * SEEN)]))
+        shoe = DealtShoe(str(number), DECKS, tuple(cards[: int(len(cards) * SEEN)]))
         evidence, before = after(evidence, before, shoe), shoe
         if "order" in evidence.alarms:
             return number + 1
@@ -85,7 +85,7 @@ def changed_after(spins: int, later: int, slower: float, name: str) -> int | Non
         dealer = number // 200 % 4
         mean = 20 + dealer + (slower if number >= spins else 0)
         told = {"spin_seconds": random.gauss(mean, 3.0)}
-        watch.take(f"{name} {number}", random.randrange(37), str(dealer), told)
+        watch.add_spin(f"{name} {number}", random.randrange(37), str(dealer), told)
         if watch.alarm is not None:
             return watch.alarm[0]
     return None

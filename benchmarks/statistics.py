@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 from benchmarks.figures import percentile, row
 from benchmarks.power_plot import Curve, drawn
 from benchmarks.shuffles import print_changes, print_shoes
-from subscribers.statistics.bias import ALARM, LARGEST, Tilt, tilts
+from subscribers.statistics.bias import (
+    LOG_ALARM_THRESHOLD,
+    MAX_LOG_STEP,
+    MixtureWheels,
+    bias_mixture,
+)
 
 POCKETS = 37
 STEP, BATCH = 8, 2000
@@ -45,7 +50,7 @@ LONGEST = 60_000
 
 def main(wheels: int, spins: int, tables: int, plot: Path | None, seed: int = 18) -> None:
     """Simulate and print."""
-    mixture, begun = tilts(POCKETS), time.monotonic()
+    mixture, begun = bias_mixture(POCKETS), time.monotonic()
     random = np.random.default_rng(seed)
     alarms = sum(
         first_alarm(random.integers(POCKETS, size=spins), mixture) is not None
@@ -81,7 +86,7 @@ def biased(random: np.random.Generator, bias: Bias, spins: int) -> NDArray[np.in
     return random.choice(POCKETS, size=spins, p=chances)
 
 
-def first_alarm(places: NDArray[np.int64], mixture: Sequence[Tilt]) -> int | None:
+def first_alarm(places: NDArray[np.int64], mixture: Sequence[MixtureWheels]) -> int | None:
     """After how many spins the evidence reaches the threshold first; None: it never does."""
     counts = np.zeros(POCKETS, np.int64)
     for begin in range(0, len(places), BATCH):
@@ -91,16 +96,20 @@ def first_alarm(places: NDArray[np.int64], mixture: Sequence[Tilt]) -> int | Non
         hits = counts + hits.cumsum(axis=0)
         counts = hits[-1]
         looks = np.arange(0, len(now), STEP)
-        near = looks[log_evidence(hits[looks], mixture) >= ALARM - STEP * LARGEST]
+        near = looks[
+            log_evidence(hits[looks], mixture) >= LOG_ALARM_THRESHOLD - STEP * MAX_LOG_STEP
+        ]
         for look in range(0, len(near), 32):
             closer = np.unique(near[look : look + 32, None] + np.arange(STEP)).clip(0, len(now) - 1)
-            reached = np.flatnonzero(log_evidence(hits[closer], mixture) >= ALARM)
+            reached = np.flatnonzero(log_evidence(hits[closer], mixture) >= LOG_ALARM_THRESHOLD)
             if len(reached):
                 return begin + int(closer[reached[0]]) + 1
     return None
 
 
-def log_evidence(counts: NDArray[np.int64], mixture: Sequence[Tilt]) -> NDArray[np.float64]:
+def log_evidence(
+    counts: NDArray[np.int64], mixture: Sequence[MixtureWheels]
+) -> NDArray[np.float64]:
     """The log of the evidence for each row of counts."""
     spins = counts.sum(axis=1)
     doubled = np.concatenate([np.zeros((len(counts), 1), np.int64), counts, counts], axis=1)

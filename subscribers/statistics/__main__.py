@@ -1,5 +1,4 @@
-"""``python -m subscribers.statistics``: the health of wheels and shoes, from an archive.
-
+"""``python -m subscribers.statistics``: wheel-bias and shuffle statistics from an archive.
 ``novamas wheel`` starts it.
 """
 
@@ -14,18 +13,18 @@ import msgspec
 from controller.contract.times import utc
 from devices.command_line import CommandLine, end_process
 from subscribers.statistics.folding import ShoesReport
-from subscribers.statistics.health import Bias, WheelReport
-from subscribers.statistics.reading import Reader
+from subscribers.statistics.health import BiasReport, WheelReport
+from subscribers.statistics.reading import StatisticsReader
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print. Returns the exit status: 1 where the archive cannot be read."""
+    """Print the reports. Return the exit status: 1 if the archive cannot be read."""
     parser = CommandLine(
         prog="novamas wheel",
-        description="How wheels and shoes behave, from the archive of surveillance. It is advice: "
-        "it changes no result. docs/inspector/statistics.md says what each figure means.",
+        description="Report wheel-bias and shuffle statistics from a surveillance archive. They "
+        "are advice and change no result. docs/inspector/statistics.md explains each figure.",
     )
     parser.add_argument("table", nargs="*", metavar="TABLE", help="only these tables")
     parser.add_argument(
@@ -34,47 +33,51 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--since",
         metavar="TIME",
-        help="only from then on: 2026-11-01, or 2026-11-01T06:00 in local time. The bound on false "
-        "alarms holds if the time was not chosen for what came after it",
+        help="only events since then: 2026-11-01, or 2026-11-01T06:00 in local time. The bound on "
+        "false alarms holds only if the time was not chosen because of the results after it",
     )
-    parser.add_argument("--json", action="store_true", help="one object on one line for each")
-    given = parser.parse_args(argv)
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object per line for each wheel and shoe"
+    )
+    options = parser.parse_args(argv)
     try:
-        since = None if given.since is None else time_of(given.since)
+        since = None if options.since is None else time_of(options.since)
     except ValueError:
-        parser.error(f"--since: {given.since!r} is no time; write 2026-11-01 or 2026-11-01T06:00")
+        parser.error(
+            f"--since: {options.since!r} is not a time; write 2026-11-01 or 2026-11-01T06:00"
+        )
     try:
-        with closing(open_archive(given.archive, read_only=True)) as archive:
-            reader = Reader(archive, given.table, since)
+        with closing(open_archive(options.archive, read_only=True)) as archive:
+            reader = StatisticsReader(archive, options.table, since)
             reader.read()
     except ArchiveError as error:
         print(f"novamas wheel: {error}", file=sys.stderr)  # noqa: T201
         return 1
     wheels, shoes = reader.statistics.wheels(), reader.statistics.shoes()
-    if given.json:
-        lines = [msgspec.json.encode(each).decode() for each in (*wheels, *shoes)]
+    if options.json:
+        lines = [msgspec.json.encode(report).decode() for report in (*wheels, *shoes)]
     else:
         lines = [line for wheel in wheels for line in wheel_lines(wheel)]
-        lines += [line for each in shoes for line in shoe_lines(each)]
+        lines += [line for report in shoes for line in shoe_lines(report)]
     if reader.statistics.unread:
         print(  # noqa: T201
             f"novamas wheel: {reader.statistics.unread} events could not be read and are left out",
             file=sys.stderr,
         )
     if not lines:
-        print("novamas wheel: no spins and no shoes there", file=sys.stderr)  # noqa: T201
+        print("novamas wheel: no spins and no shoes found", file=sys.stderr)  # noqa: T201
     print("\n".join(lines))  # noqa: T201
     return 0
 
 
-def time_of(said: str) -> str:
-    """A time of a person as records have it."""
-    at = datetime.fromisoformat(said)
-    return utc(at.astimezone(UTC).timestamp())
+def time_of(text: str) -> str:
+    """Convert a time entered by a person to the form used in records."""
+    time = datetime.fromisoformat(text)
+    return utc(time.astimezone(UTC).timestamp())
 
 
 def wheel_lines(wheel: WheelReport) -> list[str]:
-    """A wheel, to read."""
+    """Format the report of a wheel as text."""
     name = f"{wheel.table} at {wheel.site}" + (f", wheel {wheel.serial}" if wheel.serial else "")
     name += ", simulated" if wheel.simulated else ""
     lines = [
@@ -92,14 +95,14 @@ def wheel_lines(wheel: WheelReport) -> list[str]:
             f"p {chi.p:.3f} (for a single look)"
         )
     change = wheel.change
-    told = f"evidence {change.evidence:,.0f} of {change.threshold:,.0f}"
+    evidence = f"evidence {change.evidence:,.0f} of {change.threshold:,.0f}"
     if change.alarm is not None:
-        told = f"ALARM after {change.alarm:,} spins, shown by {change.shown_by}; now {told}"
-    lines.append(f"  change   {told}")
-    for name_of, each in wheel.measures.items():
+        evidence = f"ALARM after {change.alarm:,} spins, shown by {change.shown_by}; now {evidence}"
+    lines.append(f"  change   {evidence}")
+    for label, item in wheel.measures.items():
         lines.append(
-            f"  {name_of:15}{each.mean:8.2f} ± {each.deviation:.2f}, {each.least:.2f} to "
-            f"{each.most:.2f}, {each.count:,} spins"
+            f"  {label:15}{item.mean:8.2f} ± {item.deviation:.2f}, {item.least:.2f} to "
+            f"{item.most:.2f}, {item.count:,} spins"
         )
     if wheel.games_per_hour is not None:
         lines.append(f"  games per hour {wheel.games_per_hour:8.1f}")
@@ -110,15 +113,15 @@ def wheel_lines(wheel: WheelReport) -> list[str]:
     ]
     lines.append("  pocket   count   times what is fair")
     lines += [
-        f"  {each.number!s:>6}{each.count:8,}   {each.lift.lift:.2f}  "
-        f"({each.lift.low:.2f} to {each.lift.high:.2f})"
-        for each in wheel.pockets
+        f"  {item.number!s:>6}{item.count:8,}   {item.lift.lift:.2f}  "
+        f"({item.lift.low:.2f} to {item.lift.high:.2f})"
+        for item in wheel.pockets
     ]
     return lines
 
 
 def shoe_lines(shoes: ShoesReport) -> list[str]:
-    """The shoes of a table, to read."""
+    """Format the report of a table's shoes as text."""
     alarms = ", ".join(f"{name} after {number}" for name, number in shoes.alarms.items())
     return [
         f"{shoes.table} at {shoes.site}" + (", simulated" if shoes.simulated else ""),
@@ -133,17 +136,17 @@ def shoe_lines(shoes: ShoesReport) -> list[str]:
     ]
 
 
-def _bias(bias: Bias) -> str:
-    told = f"evidence {bias.evidence:.3g} of {bias.threshold:,.0f}"
+def _bias(bias: BiasReport) -> str:
+    evidence = f"evidence {bias.evidence:.3g} of {bias.threshold:,.0f}"
     if bias.alarm is not None:
-        told = f"ALARM after {bias.alarm:,} spins; now {told}"
-    found = bias.suspect
-    if found is None:
-        return told
-    numbers = " ".join(map(str, found.numbers))
+        evidence = f"ALARM after {bias.alarm:,} spins; now {evidence}"
+    suspect = bias.suspect
+    if suspect is None:
+        return evidence
+    numbers = " ".join(map(str, suspect.numbers))
     return (
-        f"{told}; most for {numbers}: {found.hits:,} hits, {found.fair:,.0f} fair, "
-        f"{found.lift.lift:.2f} times ({found.lift.low:.2f} to {found.lift.high:.2f})"
+        f"{evidence}; most for {numbers}: {suspect.hits:,} hits, {suspect.fair:,.0f} fair, "
+        f"{suspect.lift.lift:.2f} times ({suspect.lift.low:.2f} to {suspect.lift.high:.2f})"
     )
 
 

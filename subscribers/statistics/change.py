@@ -1,12 +1,12 @@
-"""Whether a wheel is still the same: tests for a change that nobody announced.
+"""Whether a wheel is still the same: tests for an unannounced change.
 
-Each value of a spin, such as its time, is compared by rank with those of the same dealer and
-direction before it. As long as nothing changes, these ranks are independent and even, whatever the
-values are (Vovk, Gammerman and Shafer 2005, smoothed conformal p-values). Bets against that gather
-evidence; what they gathered from each past spin on is summed (Shiryaev and Roberts). Such a sum
-reaches ``A`` not before ``A`` spins on average, if nothing changes (Shin, Ramdas and Rinaldo 2024).
-Nothing is assumed of the values but that those of one dealer in one direction could have come in
-any order.
+Each value of a spin, such as its duration, is ranked among earlier values of the same dealer and
+direction. As long as nothing changes, these ranks are independent and uniform, whatever the
+distribution of the values (Vovk, Gammerman and Shafer 2005, smoothed conformal p-values). Bets
+against uniformity gather evidence, summed over all possible start spins (Shiryaev and Roberts). If
+nothing changes, such a sum takes at least ``A`` spins on average to reach ``A`` (Shin, Ramdas and
+Rinaldo 2024). The only assumption is that the values of one dealer in one direction are
+exchangeable.
 """
 
 from __future__ import annotations
@@ -15,67 +15,65 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping
 from hashlib import sha256
 
-RUN = 1_000_000
-"""The least number of spins between two false alarms of a wheel, on average: six years at 450 a
-day.
-"""
+MIN_MEAN_RUN_LENGTH = 1_000_000
+"""Minimum mean number of spins between two false alarms of a wheel: six years at 450 a day."""
 FEATURES = ("spin_seconds", "rotor_rpm", "pocket")
-"""What is compared: the time from launch to rest, the rotor's speed, and how often the ball came
-near this pocket before.
+"""What is compared: the time from launch to rest, the rotor's speed, and how often the ball came to
+rest near this pocket before.
 """
 STAKES = (-1.0, 0.0, 1.0)
-"""On small ranks, on none, on large ones."""
-JUMP = 0.01
-"""The part of what is gathered that is spread anew over the stakes at each spin, so that either
-kind of change is followed.
+"""Bets: on small ranks, on none, on large ones."""
+MIXING_FRACTION = 0.01
+"""Fraction of the evidence that is redistributed over the bets at each spin, so that changes in
+either direction are detected.
 """
-NEAR = 4
-"""Pockets on either side that count as near."""
-LEAST = 30
-"""Values of the same dealer and direction below which a rank tells nothing."""
+NEAR_POCKETS = 4
+"""Number of pockets on either side that count as near."""
+MIN_REFERENCE_VALUES = 30
+"""Minimum number of values of the same dealer and direction for a meaningful rank."""
 
 
-class Jumper:
-    """Bets against even ranks, begun anew at every spin and summed: the detector of one feature."""
+class RankBets:
+    """Bets against uniform ranks, started at every spin and summed: the detector of one feature."""
 
     def __init__(self) -> None:
         self.gathered = [0.0] * len(STAKES)
 
     @property
     def total(self) -> float:
-        """What all bets together have gathered."""
+        """Total evidence of all bets."""
         return sum(self.gathered)
 
-    def take(self, rank: float) -> None:
-        """One more rank between 0 and 1."""
-        begun = [each + 1 / len(STAKES) for each in self.gathered]
-        spread = JUMP * sum(begun) / len(STAKES)
+    def add_rank(self, rank: float) -> None:
+        """Add a rank between 0 and 1."""
+        started = [value + 1 / len(STAKES) for value in self.gathered]
+        redistributed = MIXING_FRACTION * sum(started) / len(STAKES)
         self.gathered = [
-            ((1 - JUMP) * each + spread) * (1 + stake * (rank - 0.5))
-            for each, stake in zip(begun, STAKES, strict=True)
+            ((1 - MIXING_FRACTION) * value + redistributed) * (1 + stake * (rank - 0.5))
+            for value, stake in zip(started, STAKES, strict=True)
         ]
 
 
 class ChangeWatch:
-    """Watches one wheel since it was last serviced. ``alarm``: the number of spins after which a
-    change was told, and what showed it.
+    """Change detector of one wheel since it was last serviced. ``alarm``: the number of spins after
+    which a change was reported, and the feature that showed it.
     """
 
     def __init__(self, pockets: int) -> None:
         self.spins = 0
         self.alarm: tuple[int, str] | None = None
-        self.detectors = {name: Jumper() for name in FEATURES}
+        self.detectors = {name: RankBets() for name in FEATURES}
         self._values: dict[tuple[str, str], list[float]] = {}
         self._counts, self._near = [0] * pockets, [0] * pockets
 
     @property
     def evidence(self) -> float:
-        """The mean of the detectors; it reaches :data:`RUN` at an alarm."""
-        return sum(each.total for each in self.detectors.values()) / len(self.detectors)
+        """Mean of the detectors; an alarm is raised at :data:`MIN_MEAN_RUN_LENGTH`."""
+        return sum(detector.total for detector in self.detectors.values()) / len(self.detectors)
 
-    def take(self, name: str, place: int, group: str, told: Mapping[str, float | None]) -> None:
-        """One more spin. ``name``: what is unique to it; ``group``: dealer and direction; ``told``:
-        by feature what is known.
+    def add_spin(self, name: str, place: int, group: str, told: Mapping[str, float | None]) -> None:
+        """Add a spin. ``name``: its unique id; ``group``: dealer and direction; ``told``: the known
+        values, by feature.
         """
         self.spins += 1
         ranks = {"pocket": self._pocket(place, _even(f"{name} pocket"))}
@@ -85,26 +83,32 @@ class ChangeWatch:
                 ranks[feature] = self._rank(feature, group, value, _even(f"{name} {feature}"))
         for feature, rank in ranks.items():
             if rank is not None:
-                self.detectors[feature].take(rank)
-        if self.alarm is None and self.evidence >= RUN:
-            most = max(FEATURES, key=lambda feature: self.detectors[feature].total)
-            self.alarm = self.spins, most
+                self.detectors[feature].add_rank(rank)
+        if self.alarm is None and self.evidence >= MIN_MEAN_RUN_LENGTH:
+            strongest = max(FEATURES, key=lambda feature: self.detectors[feature].total)
+            self.alarm = self.spins, strongest
 
     def _rank(self, feature: str, group: str, value: float, even: float) -> float | None:
-        """The part of all values up to this one that are smaller; ties by chance."""
+        """Return the fraction of all values so far that are smaller, with ties broken at random."""
         values = self._values.setdefault((feature, group), [])
         below, upto = bisect_left(values, value), bisect_right(values, value)
         known = len(values)
         insort(values, value)
-        return None if known < LEAST else (below + even * (upto - below + 1)) / (known + 1)
+        return (
+            None
+            if known < MIN_REFERENCE_VALUES
+            else (below + even * (upto - below + 1)) / (known + 1)
+        )
 
     def _pocket(self, place: int, even: float) -> float | None:
-        """The rank of a spin by how often the ball came near its pocket, itself included."""
+        """Return the rank of a spin by how often the ball came to rest near its pocket, including
+        itself.
+        """
         self._counts[place] += 1
         pockets = len(self._counts)
-        for step in range(-NEAR, NEAR + 1):
+        for step in range(-NEAR_POCKETS, NEAR_POCKETS + 1):
             self._near[(place + step) % pockets] += 1
-        if self.spins <= LEAST:
+        if self.spins <= MIN_REFERENCE_VALUES:
             return None
         own, below, alike = self._near[place], 0, 0
         for count, near in zip(self._counts, self._near, strict=True):
@@ -116,5 +120,5 @@ class ChangeWatch:
 
 
 def _even(name: str) -> float:
-    """A number between 0 and 1 that nobody chose: the same for the same spin."""
+    """Return a reproducible pseudo-random number between 0 and 1."""
     return int.from_bytes(sha256(name.encode()).digest()[:7], "big") / (1 << 56)

@@ -9,31 +9,45 @@ from typing import Any
 import msgspec
 
 from subscribers.statistics.cylinder import Cylinder, cylinder, ordered
-from subscribers.statistics.health import FindingName, Found, Wheel, WheelReport, resets
+from subscribers.statistics.health import (
+    FindingName,
+    HealthFinding,
+    ObservedWheel,
+    WheelReport,
+    is_reset,
+)
 from subscribers.statistics.shoes import (
     RANKS,
     SUITS,
-    Shoe,
+    DealtShoe,
     ShoeEvidence,
     after,
     rising_sequences,
 )
-from subscribers.statistics.spins import Corrected, Dealt, Serviced, Spin, TableSpins, Told, Void
+from subscribers.statistics.spins import (
+    CorrectedSpin,
+    DeviceServiced,
+    ShoeDealt,
+    TableEvent,
+    TableSpins,
+    VoidSpin,
+    WheelSpin,
+)
 from subscribers.surveillance.archive import ArchiveRecord
 
-Table = tuple[str, str]
+SiteAndTable = tuple[str, str]
 """Site and table."""
-TYPES = (
+EVENT_TYPES = (
     "session.opened", "session.closed", "staff.arrived", "staff.left", "round.opened",
     "bets.closed", "round.result", "round.void", "round.unresolved", "result.corrected",
     "device.serviced", "device.identified", "shoe.started", "shoe.ended", "cards.burned",
     "card.dealt", "card.turned",
 )  # fmt: skip
-"""The events that are read."""
+"""Types of events that are read."""
 
 
 class ShoesReport(msgspec.Struct, frozen=True):
-    """All that is told of the shoes of a table."""
+    """Report on the shoes of a table."""
 
     site: str
     table: str
@@ -42,163 +56,165 @@ class ShoesReport(msgspec.Struct, frozen=True):
     until: str
     shoes: int
     order_evidence: float
-    """That an order comes again, in part or whole."""
+    """Evidence that an order is repeated, in part or whole."""
     ranks_evidence: float
-    """That ranks or suits come more or less often than they should."""
+    """Evidence that ranks or suits occur more or less often than they should."""
     threshold: float
     alarms: dict[str, int]
     neighbours_kept: int
     neighbours_expected: float
     rising_sequences: int | None
-    """Of the last shoe within the order before, where a shoe is one deck; about 26 if shuffled."""
+    """Of the last shoe within the order before, if a shoe is one deck; about 26 if shuffled."""
     counts: dict[str, int]
 
 
 class TableStatistics:
-    """What is known of one table."""
+    """Statistics of one table."""
 
     def __init__(self) -> None:
         self.spins = TableSpins()
         self.orders: dict[str, Cylinder] = {}
-        """The wheel of roulette by run of the daemon, as the settings of the table have it."""
-        self.wheels: list[Wheel] = []
+        """Roulette wheel by run of the daemon, from the table's settings."""
+        self.wheels: list[ObservedWheel] = []
         self.begun: tuple[str, str] = ("first", "")
         self.fresh = True
         self.shoes = ShoeEvidence()
-        self.shoe: Shoe | None = None
+        self.shoe: DealtShoe | None = None
         self.rising: int | None = None
         self.seen: tuple[str, str, bool] = ("", "", False)
 
 
-class _About(msgspec.Struct, frozen=True):
+class _StatisticsAbout(msgspec.Struct, frozen=True):
     settings: dict[str, Any] = {}
 
 
-class _Info(msgspec.Struct, frozen=True):
-    about: _About = _About()
+class _StatisticsInfo(msgspec.Struct, frozen=True):
+    about: _StatisticsAbout = _StatisticsAbout()
 
 
 class Statistics:
-    """Any number of tables. What cannot be read is counted in ``unread`` and left out."""
+    """Statistics of all tables. Records that cannot be read are counted in ``unread``
+    and skipped.
+    """
 
     def __init__(self) -> None:
-        self.tables: dict[Table, TableStatistics] = {}
+        self.tables: dict[SiteAndTable, TableStatistics] = {}
         self.unread = 0
 
-    def know(self, record: ArchiveRecord) -> None:
-        """What a table says of itself, before the events of its run."""
+    def on_info(self, record: ArchiveRecord) -> None:
+        """Handle a table's info, before the events of its run."""
         try:
-            told = msgspec.json.decode(record.body, type=_Info)
+            info = msgspec.json.decode(record.body, type=_StatisticsInfo)
         except (ValueError, RecursionError):
             self.unread += 1
             return
-        known = self.tables.setdefault((record.site, record.table), TableStatistics())
-        known.orders[record.boot] = ordered(told.about.settings.get("pocket_order"))
+        table = self.tables.setdefault((record.site, record.table), TableStatistics())
+        table.orders[record.boot] = ordered(info.about.settings.get("pocket_order"))
 
-    def take(self, record: ArchiveRecord) -> Iterator[Found]:
-        """One event of a table, those of a table in their order."""
+    def on_event(self, record: ArchiveRecord) -> Iterator[HealthFinding]:
+        """Handle an event. The events of one table must come in their order."""
         try:
-            told = msgspec.json.decode(record.body, type=Told)
+            event = msgspec.json.decode(record.body, type=TableEvent)
         except (ValueError, RecursionError):
             self.unread += 1
             return
         table = record.site, record.table
-        known = self.tables.setdefault(table, TableStatistics())
-        for happened in known.spins.take(told):
-            match happened:
-                case Spin():
-                    yield from _spun(known, happened)
-                case Corrected() if known.wheels and not known.fresh:
-                    wheel = known.wheels[-1]
-                    if {happened.number, happened.spin.number} <= set(wheel.cylinder.places):
-                        wheel.correct(happened)
-                case Void() if known.wheels and not known.fresh:
-                    known.wheels[-1].void(happened)
-                case Serviced():
-                    _serviced(known, happened)
-                case Dealt():
-                    yield from _dealt(known, happened)
+        statistics = self.tables.setdefault(table, TableStatistics())
+        for happening in statistics.spins.on_event(event):
+            match happening:
+                case WheelSpin():
+                    yield from _on_spin(statistics, happening)
+                case CorrectedSpin() if statistics.wheels and not statistics.fresh:
+                    wheel = statistics.wheels[-1]
+                    if {happening.number, happening.spin.number} <= set(wheel.cylinder.places):
+                        wheel.correct(happening)
+                case VoidSpin() if statistics.wheels and not statistics.fresh:
+                    statistics.wheels[-1].void(happening)
+                case DeviceServiced():
+                    _on_serviced(statistics, happening)
+                case ShoeDealt():
+                    yield from _on_shoe(statistics, happening)
 
     def wheels(self) -> list[WheelReport]:
-        """The wheels as they stand at their tables, and those before them."""
-        return [wheel.report() for known in self.tables.values() for wheel in known.wheels]
+        """Return the reports of the current and former wheels of all tables."""
+        return [wheel.report() for table in self.tables.values() for wheel in table.wheels]
 
     def shoes(self) -> list[ShoesReport]:
-        """The shoes of the tables that have some."""
+        """Return the reports of the tables with shoes."""
         return [
             ShoesReport(
                 site,
                 table,
-                known.seen[2],
-                known.seen[0],
-                known.seen[1],
-                known.shoes.shoes,
-                exp(min(known.shoes.order_evidence, 690.0)),
-                exp(min(known.shoes.ranks_evidence, 690.0)),
+                statistics.seen[2],
+                statistics.seen[0],
+                statistics.seen[1],
+                statistics.shoes.shoes,
+                exp(min(statistics.shoes.order_evidence, 690.0)),
+                exp(min(statistics.shoes.ranks_evidence, 690.0)),
                 1000.0,
-                known.shoes.alarms,
-                known.shoes.kept,
-                known.shoes.expected,
-                known.rising,
-                {part: known.shoes.counts.get(part, 0) for part in RANKS + SUITS},
+                statistics.shoes.alarms,
+                statistics.shoes.kept,
+                statistics.shoes.expected,
+                statistics.rising,
+                {part: statistics.shoes.counts.get(part, 0) for part in RANKS + SUITS},
             )
-            for (site, table), known in self.tables.items()
-            if known.shoes.shoes
+            for (site, table), statistics in self.tables.items()
+            if statistics.shoes.shoes
         ]
 
 
-def read(statistics: Statistics, records: Iterable[ArchiveRecord]) -> list[Found]:
-    """Take all of them. Returns what was found."""
-    return [found for record in records for found in statistics.take(record)]
+def read_records(statistics: Statistics, records: Iterable[ArchiveRecord]) -> list[HealthFinding]:
+    """Handle all records. Return the findings."""
+    return [finding for record in records for finding in statistics.on_event(record)]
 
 
-def _spun(known: TableStatistics, spin: Spin) -> Iterator[Found]:
-    shape = cylinder(spin.family, _order(known, spin.boot))
-    if shape is None or spin.number not in shape.places:
+def _on_spin(table: TableStatistics, spin: WheelSpin) -> Iterator[HealthFinding]:
+    wheel = cylinder(spin.family, _pocket_order(table, spin.boot))
+    if wheel is None or spin.number not in wheel.places:
         return
-    if known.fresh or known.wheels[-1].cylinder != shape:
-        work, serial = known.begun if known.fresh else ("pocket_order", known.begun[1])
-        known.wheels.append(Wheel(spin, shape, work, serial))
-        known.fresh = False
-    yield from known.wheels[-1].take(spin)
+    if table.fresh or table.wheels[-1].cylinder != wheel:
+        work, serial = table.begun if table.fresh else ("pocket_order", table.begun[1])
+        table.wheels.append(ObservedWheel(spin, wheel, work, serial))
+        table.fresh = False
+    yield from table.wheels[-1].add_spin(spin)
 
 
-def _order(known: TableStatistics, boot: str) -> Cylinder | None:
-    """The wheel of a run. Of one that told none, it is as it was before; if nothing was before, as
-    it was told first.
+def _pocket_order(table: TableStatistics, boot: str) -> Cylinder | None:
+    """Return the wheel of a run. If the run has not reported it, the former wheel; else the first
+    one that was reported.
     """
-    if boot in known.orders:
-        return known.orders[boot]
-    before = next((each.cylinder for each in reversed(known.wheels) if each.cylinder.ring), None)
-    return before or next(iter(known.orders.values()), None)
+    if boot in table.orders:
+        return table.orders[boot]
+    former = next((wheel.cylinder for wheel in reversed(table.wheels) if wheel.cylinder.ring), None)
+    return former or next(iter(table.orders.values()), None)
 
 
-def _serviced(known: TableStatistics, given: Serviced) -> None:
-    device = known.wheels[-1].device if known.wheels else given.device
-    if given.work == "ball_changed" and known.wheels and not known.fresh:
-        known.wheels[-1].new_ball(given)
-    elif resets(given, device):
-        known.begun, known.fresh = (given.work, given.serial or known.begun[1]), True
+def _on_serviced(table: TableStatistics, service: DeviceServiced) -> None:
+    device = table.wheels[-1].device if table.wheels else service.device
+    if service.work == "ball_changed" and table.wheels and not table.fresh:
+        table.wheels[-1].new_ball(service)
+    elif is_reset(service, device):
+        table.begun, table.fresh = (service.work, service.serial or table.begun[1]), True
 
 
-def _dealt(known: TableStatistics, dealt: Dealt) -> Iterator[Found]:
-    before, was = known.shoe, known.shoes.alarms
-    if before is not None and before.decks != dealt.shoe.decks:
-        before = None
-    known.shoes, known.shoe = after(known.shoes, before, dealt.shoe), dealt.shoe
-    known.seen = known.seen[0] or dealt.time, dealt.time, dealt.simulated
-    known.rising = None
-    if before is not None and dealt.shoe.decks == 1:
-        known.rising = rising_sequences(_seen(before), _seen(dealt.shoe))
+def _on_shoe(table: TableStatistics, event: ShoeDealt) -> Iterator[HealthFinding]:
+    previous, alarms_before = table.shoe, table.shoes.alarms
+    if previous is not None and previous.decks != event.shoe.decks:
+        previous = None
+    table.shoes, table.shoe = after(table.shoes, previous, event.shoe), event.shoe
+    table.seen = table.seen[0] or event.time, event.time, event.simulated
+    table.rising = None
+    if previous is not None and event.shoe.decks == 1:
+        table.rising = rising_sequences(_known_cards(previous), _known_cards(event.shoe))
     names: dict[str, FindingName] = {"order": "shoe_order", "ranks": "shoe_ranks"}
-    for name, number in known.shoes.alarms.items():
-        if name not in was:
-            kept = f"{known.shoes.kept} neighbours kept, {known.shoes.expected:.0f} expected"
-            detail = kept if name == "order" else "ranks or suits do not come as they should"
-            yield Found(
-                names[name], dealt.site, dealt.table, dealt.time, known.seen[0], number, detail
+    for name, number in table.shoes.alarms.items():
+        if name not in alarms_before:
+            neighbours = f"{table.shoes.kept} neighbours kept, {table.shoes.expected:.0f} expected"
+            detail = neighbours if name == "order" else "ranks or suits are not evenly distributed"
+            yield HealthFinding(
+                names[name], event.site, event.table, event.time, table.seen[0], number, detail
             )
 
 
-def _seen(shoe: Shoe) -> list[str]:
+def _known_cards(shoe: DealtShoe) -> list[str]:
     return list(dict.fromkeys(card for card in shoe.cards if card is not None))

@@ -1,4 +1,4 @@
-"""What is known of one wheel since it was last serviced, and of the shoes of one table."""
+"""Health of one wheel since it was last serviced."""
 
 from __future__ import annotations
 
@@ -10,27 +10,33 @@ from typing import Literal
 import msgspec
 
 from subscribers.statistics.bias import (
-    ALARM,
-    Evidence,
-    Suspect,
-    after,
-    corrected,
+    LOG_ALARM_THRESHOLD,
+    BiasEvidence,
+    BiasSuspect,
+    bias_mixture,
     log_evidence,
-    nothing,
+    no_evidence,
     suspect,
-    tilts,
+    with_correction,
+    with_spin,
 )
-from subscribers.statistics.change import RUN, ChangeWatch
+from subscribers.statistics.change import MIN_MEAN_RUN_LENGTH, ChangeWatch
 from subscribers.statistics.cylinder import Cylinder
-from subscribers.statistics.interval import MISS, ChiSquare, Interval, chi_square, interval
-from subscribers.statistics.spins import Corrected, Serviced, Spin, Void
+from subscribers.statistics.interval import (
+    MISS_PROBABILITY,
+    ChiSquare,
+    Interval,
+    chi_square,
+    interval,
+)
+from subscribers.statistics.spins import CorrectedSpin, DeviceServiced, VoidSpin, WheelSpin
 
-PAUSE = 900.0
-"""Seconds between two results after which the table had stopped."""
-NO_RESET = ("inspected", "cleaned", "cards_changed", "software_changed", "ball_changed")
-"""The works after which a wheel favours what it favoured before."""
+TABLE_PAUSE_SECONDS = 900.0
+"""Time between two results after which the table counts as paused."""
+WORKS_WITHOUT_RESET = ("inspected", "cleaned", "cards_changed", "software_changed", "ball_changed")
+"""Service works that do not change a wheel's bias."""
 Kind = Literal["dealer", "ball", "direction", "distance"]
-MEASURES: dict[str, Callable[[Spin], float | None]] = {
+MEASURES: dict[str, Callable[[WheelSpin], float | None]] = {
     "rotor_rpm": lambda spin: spin.rotor_rpm,
     "rotor_turns": lambda spin: spin.rotor_turns,
     "spin_seconds": lambda spin: spin.spin_seconds,
@@ -40,33 +46,33 @@ MEASURES: dict[str, Callable[[Spin], float | None]] = {
 FindingName = Literal["wheel_bias", "wheel_changed", "shoe_order", "shoe_ranks"]
 
 
-class Found(msgspec.Struct, frozen=True):
-    """Something that a person should look at."""
+class HealthFinding(msgspec.Struct, frozen=True):
+    """Something that a person should check."""
 
     what: FindingName
     site: str
     table: str
     time: str
     since: str
-    """When the wheel was serviced last, or the first thing known of it."""
+    """When the wheel was last serviced, or the first known event."""
     spins: int
-    """Spins, or shoes, until then."""
+    """Number of spins, or shoes, until then."""
     detail: str
 
 
-class Spread(msgspec.Struct, frozen=True):
-    """What came of a measure: how many, mean, standard deviation, least and most."""
+class RunningSpread(msgspec.Struct, frozen=True):
+    """Running count, mean, variance, minimum and maximum of a measure."""
 
     count: int = 0
     mean: float = 0.0
     squares: float = 0.0
-    """The sum of the squared distances from the mean."""
+    """Sum of the squared distances from the mean."""
     least: float = 0.0
     most: float = 0.0
 
     @property
     def deviation(self) -> float:
-        """The standard deviation."""
+        """Standard deviation."""
         return sqrt(self.squares / (self.count - 1)) if self.count > 1 else 0.0
 
 
@@ -79,40 +85,42 @@ class PocketReport(msgspec.Struct, frozen=True):
 
 
 class SuspectReport(msgspec.Struct, frozen=True):
-    """What most of the evidence points to."""
+    """The part of the wheel that contributes most of the evidence."""
 
     numbers: tuple[int | str, ...]
     hits: int
     fair: float
-    """How many hits a fair wheel has on average."""
+    """Expected number of hits at a fair wheel."""
     lift: Interval
     share: float
-    """The part of the evidence that it makes."""
+    """Its share of the evidence."""
 
 
-class Bias(msgspec.Struct, frozen=True):
+class BiasReport(msgspec.Struct, frozen=True):
     """The test against the fair wheel."""
 
     evidence: float
-    """How much more likely what came is under the mixture than at a fair wheel; at most 1e300."""
+    """How much more likely the results are under the mixture than at a fair wheel; capped at about
+    1e300.
+    """
     threshold: float
     alarm: int | None
-    """After how many spins the threshold was reached."""
+    """Number of spins after which the threshold was reached."""
     suspect: SuspectReport | None
     chi_square: ChiSquare | None
 
 
 class GroupReport(msgspec.Struct, frozen=True):
-    """The spins of one dealer, ball or direction, or how far the throws of a dealer carry."""
+    """The spins of one dealer, ball or direction, or the travel distances of a dealer's throws."""
 
     kind: Kind
     name: str
     spins: int
-    bias: Bias
+    bias: BiasReport
 
 
 class ChangeReport(msgspec.Struct, frozen=True):
-    """The test for a change that nobody announced."""
+    """The test for an unannounced change."""
 
     evidence: float
     threshold: float
@@ -131,7 +139,7 @@ class SpreadReport(msgspec.Struct, frozen=True):
 
 
 class WheelReport(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is told of a wheel."""
+    """Report on a wheel."""
 
     site: str
     table: str
@@ -140,12 +148,12 @@ class WheelReport(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool
     since: str
     begun: str
-    """Why it is counted from there: ``first`` spin known, the work that was done, or another
+    """Why it is counted from there: ``first`` spin known, the service work, or another
     ``pocket_order`` in the settings.
     """
     until: str
     spins: int
-    bias: Bias
+    bias: BiasReport
     pockets: tuple[PocketReport, ...]
     change: ChangeReport
     groups: tuple[GroupReport, ...]
@@ -154,73 +162,73 @@ class WheelReport(msgspec.Struct, frozen=True, kw_only=True):
     voids: dict[str, int]
 
 
-class Wheel:
+class ObservedWheel:
     """One wheel since it was last serviced."""
 
-    def __init__(self, spin: Spin, cylinder: Cylinder, begun: str, serial: str) -> None:
+    def __init__(self, spin: WheelSpin, cylinder: Cylinder, begun: str, serial: str) -> None:
         self.site, self.table, self.device = spin.site, spin.table, spin.device
         self.simulated, self.since, self.until = spin.simulated, spin.time, spin.time
         self.cylinder, self.begun, self.serial = cylinder, begun, serial
-        self.mixture = tilts(len(cylinder.places), ring=cylinder.ring)
-        self.evidence = nothing(len(cylinder.places))
+        self.mixture = bias_mixture(len(cylinder.places), ring=cylinder.ring)
+        self.evidence = no_evidence(len(cylinder.places))
         self.change = ChangeWatch(len(cylinder.places))
-        self.groups: dict[tuple[Kind, str], Evidence] = {}
-        self.spreads: dict[str, Spread] = {}
+        self.groups: dict[tuple[Kind, str], BiasEvidence] = {}
+        self.spreads: dict[str, RunningSpread] = {}
         self.voids: Counter[str] = Counter()
         self.ball = ""
         self._played = (0, 0.0)
-        self._last: Spin | None = None
+        self._last: WheelSpin | None = None
 
-    def take(self, spin: Spin) -> Iterator[Found]:
-        """One more spin, which ended at a place that the wheel has."""
+    def add_spin(self, spin: WheelSpin) -> Iterator[HealthFinding]:
+        """Add a spin, which ended in one of the wheel's pockets. Yield findings."""
         place = self.cylinder.places.index(spin.number)
         self.until, self.device = spin.time, spin.device or self.device
-        quiet, unchanged = self.evidence.alarm is None, self.change.alarm is None
-        self.evidence = after(self.evidence, place, self.mixture)
-        for kind, name, at in self._places(spin, place):
-            known = self.groups.get((kind, name)) or nothing(len(self.cylinder.places))
-            self.groups[kind, name] = after(known, at, self.mixture)
-        told = {"spin_seconds": spin.spin_seconds, "rotor_rpm": spin.rotor_rpm}
+        was_fair, was_unchanged = self.evidence.alarm is None, self.change.alarm is None
+        self.evidence = with_spin(self.evidence, place, self.mixture)
+        for kind, name, position in self._places(spin, place):
+            evidence = self.groups.get((kind, name)) or no_evidence(len(self.cylinder.places))
+            self.groups[kind, name] = with_spin(evidence, position, self.mixture)
+        values = {"spin_seconds": spin.spin_seconds, "rotor_rpm": spin.rotor_rpm}
         if spin.spin_seconds is None:
-            told["spin_seconds"] = spin.fall_seconds
-        self.change.take(
-            f"{spin.table} {spin.name}", place, f"{spin.dealer} {spin.direction}", told
+            values["spin_seconds"] = spin.fall_seconds
+        self.change.add_spin(
+            f"{spin.table} {spin.name}", place, f"{spin.dealer} {spin.direction}", values
         )
         for name, measure in MEASURES.items():
             value = measure(spin)
             if value is not None:
-                self.spreads[name] = _widened(self.spreads.get(name, Spread()), value)
+                self.spreads[name] = _add_to_spread(self.spreads.get(name, RunningSpread()), value)
         self._pace(spin)
         self._last = spin
-        if quiet and self.evidence.alarm is not None:
-            yield self._found("wheel_bias", self._said())
-        if unchanged and self.change.alarm is not None:
+        if was_fair and self.evidence.alarm is not None:
+            yield self._found("wheel_bias", self._describe_suspect())
+        if was_unchanged and self.change.alarm is not None:
             yield self._found("wheel_changed", f"shown by {self.change.alarm[1]}")
 
-    def correct(self, given: Corrected) -> None:
-        """The result of a spin was another one."""
+    def correct(self, correction: CorrectedSpin) -> None:
+        """Correct the result of a spin."""
         places = self.cylinder.places
-        was, now = places.index(given.spin.number), places.index(given.number)
-        self.evidence = corrected(self.evidence, was, now)
-        of_spin: tuple[tuple[Kind, str], ...] = (
-            ("dealer", given.spin.dealer),
-            ("direction", given.spin.direction),
+        old_place, new_place = places.index(correction.spin.number), places.index(correction.number)
+        self.evidence = with_correction(self.evidence, old_place, new_place)
+        groups: tuple[tuple[Kind, str], ...] = (
+            ("dealer", correction.spin.dealer),
+            ("direction", correction.spin.direction),
         )
-        for key in of_spin:
+        for key in groups:
             if key in self.groups:
-                self.groups[key] = corrected(self.groups[key], was, now)
+                self.groups[key] = with_correction(self.groups[key], old_place, new_place)
 
-    def void(self, given: Void) -> None:
-        """A round without a result."""
-        self.voids[given.reason] += 1
+    def void(self, void: VoidSpin) -> None:
+        """Count a round without a result."""
+        self.voids[void.reason] += 1
 
-    def new_ball(self, given: Serviced) -> None:
-        """From now on it is played with another ball; times may differ, and that was announced."""
-        self.ball = given.serial or given.time
+    def new_ball(self, service: DeviceServiced) -> None:
+        """Start again with another ball: times may differ, and that was announced."""
+        self.ball = service.serial or service.time
         self.change = ChangeWatch(len(self.cylinder.places))
 
     def report(self) -> WheelReport:
-        """What is told of it."""
+        """Return the report of the wheel."""
         parts = self.cylinder.parts
         counts, spins = self.evidence.counts, self.evidence.spins
         fair = 1 / len(counts)
@@ -238,12 +246,12 @@ class Wheel:
             spins=spins,
             bias=bias_report(self.evidence, self.cylinder),
             pockets=tuple(
-                PocketReport(number, count, interval(count, spins, fair, MISS / parts))
+                PocketReport(number, count, interval(count, spins, fair, MISS_PROBABILITY / parts))
                 for number, count in zip(self.cylinder.places, counts, strict=True)
             ),
             change=ChangeReport(
                 self.change.evidence,
-                float(RUN),
+                float(MIN_MEAN_RUN_LENGTH),
                 None if self.change.alarm is None else self.change.alarm[0],
                 shown_by,
             ),
@@ -252,15 +260,17 @@ class Wheel:
                 for (kind, name), evidence in sorted(self.groups.items())
             ),
             measures={
-                name: SpreadReport(each.count, each.mean, each.deviation, each.least, each.most)
-                for name, each in self.spreads.items()
+                name: SpreadReport(
+                    spread.count, spread.mean, spread.deviation, spread.least, spread.most
+                )
+                for name, spread in self.spreads.items()
             },
             games_per_hour=games * 3600 / seconds if seconds > 0 else None,
             voids=dict(sorted(self.voids.items())),
         )
 
-    def _places(self, spin: Spin, place: int) -> Iterator[tuple[Kind, str, int]]:
-        """The groups that a spin belongs to, and where it ended for each."""
+    def _places(self, spin: WheelSpin, place: int) -> Iterator[tuple[Kind, str, int]]:
+        """Yield the groups that a spin belongs to, and its position in each."""
         if spin.dealer:
             yield "dealer", spin.dealer, place
         if self.ball:
@@ -269,63 +279,69 @@ class Wheel:
             yield "direction", spin.direction, place
         last = self._last
         if self.cylinder.ring and last is not None and last.session == spin.session:
-            was = self.cylinder.places.index(last.number)
+            last_place = self.cylinder.places.index(last.number)
             step = -1 if spin.direction == "anticlockwise" else 1
-            name = " ".join(each for each in (spin.dealer, spin.direction) if each)
-            yield "distance", name, step * (place - was) % len(self.cylinder.places)
+            name = " ".join(part for part in (spin.dealer, spin.direction) if part)
+            yield "distance", name, step * (place - last_place) % len(self.cylinder.places)
 
-    def _pace(self, spin: Spin) -> None:
+    def _pace(self, spin: WheelSpin) -> None:
         last, (games, seconds) = self._last, self._played
-        if last is not None and last.boot == spin.boot and 0 < spin.mono - last.mono < PAUSE:
+        if (
+            last is not None
+            and last.boot == spin.boot
+            and 0 < spin.mono - last.mono < TABLE_PAUSE_SECONDS
+        ):
             self._played = games + 1, seconds + spin.mono - last.mono
 
-    def _found(self, what: FindingName, detail: str) -> Found:
+    def _found(self, what: FindingName, detail: str) -> HealthFinding:
         spins = self.evidence.spins
-        return Found(what, self.site, self.table, self.until, self.since, spins, detail)
+        return HealthFinding(what, self.site, self.table, self.until, self.since, spins, detail)
 
-    def _said(self) -> str:
-        found = bias_report(self.evidence, self.cylinder).suspect
-        assert found is not None
-        numbers = " ".join(map(str, found.numbers))
+    def _describe_suspect(self) -> str:
+        suspect = bias_report(self.evidence, self.cylinder).suspect
+        assert suspect is not None
+        numbers = " ".join(map(str, suspect.numbers))
         return (
-            f"{numbers}: {found.hits} hits, {found.fair:.0f} at a fair wheel, "
-            f"{found.lift.lift:.2f} times ({found.lift.low:.2f} to {found.lift.high:.2f})"
+            f"{numbers}: {suspect.hits} hits, {suspect.fair:.0f} at a fair wheel, "
+            f"{suspect.lift.lift:.2f} times ({suspect.lift.low:.2f} to {suspect.lift.high:.2f})"
         )
 
 
-def bias_report(evidence: Evidence, cylinder: Cylinder) -> Bias:
-    """The test of some spins against the fair wheel."""
-    mixture = tilts(len(cylinder.places), ring=cylinder.ring)
+def bias_report(evidence: BiasEvidence, cylinder: Cylinder) -> BiasReport:
+    """Test spins against the fair wheel."""
+    mixture = bias_mixture(len(cylinder.places), ring=cylinder.ring)
     counts, spins = evidence.counts, evidence.spins
-    return Bias(
+    return BiasReport(
         exp(min(log_evidence(counts, mixture), 690.0)),
-        exp(ALARM),
+        exp(LOG_ALARM_THRESHOLD),
         evidence.alarm,
-        None if spins == 0 else _suspect(suspect(counts, mixture), spins, cylinder),
+        None if spins == 0 else _suspect_report(suspect(counts, mixture), spins, cylinder),
         chi_square(counts),
     )
 
 
-def _suspect(found: Suspect, spins: int, cylinder: Cylinder) -> SuspectReport:
-    places, fair = cylinder.places, found.width / len(cylinder.places)
+def _suspect_report(part: BiasSuspect, spins: int, cylinder: Cylinder) -> SuspectReport:
+    places, fair = cylinder.places, part.width / len(cylinder.places)
     return SuspectReport(
-        tuple(places[(found.first + step) % len(places)] for step in range(found.width)),
-        found.hits,
+        tuple(places[(part.first + step) % len(places)] for step in range(part.width)),
+        part.hits,
         spins * fair,
-        interval(found.hits, spins, fair, MISS / cylinder.parts),
-        found.share,
+        interval(part.hits, spins, fair, MISS_PROBABILITY / cylinder.parts),
+        part.share,
     )
 
 
-def resets(given: Serviced, device: str) -> bool:
-    """Whether a wheel counts anew after this. ``device``: the one that reports its numbers."""
-    return given.work not in NO_RESET and device in ("", given.device)
+def is_reset(service: DeviceServiced, device: str) -> bool:
+    """Return whether counting restarts after this service. ``device``: the one that reports the
+    numbers.
+    """
+    return service.work not in WORKS_WITHOUT_RESET and device in ("", service.device)
 
 
-def _widened(spread: Spread, value: float) -> Spread:
+def _add_to_spread(spread: RunningSpread, value: float) -> RunningSpread:
     count = spread.count + 1
     mean = spread.mean + (value - spread.mean) / count
     squares = spread.squares + (value - spread.mean) * (value - mean)
     if count == 1:
-        return Spread(1, value, 0.0, value, value)
-    return Spread(count, mean, squares, min(spread.least, value), max(spread.most, value))
+        return RunningSpread(1, value, 0.0, value, value)
+    return RunningSpread(count, mean, squares, min(spread.least, value), max(spread.most, value))

@@ -11,8 +11,8 @@ from controller.contract.messages.messages import word
 from subscribers.display.start import start
 from subscribers.statistics.drawing import pockets
 from subscribers.statistics.folding import ShoesReport
-from subscribers.statistics.health import Bias, GroupReport, WheelReport
-from subscribers.statistics.words import said
+from subscribers.statistics.health import BiasReport, GroupReport, WheelReport
+from subscribers.statistics.words import page_text
 
 _PAGE = Template("""\
 <!doctype html>
@@ -36,14 +36,16 @@ $body
 
 
 def plain(key: str, language: str, base: str, **fields: object) -> str:
-    """A page that says why there is nothing else on it. ``base``: the prefix of all addresses."""
-    return _page(said("title", language), f"<p>{_t(key, language, **fields)}</p>", language, base)
+    """Return a page with a single message. ``base``: prefix of all addresses."""
+    return _page(
+        page_text("title", language), f"<p>{_t(key, language, **fields)}</p>", language, base
+    )
 
 
 def all_wheels(
     wheels: Mapping[int, WheelReport], shoes: Sequence[ShoesReport], language: str, base: str
 ) -> str:
-    """Wheels by their numbers, and shoes."""
+    """Return the page of all wheels, by their numbers, and of the shoes."""
     body = f"<p>{_t('advice', language)}</p>"
     if not wheels and not shoes:
         body += f"<p>{_t('none', language)}</p>"
@@ -69,21 +71,21 @@ def all_wheels(
         )  # fmt: skip
         rows = [
             (
-                _e(f"{each.table} · {each.site}"),
-                _n(each.shoes),
-                _value(each.order_evidence),
-                _value(each.ranks_evidence),
-                f"{_n(each.neighbours_kept)}, {_n(each.neighbours_expected)}",
-                _shoes_state(each, language),
+                _e(f"{report.table} · {report.site}"),
+                _n(report.shoes),
+                _value(report.order_evidence),
+                _value(report.ranks_evidence),
+                f"{_n(report.neighbours_kept)}, {_n(report.neighbours_expected)}",
+                _shoes_state(report, language),
             )
-            for each in shoes
+            for report in shoes
         ]
         body += f"<h2>{_t('shoes', language)}</h2>" + _table(head, rows, language)
-    return _page(said("title", language), body, language, base)
+    return _page(page_text("title", language), body, language, base)
 
 
 def one_wheel(wheel: WheelReport, language: str, base: str) -> str:
-    """A wheel."""
+    """Return the page of a wheel."""
     title = f"{wheel.table} · {wheel.site}" + (f" · {wheel.serial}" if wheel.serial else "")
     facts = [
         ("since", _e(f"{wheel.since[:16]} UTC")),
@@ -96,7 +98,7 @@ def one_wheel(wheel: WheelReport, language: str, base: str) -> str:
     body = f'<p><a href="{base}/wheels?lang={language}">{_t("title", language)}</a></p>'
     body += f"<p>{_t('advice', language)}</p>" + _facts(facts, language)
     body += f"<h2>{_t('bias', language)}</h2>" + _facts(_bias(wheel.bias, language), language)
-    caption = said("drawing", language)
+    caption = page_text("drawing", language)
     body += f"<p>{_e(caption)}</p>" + pockets(wheel, caption)
     change = _change(wheel, language)
     body += f"<h2>{_t('change', language)}</h2><p>{change}</p>"
@@ -108,46 +110,46 @@ def one_wheel(wheel: WheelReport, language: str, base: str) -> str:
 def _sections(
     wheel: WheelReport, language: str
 ) -> Iterable[tuple[str, Sequence[str], list[Sequence[str]]]]:
-    """The tables of a wheel: heading, columns, rows; those without a row are left out."""
+    """Yield the tables of a wheel: heading, columns, rows. Empty tables are left out."""
     measures: list[Sequence[str]] = [
         (
             _t(name, language),
-            *(f"{value:.2f}" for value in (each.mean, each.deviation, each.least, each.most)),
-            _n(each.count),
+            *(f"{value:.2f}" for value in (item.mean, item.deviation, item.least, item.most)),
+            _n(item.count),
         )
-        for name, each in wheel.measures.items()
+        for name, item in wheel.measures.items()
     ]
     groups: list[Sequence[str]] = [
         (
-            _group(each, language),
-            _n(each.spins),
-            _of(each.bias, language),
-            _hits(each.bias, language),
+            _group(item, language),
+            _n(item.spins),
+            _of(item.bias, language),
+            _hits(item.bias, language),
         )
-        for each in wheel.groups
+        for item in wheel.groups
     ]
     voids: list[Sequence[str]] = [
         (_e(_reason(name, language)), _n(count)) for name, count in wheel.voids.items()
     ]
-    pockets_told: list[Sequence[str]] = [
+    pocket_rows: list[Sequence[str]] = [
         (
-            _e(str(each.number)),
-            _n(each.count),
-            f"{each.lift.lift:.2f} ({each.lift.low:.2f}–{each.lift.high:.2f})",
+            _e(str(item.number)),
+            _n(item.count),
+            f"{item.lift.lift:.2f} ({item.lift.low:.2f}–{item.lift.high:.2f})",
         )
-        for each in wheel.pockets
+        for item in wheel.pockets
     ]
     for key, head, rows in (
         ("measures", ("measures", "mean", "deviation", "least", "most", "spins"), measures),
         ("groups", ("groups", "spins", "evidence", "suspect"), groups),
         ("voids", ("state", "count"), voids),
-        ("number", ("number", "count", "lift"), pockets_told),
+        ("number", ("number", "count", "lift"), pocket_rows),
     ):
         if rows:
             yield key, head, rows
 
 
-def _bias(bias: Bias, language: str) -> Iterable[tuple[str, str]]:
+def _bias(bias: BiasReport, language: str) -> Iterable[tuple[str, str]]:
     yield "evidence", _of(bias, language)
     if bias.suspect is not None:
         yield (
@@ -168,52 +170,52 @@ def _bias(bias: Bias, language: str) -> Iterable[tuple[str, str]]:
         )
 
 
-def _hits(bias: Bias, language: str) -> str:
-    found = bias.suspect
-    if found is None:
+def _hits(bias: BiasReport, language: str) -> str:
+    suspect = bias.suspect
+    if suspect is None:
         return ""
     return _t(
         "hits",
         language,
-        hits=_n(found.hits),
-        fair=_n(found.fair),
-        lift=f"{found.lift.lift:.2f}",
-        low=f"{found.lift.low:.2f}",
-        high=f"{found.lift.high:.2f}",
+        hits=_n(suspect.hits),
+        fair=_n(suspect.fair),
+        lift=f"{suspect.lift.lift:.2f}",
+        low=f"{suspect.lift.low:.2f}",
+        high=f"{suspect.lift.high:.2f}",
     )
 
 
 def _state(wheel: WheelReport, language: str) -> str:
-    told = []
+    states = []
     if wheel.bias.alarm is not None:
-        told.append(_alarm("biased", wheel.bias.alarm, language))
+        states.append(_alarm("biased", wheel.bias.alarm, language))
     if wheel.change.alarm is not None:
-        told.append(_alarm("changed", wheel.change.alarm, language))
+        states.append(_alarm("changed", wheel.change.alarm, language))
     if wheel.simulated:
-        told.append(_t("simulated", language))
-    return ", ".join(told) or _t("quiet", language)
+        states.append(_t("simulated", language))
+    return ", ".join(states) or _t("quiet", language)
 
 
 def _shoes_state(shoes: ShoesReport, language: str) -> str:
-    told = [_alarm(name, number, language) for name, number in shoes.alarms.items()]
-    return ", ".join(told) or _t("quiet", language)
+    states = [_alarm(name, number, language) for name, number in shoes.alarms.items()]
+    return ", ".join(states) or _t("quiet", language)
 
 
-def _alarm(key: str, at: int, language: str) -> str:
-    return f'<span class="alarm">{_t(key, language, at=_n(at))}</span>'
+def _alarm(key: str, spins: int, language: str) -> str:
+    return f'<span class="alarm">{_t(key, language, at=_n(spins))}</span>'
 
 
 def _change(wheel: WheelReport, language: str) -> str:
     change = wheel.change
     threshold = _n(change.threshold)
-    told = _t("of", language, value=_n(change.evidence), threshold=threshold)
+    evidence = _t("of", language, value=_n(change.evidence), threshold=threshold)
     if change.alarm is None:
-        return told
-    shown = "" if change.shown_by not in wheel.measures else f" ({_t(change.shown_by, language)})"
-    return f"{_alarm('changed', change.alarm, language)}{shown}; {told}"
+        return evidence
+    feature = "" if change.shown_by not in wheel.measures else f" ({_t(change.shown_by, language)})"
+    return f"{_alarm('changed', change.alarm, language)}{feature}; {evidence}"
 
 
-def _of(bias: Bias, language: str) -> str:
+def _of(bias: BiasReport, language: str) -> str:
     threshold = _n(bias.threshold)
     return _t("of", language, value=_value(bias.evidence), threshold=threshold)
 
@@ -229,21 +231,25 @@ def _link(wheel: WheelReport, number: int, language: str, base: str) -> str:
 
 
 def _n(number: float) -> str:
-    """A whole number, its thousands apart as every language of ours may have them."""
+    """Format a whole number with narrow spaces between thousands, which all five
+    languages accept.
+    """
     return f"{number:,.0f}".replace(",", "\u202f")
 
 
-def _group(each: GroupReport, language: str) -> str:
+def _group(group: GroupReport, language: str) -> str:
     name = " ".join(
-        said(part, language) if part in ("clockwise", "anticlockwise") else part
-        for part in each.name.split()
+        page_text(part, language) if part in ("clockwise", "anticlockwise") else part
+        for part in group.name.split()
     )
-    return _e(f"{said(each.kind, language)} {name}")
+    return _e(f"{page_text(group.kind, language)} {name}")
 
 
 def _reason(name: str, language: str) -> str:
-    kind, colon, why = name.partition(": ")
-    return f"{said(kind, language)}: {why}" if colon else word("void_reason", name, language)
+    kind, colon, detail = name.partition(": ")
+    return (
+        f"{page_text(kind, language)}: {detail}" if colon else word("void_reason", name, language)
+    )
 
 
 def _facts(facts: Iterable[tuple[str, str]], language: str) -> str:
@@ -267,7 +273,7 @@ def _page(title: str, body: str, language: str, base: str) -> str:
 
 
 def _t(key: str, language: str, **fields: object) -> str:
-    return _e(said(key, language, **fields))
+    return _e(page_text(key, language, **fields))
 
 
 def _e(text: str) -> str:

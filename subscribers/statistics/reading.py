@@ -1,4 +1,4 @@
-"""Reads an archive into statistics, again and again from where it stopped."""
+"""Reads an archive into statistics, each time from where it stopped."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import msgspec
 
-from subscribers.statistics.folding import TYPES, Statistics, read
-from subscribers.statistics.health import Found
+from subscribers.statistics.folding import EVENT_TYPES, Statistics, read_records
+from subscribers.statistics.health import HealthFinding
 from subscribers.surveillance.archive import Query, RecordArchive
 
 
-class Reader:
+class StatisticsReader:
     """Statistics of an archive, or of some of its sites and tables, since a time. The first reading
-    takes the events in the order in which they happened, each later one what has come since, in the
-    order in which it came. What tables say of themselves is taken before, whatever time it has.
+    processes the events in the order in which they happened, each later one the new events in the
+    order in which they arrived. Table infos are processed first, regardless of their time.
     """
 
     def __init__(
@@ -26,21 +26,21 @@ class Reader:
     ) -> None:
         self.statistics = Statistics()
         self._archive, self._number, self._known = archive, 0, 0
-        of = Query(sites=tuple(sites), tables=tuple(tables))
-        change = msgspec.structs.replace
-        self._query = change(of, kinds=("event",), types=TYPES, since=since)
-        self._info = change(of, kinds=("info",), types=("info",), order="number")
+        query = Query(sites=tuple(sites), tables=tuple(tables))
+        with_fields = msgspec.structs.replace
+        self._query = with_fields(query, kinds=("event",), types=EVENT_TYPES, since=since)
+        self._info = with_fields(query, kinds=("info",), types=("info",), order="number")
 
-    def read(self) -> list[Found]:
-        """Read on. Returns what was found. Raises :class:`ArchiveError`."""
+    def read(self) -> list[HealthFinding]:
+        """Process new records. Return the findings. Raises :class:`ArchiveError`."""
         for row in self._archive.find(msgspec.structs.replace(self._info, after=self._known)):
             self._known = row.number
-            self.statistics.know(row.record)
+            self.statistics.on_info(row.record)
         query = self._query
         if self._number:
             query = msgspec.structs.replace(query, after=self._number, order="number")
-        found: list[Found] = []
+        findings: list[HealthFinding] = []
         for row in self._archive.find(query):
             self._number = max(self._number, row.number)
-            found += read(self.statistics, [row.record])
-        return found
+            findings += read_records(self.statistics, [row.record])
+        return findings

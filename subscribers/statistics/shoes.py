@@ -1,12 +1,12 @@
-"""Whether a shoe was shuffled: bets on its next card, from cards that lay face up.
+"""Whether a shoe was shuffled: bets on its next card, from the cards dealt face up.
 
-After a perfect shuffle the next card is any of those not seen yet, each with the same chance,
-however many of them were burned or stay unseen. Who bets on a card against that gathers evidence: a
-martingale that begins at 1 (Shafer and Vovk 2001). Two gamblers bet. One expects what followed the
-last cards in the shoe before: it wins where an order is repeated, in part or whole, and where a
-shuffle leaves rising sequences (Bayer and Diaconis 1992; Diaconis, Fulman and Holmes 2013). The
-other expects a rank or suit more or less often than its share. A perfect shuffle lets either ever
-reach 1,000 with a probability of at most 1 in 1,000 over all shoes of a table.
+After a perfect shuffle the next card is any unseen card with equal probability, however many of
+them were burned or remain unseen. Bets on a card gather evidence against that: a martingale that
+begins at 1 (Shafer and Vovk 2001). There are two gamblers. The first expects what followed the last
+cards in the shoe before: it wins if an order is repeated, in part or whole, and if a shuffle leaves
+rising sequences (Bayer and Diaconis 1992; Diaconis, Fulman and Holmes 2013). The second expects a
+rank or suit more or less often than its share. With perfect shuffles either ever reaches 1,000 with
+probability at most 1 in 1,000 over all shoes of a table.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from math import exp, log
 
 import msgspec
 
-from subscribers.statistics.bias import ALARM, log_sum
+from subscribers.statistics.bias import LOG_ALARM_THRESHOLD, log_sum
 
 RANKS, SUITS = "23456789TJQKA", "cdhs"
 DECK = tuple(rank + suit for rank in RANKS for suit in SUITS)
 TRUST = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
-"""The parts of what it has that the first gambler bets on the order before."""
+"""Fractions of its capital that the first gambler bets on the order of the shoe before."""
 HEADS = (0.5, 0.25, 0.15, 0.1)
-"""How it divides its bet on what followed the last card, the one before, and so on: two riffled
+"""How it divides its bet among what followed the last card, the one before, and so on: two riffled
 packets alternate.
 """
 FAVOURS = (0.7, 0.8, 0.9, 1.1, 1.25, 1.5)
-"""How often, in multiples of its share, the second gambler expects a rank or suit."""
+"""Relative frequencies at which the second gambler expects a rank or suit."""
 
 LARGE, TINY = 100.0, 1e-300
-"""Of logs: beside it 1 is nothing. Of numbers: what is left of nothing."""
+"""Log above which 1 is negligible; and a lower bound that replaces zero."""
 
 
-class Shoe(msgspec.Struct, frozen=True):
-    """One shoe. ``cards``: those that came face up, as they left it; None stands for one that
-    nobody saw.
+class DealtShoe(msgspec.Struct, frozen=True):
+    """One shoe. ``cards``: in the order in which they were dealt; None for a card dealt
+    face down.
     """
 
     name: str
@@ -46,45 +46,49 @@ class Shoe(msgspec.Struct, frozen=True):
 
 
 class ShoeEvidence(msgspec.Struct, frozen=True):
-    """What is known after some shoes of a table. All evidence is in logs."""
+    """Evidence after some shoes of a table, as logs."""
 
     shoes: int = 0
     order: tuple[float, ...] = (0.0,) * len(TRUST)
-    """Of each trust: what it gathered over all shoes."""
+    """Of the first gambler over all shoes, by trust."""
     order_single: float = 0.0
-    """What single shoes gathered, each for itself; the share of those to come included."""
+    """Of the first gambler, starting again with each shoe; includes the share reserved for future
+    shoes.
+    """
     ranks: tuple[float, ...] = ()
-    """Of each part and favour of the second gambler."""
+    """Of the second gambler, by part and favour."""
     kept: int = 0
-    """Neighbours that were neighbours in the shoe before."""
+    """Neighbouring cards that were neighbours in the shoe before."""
     expected: float = 0.0
-    """The mean of that after perfect shuffles."""
+    """Mean of that after perfect shuffles."""
     counts: dict[str, int] = {}
-    """How often each rank and suit came."""
+    """How often each rank and suit was dealt."""
     alarms: dict[str, int] = {}
-    """``order`` or ``ranks`` -> after how many shoes it reached 1,000."""
+    """``order`` or ``ranks``, and the number of shoes after which it reached 1,000."""
 
     @property
     def order_evidence(self) -> float:
-        """Of the first gambler: half of it plays on over all shoes, half with each anew."""
-        whole = log_sum(self.order) - log(len(TRUST))
-        return log_sum([whole, self.order_single]) - log(2)
+        """Evidence of the first gambler: half of its capital is bet over all shoes, half starts
+        again with each.
+        """
+        continued = log_sum(self.order) - log(len(TRUST))
+        return log_sum([continued, self.order_single]) - log(2)
 
     @property
     def ranks_evidence(self) -> float:
-        """Of the second gambler."""
+        """Evidence of the second gambler."""
         return log_sum(self.ranks) - log(len(self.ranks)) if self.ranks else 0.0
 
 
-def after(evidence: ShoeEvidence, before: Shoe | None, shoe: Shoe) -> ShoeEvidence:
-    """After one more shoe. ``before``: the one whose order it may still have."""
+def after(evidence: ShoeEvidence, before: DealtShoe | None, shoe: DealtShoe) -> ShoeEvidence:
+    """Return the evidence after one more shoe. ``before``: the shoe whose order it may repeat."""
     number = evidence.shoes + 1
     gathered = (0.0,) * len(TRUST) if before is None else order_bets(before, shoe)
     single = log_sum(gathered) - log(len(TRUST))
-    # the n-th shoe plays with 1/n(n+1) of the half: all of them together with the whole
+    # the n-th shoe bets 1/n(n+1) of the half, so that all together bet all of it
     share = 1 / (number * (number + 1))
     single = log_sum([evidence.order_single, single + log(share)])
-    # that share was set aside until now
+    # that share was reserved until now
     single = single if single > LARGE else log(max(exp(single) - share, TINY))
     ranks = rank_bets(shoe)
     kept, expected = (0, 0.0) if before is None else neighbours(before, shoe)
@@ -92,7 +96,7 @@ def after(evidence: ShoeEvidence, before: Shoe | None, shoe: Shoe) -> ShoeEviden
     for card in shoe.cards:
         if card is not None:
             counts.update((card[0], card[1]))
-    found = ShoeEvidence(
+    updated = ShoeEvidence(
         shoes=number,
         order=tuple(a + b for a, b in zip(evidence.order, gathered, strict=True)),
         order_single=single,
@@ -104,17 +108,17 @@ def after(evidence: ShoeEvidence, before: Shoe | None, shoe: Shoe) -> ShoeEviden
         counts=dict(counts),
     )
     alarms = dict(evidence.alarms)
-    for name, value in (("order", found.order_evidence), ("ranks", found.ranks_evidence)):
-        if value >= ALARM:
+    for name, value in (("order", updated.order_evidence), ("ranks", updated.ranks_evidence)):
+        if value >= LOG_ALARM_THRESHOLD:
             alarms.setdefault(name, number)
-    return msgspec.structs.replace(found, alarms=alarms)
+    return msgspec.structs.replace(updated, alarms=alarms)
 
 
-def order_bets(before: Shoe, shoe: Shoe) -> tuple[float, ...]:
-    """What the first gambler gathers in this shoe, by trust."""
+def order_bets(before: DealtShoe, shoe: DealtShoe) -> tuple[float, ...]:
+    """Return the log evidence of the first gambler in this shoe, by trust."""
     follows: dict[str, Counter[str]] = {}
-    for one, other in _pairs(before.cards):
-        follows.setdefault(one, Counter())[other] += 1
+    for first, second in _pairs(before.cards):
+        follows.setdefault(first, Counter())[second] += 1
     gathered = [0.0] * len(TRUST)
     heads: list[str | None] = []
     for card, left, unseen in _draws(shoe):
@@ -123,13 +127,17 @@ def order_bets(before: Shoe, shoe: Shoe) -> tuple[float, ...]:
             expected = 0.0
             for head, part in zip(reversed(heads), HEADS, strict=False):
                 after_head = None if head is None else follows.get(head)
-                there = (
+                followers = (
                     {}
                     if after_head is None
-                    else {each: min(n, left[each]) for each, n in after_head.items() if left[each]}
+                    else {
+                        follower: min(count, left[follower])
+                        for follower, count in after_head.items()
+                        if left[follower]
+                    }
                 )
-                total = sum(there.values())
-                expected += part * (there.get(card, 0) / total if total else fair)
+                total = sum(followers.values())
+                expected += part * (followers.get(card, 0) / total if total else fair)
             expected += (1 - sum(HEADS[: len(heads)])) * fair
             for place, trust in enumerate(TRUST):
                 gathered[place] += log(1 - trust + trust * expected / fair)
@@ -137,8 +145,8 @@ def order_bets(before: Shoe, shoe: Shoe) -> tuple[float, ...]:
     return tuple(gathered)
 
 
-def rank_bets(shoe: Shoe) -> tuple[float, ...]:
-    """What the second gambler gathers in this shoe, by part and favour."""
+def rank_bets(shoe: DealtShoe) -> tuple[float, ...]:
+    """Return the log evidence of the second gambler in this shoe, by part and favour."""
     gathered = [0.0] * (len(RANKS + SUITS) * len(FAVOURS))
     parts: Counter[str] = Counter(
         {**dict.fromkeys(RANKS, 4 * shoe.decks), **dict.fromkeys(SUITS, 13 * shoe.decks)}
@@ -156,35 +164,38 @@ def rank_bets(shoe: Shoe) -> tuple[float, ...]:
     return tuple(gathered)
 
 
-def neighbours(before: Shoe, shoe: Shoe) -> tuple[int, float]:
-    """How many neighbours in this shoe were neighbours in the one before, and how many a perfect
-    shuffle leaves on average, as far as both were seen.
+def neighbours(before: DealtShoe, shoe: DealtShoe) -> tuple[int, float]:
+    """Return how many neighbouring cards of this shoe were neighbours in the one before, and how
+    many remain on average after a perfect shuffle, as far as both were seen.
     """
-    then, now = set(_pairs(before.cards)), list(_pairs(shoe.cards))
+    pairs_before, pairs_now = set(_pairs(before.cards)), list(_pairs(shoe.cards))
     cards = 52 * shoe.decks
     pairs = cards * (cards - 1)
-    each = sum(shoe.decks * (shoe.decks - (one == other)) for one, other in then) / pairs
-    return sum(pair in then for pair in now), each * len(now)
+    chance = (
+        sum(shoe.decks * (shoe.decks - (first == second)) for first, second in pairs_before) / pairs
+    )
+    return sum(pair in pairs_before for pair in pairs_now), chance * len(pairs_now)
 
 
 def rising_sequences(order: Sequence[str], now: Sequence[str]) -> int:
-    """In how many passes the order before is found in this one, for cards that are all different. A
-    perfect shuffle of n cards leaves (n + 1) / 2 on average, a single riffle two.
+    """Return the number of rising sequences: passes in which the former order is found in this one,
+    for cards that are all different. A perfect shuffle of n cards leaves (n + 1) / 2 on average, a
+    single riffle two.
     """
     place = {card: index for index, card in enumerate(now)}
     places = [place[card] for card in order if card in place]
-    return 1 + sum(one > other for one, other in pairwise(places))
+    return 1 + sum(first > second for first, second in pairwise(places))
 
 
 def _pairs(cards: Sequence[str | None]) -> Iterator[tuple[str, str]]:
-    for one, other in pairwise(cards):
-        if one is not None and other is not None:
-            yield one, other
+    for first, second in pairwise(cards):
+        if first is not None and second is not None:
+            yield first, second
 
 
-def _draws(shoe: Shoe) -> Iterator[tuple[str | None, Counter[str], int]]:
-    """Each card, how many of each are unseen before it, and how many that are in all. What cannot
-    be in the shoe ends it: its composition is not what was said.
+def _draws(shoe: DealtShoe) -> Iterator[tuple[str | None, Counter[str], int]]:
+    """Yield each card, how many of each are unseen before it, and the number of unseen cards. Ends
+    at a card that cannot be in the shoe: its composition is not as declared.
     """
     left = Counter(dict.fromkeys(DECK, shoe.decks))
     unseen = left.total()

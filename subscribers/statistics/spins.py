@@ -1,7 +1,7 @@
 """The spins of a table, from its events: a fold without clock or I/O.
 
-Rotor speed and direction are in the evidence of a result, where the wheel reports them in a line of
-its status.
+Rotor speed and direction are in the evidence of a result, if the wheel reports them in its status
+lines.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from devices.wheel.cammegh_ss2_frames import (
     Status,
     read_status,
 )
-from subscribers.statistics.shoes import Shoe
+from subscribers.statistics.shoes import DealtShoe
 
-LONGEST = 300.0
-"""Seconds: what takes longer than this was no spin, but waited for a person."""
-REMEMBERED = 200
-"""The last results of a table that a correction may still find."""
+MAX_SPIN_SECONDS = 300.0
+"""Maximum duration of a spin; anything longer was waiting for a person."""
+MAX_REMEMBERED_RESULTS = 200
+"""Number of latest results of a table that a correction can still find."""
 
 
-class Spin(msgspec.Struct, frozen=True, kw_only=True):
-    """One spin that has its result. What was not told is None or empty."""
+class WheelSpin(msgspec.Struct, frozen=True, kw_only=True):
+    """One spin with a result. Unknown values are None or empty."""
 
     site: str
     table: str
     simulated: bool
     name: str
-    """What is unique to it: boot and number of its event."""
+    """Unique id: boot and number of its event."""
     time: str
     mono: float
     """Seconds on the clock of its boot."""
@@ -52,18 +52,18 @@ class Spin(msgspec.Struct, frozen=True, kw_only=True):
     fall_seconds: float | None = None
     """From no more bets to the result."""
     round_seconds: float | None = None
-    """From the bets being open to the result."""
+    """From opening of the bets to the result."""
 
     @property
     def rotor_turns(self) -> float | None:
-        """The rotor's revolutions from launch to rest, if it kept its speed."""
+        """Rotor revolutions from launch to rest, assuming constant speed."""
         if self.rotor_rpm is None or self.spin_seconds is None:
             return None
         return self.rotor_rpm * self.spin_seconds / 60
 
 
-class Void(msgspec.Struct, frozen=True):
-    """A round that was declared void, or has no result for certain."""
+class VoidSpin(msgspec.Struct, frozen=True):
+    """A round that was declared void, or has no certain result."""
 
     site: str
     table: str
@@ -72,15 +72,15 @@ class Void(msgspec.Struct, frozen=True):
     dealer: str
 
 
-class Corrected(msgspec.Struct, frozen=True):
-    """The result of a spin was another one. ``number`` is None where it cannot be told."""
+class CorrectedSpin(msgspec.Struct, frozen=True):
+    """The result of a spin was corrected."""
 
-    spin: Spin
+    spin: WheelSpin
     number: Number
 
 
-class Serviced(msgspec.Struct, frozen=True):
-    """A device of the table was serviced, or is another one."""
+class DeviceServiced(msgspec.Struct, frozen=True):
+    """A device of the table was serviced or replaced."""
 
     site: str
     table: str
@@ -90,23 +90,23 @@ class Serviced(msgspec.Struct, frozen=True):
     serial: str
 
 
-class Dealt(msgspec.Struct, frozen=True):
+class ShoeDealt(msgspec.Struct, frozen=True):
     """A shoe ended."""
 
     site: str
     table: str
     simulated: bool
     time: str
-    shoe: Shoe
+    shoe: DealtShoe
 
 
-Leaf = list[Any]
-"""A card as it left the shoe: the hand, its place in it, the card."""
-Happened = Spin | Void | Corrected | Serviced | Dealt
+DealtCard = list[Any]
+"""A card as it left the shoe: the hand, its position in it, the card."""
+TableHappening = WheelSpin | VoidSpin | CorrectedSpin | DeviceServiced | ShoeDealt
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What is read of an event; all else in it is left alone."""
+class TableEvent(msgspec.Struct, frozen=True):
+    """The event fields that are read here."""
 
     type: str
     site: str = ""
@@ -141,132 +141,135 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class TableSpins:
-    """What happened at one table so far. :meth:`take` gives what follows from each event."""
+    """State of one table. :meth:`on_event` yields what follows from each event."""
 
     def __init__(self) -> None:
         self._dealers: list[str] = []
         self._opened: tuple[str, int] | None = None
         self._closed: tuple[str, int] | None = None
-        self._results: dict[tuple[str, int], Spin] = {}
-        self._shoe: tuple[Told, list[Leaf]] | None = None
+        self._results: dict[tuple[str, int], WheelSpin] = {}
+        self._shoe: tuple[TableEvent, list[DealtCard]] | None = None
 
-    def take(self, told: Told) -> Iterator[Happened]:
-        """One event of the table, in the order in which they happened."""
-        match told.type:
-            case "staff.arrived" if told.duty == "croupier":
-                self._dealers = [*(name for name in self._dealers if name != told.person)]
-                self._dealers.append(told.person)
-            case "staff.left" if told.duty == "croupier":
-                self._dealers = [name for name in self._dealers if name != told.person]
+    def on_event(self, event: TableEvent) -> Iterator[TableHappening]:
+        """Handle an event of the table; events must come in their order."""
+        match event.type:
+            case "staff.arrived" if event.duty == "croupier":
+                self._dealers = [*(name for name in self._dealers if name != event.person)]
+                self._dealers.append(event.person)
+            case "staff.left" if event.duty == "croupier":
+                self._dealers = [name for name in self._dealers if name != event.person]
             case "session.opened" | "session.closed":
                 self._dealers = []
             case "round.opened":
-                self._opened, self._closed = (told.boot, told.mono_ns), None
+                self._opened, self._closed = (event.boot, event.mono_ns), None
             case "bets.closed":
-                self._closed = (told.boot, told.mono_ns)
+                self._closed = (event.boot, event.mono_ns)
             case "round.result":
-                yield from self._result(told)
+                yield from self._result(event)
             case "round.void":
-                yield self._void(told, told.reason)
+                yield self._void(event, event.reason)
             case "round.unresolved":
-                yield self._void(told, f"unresolved: {told.why}")
+                yield self._void(event, f"unresolved: {event.why}")
             case "result.corrected":
-                yield from self._corrected(told)
+                yield from self._corrected(event)
             case "device.serviced":
-                yield _serviced(told, told.work)
-            case "device.identified" if told.was is not None:
-                yield _serviced(told, "replaced")
+                yield _service_event(event, event.work)
+            case "device.identified" if event.was is not None:
+                yield _service_event(event, "replaced")
             case _:
-                yield from self._card(told)
+                yield from self._card(event)
 
     @property
     def dealer(self) -> str:
-        """Who deals: whoever came last."""
+        """The current dealer: the last one to arrive."""
         return self._dealers[-1] if self._dealers else ""
 
-    def _void(self, told: Told, reason: str) -> Void:
+    def _void(self, event: TableEvent, reason: str) -> VoidSpin:
         self._opened = self._closed = None
-        return Void(told.site, told.table, told.time, reason, self.dealer)
+        return VoidSpin(event.site, event.table, event.time, reason, self.dealer)
 
-    def _result(self, told: Told) -> Iterator[Spin]:
-        number = _number(told.outcome)
+    def _result(self, event: TableEvent) -> Iterator[WheelSpin]:
+        number = _number(event.outcome)
         opened, closed = self._opened, self._closed
         self._opened = self._closed = None
         if number is None:
             return
-        seen = _evidence(told.frames)
-        spin = Spin(
-            site=told.site,
-            table=told.table,
-            simulated=told.simulated,
-            name=f"{told.boot}:{told.seq}",
-            time=told.time,
-            mono=told.mono_ns / 1e9,
-            boot=told.boot,
-            session=told.session,
-            family=told.outcome["family"],
+        evidence = _read_evidence(event.frames)
+        spin = WheelSpin(
+            site=event.site,
+            table=event.table,
+            simulated=event.simulated,
+            name=f"{event.boot}:{event.seq}",
+            time=event.time,
+            mono=event.mono_ns / 1e9,
+            boot=event.boot,
+            session=event.session,
+            family=event.outcome["family"],
             number=number,
-            device=seen.device,
+            device=evidence.device,
             dealer=self.dealer,
-            direction=seen.direction,
-            rotor_rpm=seen.rpm,
-            spin_seconds=seen.seconds,
-            fall_seconds=_since(closed, told),
-            round_seconds=_since(opened, told),
+            direction=evidence.direction,
+            rotor_rpm=evidence.rpm,
+            spin_seconds=evidence.seconds,
+            fall_seconds=_seconds_since(closed, event),
+            round_seconds=_seconds_since(opened, event),
         )
-        self._results[told.boot, told.seq] = spin
-        if len(self._results) > REMEMBERED:
+        self._results[event.boot, event.seq] = spin
+        if len(self._results) > MAX_REMEMBERED_RESULTS:
             del self._results[next(iter(self._results))]
         yield spin
 
-    def _corrected(self, told: Told) -> Iterator[Corrected]:
-        number = _number(told.outcome)
-        spin = self._results.pop((told.replaces_boot or "", told.replaces or 0), None)
+    def _corrected(self, event: TableEvent) -> Iterator[CorrectedSpin]:
+        number = _number(event.outcome)
+        spin = self._results.pop((event.replaces_boot or "", event.replaces or 0), None)
         if number is None or spin is None:
             return
-        yield Corrected(spin, number)
-        self._results[told.boot, told.seq] = msgspec.structs.replace(spin, number=number)
+        yield CorrectedSpin(spin, number)
+        self._results[event.boot, event.seq] = msgspec.structs.replace(spin, number=number)
 
-    def _card(self, told: Told) -> Iterator[Dealt]:
-        """A shoe as it leaves: ``[hand, place in it, card]`` for each card, in that order."""
-        if told.type == "shoe.started":
-            self._shoe = (told, [])
+    def _card(self, event: TableEvent) -> Iterator[ShoeDealt]:
+        """Record the cards of a shoe: ``[hand, position, card]``, in the order in which they were
+        dealt.
+        """
+        if event.type == "shoe.started":
+            self._shoe = (event, [])
             return
         if self._shoe is None:
             return
-        started, came = self._shoe
-        match told.type:
-            case "card.dealt" if told.was is None:
-                came.append([told.to, told.index, told.card])
+        started, cards_dealt = self._shoe
+        match event.type:
+            case "card.dealt" if event.was is None:
+                cards_dealt.append([event.to, event.index, event.card])
             case "card.dealt":
-                moved = _latest(came, told.was, told.card)
+                moved = _latest_card(cards_dealt, event.was, event.card)
                 if moved is not None:
-                    moved[:2] = [told.to, told.index]
+                    moved[:2] = [event.to, event.index]
             case "card.turned":
                 turned = next(
-                    (each for each in reversed(came) if each[:2] == [told.to, told.index]), None
+                    (card for card in reversed(cards_dealt) if card[:2] == [event.to, event.index]),
+                    None,
                 )
                 if turned is not None:
-                    turned[2] = told.card
+                    turned[2] = event.card
             case "cards.burned":
-                came.extend([["burn", 0, None]] * (told.count or 0))
+                cards_dealt.extend([["burn", 0, None]] * (event.count or 0))
             case "shoe.ended":
                 self._shoe = None
                 if started.cards == 52 * started.decks:
-                    cards = tuple(card for *_, card in came)
-                    shoe = Shoe(f"{started.boot}:{started.seq}", started.decks, cards)
-                    yield Dealt(told.site, told.table, told.simulated, told.time, shoe)
+                    cards = tuple(card for *_, card in cards_dealt)
+                    shoe = DealtShoe(f"{started.boot}:{started.seq}", started.decks, cards)
+                    yield ShoeDealt(event.site, event.table, event.simulated, event.time, shoe)
 
 
-class _Seen(msgspec.Struct, frozen=True):
+class _ResultEvidence(msgspec.Struct, frozen=True):
     device: str = ""
     direction: str = ""
     rpm: float | None = None
     seconds: float | None = None
 
 
-def _evidence(frames: tuple[dict[str, Any], ...]) -> _Seen:
-    """What the frames of a result tell of the wheel."""
+def _read_evidence(frames: tuple[dict[str, Any], ...]) -> _ResultEvidence:
+    """Read rotor speed, direction and duration from the frames of a result."""
     device = str(frames[-1].get("device", "")) if frames else ""
     launched, moving = None, None
     for frame in frames:
@@ -276,13 +279,13 @@ def _evidence(frames: tuple[dict[str, Any], ...]) -> _Seen:
         if status is not None and status.state in (BALL_IN_RIM, NO_MORE_BETS):
             moving = status
     if moving is None:
-        return _Seen(device)
+        return _ResultEvidence(device)
     seconds = None if launched is None else float(frames[-1]["at"]) - launched
-    return _Seen(
+    return _ResultEvidence(
         device,
         DIRECTIONS[moving.direction],
         moving.speed / 10,
-        seconds if seconds is not None and 0 < seconds < LONGEST else None,
+        seconds if seconds is not None and 0 < seconds < MAX_SPIN_SECONDS else None,
     )
 
 
@@ -293,11 +296,11 @@ def _status(frame: Mapping[str, Any]) -> Status | None:
         return None
 
 
-def _since(begin: tuple[str, int] | None, told: Told) -> float | None:
-    if begin is None or begin[0] != told.boot:
+def _seconds_since(begin: tuple[str, int] | None, event: TableEvent) -> float | None:
+    if begin is None or begin[0] != event.boot:
         return None
-    seconds = elapsed_ns(begin[1], told.mono_ns) / 1e9
-    return seconds if 0 < seconds < LONGEST else None
+    seconds = elapsed_ns(begin[1], event.mono_ns) / 1e9
+    return seconds if 0 < seconds < MAX_SPIN_SECONDS else None
 
 
 def _number(outcome: Mapping[str, Any]) -> Number | None:
@@ -306,14 +309,14 @@ def _number(outcome: Mapping[str, Any]) -> Number | None:
     return number if known else None
 
 
-def _serviced(told: Told, work: Literal["replaced"] | str) -> Serviced:
-    serial = told.serial or ""
-    return Serviced(told.site, told.table, told.time, told.device, work, serial)
+def _service_event(event: TableEvent, work: Literal["replaced"] | str) -> DeviceServiced:
+    serial = event.serial or ""
+    return DeviceServiced(event.site, event.table, event.time, event.device, work, serial)
 
 
-def _latest(came: list[Leaf], hand: str | None, card: str | None) -> Leaf | None:
-    """The last card of a hand; where it is known, that card."""
-    for each in reversed(came):
-        if each[0] == hand and (card is None or each[2] in (card, None)):
-            return each
+def _latest_card(cards: list[DealtCard], hand: str | None, card: str | None) -> DealtCard | None:
+    """Return the last card of a hand; if the card is known, that card."""
+    for dealt in reversed(cards):
+        if dealt[0] == hand and (card is None or dealt[2] in (card, None)):
+            return dealt
     return None

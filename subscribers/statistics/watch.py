@@ -1,5 +1,5 @@
-"""The task beside the recorder that reads on whenever something new is kept, and keeps what it
-finds of wheels and shoes as findings. They are advice: no result is touched.
+"""The task beside the recorder that processes new records, and stores findings on wheels and shoes
+in the archive. Findings are advice: no result is changed.
 """
 
 from __future__ import annotations
@@ -10,65 +10,65 @@ from typing import Any, Protocol
 
 import msgspec
 
-from subscribers.statistics.health import Found
-from subscribers.statistics.reading import Reader
+from subscribers.statistics.health import HealthFinding
+from subscribers.statistics.reading import StatisticsReader
 from subscribers.surveillance.archive import ArchiveRecord, RecordArchive
 from subscribers.surveillance.open_archive import open_archive
 
-PAUSE = 5.0
-"""Seconds between two readings at the least."""
+READ_INTERVAL_SECONDS = 5.0
+"""Minimum interval between two readings."""
 
 
-class Grown(Protocol):
-    """Says when the archive has grown."""
+class ArchiveGrowth(Protocol):
+    """Reports when the archive has grown."""
 
     @property
     def number(self) -> int:
-        """The largest number that a record has."""
+        """Largest record number."""
 
     async def beyond(self, number: int) -> None:
-        """Wait until there is, or may be, a record of a larger number."""
+        """Wait until there is, or may be, a record with a larger number."""
 
 
-def watch(where: str) -> Callable[[Grown], Coroutine[Any, Any, None]]:
-    """The task, for the archive at ``where``. It may raise :class:`ArchiveError`."""
+def watch(where: str) -> Callable[[ArchiveGrowth], Coroutine[Any, Any, None]]:
+    """Return the task for the archive at ``where``. It may raise :class:`ArchiveError`."""
 
-    async def watching(grown: Grown) -> None:
+    async def watching(growth: ArchiveGrowth) -> None:
         archive = await asyncio.to_thread(open_archive, where)
         try:
-            reader = Reader(archive)
+            reader = StatisticsReader(archive)
             while True:
-                number = grown.number
+                number = growth.number
                 await asyncio.to_thread(keep_findings, archive, reader)
-                await asyncio.sleep(PAUSE)
-                await grown.beyond(number)
+                await asyncio.sleep(READ_INTERVAL_SECONDS)
+                await growth.beyond(number)
         finally:
             await asyncio.to_thread(archive.close)
 
     return watching
 
 
-def keep_findings(archive: RecordArchive, reader: Reader) -> None:
-    """Read on, and keep what is found. What was found before is the same finding and is kept once.
+def keep_findings(archive: RecordArchive, reader: StatisticsReader) -> None:
+    """Process new records and store the findings. A finding that was stored before is stored once.
     Raises :class:`ArchiveError`.
     """
-    found = reader.read()
-    if found:
-        archive.store([finding_of(each) for each in found])
+    findings = reader.read()
+    if findings:
+        archive.store([finding_of(finding) for finding in findings])
 
 
-def finding_of(found: Found) -> ArchiveRecord:
-    """It as a record of the archive."""
-    evidence = {"since": found.since, "spins": found.spins}
-    body = {"what": found.what, "detail": found.detail, "evidence": evidence}
+def finding_of(finding: HealthFinding) -> ArchiveRecord:
+    """Return a finding as a record of the archive."""
+    evidence = {"since": finding.since, "spins": finding.spins}
+    body = {"what": finding.what, "detail": finding.detail, "evidence": evidence}
     return ArchiveRecord(
-        site=found.site,
+        site=finding.site,
         kind="finding",
-        key=f"{found.what}:{found.table}:{found.since}",
-        time=found.time,
-        heard=found.time,
+        key=f"{finding.what}:{finding.table}:{finding.since}",
+        time=finding.time,
+        heard=finding.time,
         body=msgspec.json.encode(body),
-        table=found.table,
-        type=found.what,
-        words=(found.table,),
+        table=finding.table,
+        type=finding.what,
+        words=(finding.table,),
     )

@@ -1,4 +1,4 @@
-"""The words of the page of wheels, in five languages: ``words.toml``."""
+"""Words of the wheel pages, in five languages: ``words.toml``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import msgspec
 
 @cache
 def words() -> Mapping[str, Mapping[str, str]]:
-    """Key -> language -> text."""
+    """Return the texts, by key and language."""
     page = (files("subscribers.statistics") / "words.toml").read_text(encoding="utf-8")
     return msgspec.toml.decode(page, type=dict[str, dict[str, str]])
 
 
-def said(key: str, language: str, **fields: object) -> str:
-    """A text, filled in."""
+def page_text(key: str, language: str, **fields: object) -> str:
+    """Return a text with its fields filled in."""
     return words()[key][language].format_map(fields)

@@ -20,7 +20,7 @@ from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.service import SideTask, SurveillanceRecorder
 from subscribers.surveillance.settings import SurveillanceSettings
 from subscribers.surveillance.upkeep import run_upkeep
-from subscribers.video.delivery import beside as deliveries
+from subscribers.video.delivery import deliver_beside as deliveries
 
 
 def main(argv: list[str] | None = None) -> int:

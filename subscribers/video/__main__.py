@@ -1,5 +1,5 @@
-"""``python -m subscribers.video ACTION --settings JSON``: clips, subtitles, and how far receivers
-of bookmarks are. ``novamas surveillance`` starts it with the settings of a configuration file.
+"""``python -m subscribers.video ACTION --settings JSON``: clips, subtitles, and the progress of
+bookmark receivers. ``novamas surveillance`` starts it with the settings from a configuration file.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from subscribers.surveillance.archive import Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video import subtitles
-from subscribers.video.bookmarks import EVENTS, bookmark
+from subscribers.video.bookmarks import BOOKMARK_EVENT_TYPES, bookmark
 from subscribers.video.clips import clip_of, write_subtitles
-from subscribers.video.delivery import Progress, name_of
+from subscribers.video.delivery import DeliveryProgress, progress_key
 from subscribers.video.errors import ClipError
-from subscribers.video.names import begins
-from subscribers.video.recordings import look_at
+from subscribers.video.names import begin_of
+from subscribers.video.recordings import probe_recording
 from subscribers.video.settings import PicturesSettings, VideoSettings
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Returns the exit code: 0 done, 1 impossible, 3 done, and something is missing."""
+    """Run an action. Return the exit code: 0 done, 1 failed, 3 done but incomplete."""
     arguments = command_line().parse_args(argv)
     settings = msgspec.json.decode(arguments.settings, type=PicturesSettings)
     try:
@@ -46,29 +46,29 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def command_line() -> argparse.ArgumentParser:
-    """What it takes on the command line."""
+    """Return the parser of the command line."""
     parser = CommandLine(prog="novamas surveillance", description=__doc__)
     actions = parser.add_subparsers(dest="action", required=True)
-    clip = actions.add_parser("clip", help="cut what shows a round from the recordings")
+    clip = actions.add_parser("clip", help="cut the clip of a round from the recordings")
     clip.add_argument("--round", type=int, required=True, metavar="N")
     clip.add_argument(
-        "--session", type=int, metavar="N", help="default: the latest that has the round"
+        "--session", type=int, metavar="N", help="default: the latest session with this round"
     )
     clip.add_argument("out", type=Path, metavar="OUT.mp4")
     beside = actions.add_parser("subtitles", help="write subtitles beside recordings")
     beside.add_argument("recording", type=Path, nargs="+", metavar="RECORDING")
-    for each in (clip, beside):
-        each.add_argument("--table", required=True, metavar="ID")
-        each.add_argument("--site", metavar="ID", help="default: the one of the configuration")
-        each.add_argument("--language", choices=LANGUAGES, default="es")
-    marks = actions.add_parser("bookmarks", help="how far each receiver of bookmarks is")
-    for each in (clip, beside, marks):
-        each.add_argument("--settings", required=True, help=argparse.SUPPRESS)
+    for action in (clip, beside):
+        action.add_argument("--table", required=True, metavar="ID")
+        action.add_argument("--site", metavar="ID", help="default: the site in the configuration")
+        action.add_argument("--language", choices=LANGUAGES, default="es")
+    marks = actions.add_parser("bookmarks", help="report the progress of each bookmark receiver")
+    for action in (clip, beside, marks):
+        action.add_argument("--settings", required=True, help=argparse.SUPPRESS)
     return parser
 
 
 def _clip(archive: RecordArchive, settings: PicturesSettings, arguments: argparse.Namespace) -> int:
-    made = clip_of(
+    clip = clip_of(
         archive,
         _video(settings),
         arguments.out,
@@ -78,14 +78,14 @@ def _clip(archive: RecordArchive, settings: PicturesSettings, arguments: argpars
         session=arguments.session,
         language=arguments.language,
     )
-    print(f"{made.path}: from {made.begin} to {made.end}")  # noqa: T201
-    for path in made.subtitles:
+    print(f"{clip.path}: from {clip.begin} to {clip.end}")  # noqa: T201
+    for path in clip.subtitles:
         print(path)  # noqa: T201
-    for note in made.notes:
+    for note in clip.notes:
         print(note, file=sys.stderr)  # noqa: T201
-    for since, until in made.missing:
+    for since, until in clip.missing:
         print(f"no recording from {since} to {until}", file=sys.stderr)  # noqa: T201
-    return 3 if made.missing else 0
+    return 3 if clip.missing else 0
 
 
 def _subtitles(
@@ -94,32 +94,32 @@ def _subtitles(
     video, table = _video(settings), arguments.table
     camera, folder = video.cameras.get(table, table), Path(video.folder).resolve()
     for path in arguments.recording:
-        whole = path.resolve()
-        name = str(whole.relative_to(folder)) if whole.is_relative_to(folder) else None
-        named = None if name is None else begins(video, camera, name)
-        if named is None:
+        full_path = path.resolve()
+        name = str(full_path.relative_to(folder)) if full_path.is_relative_to(folder) else None
+        begin_by_name = None if name is None else begin_of(video, camera, name)
+        if begin_by_name is None:
             raise ClipError(
-                f"{path}: is not named as a recording of camera {camera} in {folder}: "
+                f"{path}: is not named like a recording of camera {camera} in {folder}: "
                 f"{video.pattern!r}"
             )
-        found = look_at(whole, named)
-        if found is None:
-            raise ClipError(f"{path}: there is no picture in it")
+        recording = probe_recording(full_path, begin_by_name)
+        if recording is None:
+            raise ClipError(f"{path}: contains no pictures")
         shown = archive.find(
             Query(
                 sites=(arguments.site or settings.site,),
                 tables=(table,),
                 kinds=("event",),
-                types=EVENTS,
-                since=utc(found.begin),
-                until=utc(found.end),
+                types=BOOKMARK_EVENT_TYPES,
+                since=utc(recording.begin),
+                until=utc(recording.end),
             )
         )
         marks = [
             mark for row in shown if (mark := bookmark(row.record, arguments.language)) is not None
         ]
-        cues = subtitles.cues(marks, partial(_since, found.begin), found.length)
-        for written in write_subtitles(whole, cues):
+        cues = subtitles.cues(marks, partial(_since, recording.begin), recording.length)
+        for written in write_subtitles(full_path, cues):
             print(written)  # noqa: T201
     return 0
 
@@ -131,18 +131,18 @@ def _since(begin: float, at: float) -> float:
 def _bookmarks(archive: RecordArchive, settings: PicturesSettings) -> int:
     waiting = 0
     for name in settings.bookmarks:
-        kept = archive.load_value(name_of(name))
-        if kept is None:
-            print(f"{name}: not begun; start `novamas surveillance`")  # noqa: T201
+        stored = archive.load_value(progress_key(name))
+        if stored is None:
+            print(f"{name}: not started; start `novamas surveillance`")  # noqa: T201
             continue
-        at = msgspec.json.decode(kept, type=Progress)
+        progress = msgspec.json.decode(stored, type=DeliveryProgress)
         print(  # noqa: T201
-            f"{name}: {at.sent} sent ({at.late} late), {at.refused} refused, {at.failed} attempts "
-            f"made again, up to record {at.after}"
+            f"{name}: {progress.sent} sent ({progress.late} late), {progress.refused} refused, "
+            f"{progress.failed} attempts repeated, up to record {progress.after}"
         )
-        if at.trouble:
+        if progress.trouble:
             waiting += 1
-            print(f"{name}: waits since {at.since}: {at.trouble}", file=sys.stderr)  # noqa: T201
+            print(f"{name}: waiting since {progress.since}: {progress.trouble}", file=sys.stderr)  # noqa: T201
     return 3 if waiting else 0
 
 

@@ -1,7 +1,7 @@
-"""Which events of a table become bookmarks in a video system, and with which words. Pure.
+"""Which table events become bookmarks in a video system, and with which text. Pure.
 
-A bookmark is made of one public event and of nothing else, so a card that lies face down is not in
-it: the topic ``event`` has a card from the moment it is face up. Sealed boxes are never read.
+A bookmark is made from one public event and nothing else, so it never contains a face-down card:
+the topic ``event`` publishes a card only when it is face up. Sealed boxes are never read.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from subscribers.display.permanency import said
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.words import who
 
-DEFAULT = (
+DEFAULT_EVENT_TYPES = (
     "round.result", "round.void", "round.unresolved", "result.corrected", "irregularity",
     "alert.raised",
 )  # fmt: skip
-"""The types of events that become bookmarks where a configuration names none."""
-EVENTS = (*DEFAULT, "round.opened", "bets.closed", "award.qualified")
-"""Those that may."""
-LETTERS = str.maketrans({"♣": "c", "♦": "d", "♥": "h", "♠": "s", "★": "*", "·": "-", "ñ": "n"})
+"""Types of events that become bookmarks by default."""
+BOOKMARK_EVENT_TYPES = (*DEFAULT_EVENT_TYPES, "round.opened", "bets.closed", "award.qualified")
+"""Types of events that can become bookmarks."""
+PLAIN_LETTERS = str.maketrans(
+    {"♣": "c", "♦": "d", "♥": "h", "♠": "s", "★": "*", "·": "-", "ñ": "n"}
+)
 
 
 class Bookmark(msgspec.Struct, frozen=True, kw_only=True):
-    """What a video system is told of one event."""
+    """What a video system receives of one event."""
 
     site: str
     table: str
@@ -44,39 +46,39 @@ class Bookmark(msgspec.Struct, frozen=True, kw_only=True):
     session: int
     round: int
     text: str
-    """What happened, for a person."""
+    """What happened, as text for a person."""
     simulated: bool
     historical: bool
 
     @property
     def id(self) -> str:
-        """What makes it the same when it is sent again: site, table, boot and seq."""
+        """Id that stays the same when it is sent again: site, table, boot and seq."""
         return f"{self.site}/{self.table}/{self.boot}/{self.seq}"
 
 
-class _Envelope(msgspec.Struct, frozen=True):
-    """What every event has; all that is read of one whose own fields are unknown here."""
+class _BookmarkEnvelope(msgspec.Struct, frozen=True):
+    """Fields common to all events; the only ones read if the event's type is unknown here."""
 
     simulated: bool = False
     historical: bool = False
 
 
-_envelope = msgspec.json.Decoder(_Envelope)
+_envelope = msgspec.json.Decoder(_BookmarkEnvelope)
 
 
 @cache
 def _event() -> msgspec.json.Decoder[events.AnyEvent]:
-    """Reads any event. Made when the first bookmark is: that takes a tenth of the recorder's start,
-    and few recorders send bookmarks.
+    """Return the decoder of all events. It is created with the first bookmark: that takes a tenth
+    of the recorder's start-up time, and few recorders send bookmarks.
     """
     return msgspec.json.Decoder(events.AnyEvent)
 
 
 def bookmark(record: ArchiveRecord, language: str) -> Bookmark | None:
-    """The bookmark of a record; None: it becomes none. What this release cannot read in full is
-    named by its type, never left out.
+    """Return the bookmark of a record, or None. An event that this release cannot decode is
+    described by its type, never left out.
     """
-    if record.kind != "event" or record.type not in EVENTS:
+    if record.kind != "event" or record.type not in BOOKMARK_EVENT_TYPES:
         return None
     try:
         event: Event | None = _event().decode(record.body)
@@ -85,10 +87,10 @@ def bookmark(record: ArchiveRecord, language: str) -> Bookmark | None:
     try:
         envelope = _envelope.decode(record.body)
     except (ValueError, RecursionError):
-        envelope = _Envelope()
-    told = record.type if event is None else _told(event, language)
+        envelope = _BookmarkEnvelope()
+    description = record.type if event is None else _describe(event, language)
     if record.round:
-        told = f"{text('display.round', language, round=record.round)}: {told}"
+        description = f"{text('display.round', language, round=record.round)}: {description}"
     return Bookmark(
         site=record.site,
         table=record.table,
@@ -98,31 +100,33 @@ def bookmark(record: ArchiveRecord, language: str) -> Bookmark | None:
         time=record.time,
         session=record.session,
         round=record.round,
-        text=f"{text('display.simulated', language)}: {told}" if envelope.simulated else told,
+        text=f"{text('display.simulated', language)}: {description}"
+        if envelope.simulated
+        else description,
         simulated=envelope.simulated,
         historical=envelope.historical,
     )
 
 
-def _told(event: Event, language: str) -> str:
+def _describe(event: Event, language: str) -> str:
     match event:
         case events.RoundOpened():
             return word("phase", "bets_open", language)
         case events.BetsClosed():
             return word("phase", "bets_closed", language)
         case events.RoundResult():
-            return result(event.outcome, language)
+            return describe_result(event.outcome, language)
         case events.ResultCorrected():
-            corrected = text("display.result_corrected", language)
-            return f"{corrected}: {result(event.outcome, language)}"
+            prefix = text("display.result_corrected", language)
+            return f"{prefix}: {describe_result(event.outcome, language)}"
         case events.RoundVoid():
             reason = word("void_reason", event.reason, language)
-            return _of(text("note.void", language, reason=reason), event.article)
+            return _with_article(text("note.void", language, reason=reason), event.article)
         case events.RoundUnresolved():
-            why = word("unresolved", event.why, language)
-            return text("note.unresolved", language, why=why)
+            reason = word("unresolved", event.why, language)
+            return text("note.unresolved", language, why=reason)
         case events.Irregularity():
-            return _of(word("irregularity", event.what, language), event.article)
+            return _with_article(word("irregularity", event.what, language), event.article)
         case events.AlertRaised():
             return word("alert", event.what, language)
         case events.AwardQualified():
@@ -132,16 +136,16 @@ def _told(event: Event, language: str) -> str:
     return str(type(event).__struct_config__.tag)
 
 
-def _of(told: str, article: str) -> str:
-    return f"{told} ({article})" if article else told
+def _with_article(description: str, article: str) -> str:
+    return f"{description} ({article})" if article else description
 
 
-def result(outcome: AnyOutcome, language: str) -> str:
-    """What a round came to, with the cards that lie open."""
-    told, lane = said(outcome, language)
+def describe_result(outcome: AnyOutcome, language: str) -> str:
+    """Describe the result of a round, with the face-up cards."""
+    description, lane = said(outcome, language)
     if lane != "none":
-        told = f"{told} {word('colour', lane, language)}"
-    shown = ", ".join(
+        description = f"{description} {word('colour', lane, language)}"
+    cards = ", ".join(
         " ".join(
             part
             for part in (
@@ -153,12 +157,12 @@ def result(outcome: AnyOutcome, language: str) -> str:
         )
         for hand in hands(outcome)
     )
-    return " · ".join(part for part in (told, shown) if part)
+    return " · ".join(part for part in (description, cards) if part)
 
 
-def line(mark: Bookmark, *, late: bool) -> str:
-    """A bookmark in one line, for systems that take text. What it begins with is the same in every
-    language, so that a rule can be made of it: ``novamas round.void ruleta-1 session 2 round 17``.
+def text_line(mark: Bookmark, *, late: bool) -> str:
+    """Return a bookmark as one line of text. It begins with the same words in every language, so
+    that rules can match it: ``novamas round.void ruleta-1 session 2 round 17``.
     """
     return " ".join(
         [
@@ -174,21 +178,21 @@ def line(mark: Bookmark, *, late: bool) -> str:
     )
 
 
-def clean(told: str) -> str:
-    """A text without control characters: in a line of text they would end it."""
-    return "".join(each if each.isprintable() else " " for each in told)
+def clean(text_: str) -> str:
+    """Replace control characters by spaces: they would end a line of text."""
+    return "".join(character if character.isprintable() else " " for character in text_)
 
 
-def encoded(told: str, encoding: str) -> bytes:
-    """A text in the encoding of a system. What it does not have is written in plain letters."""
+def encode_text(text_: str, encoding: str) -> bytes:
+    """Encode a text for a video system. Characters that the encoding lacks become plain letters."""
     try:
-        return told.encode(encoding)
+        return text_.encode(encoding)
     except UnicodeEncodeError:
-        plain = unicodedata.normalize("NFKD", told.translate(LETTERS))
+        plain = unicodedata.normalize("NFKD", text_.translate(PLAIN_LETTERS))
         return plain.encode("ascii", "ignore")
 
 
-def body(mark: Bookmark, camera: str | None, *, late: bool) -> Mapping[str, object]:
-    """A bookmark as a JSON object."""
-    told = msgspec.structs.asdict(mark)
-    return {"id": mark.id, **told, "late": late, **({} if camera is None else {"camera": camera})}
+def json_body(mark: Bookmark, camera: str | None, *, late: bool) -> Mapping[str, object]:
+    """Return a bookmark as a JSON object."""
+    fields = msgspec.structs.asdict(mark)
+    return {"id": mark.id, **fields, "late": late, **({} if camera is None else {"camera": camera})}

@@ -1,9 +1,8 @@
-"""Bookmarks from the archive to one receiver: at least once, in the order of the archive, whatever
-happens to the receiver or to us.
+"""Delivers bookmarks from the archive to one receiver: at least once, in the order of the archive.
 
-Each receiver has a thread, a connection to the archive and a place in it of its own, so one that is
-away holds up neither the recording nor another. The place is kept in the archive, so nothing is
-lost by a restart; what was sent after the place was last kept is sent again.
+Each receiver has its own thread, archive connection and position, so one that is unreachable delays
+neither the recording nor another receiver. The position is stored in the archive, so nothing is
+lost by a restart; what was sent after the position was last stored is sent again.
 """
 
 from __future__ import annotations
@@ -21,40 +20,42 @@ from devices.log import structlog
 from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.video.bookmarks import Bookmark, bookmark
-from subscribers.video.errors import AwayError, RefusedError
+from subscribers.video.errors import BookmarkRefusedError, ReceiverAwayError
 from subscribers.video.frigate import Frigate
 from subscribers.video.milestone import Milestone
 from subscribers.video.pos import PointOfSale
 from subscribers.video.settings import BookmarkSettings
 from subscribers.video.webhook import Webhook
 
-LOOK = 0.05
-"""Seconds between two looks whether the archive has more."""
-AT_ONCE = 200
-"""Records read at once."""
-KEEP_EVERY = 1.0
-"""Seconds between two times that the place is kept while there is more to send."""
-FIRST, LAST = 0.5, 30.0
-"""Seconds before it tries again: at first, and at most."""
-REMIND = 300.0
-"""Seconds between two lines of the log about the same trouble."""
-PATIENCE = 1.0
-"""Seconds for who is sending when all ends. What it had not kept by then is sent again."""
+POLL_INTERVAL_SECONDS = 0.05
+"""Interval at which the archive is checked for new records."""
+MAX_RECORDS_PER_READ = 200
+"""Number of records read at once."""
+SAVE_INTERVAL_SECONDS = 1.0
+"""Interval for storing the position while there is more to send."""
+MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.5, 30.0
+"""First and maximum delay before a retry."""
+LOG_REPEAT_SECONDS = 300.0
+"""Interval at which the same problem is logged again."""
+SHUTDOWN_TIMEOUT_SECONDS = 1.0
+"""Time allowed for a delivery to end. What is not stored by then is sent again."""
 
 log = structlog.get_logger()
 
 
-class Receiver(Protocol):
-    """What an adapter does."""
+class BookmarkReceiver(Protocol):
+    """Interface of the adapters."""
 
     def send(self, mark: Bookmark, *, late: bool, now: float) -> None:
-        """Return when the receiver has it. Raises :class:`AwayError` and :class:`RefusedError`."""
+        """Return when the receiver has the bookmark. Raises :class:`ReceiverAwayError` and
+        :class:`BookmarkRefusedError`.
+        """
 
     def close(self) -> None:
-        """End."""
+        """Close the connection."""
 
 
-RECEIVERS: Mapping[str, Callable[[BookmarkSettings], Receiver]] = {
+RECEIVERS: Mapping[str, Callable[[BookmarkSettings], BookmarkReceiver]] = {
     "milestone": Milestone,
     "frigate": Frigate,
     "pos": PointOfSale,
@@ -62,30 +63,32 @@ RECEIVERS: Mapping[str, Callable[[BookmarkSettings], Receiver]] = {
 }
 
 
-class Progress(msgspec.Struct, kw_only=True):
-    """How far a receiver has come, as it is kept in the archive."""
+class DeliveryProgress(msgspec.Struct, kw_only=True):
+    """Progress of a receiver, as stored in the archive."""
 
     after: int
-    """The number of the last record that is done with."""
+    """Number of the last processed record."""
     sent: int = 0
     late: int = 0
-    """Of those sent."""
+    """Number of late ones among those sent."""
     refused: int = 0
     failed: int = 0
-    """Attempts that were made again."""
+    """Number of repeated attempts."""
     trouble: str = ""
-    """Why the next one is not sent; empty: all is sent."""
+    """Why the next one cannot be sent; empty if there is no problem."""
     since: str = ""
-    """When that began: UTC, ISO 8601."""
+    """When the problem began: UTC, ISO 8601."""
 
 
-def name_of(receiver: str) -> str:
-    """Under which name the archive keeps it."""
+def progress_key(receiver: str) -> str:
+    """Return the key of a receiver's progress in the archive."""
     return f"bookmark/{receiver}"
 
 
-class Delivery:
-    """All of one receiver. ``opened`` gives a connection to the archive, which it closes."""
+class BookmarkDelivery:
+    """Delivery to one receiver. ``opened`` returns a connection to the archive, which
+    this closes.
+    """
 
     def __init__(
         self,
@@ -97,82 +100,86 @@ class Delivery:
         self._settings, self._opened, self._ending, self._clock = settings, opened, ending, clock
         self._receiver = RECEIVERS[settings.kind](settings)
         self._log = log.bind(bookmark=settings.id, address=settings.address)
-        self._next = self._kept = self._told = 0.0
-        self.progress = Progress(after=0)
+        self._next_send = self._saved_at = self._logged_at = 0.0
+        self.progress = DeliveryProgress(after=0)
 
     def run(self) -> None:
-        """Send until the end. Trouble with the archive is told, and tried again."""
-        pause, reason = FIRST, ""
+        """Send until ``ending`` is set. Problems with the archive are logged and retried."""
+        pause, reason = MIN_RETRY_SECONDS, ""
         while not self._ending.is_set():
             try:
                 archive = self._opened()
                 try:
                     self.progress = self._begin(archive)
                     while not self._ending.is_set():
-                        self._some(archive)
-                        pause, reason = FIRST, ""
+                        self._send_batch(archive)
+                        pause, reason = MIN_RETRY_SECONDS, ""
                 finally:
                     archive.close()
             except ArchiveError as error:
                 if str(error) != reason:
                     reason = str(error)
                     self._log.error("bookmarks wait for the archive", why=reason)
-            except Exception as error:  # a defect: the bookmark is not left out
+            except Exception as error:  # a bug: retry rather than skip the bookmark
                 if repr(error) != reason:
                     reason = repr(error)
                     self._log.exception("bookmarks wait")
             else:
                 continue
             self._ending.wait(pause)
-            pause = min(LAST, pause * 2)
+            pause = min(MAX_RETRY_SECONDS, pause * 2)
         self._receiver.close()
 
-    def _begin(self, archive: RecordArchive) -> Progress:
-        """Where it was; a new receiver begins with what happens from now on."""
-        kept = archive.load_value(name_of(self._settings.id))
-        if kept is not None:
-            return msgspec.json.decode(kept, type=Progress)
+    def _begin(self, archive: RecordArchive) -> DeliveryProgress:
+        """Return the stored progress; a new receiver starts with the next event."""
+        stored = archive.load_value(progress_key(self._settings.id))
+        if stored is not None:
+            return msgspec.json.decode(stored, type=DeliveryProgress)
         after = 0
         for row in archive.find(Query(order="latest", limit=1)):
             after = row.number
         for row in archive.find(Query(order="number", after=after)):
             after = row.number
-        progress = Progress(after=after)
-        archive.save_value(name_of(self._settings.id), msgspec.json.encode(progress))
+        progress = DeliveryProgress(after=after)
+        archive.save_value(progress_key(self._settings.id), msgspec.json.encode(progress))
         return progress
 
-    def _some(self, archive: RecordArchive) -> None:
-        """What the archive has now, up to some; wait where it has nothing."""
+    def _send_batch(self, archive: RecordArchive) -> None:
+        """Send the next records of the archive; wait if there are none."""
         progress = self.progress
-        query = Query(kinds=("event",), order="number", after=progress.after, limit=AT_ONCE)
+        query = Query(
+            kinds=("event",), order="number", after=progress.after, limit=MAX_RECORDS_PER_READ
+        )
         rows = list(archive.find(query))
         for row in rows:
-            mark = wanted(row, self._settings)
+            mark = bookmark_for(row, self._settings)
             if mark is not None and not self._deliver(archive, mark):
-                break  # we end
+                break  # the program is ending
             progress.after = row.number
-            if time.monotonic() - self._kept >= KEEP_EVERY:
-                self._keep(archive)
+            if time.monotonic() - self._saved_at >= SAVE_INTERVAL_SECONDS:
+                self._save(archive)
         if rows:
-            self._keep(archive)
-        if len(rows) < AT_ONCE:
-            self._ending.wait(LOOK)
+            self._save(archive)
+        if len(rows) < MAX_RECORDS_PER_READ:
+            self._ending.wait(POLL_INTERVAL_SECONDS)
 
     def _deliver(self, archive: RecordArchive, mark: Bookmark) -> bool:
-        """Send it until it is taken or refused for good. False: we end before."""
-        progress, pause = self.progress, FIRST
-        while not self._ending.wait(max(0.0, self._next - time.monotonic())):
-            self._next = time.monotonic() + 1 / self._settings.pace
+        """Send a bookmark until it is accepted or permanently refused. Return False if the program
+        ends before.
+        """
+        progress, pause = self.progress, MIN_RETRY_SECONDS
+        while not self._ending.wait(max(0.0, self._next_send - time.monotonic())):
+            self._next_send = time.monotonic() + 1 / self._settings.pace
             now = self._clock()
             late = is_late(mark, now, self._settings.late_after)
             try:
                 self._receiver.send(mark, late=late, now=now)
-            except AwayError as error:
-                self._away(archive, str(error), mark)
-                self._next = time.monotonic() + pause
-                pause = min(LAST, pause * 2)
+            except ReceiverAwayError as error:
+                self._on_away(archive, str(error), mark)
+                self._next_send = time.monotonic() + pause
+                pause = min(MAX_RETRY_SECONDS, pause * 2)
                 continue
-            except RefusedError as error:
+            except BookmarkRefusedError as error:
                 self._log.error("bookmark refused", why=str(error), bookmark_of=mark.id)
                 progress.refused += 1
             else:
@@ -184,22 +191,22 @@ class Delivery:
             return True
         return False
 
-    def _away(self, archive: RecordArchive, why: str, mark: Bookmark) -> None:
+    def _on_away(self, archive: RecordArchive, why: str, mark: Bookmark) -> None:
         progress, now = self.progress, time.monotonic()
-        if why != progress.trouble or now - self._told >= REMIND:
-            self._told = now
+        if why != progress.trouble or now - self._logged_at >= LOG_REPEAT_SECONDS:
+            self._logged_at = now
             self._log.warning("bookmarks wait", why=why, bookmark_of=mark.id)
         progress.failed += 1
         progress.trouble, progress.since = why, progress.since or utc(self._clock())
-        self._keep(archive)
+        self._save(archive)
 
-    def _keep(self, archive: RecordArchive) -> None:
-        archive.save_value(name_of(self._settings.id), msgspec.json.encode(self.progress))
-        self._kept = time.monotonic()
+    def _save(self, archive: RecordArchive) -> None:
+        archive.save_value(progress_key(self._settings.id), msgspec.json.encode(self.progress))
+        self._saved_at = time.monotonic()
 
 
-def wanted(row: ArchiveRow, settings: BookmarkSettings) -> Bookmark | None:
-    """The bookmark of a record, where this receiver is to have it."""
+def bookmark_for(row: ArchiveRow, settings: BookmarkSettings) -> Bookmark | None:
+    """Return the bookmark of a record if this receiver should get it, else None."""
     record = row.record
     if record.site != settings.site or record.type not in settings.events:
         return None
@@ -209,25 +216,25 @@ def wanted(row: ArchiveRow, settings: BookmarkSettings) -> Bookmark | None:
 
 
 def is_late(mark: Bookmark, now: float, after: float) -> bool:
-    """Whether it comes so late that a receiver must not take its arrival for its time."""
+    """Return whether a bookmark is so late that a receiver must not use its arrival as its time."""
     try:
         return mark.historical or now - moment(mark.time) > after
     except ValueError:
         return True
 
 
-def beside(
+def deliver_beside(
     receivers: Sequence[BookmarkSettings], opened: Callable[[], RecordArchive]
 ) -> Callable[[object], Coroutine[object, object, None]]:
-    """What sends to all receivers beside the recorder, until it is cancelled. A receiver that does
-    not answer then is not waited for.
+    """Return the task that delivers to all receivers, until it is cancelled. It does not wait for a
+    receiver that does not reply then.
     """
 
     async def run(_grown: object) -> None:
         ending = threading.Event()
         threads = [
-            threading.Thread(target=Delivery(each, opened, ending).run, daemon=True)
-            for each in receivers
+            threading.Thread(target=BookmarkDelivery(settings, opened, ending).run, daemon=True)
+            for settings in receivers
         ]
         for thread in threads:
             thread.start()
@@ -235,7 +242,7 @@ def beside(
             await asyncio.Event().wait()
         finally:
             ending.set()
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + SHUTDOWN_TIMEOUT_SECONDS
             for thread in threads:
                 thread.join(max(0.0, end - time.monotonic()))
 

@@ -1,15 +1,19 @@
-"""How a receiver of bookmarks fails. Both messages name it, say why, and what to do."""
+"""Errors of bookmark receivers and clips. Messages name the receiver or file, the reason, and what
+to do.
+"""
 
 from __future__ import annotations
 
 
-class AwayError(Exception):
-    """It did not take the bookmark, and may later: it is sent again."""
+class ReceiverAwayError(Exception):
+    """The receiver did not accept the bookmark and may do so later: it is sent again."""
 
 
-class RefusedError(Exception):
-    """It will never take this bookmark: it is counted and told, and the next one is sent."""
+class BookmarkRefusedError(Exception):
+    """The receiver will never accept this bookmark: it is counted and logged, and the next one is
+    sent.
+    """
 
 
 class ClipError(Exception):
-    """No clip can be made. The message says why, and what to do."""
+    """The clip cannot be made. The message says why, and what to do."""

@@ -1,4 +1,4 @@
-"""What the names of recordings say: which camera, and when each begins. Pure."""
+"""File names of recordings: the camera, and when a recording begins. Pure."""
 
 from __future__ import annotations
 
@@ -10,38 +10,40 @@ from glob import escape
 
 from subscribers.video.settings import VideoSettings
 
-FIELDS = {
+FIELD_PATTERNS = {
     "Y": r"(?P<Y>\d{4})", "m": r"(?P<m>\d\d)", "d": r"(?P<d>\d\d)", "H": r"(?P<H>\d\d)",
     "M": r"(?P<M>\d\d)", "S": r"(?P<S>\d\d)", "f": r"(?P<f>\d{1,6})", "s": r"(?P<s>\d+)",
 }  # fmt: skip
-"""What a pattern may have after ``%``: as ``strftime``, ``f`` a fraction, ``s`` seconds since
-1970.
+"""Fields allowed after ``%`` in a pattern: as in ``strftime``, plus ``f`` for a fraction and ``s``
+for seconds since 1970.
 """
-NEEDED = ("Y", "m", "d", "H", "M", "S")
+DATE_FIELDS = ("Y", "m", "d", "H", "M", "S")
 _PARTS = re.compile(r"(%.|\{camera\})")
 
 
-def begins(settings: VideoSettings, camera: str, name: str) -> float | None:
-    """When the recording of this name below the folder begins, in seconds since 1970; None: it is
-    not one.
+def begin_of(settings: VideoSettings, camera: str, name: str) -> float | None:
+    """Return when the recording with this name below the folder begins, in seconds since 1970; None
+    if it is not a recording.
     """
-    found = _names(settings.pattern, camera).fullmatch(name)
-    if found is None:
+    match = _name_pattern(settings.pattern, camera).fullmatch(name)
+    if match is None:
         return None
-    told = found.groupdict()
-    if "s" in told:
-        return float(told["s"]) + _fraction(told.get("f"))
+    fields = match.groupdict()
+    if "s" in fields:
+        return float(fields["s"]) + _fraction(fields.get("f"))
     try:
-        year, month, day, hour, minute, second = (int(told[each]) for each in NEEDED)
+        year, month, day, hour, minute, second = (int(fields[field]) for field in DATE_FIELDS)
         local = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001
         zoned = local.replace(tzinfo=UTC) if settings.clock == "utc" else local.astimezone()
-        return zoned.timestamp() + _fraction(told.get("f"))
+        return zoned.timestamp() + _fraction(fields.get("f"))
     except (ValueError, OverflowError):
         return None
 
 
-def globs(settings: VideoSettings, camera: str, since: float, until: float) -> tuple[str, ...]:
-    """What to look for below the folder for what was recorded from ``since`` to ``until``."""
+def search_patterns(
+    settings: VideoSettings, camera: str, since: float, until: float
+) -> tuple[str, ...]:
+    """Return glob patterns for recordings from ``since`` to ``until``, relative to the folder."""
     parts = _PARTS.split(settings.pattern)
     return tuple(
         dict.fromkeys(
@@ -72,7 +74,7 @@ def _glob(part: str, camera: str, at: datetime) -> str:
 
 
 @cache
-def _names(pattern: str, camera: str) -> re.Pattern[str]:
+def _name_pattern(pattern: str, camera: str) -> re.Pattern[str]:
     seen: set[str] = set()
     parts = []
     for part in _PARTS.split(pattern):
@@ -81,8 +83,8 @@ def _names(pattern: str, camera: str) -> re.Pattern[str]:
         elif part == "%%":
             parts.append("%")
         elif part.startswith("%"):
-            again = part[1] in seen  # the date in the folder and in the name
-            parts.append(f"(?P={part[1]})" if again else FIELDS[part[1]])
+            is_repeated = part[1] in seen  # the date can be in both folder and file name
+            parts.append(f"(?P={part[1]})" if is_repeated else FIELD_PATTERNS[part[1]])
             seen.add(part[1])
         else:
             parts.append(re.escape(part))

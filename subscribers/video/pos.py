@@ -1,13 +1,13 @@
-"""Text insertion for points of sale, as recorders and encoders take it: lines over TCP.
+"""Text insertion for points of sale, as recorders and encoders accept it: lines over TCP.
 
-A recorder in its listening mode takes lines, shows each for a while over the picture of its
-camera, keeps them with the recording and searches them. It knows the beginning and the end of a
-text by a line of its own, and wraps lines, often at forty characters. There is no answer: what its
-machine has acknowledged counts as taken. The text stands over the picture of the moment in which
-it comes, so it says the true time.
+In its listening mode a recorder receives lines, shows each for a while over its camera's picture,
+stores them with the recording and makes them searchable. It recognises the beginning and the end of
+a text by separate lines, and wraps lines, often at forty characters. There is no reply: data
+acknowledged by its TCP stack counts as received. The text appears over the picture at its arrival,
+so it contains the true time.
 
 Source: the chapters on point of sale in the manuals of Hikvision (universal protocol), Dahua, AVer
-and Dedicated Micros, which agree in this.
+and Dedicated Micros, which agree on this.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from __future__ import annotations
 import textwrap
 from urllib.parse import urlsplit
 
-from subscribers.video.bookmarks import Bookmark, clean, encoded
+from subscribers.video.bookmarks import Bookmark, clean, encode_text
 from subscribers.video.settings import BookmarkSettings
-from subscribers.video.stream import Stream
+from subscribers.video.stream import TextConnection
 
-WIDTH = 40
-"""Characters of a line that every recorder shows."""
+LINE_WIDTH = 40
+"""Number of characters of a line that every recorder shows."""
 
 
 class PointOfSale:
@@ -29,24 +29,26 @@ class PointOfSale:
     def __init__(self, settings: BookmarkSettings) -> None:
         address = urlsplit(settings.address)
         self._settings = settings
-        self._stream = Stream(settings.address, str(address.hostname), int(address.port or 0))
+        self._stream = TextConnection(
+            settings.address, str(address.hostname), int(address.port or 0)
+        )
 
     def send(self, mark: Bookmark, *, late: bool, now: float) -> None:  # noqa: ARG002
-        """Raises :class:`AwayError`."""
-        self._stream.send(written(mark, self._settings, late=late))
+        """Send a bookmark. Raises :class:`ReceiverAwayError`."""
+        self._stream.send(insertion_lines(mark, self._settings, late=late))
 
     def close(self) -> None:
-        """End."""
+        """Close the connection."""
         self._stream.close()
 
 
-def written(mark: Bookmark, settings: BookmarkSettings, *, late: bool) -> bytes:
-    """The lines of a bookmark."""
+def insertion_lines(mark: Bookmark, settings: BookmarkSettings, *, late: bool) -> bytes:
+    """Return the lines of a bookmark."""
     lines = [
         *([settings.begin] if settings.begin else []),
         f"{mark.table} {mark.session}/{mark.round} {mark.type}",
         f"{mark.time}{' late' if late else ''}",
-        *textwrap.wrap(clean(mark.text), WIDTH),
+        *textwrap.wrap(clean(mark.text), LINE_WIDTH),
         *([settings.end] if settings.end else []),
     ]
-    return b"".join(encoded(each + settings.newline, settings.encoding) for each in lines)
+    return b"".join(encode_text(item + settings.newline, settings.encoding) for item in lines)

@@ -1,4 +1,4 @@
-"""One request of HTTP, and what its answer means for a bookmark."""
+"""An HTTP POST request, and what its response means for a bookmark."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from subscribers.video.errors import AwayError, RefusedError
+from subscribers.video.errors import BookmarkRefusedError, ReceiverAwayError
 
-PATIENCE = 10.0
-"""Seconds for each step of a request."""
-MOST = 200
-"""Bytes of an answer that are read."""
-NEVER = (400, 413, 415, 422)
-"""Answers after which the same request will not be taken either."""
+REQUEST_TIMEOUT_SECONDS = 10.0
+"""Timeout of each step of a request."""
+MAX_REPLY_BYTES = 200
+"""Maximum number of bytes read from a response."""
+PERMANENT_STATUSES = (400, 413, 415, 422)
+"""Status codes after which the same request will be refused again."""
 ADVICE = {
     401: "; check the secret",
     403: "; check the secret and what it allows",
@@ -24,56 +24,60 @@ ADVICE = {
 
 
 def post(address: str, body: bytes, headers: Mapping[str, str], ca_file: str | None = None) -> None:
-    """Raises :class:`AwayError`, and :class:`RefusedError` where the same request would be refused
-    again.
+    """Send a request. Raises :class:`ReceiverAwayError`, and :class:`BookmarkRefusedError` if the
+    same request would be refused again.
     """
     try:
-        status, said = _post(address, body, headers, ca_file)
+        status, reply = _post(address, body, headers, ca_file)
     except (OSError, http.client.HTTPException) as error:
-        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise AwayError(f"{address}: {why}; see that it runs and listens") from None
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise ReceiverAwayError(
+            f"{address}: {reason}; check that it is running and listening"
+        ) from None
     if 200 <= status < 300:
         return
-    told = f"{address}: answered {status} {said}".rstrip()
-    if status in NEVER:
-        raise RefusedError(told)
-    raise AwayError(told + ADVICE.get(status, ""))
+    message = f"{address}: replied {status} {reply}".rstrip()
+    if status in PERMANENT_STATUSES:
+        raise BookmarkRefusedError(message)
+    raise ReceiverAwayError(message + ADVICE.get(status, ""))
 
 
 def _post(
     address: str, body: bytes, headers: Mapping[str, str], ca_file: str | None
 ) -> tuple[int, str]:
-    at = urlsplit(address)
-    host = str(at.hostname)
+    url = urlsplit(address)
+    host = str(url.hostname)
     connection: http.client.HTTPConnection
-    if at.scheme == "https":
+    if url.scheme == "https":
         context = ssl.create_default_context(cafile=ca_file)
-        connection = http.client.HTTPSConnection(host, at.port, timeout=PATIENCE, context=context)
+        connection = http.client.HTTPSConnection(
+            host, url.port, timeout=REQUEST_TIMEOUT_SECONDS, context=context
+        )
     else:
-        connection = http.client.HTTPConnection(host, at.port, timeout=PATIENCE)
-    path = at.path or "/"
+        connection = http.client.HTTPConnection(host, url.port, timeout=REQUEST_TIMEOUT_SECONDS)
+    path = url.path or "/"
     try:
-        given = {"Content-Type": "application/json", "Connection": "close", **headers}
-        connection.request("POST", f"{path}?{at.query}" if at.query else path, body, given)
+        all_headers = {"Content-Type": "application/json", "Connection": "close", **headers}
+        connection.request("POST", f"{path}?{url.query}" if url.query else path, body, all_headers)
         response = connection.getresponse()
-        return response.status, _plain(response.read(MOST))
+        return response.status, _printable(response.read(MAX_REPLY_BYTES))
     finally:
         connection.close()
 
 
-def _plain(said: bytes) -> str:
-    told = said.decode(errors="replace")
-    return "".join(each if each.isprintable() else " " for each in told).strip()
+def _printable(body: bytes) -> str:
+    text = body.decode(errors="replace")
+    return "".join(character if character.isprintable() else " " for character in text).strip()
 
 
-def secret(path: str | None) -> str | None:
-    """What a file of a secret holds, read anew each time so that it may be changed. Raises
-    :class:`AwayError`.
+def read_secret(path: str | None) -> str | None:
+    """Read a secret from its file, each time, so that it can be changed. Raises
+    :class:`ReceiverAwayError`.
     """
     if path is None:
         return None
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise AwayError(f"{path}: the secret cannot be read: {why}") from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ReceiverAwayError(f"{path}: the secret cannot be read: {reason}") from None

@@ -1,4 +1,4 @@
-"""What is told to whoever sends bookmarks and cuts clips. No secret is in it."""
+"""Settings of bookmark delivery and of clips. They contain no secret."""
 
 from __future__ import annotations
 
@@ -6,62 +6,62 @@ from typing import Literal
 
 import msgspec
 
-from subscribers.video.bookmarks import DEFAULT
+from subscribers.video.bookmarks import DEFAULT_EVENT_TYPES
 
 
 class BookmarkSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """One receiver of bookmarks, as ``[[bookmark]]`` says it. ``site``: whose tables."""
+    """One receiver of bookmarks, from ``[[bookmark]]``. ``site``: the site of its tables."""
 
     id: str
     kind: Literal["milestone", "frigate", "pos", "webhook"]
     address: str
     site: str
     tables: tuple[str, ...] = ()
-    """Empty: all."""
+    """Empty: all tables."""
     cameras: dict[str, str] = {}
-    """Table -> its camera there."""
-    events: tuple[str, ...] = DEFAULT
+    """The receiver's camera, by table."""
+    events: tuple[str, ...] = DEFAULT_EVENT_TYPES
     language: str = "en"
     late_after: float = 5.0
-    """Seconds after which a bookmark is late."""
+    """Age in seconds from which a bookmark is late."""
     pace: float = 20.0
-    """The most bookmarks that are sent in a second."""
+    """Maximum number of bookmarks per second."""
     echo: Literal["none", "all", "statistics"] = "none"
-    """Milestone: what its data source answers."""
+    """Milestone: what its data source echoes."""
     encoding: str = "utf-8"
     begin: str = ""
-    """Point of sale: the line that begins a text; empty: none."""
+    """Point of sale: the line that begins a text; empty for none."""
     end: str = ""
-    """Point of sale: the line that ends it; empty: none."""
+    """Point of sale: the line that ends a text; empty for none."""
     newline: str = "\r\n"
-    """Point of sale, Milestone: what ends a line."""
+    """Point of sale, Milestone: line separator."""
     before: float = 10.0
-    """Frigate: seconds of picture before the event."""
+    """Frigate: seconds of video before the event."""
     after: float = 10.0
-    """Frigate: seconds of picture after it."""
+    """Frigate: seconds of video after the event."""
     ca_file: str | None = None
     secret_file: str | None = None
     """Webhook: the key of the signature; Frigate: the token."""
 
 
 class VideoSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the recordings lie, as ``[video]`` says it."""
+    """Where the recordings are, from ``[video]``."""
 
     folder: str
     pattern: str = "{camera}/%Y-%m-%d/%H-%M-%S.mp4"
-    """The name of a recording below the folder: ``{camera}``, and when it begins."""
+    """Name of a recording below the folder: ``{camera}``, and when it begins."""
     clock: Literal["utc", "local"] = "utc"
-    """Which clock the names tell."""
+    """Time zone of the times in names."""
     cameras: dict[str, str] = {}
-    """Table -> its camera; of a table that is not here, its id."""
+    """Camera by table; by default the table's id."""
     margin: float = 5.0
-    """Seconds before and after what a clip shows."""
+    """Seconds before and after the round that a clip shows."""
     longest: float = 3600.0
-    """Seconds that a recording lasts at most."""
+    """Maximum duration of a recording in seconds."""
 
 
 class PicturesSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What clips, subtitles and the state of bookmarks need. ``bookmarks``: the ids of all."""
+    """Settings of clips, subtitles and bookmark progress. ``bookmarks``: ids of all receivers."""
 
     archive: str
     site: str

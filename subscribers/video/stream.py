@@ -1,4 +1,4 @@
-"""Text to a receiver that listens at TCP, and whether its machine has it."""
+"""Text to a receiver over TCP, with confirmation that its machine has received it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import termios
 import time
 from contextlib import suppress
 
-from subscribers.video.errors import AwayError
+from subscribers.video.errors import ReceiverAwayError
 
-PATIENCE = 5.0
-"""Seconds for a connection, and for the receiver to take what was sent."""
-LOOK = 0.002
-"""Seconds between two looks whether it was taken."""
-LONGEST = 4096
-"""Bytes of an answer."""
+STREAM_TIMEOUT_SECONDS = 5.0
+"""Timeout for connecting, and for the receiver to acknowledge data."""
+ACK_POLL_SECONDS = 0.002
+"""Interval at which the send queue is checked."""
+MAX_REPLY_BYTES = 4096
+"""Maximum length of a reply."""
 
 
-class Stream:
-    """A connection that is made when it is needed, and anew after it was lost."""
+class TextConnection:
+    """A connection that is opened when needed, and again after a loss."""
 
     def __init__(self, name: str, host: str, port: int) -> None:
-        self._name, self._to = name, (host, port)
+        self._name, self._address = name, (host, port)
         self._socket: socket.socket | None = None
-        self._heard = b""
+        self._buffer = b""
 
     def send(self, data: bytes) -> None:
-        """Return when the receiver's machine has acknowledged all of it. Raises
-        :class:`AwayError`.
+        """Return when the receiver's machine has acknowledged all data. Raises
+        :class:`ReceiverAwayError`.
         """
         try:
             open_ = self._connected()
@@ -38,29 +38,31 @@ class Stream:
             self._acknowledged(open_)
         except OSError as error:
             self.close()
-            raise AwayError(f"{self._name}: {_why(error)}; see that it runs and listens") from None
+            raise ReceiverAwayError(
+                f"{self._name}: {_why(error)}; check that it is running and listening"
+            ) from None
 
-    def answer(self, until: bytes) -> bytes:
-        """What the receiver says next, up to and with ``until``. Raises :class:`AwayError`."""
+    def read_reply(self, until: bytes) -> bytes:
+        """Return the receiver's reply, through ``until``. Raises :class:`ReceiverAwayError`."""
         try:
-            while until not in self._heard:
-                if self._socket is None or len(self._heard) > LONGEST:
+            while until not in self._buffer:
+                if self._socket is None or len(self._buffer) > MAX_REPLY_BYTES:
                     raise TimeoutError
-                if not (heard := self._socket.recv(LONGEST)):
+                if not (received := self._socket.recv(MAX_REPLY_BYTES)):
                     raise TimeoutError
-                self._heard += heard
+                self._buffer += received
         except OSError:
             self.close()
-            raise AwayError(
-                f"{self._name}: it took the text and did not answer; compare `echo` with what its "
-                "data source is set to"
+            raise ReceiverAwayError(
+                f"{self._name}: it received the text and did not reply; compare `echo` with the "
+                "setting of its data source"
             ) from None
-        told, end, self._heard = self._heard.partition(until)
-        return told + end
+        reply, end, self._buffer = self._buffer.partition(until)
+        return reply + end
 
     def close(self) -> None:
-        """End the connection; the next text makes another."""
-        open_, self._socket, self._heard = self._socket, None, b""
+        """Close the connection; the next text opens another."""
+        open_, self._socket, self._buffer = self._socket, None, b""
         if open_ is not None:
             with suppress(OSError):
                 open_.close()
@@ -69,33 +71,33 @@ class Stream:
         if self._socket is not None and self._ended(self._socket):
             self.close()
         if self._socket is None:
-            self._socket = socket.create_connection(self._to, timeout=PATIENCE)
+            self._socket = socket.create_connection(self._address, timeout=STREAM_TIMEOUT_SECONDS)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return self._socket
 
     def _ended(self, open_: socket.socket) -> bool:
-        """Whether the receiver ended the connection. What it said unasked is of no use to us."""
+        """Return whether the receiver closed the connection. Unsolicited data is discarded."""
         while select.select([open_], [], [], 0)[0]:
             try:
-                if not open_.recv(LONGEST):
+                if not open_.recv(MAX_REPLY_BYTES):
                     return True
             except OSError:
                 return True
-        self._heard = b""
+        self._buffer = b""
         return False
 
     def _acknowledged(self, open_: socket.socket) -> None:
-        """TCP knows what the other machine has: nothing is left in the queue of the socket."""
-        end = time.monotonic() + PATIENCE
+        """Wait until the socket's send queue is empty: the other machine then has all data."""
+        end = time.monotonic() + STREAM_TIMEOUT_SECONDS
         while struct.unpack("i", fcntl.ioctl(open_, termios.TIOCOUTQ, b"\0" * 4))[0]:
             if time.monotonic() > end:
                 raise TimeoutError
-            time.sleep(LOOK)
+            time.sleep(ACK_POLL_SECONDS)
         if trouble := open_.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-            raise OSError(trouble, "it ended the connection")
+            raise OSError(trouble, "it closed the connection")
 
 
 def _why(error: OSError) -> str:
     if isinstance(error, TimeoutError):
-        return f"it did not take anything in {PATIENCE:g} s"
+        return f"it accepted no data in {STREAM_TIMEOUT_SECONDS:g} s"
     return error.strerror or str(error) or type(error).__name__

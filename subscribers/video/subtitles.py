@@ -1,4 +1,4 @@
-"""Subtitles beside a picture: WebVTT and SRT, with the true time of what happened. Pure."""
+"""Subtitles for a video: WebVTT and SRT, with the true time of each event. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import msgspec
 from controller.contract.times import moment
 from subscribers.video.bookmarks import Bookmark, clean
 
-SHOWN = 6.0
-"""Seconds for which a text stands, unless the next one comes before."""
+MAX_CUE_SECONDS = 6.0
+"""Time for which a text is shown, unless the next one begins earlier."""
 
 
 class Cue(msgspec.Struct, frozen=True):
-    """A text and when it stands over the picture, in seconds from its beginning."""
+    """A text, and when it is shown, in seconds from the beginning of the video."""
 
     begin: float
     end: float
@@ -24,40 +24,40 @@ class Cue(msgspec.Struct, frozen=True):
 def cues(
     marks: Sequence[Bookmark], placed: Callable[[float], float | None], length: float
 ) -> tuple[Cue, ...]:
-    """The texts of a picture that lasts ``length`` seconds, in the order of the picture.
-    ``placed``: where a moment in UTC is in it; None: it is not shown.
+    """Return the cues of a video that lasts ``length`` seconds, in order. ``placed`` returns the
+    position of a moment (UTC) in the video, or None if it is not shown.
     """
-    found: list[tuple[float, str]] = []
+    texts: list[tuple[float, str]] = []
     for mark in marks:
         at = placed(moment(mark.time))
         if at is not None and 0 <= at <= length:
-            found.append((at, f"{mark.time[:23]}Z {clean(mark.text)}"))
-    found.sort(key=lambda each: each[0])
-    ends = [*(begin for begin, _ in found[1:]), length]
+            texts.append((at, f"{mark.time[:23]}Z {clean(mark.text)}"))
+    texts.sort(key=lambda item: item[0])
+    ends = [*(begin for begin, _ in texts[1:]), length]
     shown: list[Cue] = []
-    for (begin, told), end in zip(found, ends, strict=True):
-        if shown and begin - shown[-1].begin < 0.001:  # at the same moment: one text
+    for (begin, text), end in zip(texts, ends, strict=True):
+        if shown and begin - shown[-1].begin < 0.001:  # simultaneous texts become one cue
             last = shown.pop()
-            begin, told = last.begin, f"{last.text}\n{told}"
-        shown.append(Cue(begin, min(end, begin + SHOWN), told))
-    return tuple(each for each in shown if each.end > each.begin)
+            begin, text = last.begin, f"{last.text}\n{text}"
+        shown.append(Cue(begin, min(end, begin + MAX_CUE_SECONDS), text))
+    return tuple(item for item in shown if item.end > item.begin)
 
 
-def webvtt(found: Sequence[Cue]) -> str:
-    """Source: w3.org/TR/webvtt1."""
+def webvtt(all_cues: Sequence[Cue]) -> str:
+    """Format cues as WebVTT (w3.org/TR/webvtt1)."""
     parts = ["WEBVTT\n"]
-    for each in found:
-        told = each.text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        parts.append(f"{_clock(each.begin, '.')} --> {_clock(each.end, '.')}\n{told}\n")
+    for cue in all_cues:
+        text = cue.text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        parts.append(f"{_clock(cue.begin, '.')} --> {_clock(cue.end, '.')}\n{text}\n")
     return "\n".join(parts)
 
 
-def srt(found: Sequence[Cue]) -> str:
-    """SubRip: numbered texts, with a comma before the milliseconds."""
+def srt(all_cues: Sequence[Cue]) -> str:
+    """Format cues as SubRip: numbered texts, with a comma before the milliseconds."""
     return "\n".join(
-        f"{number}\n{_clock(each.begin, ',')} --> {_clock(each.end, ',')}\n"
-        f"{each.text.replace('-->', '->')}\n"
-        for number, each in enumerate(found, 1)
+        f"{number}\n{_clock(cue.begin, ',')} --> {_clock(cue.end, ',')}\n"
+        f"{cue.text.replace('-->', '->')}\n"
+        for number, cue in enumerate(all_cues, 1)
     )
 
 

@@ -16,7 +16,7 @@ from subscribers.console.sessions import Session
 from subscribers.statistics import pages
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import WheelReport
-from subscribers.statistics.reading import Reader
+from subscribers.statistics.reading import StatisticsReader
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.web.files import Files
@@ -36,7 +36,7 @@ class Wheels:
 
     def __init__(self, settings: WebSettings, pit: Pit | str) -> None:
         self._settings, self._pit = settings, pit
-        self._reader: Reader | None = None
+        self._reader: StatisticsReader | None = None
         self._one = asyncio.Lock()
 
     @property
@@ -113,7 +113,7 @@ class Wheels:
     def _read(self, where: str) -> tuple[list[WheelReport], list[ShoesReport]]:
         if self._reader is None:
             sites = () if isinstance(self._pit, str) else (self._settings.site,)
-            self._reader = Reader(open_archive(where, read_only=True), sites=sites)
+            self._reader = StatisticsReader(open_archive(where, read_only=True), sites=sites)
         self._reader.read()
         return self._reader.statistics.wheels(), self._reader.statistics.shoes()
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from subscribers.video.recordings import pictures
+from subscribers.video.recordings import picture_times
 from tests.support.brokers.mosquitto import until
 from tests.support.waiting import PATIENCE
 
@@ -125,7 +125,7 @@ def about(film: Sequence[Picture], at: float) -> list[Picture]:
 def read(path: Path) -> list[Picture]:
     """What the wheel shows in each picture of a file. Every one must be readable."""
     found: list[Picture] = []
-    times = [at for at, _ in pictures(path)]
+    times = [at for at, _ in picture_times(path)]
     for first in range(0, len(times), AT_ONCE):
         some = times[first : first + AT_ONCE]
         lines = _lines(path, first, len(some), SHOWN)

@@ -24,8 +24,8 @@ from controller.contract.times import moment
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.clips import clip_of
-from subscribers.video.delivery import Delivery
-from subscribers.video.recordings import pictures
+from subscribers.video.delivery import BookmarkDelivery
+from subscribers.video.recordings import picture_times
 from subscribers.video.settings import VideoSettings
 from tests.chaos.film import NOTHING, Camera, Picture, about, clock, milliseconds, read
 from tests.daemon.conftest import daemon, mosquitto, subscribe, tell, wheel  # noqa: F401
@@ -139,7 +139,7 @@ def test_the_picture_of_each_bookmark_shows_what_it_says(
 
     film = camera.pictures()
     for path in camera.recordings():  # the timestamps of recordings are the true time
-        begin = pictures(path)[0][0]
+        begin = picture_times(path)[0][0]
         assert abs(clock(path) - milliseconds(begin)) <= 1
     agree = [agrees(film, each) for each in sent]
     counted = Counter(each.type for each in kept)
@@ -182,7 +182,7 @@ def test_the_picture_of_each_bookmark_shows_what_it_says(
     assert {each.state for each in read(clip.path) if each.spin == spin} >= {2, 4, 5}
 
 
-def has(delivery: Delivery, count: int) -> bool:
+def has(delivery: BookmarkDelivery, count: int) -> bool:
     return delivery.progress.sent >= count
 
 

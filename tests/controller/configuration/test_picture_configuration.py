@@ -100,7 +100,7 @@ def test_each_mistake_is_told(tmp_path: Path, was: str, given: str, said: str) -
 
 
 def test_what_is_configured_is_what_the_sender_of_bookmarks_knows() -> None:
-    assert typing.get_args(settings.BookmarkedEvent) == bookmarks.EVENTS
+    assert typing.get_args(settings.BookmarkedEvent) == bookmarks.BOOKMARK_EVENT_TYPES
     usual = settings.BookmarkConfig(id="b", kind="pos", address="tcp://h:1")
     sent = BookmarkSettings(id="b", kind="pos", address="tcp://h:1", site="casino")
     shared = set(settings.BookmarkConfig.__struct_fields__) & set(
@@ -112,5 +112,5 @@ def test_what_is_configured_is_what_the_sender_of_bookmarks_knows() -> None:
     shown = VideoSettings(folder="x")
     for name in set(VideoSettings.__struct_fields__) - {"folder"}:
         assert getattr(settings.VideoConfig(), name) == getattr(shown, name), name
-    assert set(pictures.ALLOWED_DIRECTIVES) == set(names.FIELDS)
-    assert tuple(pictures.REQUIRED_DIRECTIVES) == names.NEEDED
+    assert set(pictures.ALLOWED_DIRECTIVES) == set(names.FIELD_PATTERNS)
+    assert tuple(pictures.REQUIRED_DIRECTIVES) == names.DATE_FIELDS

@@ -16,27 +16,27 @@ from hypothesis import strategies as st
 from benchmarks.statistics import BIASES, Bias, biased, first_alarm
 from benchmarks.statistics import log_evidence as weighed_at_once
 from subscribers.statistics.bias import (
-    ALARM,
-    LARGEST,
-    Evidence,
-    after,
-    around,
-    corrected,
+    LOG_ALARM_THRESHOLD,
+    MAX_LOG_STEP,
+    BiasEvidence,
+    bias_mixture,
     log_evidence,
-    nothing,
-    sectors,
+    no_evidence,
+    sector_counts,
+    sector_widths,
     suspect,
-    tilts,
+    with_correction,
+    with_spin,
 )
 
-ROULETTE = tilts(37)
+ROULETTE = bias_mixture(37)
 spins = st.lists(st.integers(0, 36), max_size=300)
 
 
-def played(places: list[int]) -> Evidence:
-    evidence = nothing(37)
+def played(places: list[int]) -> BiasEvidence:
+    evidence = no_evidence(37)
     for place in places:
-        evidence = after(evidence, place, ROULETTE)
+        evidence = with_spin(evidence, place, ROULETTE)
     return evidence
 
 
@@ -44,9 +44,9 @@ def played(places: list[int]) -> Evidence:
 def test_the_mean_of_the_evidence_at_a_fair_wheel_is_one(
     pockets: int, ring: bool, most: int
 ) -> None:
-    mixture = tilts(pockets, ring=ring)
-    assert bool(sectors(pockets)) or not ring
-    assert {tilt.width for tilt in mixture} == {1, *(sectors(pockets) if ring else ())}
+    mixture = bias_mixture(pockets, ring=ring)
+    assert bool(sector_widths(pockets)) or not ring
+    assert {tilt.width for tilt in mixture} == {1, *(sector_widths(pockets) if ring else ())}
     for spun in range(most + 1):
         total = 0.0
         for places in product(range(pockets), repeat=spun):
@@ -76,7 +76,7 @@ def test_one_more_spin_keeps_the_mean_and_never_raises_it_by_more_than_is_said(
         logs.append(log_evidence(counts, ROULETTE))
         counts[place] -= 1
     assert sum(exp(each - before) for each in logs) / 37 == pytest.approx(1, abs=1e-9)
-    assert max(logs) - before <= LARGEST + 1e-9
+    assert max(logs) - before <= MAX_LOG_STEP + 1e-9
 
 
 @settings(max_examples=10)
@@ -84,13 +84,13 @@ def test_one_more_spin_keeps_the_mean_and_never_raises_it_by_more_than_is_said(
 def test_it_does_not_depend_on_when_somebody_looks(seed: int, looks: set[int]) -> None:
     """Whoever looks in between gets the alarm after the same spin, and the same evidence."""
     places = biased(np.random.default_rng(seed), Bias("", 1, 5.0, 1, (0, 0)), 600).tolist()
-    looked = nothing(37)
+    looked = no_evidence(37)
     for number, place in enumerate(places, 1):
-        looked = after(looked, place, ROULETTE)
+        looked = with_spin(looked, place, ROULETTE)
         if number in looks:
             log_evidence(looked.counts, ROULETTE)
             suspect(looked.counts, ROULETTE)
-            looked = Evidence(looked.counts, 0, looked.alarm)  # weighed again at once
+            looked = BiasEvidence(looked.counts, 0, looked.alarm)  # weighed again at once
     assert (looked.counts, looked.alarm) == (played(places).counts, played(places).alarm)
 
 
@@ -101,7 +101,7 @@ def test_no_alarm_is_late_by_what_is_not_weighed(lift: float) -> None:
     counts, exact = [0] * 37, None
     for number, place in enumerate(places.tolist(), 1):
         counts[place] += 1
-        if log_evidence(counts, ROULETTE) >= ALARM:
+        if log_evidence(counts, ROULETTE) >= LOG_ALARM_THRESHOLD:
             exact = number
             break
     assert exact is not None
@@ -113,8 +113,8 @@ def test_an_alarm_stays_and_the_state_can_be_kept() -> None:
     evidence = played([4] * 40 + list(range(37)) * 200)
     assert evidence.alarm is not None
     assert evidence.alarm <= 40
-    assert log_evidence(evidence.counts, ROULETTE) < ALARM
-    assert msgspec.json.decode(msgspec.json.encode(evidence), type=Evidence) == evidence
+    assert log_evidence(evidence.counts, ROULETTE) < LOG_ALARM_THRESHOLD
+    assert msgspec.json.decode(msgspec.json.encode(evidence), type=BiasEvidence) == evidence
 
 
 @settings(max_examples=10)
@@ -122,7 +122,9 @@ def test_an_alarm_stays_and_the_state_can_be_kept() -> None:
 def test_a_corrected_result_counts_as_if_it_had_been_said_at_once(
     places: list[int], now: int
 ) -> None:
-    assert corrected(played(places), places[0], now).counts == played([now, *places[1:]]).counts
+    assert (
+        with_correction(played(places), places[0], now).counts == played([now, *places[1:]]).counts
+    )
 
 
 def test_the_suspect_is_the_part_that_came_too_often_also_across_the_first_pocket() -> None:
@@ -137,13 +139,13 @@ def test_the_suspect_is_the_part_that_came_too_often_also_across_the_first_pocke
 @given(st.lists(st.integers(0, 50), min_size=13, max_size=40), st.integers(1, 12))
 def test_sums_around_the_wheel(counts: list[int], width: int) -> None:
     size = len(counts)
-    assert around(counts, width) == [
+    assert sector_counts(counts, width) == [
         sum(counts[(first + step) % size] for step in range(width)) for first in range(size)
     ]
 
 
 def test_what_overflows_a_number_is_still_weighed() -> None:
-    assert ALARM < log_evidence([10_000_000, *[0] * 36], ROULETTE) < inf
+    assert LOG_ALARM_THRESHOLD < log_evidence([10_000_000, *[0] * 36], ROULETTE) < inf
 
 
 def test_fair_wheels_stay_quiet() -> None:

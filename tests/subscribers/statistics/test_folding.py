@@ -17,9 +17,9 @@ from controller.contract.retained import About, Info
 from controller.contract.times import utc
 from subscribers.statistics import __main__ as program
 from subscribers.statistics.cylinder import EUROPEAN
-from subscribers.statistics.folding import Statistics, read
+from subscribers.statistics.folding import Statistics, read_records
 from subscribers.statistics.health import WheelReport
-from subscribers.statistics.reading import Reader
+from subscribers.statistics.reading import StatisticsReader
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.records import records
@@ -35,7 +35,7 @@ def fair(spins: int, seed: int = 1) -> list[int]:
 
 def of(records: list[ArchiveRecord]) -> WheelReport:
     statistics = Statistics()
-    read(statistics, records)
+    read_records(statistics, records)
     (wheel,) = statistics.wheels()
     return wheel
 
@@ -94,7 +94,7 @@ def test_a_bias_is_found_and_said_with_its_effect_and_interval() -> None:
     random = Random(6)
     places = [random.randrange(4) if random.random() < 0.25 else at for at in fair(1200)]
     statistics = Statistics()
-    (found,) = read(statistics, evenings(places))
+    (found,) = read_records(statistics, evenings(places))
     (wheel,) = statistics.wheels()
     assert found.what == "wheel_bias"
     assert found.spins == wheel.bias.alarm
@@ -120,7 +120,7 @@ def test_maintenance_begins_anew(work: str) -> None:
     said = serviced(before, work, serial="W-2")
     after = again(evenings(fair(60, 2)), [*before, said])
     statistics = Statistics()
-    read(statistics, [*before, said, *after])
+    read_records(statistics, [*before, said, *after])
     old, new = statistics.wheels()
     assert (old.spins, old.begun) == (100, "first")
     assert (new.spins, new.begun, new.serial) == (60, work, "W-2")
@@ -143,7 +143,9 @@ def test_work_on_another_device_changes_nothing() -> None:
 
 def test_a_wheel_swapped_without_a_word_is_told() -> None:
     statistics = Statistics()
-    found = read(statistics, evenings(fair(1200), rest=(20.0, 20.0, 20.0, 20.0, 23.0, 23.0)))
+    found = read_records(
+        statistics, evenings(fair(1200), rest=(20.0, 20.0, 20.0, 20.0, 23.0, 23.0))
+    )
     assert [each.what for each in found] == ["wheel_changed"]
     assert 800 < found[0].spins < 1200
     (wheel,) = statistics.wheels()
@@ -156,7 +158,7 @@ def test_what_cannot_be_read_is_counted_and_left_out() -> None:
     broken = msgspec.structs.replace(records[3], body=b'{"type":')
     strange = msgspec.structs.replace(records[4], body=b'{"type":"round.result","outcome":7}')
     odd = record(b'{"type":"round.result","outcome":{"family":"roulette","number":99}}', 1, 1.0)
-    read(statistics, [*records, broken, strange, odd])
+    read_records(statistics, [*records, broken, strange, odd])
     assert statistics.unread == 2
     assert statistics.wheels()[0].spins == 10
 
@@ -180,7 +182,7 @@ def test_a_shoe_that_comes_again_is_told() -> None:
     deck = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
     Random(3).shuffle(deck)
     statistics = Statistics()
-    found = read(statistics, [*shoe(deck, 1), *shoe(deck, 1000)])
+    found = read_records(statistics, [*shoe(deck, 1), *shoe(deck, 1000)])
     assert [each.what for each in found] == ["shoe_order"]
     (told,) = statistics.shoes()
     assert (told.shoes, told.rising_sequences, told.neighbours_kept) == (2, 1, 42)
@@ -191,7 +193,7 @@ def test_the_cards_of_a_real_shoe_are_read_as_they_left_it() -> None:
     records = scripted("punto-banca/coups")
     end = record(b'{"type":"shoe.ended","why":"person"}', len(records) + 1, 1000.0)
     statistics = Statistics()
-    read(statistics, [*records, end])
+    read_records(statistics, [*records, end])
     last = statistics.tables["madrid-1", "R1"].shoe
     assert last is not None
     results = [msgspec.json.decode(each.body) for each in records if each.type == "round.result"]
@@ -215,7 +217,7 @@ def archive(tmp_path: Path) -> Path:
 
 def test_an_archive_is_read_on_from_where_one_stopped(archive: Path) -> None:
     opened = open_archive(str(archive))
-    reader = Reader(opened, ["R1"])
+    reader = StatisticsReader(opened, ["R1"])
     reader.read()
     assert [each.spins for each in reader.statistics.wheels()] == [60]
     before = evenings(fair(60))
@@ -287,11 +289,11 @@ def told(order: object, boot: str = "b1", table: str = "R1") -> ArchiveRecord:
 def of_archive(path: Path, *kept: list[ArchiveRecord]) -> list[WheelReport]:
     """The wheels, read in one go and as they came."""
     archive = open_archive(str(path))
-    following = Reader(archive)
+    following = StatisticsReader(archive)
     for each in kept:
         archive.store(each)
         following.read()
-    whole = Reader(archive)
+    whole = StatisticsReader(archive)
     whole.read()
     archive.close()
     wheels = whole.statistics.wheels()
@@ -340,5 +342,5 @@ def test_what_is_no_order_leaves_the_usual_one(tmp_path: Path, order: object) ->
 
 def test_what_a_table_says_of_itself_may_be_unreadable() -> None:
     statistics = Statistics()
-    statistics.know(replace(told(None), body=b'{"about":[]}'))
+    statistics.on_info(replace(told(None), body=b'{"about":[]}'))
     assert (statistics.unread, statistics.tables) == (1, {})

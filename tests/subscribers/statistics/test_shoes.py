@@ -11,7 +11,7 @@ import pytest
 from subscribers.statistics import shoes as room
 from subscribers.statistics.shoes import (
     DECK,
-    Shoe,
+    DealtShoe,
     ShoeEvidence,
     after,
     neighbours,
@@ -38,9 +38,9 @@ def shuffled(random: Random, decks: int = 8) -> list[str]:
     return cards
 
 
-def of(cards: list[str], decks: int = 8, name: str = "") -> Shoe:
+def of(cards: list[str], decks: int = 8, name: str = "") -> DealtShoe:
     """What is seen of them: all but the last seventh, and without the burned ones."""
-    return Shoe(name, decks, (*[None] * 5, *cards[5 : len(cards) * 6 // 7]))
+    return DealtShoe(name, decks, (*[None] * 5, *cards[5 : len(cards) * 6 // 7]))
 
 
 def test_bets_on_a_perfect_shuffle_are_fair(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,10 +49,10 @@ def test_bets_on_a_perfect_shuffle_are_fair(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(room, "DECK", deck)
     monkeypatch.setattr(room, "RANKS", "23")
     monkeypatch.setattr(room, "SUITS", "cd")
-    before = Shoe("", 1, ("3c", "2d", None, "2c"))
+    before = DealtShoe("", 1, ("3c", "2d", None, "2c"))
     for hidden in (None, 0, 2):
         orders = [
-            Shoe("", 1, tuple(None if at == hidden else card for at, card in enumerate(order)))
+            DealtShoe("", 1, tuple(None if at == hidden else card for at, card in enumerate(order)))
             for order in permutations(deck)
         ]
         each = zip(*(order_bets(before, order) for order in orders), strict=True)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from subscribers.statistics import watch as room
-from subscribers.statistics.reading import Reader
+from subscribers.statistics.reading import StatisticsReader
 from subscribers.statistics.watch import keep_findings, watch
 from subscribers.surveillance.archive import ArchiveRecord, Query
 from subscribers.surveillance.open_archive import open_archive
@@ -29,7 +29,7 @@ def found(path: Path) -> list[ArchiveRecord]:
 async def test_a_biased_wheel_is_a_finding_once_also_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "PAUSE", 0.01)
+    monkeypatch.setattr(room, "READ_INTERVAL_SECONDS", 0.01)
     path, random = tmp_path / "archive.sqlite3", Random(6)
     records = evenings(
         [random.randrange(4) if random.random() < 0.3 else random.randrange(37) for _ in range(600)]
@@ -45,7 +45,7 @@ async def test_a_biased_wheel_is_a_finding_once_also_after_a_restart(
     await asyncio.to_thread(until, "a finding", lambda: found(path) != [])
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    keep_findings(archive, Reader(archive))
+    keep_findings(archive, StatisticsReader(archive))
     (finding,) = found(path)
     assert (finding.type, finding.table, finding.site) == ("wheel_bias", "R1", "madrid-1")
     assert "times" in msgspec.json.decode(finding.body)["detail"]

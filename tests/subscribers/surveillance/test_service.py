@@ -16,7 +16,7 @@ import pytest
 from controller.contract.messages.messages import word
 from controller.contract.times import utc
 from controller.proof.checkpoint import checkpoint_path, key_path
-from subscribers.statistics.health import Found
+from subscribers.statistics.health import HealthFinding
 from subscribers.statistics.watch import finding_of
 from subscribers.surveillance.findings import changed_key
 from subscribers.surveillance.open_archive import open_archive
@@ -333,7 +333,9 @@ def test_what_statistics_find_is_an_alert_until_somebody_settles_it(room: Room) 
     recorder.until_logged("connected")
 
     def found(table: str) -> None:
-        advice = Found("wheel_bias", "palma", table, utc(1_790_000_000), "first", 900, "0 32 15")
+        advice = HealthFinding(
+            "wheel_bias", "palma", table, utc(1_790_000_000), "first", 900, "0 32 15"
+        )
         with closing(open_archive(recorder.where)) as archive:
             archive.store([finding_of(advice)])
 

@@ -73,7 +73,7 @@ folder = "recordings"
     assert receiver.requests[0].headers["webhook-signature"].startswith("v1,")
     receiver.stop()
     spin(wheel, heard, "32", 2, before="17")
-    until("it waits", lambda: "hook: waits since" in said(file, "bookmarks"), recorder.log)
+    until("it waits", lambda: "hook: waiting since" in said(file, "bookmarks"), recorder.log)
     recorder.until_logged("bookmarks wait")
     recorder.kill()
     spin(wheel, heard, "5", 3, before="32")

@@ -8,8 +8,15 @@ import pytest
 from controller.contract.messages.messages import LANGUAGES
 from controller.contract.times import utc
 from subscribers.surveillance.archive import ArchiveRecord
-from subscribers.video.bookmarks import EVENTS, Bookmark, body, bookmark, encoded, line
-from subscribers.video.pos import written
+from subscribers.video.bookmarks import (
+    BOOKMARK_EVENT_TYPES,
+    Bookmark,
+    bookmark,
+    encode_text,
+    json_body,
+    text_line,
+)
+from subscribers.video.pos import insertion_lines
 from subscribers.video.settings import BookmarkSettings
 from tests.controller.confidential.test_confidential import cards_in
 from tests.support.for_each import for_each
@@ -55,16 +62,16 @@ def test_a_bookmark_names_no_card_that_its_own_public_event_does_not(name: str) 
         record = of(told)
         for language in LANGUAGES:
             mark = bookmark(record, language)
-            assert (mark is not None) == (record.type in EVENTS)
+            assert (mark is not None) == (record.type in BOOKMARK_EVENT_TYPES)
             if mark is None:
                 continue
             assert mark.text
             sent = [
                 mark.text,
-                line(mark, late=True),
-                encoded(line(mark, late=False), "ascii").decode(),
-                msgspec.json.encode(body(mark, None, late=False)).decode(),
-                written(mark, settings, late=False).decode(),
+                text_line(mark, late=True),
+                encode_text(text_line(mark, late=False), "ascii").decode(),
+                msgspec.json.encode(json_body(mark, None, late=False)).decode(),
+                insertion_lines(mark, settings, late=False).decode(),
             ]
             assert cards_in(*map(spelled, sent)) <= cards_in(told), (name, mark.text)
 
@@ -126,13 +133,13 @@ def test_a_body_that_is_no_json_is_named_too() -> None:
 
 def test_one_line_stays_one_line() -> None:
     mark = marked(text="a\r\nnovamas round.void forged\x00")
-    assert line(mark, late=False).splitlines() == [line(mark, late=False)]
-    assert "\x00" not in line(mark, late=False)
+    assert text_line(mark, late=False).splitlines() == [text_line(mark, late=False)]
+    assert "\x00" not in text_line(mark, late=False)
 
 
 def test_an_encoding_without_suits_has_letters() -> None:
-    assert encoded("10♥ niño · ruleta", "ascii") == b"10h nino - ruleta"
-    assert encoded("niño", "latin-1") == "niño".encode("latin-1")
+    assert encode_text("10♥ niño · ruleta", "ascii") == b"10h nino - ruleta"
+    assert encode_text("niño", "latin-1") == "niño".encode("latin-1")
 
 
 def marked(**changes: object) -> Bookmark:

@@ -13,10 +13,10 @@ from controller.contract.times import utc
 from subscribers.surveillance.archive import ArchiveRecord, RecordArchive
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.video.__main__ import main
-from subscribers.video.clips import clip_of, of_round, span
+from subscribers.video.clips import clip_of, find_round, span
 from subscribers.video.errors import ClipError
-from subscribers.video.names import begins, globs
-from subscribers.video.recordings import look_at, pictures
+from subscribers.video.names import begin_of, search_patterns
+from subscribers.video.recordings import picture_times, probe_recording
 from subscribers.video.settings import PicturesSettings, VideoSettings
 from subscribers.video.subtitles import Cue, cues, srt, webvtt
 from tests.subscribers.video.test_bookmarks import marked
@@ -124,8 +124,8 @@ def test_a_clip_is_the_pictures_of_its_round_across_recordings(
 def test_the_latest_session_is_meant_and_another_may_be_named(archive: RecordArchive) -> None:
     played(archive, 1, at=1.0, length=1.0, session=1)
     played(archive, 1, at=5.5, length=1.0, session=2)
-    assert span(of_round(archive, "palma", "r1", None, 1)) == (BEGIN + 5.5, BEGIN + 6.5)
-    assert span(of_round(archive, "palma", "r1", 1, 1)) == (BEGIN + 1.0, BEGIN + 2.0)
+    assert span(find_round(archive, "palma", "r1", None, 1)) == (BEGIN + 5.5, BEGIN + 6.5)
+    assert span(find_round(archive, "palma", "r1", 1, 1)) == (BEGIN + 1.0, BEGIN + 2.0)
 
 
 def test_what_no_recording_shows_is_told(
@@ -141,7 +141,7 @@ def test_what_no_recording_shows_is_told(
     finally:
         away.rename(lost)
     assert made.missing == ((utc(BEGIN + 8), utc(BEGIN + 12)),)
-    assert [note for note in made.notes if "encoded anew" in note]  # the last one has another size
+    assert [note for note in made.notes if "re-encoded" in note]  # the last one has another size
 
 
 def test_no_recording_and_no_round_are_told_with_what_to_do(
@@ -156,7 +156,7 @@ def test_no_recording_and_no_round_are_told_with_what_to_do(
     gone = msgspec.structs.replace(settings, folder=str(tmp_path / "gone"))
     with pytest.raises(ClipError, match="no such folder"):
         clip_of(archive, gone, out, site="palma", table="r1", round=1)
-    with pytest.raises(ClipError, match=r"let its name end with \.mp4"):
+    with pytest.raises(ClipError, match=r"use a name that ends with \.mp4"):
         clip_of(archive, settings, tmp_path / "x.avi", site="palma", table="r1", round=1)
     assert not out.exists()
 
@@ -193,14 +193,14 @@ def test_timestamps_that_are_the_time_of_day_are_more_exact_than_a_name(tmp_path
     words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc=rate={FPS}:duration=2"]
     words += ["-vf", f"setpts=PTS+{BEGIN + 0.2}/TB", "-c:v", "libx264", "-copyts"]
     subprocess.run([*words, str(path)], check=True, stdin=subprocess.DEVNULL)
-    found = look_at(path, BEGIN)
+    found = probe_recording(path, BEGIN)
     assert found is not None
     assert found.exact
     assert found.begin == pytest.approx(BEGIN + 0.2, abs=0.001)
     assert found.length == pytest.approx(2, abs=0.15)
-    assert len(pictures(path)) == 2 * FPS
+    assert len(picture_times(path)) == 2 * FPS
     (tmp_path / "y.mkv").write_bytes(b"")
-    assert look_at(tmp_path / "y.mkv", BEGIN) is None
+    assert probe_recording(tmp_path / "y.mkv", BEGIN) is None
 
 
 @pytest.mark.usefixtures("programs")
@@ -252,12 +252,14 @@ def test_a_name_says_when_its_recording_begins(
     pattern: str, name: str, when: float | None, tmp_path: Path
 ) -> None:
     settings = VideoSettings(folder=str(tmp_path), pattern=pattern)
-    assert begins(settings, "c1", name) == when
+    assert begin_of(settings, "c1", name) == when
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
     found = {
-        each for glob in globs(settings, "c1", BEGIN, BEGIN + 1) for each in tmp_path.glob(glob)
+        each
+        for glob in search_patterns(settings, "c1", BEGIN, BEGIN + 1)
+        for each in tmp_path.glob(glob)
     }
     if when is not None:
         assert found == {path}

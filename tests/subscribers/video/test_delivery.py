@@ -18,7 +18,7 @@ import pytest
 from controller.contract.times import utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
-from subscribers.video.delivery import Delivery, Progress, name_of
+from subscribers.video.delivery import BookmarkDelivery, DeliveryProgress, progress_key
 from subscribers.video.settings import BookmarkSettings
 from tests.support.brokers.mosquitto import until
 from tests.support.video.receivers import Datagrams, HTTPReceiver, LineReceiver, Statistics
@@ -60,24 +60,28 @@ class Sender:
         self.archive.store([record])
         return record
 
-    def send(self, kind: str, address: str, **changes: Any) -> Delivery:
+    def send(self, kind: str, address: str, **changes: Any) -> BookmarkDelivery:
         """Send to a receiver until the test ends, or :meth:`stop`."""
         given = {"id": kind, "kind": kind, "address": address, "site": "palma", "pace": 1000.0}
         settings = msgspec.convert({**given, **changes}, BookmarkSettings)
         ending = threading.Event()
-        delivery = Delivery(
+        delivery = BookmarkDelivery(
             settings, lambda: open_archive(self.place), ending, clock=lambda: self.now
         )
-        known = self.archive.load_value(name_of(settings.id)) is not None
+        known = self.archive.load_value(progress_key(settings.id)) is not None
         thread = threading.Thread(target=delivery.run)
         thread.start()
         self._ends.append((ending, thread))
         if not known:
-            until("it begins", lambda: self.archive.load_value(name_of(settings.id)) is not None)
+            until(
+                "it begins", lambda: self.archive.load_value(progress_key(settings.id)) is not None
+            )
         return delivery
 
-    def kept(self, name: str) -> Progress:
-        return msgspec.json.decode(self.archive.load_value(name_of(name)) or b"", type=Progress)
+    def kept(self, name: str) -> DeliveryProgress:
+        return msgspec.json.decode(
+            self.archive.load_value(progress_key(name)) or b"", type=DeliveryProgress
+        )
 
     def stop(self) -> None:
         for ending, _ in self._ends:

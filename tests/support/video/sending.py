@@ -13,13 +13,13 @@ import msgspec
 from controller.contract.times import utc
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.surveillance.open_archive import open_archive
-from subscribers.video.bookmarks import DEFAULT
-from subscribers.video.delivery import Delivery, name_of
+from subscribers.video.bookmarks import DEFAULT_EVENT_TYPES
+from subscribers.video.delivery import BookmarkDelivery, progress_key
 from subscribers.video.settings import BookmarkSettings
 from tests.support.brokers.mosquitto import Subscriber, until
 from tests.support.video.receivers import HTTPReceiver, LineReceiver, Statistics
 
-EVENTS = (*DEFAULT, "round.opened", "bets.closed", "award.qualified")
+EVENTS = (*DEFAULT_EVENT_TYPES, "round.opened", "bets.closed", "award.qualified")
 
 
 class Recorder:
@@ -77,7 +77,7 @@ class Receivers:
             "milestone": {"address": self.milestone.address, "echo": "statistics"},
         }
         self.all = {
-            kind: Delivery(
+            kind: BookmarkDelivery(
                 msgspec.convert(
                     {
                         "id": kind,
@@ -100,7 +100,7 @@ class Receivers:
             each.start()
         with closing(open_archive(place)) as archive:
             for kind in given:
-                until(f"{kind} begins", partial(archive.load_value, name_of(kind)))
+                until(f"{kind} begins", partial(archive.load_value, progress_key(kind)))
         for made in (self.webhook, self.frigate, self.pos, self.milestone):
             ending.callback(made.stop)
         for each in threads:
