@@ -13,8 +13,8 @@ from controller.doctor import broker, clock, disk, keys, serial_lines, standby, 
 from controller.doctor.finding import Finding, Level
 
 CHECKS = (
-    *(serial_lines.look, disk.look, clock.look, broker.look, standby.look),
-    *(keys.look, units.look),
+    *(serial_lines.check, disk.check, clock.check, broker.check, standby.check),
+    *(keys.check, units.check),
 )
 COLOURS: dict[Level, str] = {"ok": "32", "note": "36", "warning": "33", "fault": "31"}
 

@@ -1,5 +1,5 @@
-"""``novamas import``: what other programs kept of a device: the history of a shuffler, from the
-text it sent to a PC, or a plain capture of a line, as a recording.
+"""``novamas import``: converts data that other programs recorded of a device: the history that a
+shuffler sent to a PC, or a plain capture of a line, which becomes a recording.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from devices.new_file import named_in_errors, new_file
 from devices.recording import format_recording
 from devices.recording_lines import parse_time
 
-HISTORY = "deck-mate-1"
+HISTORY_FORM = "deck-mate-1"
 LINE_ENDS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "none": b""}
 
 
@@ -29,12 +29,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """DEVICE FILE [--made TIME], or FORM FILE RECORDING --driver DRIVER."""
     parser.add_argument(
         "form",
-        choices=(HISTORY, *get_args(Form)),
+        choices=(HISTORY_FORM, *get_args(Form)),
         metavar="FORM",
         help=(
-            f"{HISTORY}: the history that this shuffler sent; a capture of what any device sent: "
-            "raw (its bytes), hex (hexadecimal text, also of xxd or hexdump -C), text (its lines). "
-            "Lines of hex and text may begin with their time"
+            f"{HISTORY_FORM}: the history that this shuffler sent; a capture of what any device "
+            "sent: raw (its bytes), hex (hexadecimal text, also of xxd or hexdump -C), text (its "
+            "lines). Lines of hex and text may begin with their time"
         ),
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="what to read")
@@ -53,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--line-end",
         choices=LINE_ENDS,
         default="crlf",
-        help="of a text: what the device sent behind each line (default: crlf)",
+        help="of a text: the line end that the device sent (default: crlf)",
     )
     parser.add_argument(
         "--option",
@@ -68,83 +68,89 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         type=_time,
         help=(
-            f"of a {HISTORY}: the correct local time when the history was requested, such as "
+            f"of a {HISTORY_FORM}: the correct local time when the history was requested, such as "
             "2026-11-19T14:05:00; corrects the machine's clock"
         ),
     )
 
 
-def run(given: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Read a history, or write a recording."""
     try:
-        data = given.file.read_bytes()
+        data = arguments.file.read_bytes()
     except OSError as error:
-        raise CommandLineError(f"{given.file}: cannot be read: {error.strerror}") from None
+        raise CommandLineError(f"{arguments.file}: cannot be read: {error.strerror}") from None
     if data.startswith(b"# ") and b"\n# framing: " in data[:4096]:
         raise CommandLineError(
-            f"{given.file}: is a recording already; read it with `novamas decode DRIVER FILE`"
+            f"{arguments.file}: is a recording already; read it with `novamas decode DRIVER FILE`"
         )
-    return _history(given, data) if given.form == HISTORY else _capture(given, data)
+    return (
+        _history(arguments, data) if arguments.form == HISTORY_FORM else _capture(arguments, data)
+    )
 
 
-def _history(given: argparse.Namespace, data: bytes) -> int:
+def _history(arguments: argparse.Namespace, data: bytes) -> int:
     """Print the head, the events in order of their cycles, and the counters. Returns 1 if a line
     could not be read.
     """
     from devices.shuffler.deck_mate_1_history import read_history
 
     try:
-        history = read_history(data.decode("latin-1"), given.made)
+        history = read_history(data.decode("latin-1"), arguments.made)
     except ValueError as error:
-        raise CommandLineError(f"{given.file}: {error}") from None
+        raise CommandLineError(f"{arguments.file}: {error}") from None
     for part in (history.head, *history.events, history.totals):
         print(msgspec.json.encode(part).decode())
     for line, what in history.problems:
-        print(f"novamas: {given.file}: line {line}: {what}", file=sys.stderr)
+        print(f"novamas: {arguments.file}: line {line}: {what}", file=sys.stderr)
     if any(event.doubtful for event in history.events):
         print(
-            f"novamas: {given.file}: the machine's clock was set back; earlier times are doubtful",
+            f"novamas: {arguments.file}: the machine's clock was set back; earlier times are "
+            "uncertain",
             file=sys.stderr,
         )
     return 1 if history.problems else 0
 
 
-def _capture(given: argparse.Namespace, data: bytes) -> int:
-    """Write the recording, and count on stderr what the driver understands of it."""
-    if given.driver is None or given.recording is None:
+def _capture(arguments: argparse.Namespace, data: bytes) -> int:
+    """Write the recording, and print on stderr how much of it the driver can decode."""
+    if arguments.driver is None or arguments.recording is None:
         raise CommandLineError(
             f"a capture becomes a recording of a device: "
-            f"novamas import {given.form} FILE RECORDING --driver DRIVER"
+            f"novamas import {arguments.form} FILE RECORDING --driver DRIVER"
         )
-    if given.recording.exists():
-        raise CommandLineError(f"{given.recording} already exists; not overwritten")
-    known, codec = driver_named(given.driver), make_codec(given.driver, "device", given.option)
+    if arguments.recording.exists():
+        raise CommandLineError(f"{arguments.recording} already exists; not overwritten")
+    device_driver, codec = (
+        driver_named(arguments.driver),
+        make_codec(arguments.driver, "device", arguments.option),
+    )
     try:
-        captured = read_capture(data, given.form, LINE_ENDS[given.line_end])
+        captured = read_capture(data, arguments.form, LINE_ENDS[arguments.line_end])
     except CaptureError as error:
-        raise CommandLineError(f"{given.file}: {error}") from error
+        raise CommandLineError(f"{arguments.file}: {error}") from error
     if not captured.chunks:
-        raise CommandLineError(f"{given.file}: the capture is empty")
+        raise CommandLineError(f"{arguments.file}: the capture is empty")
     header = {
-        "device": known.title,
-        "driver": known.name,
-        **({"options": ", ".join(given.option)} if given.option else {}),
-        "imported": f"{given.file.name} ({given.form}), sha256 {sha256(data).hexdigest()}",
+        "device": device_driver.title,
+        "driver": device_driver.name,
+        **({"options": ", ".join(arguments.option)} if arguments.option else {}),
+        "imported": f"{arguments.file.name} ({arguments.form}), sha256 {sha256(data).hexdigest()}",
         "times": captured.times,
         **(
-            {"line-ends": f"{given.line_end}, put back behind each line of the text"}
-            if given.form == "text"
+            {"line-ends": f"{arguments.line_end}, put back behind each line of the text"}
+            if arguments.form == "text"
             else {}
         ),
         "writer": SOFTWARE,
-        **({"note": given.note} if given.note else {}),
+        **({"note": arguments.note} if arguments.note else {}),
     }
-    with named_in_errors(given.recording), new_file(given.recording) as file:
+    with named_in_errors(arguments.recording), new_file(arguments.recording) as file:
         file.writelines(format_recording(header, captured.chunks))
     for at, part in captured.chunks:
         codec.feed(part, parse_time(at)[0])
     print(
-        f"{given.recording}: {_summary(captured)}, {codec.counters.frames} frames, "
+        f"{arguments.recording}: {_summary(captured)}, {codec.counters.frames} frames, "
         f"{codec.counters.damaged} damaged; times: {captured.times}",
         file=sys.stderr,
     )

@@ -1,4 +1,4 @@
-"""``novamas restore``: a backup becomes the journal that the daemon goes on from."""
+"""``novamas restore``: restores a backup, from which the daemon then continues."""
 
 from __future__ import annotations
 
@@ -32,54 +32,54 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set-aside",
         action="store_true",
-        help="rename the journal that is there, and what else is in the way; nothing is removed",
+        help="rename an existing journal and other files in the way; nothing is removed",
     )
 
 
-def run(given: argparse.Namespace) -> int:
-    """Print what was restored, and what the next start will say."""
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was restored, and what the next start will report."""
     from controller.backup.errors import BackupError
     from controller.backup.restore import restore
     from controller.backup.sealed_keys import read_passphrase
 
     try:
-        passphrase = None if given.key_file is None else read_passphrase(given.key_file)
+        passphrase = None if arguments.key_file is None else read_passphrase(arguments.key_file)
         with Percent() as percent:
             done = restore(
-                given.config,
-                given.backup,
+                arguments.config,
+                arguments.backup,
                 passphrase,
-                key=given.key,
-                set_aside=given.set_aside,
+                key=arguments.key,
+                set_aside=arguments.set_aside,
                 progress=percent.of,
             )
     except BackupError as error:
         raise CommandLineError(str(error)) from None
     manifest = done.manifest
-    print(f"Restored    {done.journal}, which goes on from {done.copy.name}")
+    print(f"Restored    {done.journal}, which continues {done.copy.name}")
     print(f"Up to       entry {manifest.position} of {manifest.time}, hash {manifest.hash}")
-    if given.key is None:
+    if arguments.key is None:
         print(f"Signature   {_doubt(manifest.key)}")
     for path in done.aside:
         print(f"Set aside   {path}")
     for note in done.notes:
         print(f"Note        {note}")
     print(
-        "Next        start the daemon: every table tells `journal.restored`, is closed, and opens "
-        "its next session with a higher number"
+        "Next        start the daemon: every table publishes `journal.restored`, is closed, and "
+        "opens its next session with a higher number"
     )
     return 0
 
 
 def _doubt(signer: str | None) -> str:
-    """What the signature does not prove, where nobody said which key must have made it."""
+    """Describe what the signature does not prove if --key was not given."""
     signed = (
-        "NOBODY SIGNED THIS BACKUP"
+        "THIS BACKUP IS NOT SIGNED"
         if signer is None
         else f"it is that of the key {signer}, AND NOTHING SHOWS THAT THIS KEY IS YOURS"
     )
     return (
-        f"{signed}: whoever could write to its folder may have written all of it. Compare the "
-        "entry above with a checkpoint that you kept, look at the configuration and at the people "
-        "file, and next time give the key with --key"
+        f"{signed}: anyone who can write to its folder could have made it. Compare the entry above "
+        "with a checkpoint that you stored, review the configuration and the people file, and next "
+        "time give the key with --key"
     )

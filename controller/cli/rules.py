@@ -1,5 +1,5 @@
-"""``novamas rules``: what the program does with each numbered rule of the decrees, and what proves
-it.
+"""``novamas rules``: shows how the program treats each numbered rule of the decrees, and what
+proves it.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print counts per decree and subject, a list of rules, or everything about some."""
+    """Print counts per decree and subject, a list of rules, or all details of some."""
     machine = arguments.json or not sys.stdout.isatty()
-    asked = {
-        name: _known(name, told)
+    filters = {
+        name: _known(name, value)
         for name in FILTERS
-        if (told := getattr(arguments, name)) is not None
+        if (value := getattr(arguments, name)) is not None
     }
     if arguments.pages:
         _write(arguments.pages)
     elif arguments.rules:
-        found = [numbered()[_known("id", rule.upper())] for rule in arguments.rules]
-        _lines(found) if machine else _tell(found)
-    elif arguments.list or asked.keys() - {"decree"}:
-        found = [
+        rules = [numbered()[_known("id", rule.upper())] for rule in arguments.rules]
+        _lines(rules) if machine else _details(rules)
+    elif arguments.list or filters.keys() - {"decree"}:
+        rules = [
             rule
             for rule in numbered().values()
-            if all(getattr(rule, name) == told for name, told in asked.items())
+            if all(getattr(rule, name) == value for name, value in filters.items())
         ]
-        _lines(found) if machine else _list(found)
+        _lines(rules) if machine else _list(rules)
     else:
-        counts = [count for count in coverage() if asked.get("decree") in (None, count.decree)]
+        counts = [count for count in coverage() if filters.get("decree") in (None, count.decree)]
         _lines(counts) if machine else _counts(counts)
     return 0
 
@@ -72,32 +72,32 @@ def run(arguments: argparse.Namespace) -> int:
 FILTERS = ("decree", "game", "disposition")
 
 
-def _known(name: str, told: str) -> str:
-    """An existing decree, game, disposition or id. Raises ``CommandLineError`` with a
+def _known(name: str, text: str) -> str:
+    """Return an existing decree, game, disposition or id. Raises ``CommandLineError`` with a
     suggestion.
     """
-    there = sorted(
+    known = sorted(
         {getattr(rule, name) for rule in numbered().values()}
         | set(KINDS if name == "disposition" else ())
     )
-    for word in (told, told.upper(), told.lower().replace(" ", "_")):
-        if word in there:
+    for word in (text, text.upper(), text.lower().replace(" ", "_")):
+        if word in known:
             return word
-    near = difflib.get_close_matches(told, there, n=3) or difflib.get_close_matches(
-        told.upper(), there, n=3
+    near = difflib.get_close_matches(text, known, n=3) or difflib.get_close_matches(
+        text.upper(), known, n=3
     )
     what = "rule" if name == "id" else name
     if near:
-        raise CommandLineError(f"no {what} {told!r}; did you mean {' or '.join(near)}?")
+        raise CommandLineError(f"no {what} {text!r}; did you mean {' or '.join(near)}?")
     others = (
-        "`novamas rules --list` shows all" if name == "id" else f"there are: {', '.join(there)}"
+        "`novamas rules --list` shows all" if name == "id" else f"there are: {', '.join(known)}"
     )
-    raise CommandLineError(f"no {what} {told!r}; {others}")
+    raise CommandLineError(f"no {what} {text!r}; {others}")
 
 
-def _lines(found: Sequence[msgspec.Struct]) -> None:
-    for each in found:
-        print(msgspec.json.encode(each).decode())
+def _lines(rows: Sequence[msgspec.Struct]) -> None:
+    for row in rows:
+        print(msgspec.json.encode(row).decode())
 
 
 def _write(folder: Path) -> None:
@@ -125,7 +125,7 @@ def _counts(counts: list[Count]) -> None:
     Console().print(table)
 
 
-def _list(found: list[Numbered]) -> None:
+def _list(rules: list[Numbered]) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
@@ -137,25 +137,25 @@ def _list(found: list[Numbered]) -> None:
         show_lines=True,
     )
     table.columns[0].no_wrap = True
-    for rule in found:
+    for rule in rules:
         says = "; ".join(filter(None, (rule.wording, rule.where, rule.reason)))
         table.add_row(rule.id, rule.game, rule.disposition.replace("_", " "), says)
     console = Console()
     console.print(table)
     console.print(
-        f"{len(found)} rules; all that is known of one: novamas rules "
-        f"{found[0].id if found else 'ID'}"
+        f"{len(rules)} rules; all that is known of one: novamas rules "
+        f"{rules[0].id if rules else 'ID'}"
     )
 
 
-def _tell(found: list[Numbered]) -> None:
+def _details(rules: list[Numbered]) -> None:
     """Everything about each rule, fitted to the terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console()
-    for rule in found:
+    for rule in rules:
         table = Table(box=None, show_header=False, pad_edge=False)
         table.add_column(no_wrap=True, style="bold")
         table.add_column(overflow="fold")

@@ -1,4 +1,4 @@
-"""``novamas verify``: whether a journal is what was written."""
+"""``novamas verify``: verifies that a journal has not been altered."""
 
 from __future__ import annotations
 
@@ -36,45 +36,47 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--other",
         type=Path,
         metavar="JOURNAL",
-        help="the journal of the other daemon of a pair: whether it has what was handed over",
+        help="the journal of the other daemon of a pair: check that it has what was handed over",
     )
 
 
-def run(given: argparse.Namespace) -> int:
-    """The verdict to stdout. Gives its exit status."""
+def run(arguments: argparse.Namespace) -> int:
+    """Print the verdict to stdout and return its exit status."""
     from controller.proof.hand_overs import compare
     from controller.proof.verify import verify
     from controller.proof.witness import Witness
 
-    witness, unheard = None, None
-    if given.witness is not None:
+    witness, unreadable = None, None
+    if arguments.witness is not None:
         try:
-            witness = Witness(given.witness)
+            witness = Witness(arguments.witness)
         except OSError as error:
-            unheard = f"{given.witness}: {error.strerror}; name a file with what a subscriber kept"
+            unreadable = f"{arguments.witness}: {error.strerror}; name a subscriber's archive"
     with Percent("verifying") as percent:
         verdict = verify(
-            given.journal,
-            given.key,
+            arguments.journal,
+            arguments.key,
             () if witness is None else witness.checkpoints.values(),
             None if witness is None else witness.hear,
             percent.show,
-            given.jobs,
+            arguments.jobs,
         )
-    if given.other is not None:
-        compare(given.journal, given.other, verdict)
+    if arguments.other is not None:
+        compare(arguments.journal, arguments.other, verdict)
     if witness is not None:
         witness.testify(verdict)
-    if unheard is not None:
-        verdict.unread.append(unheard)
+    if unreadable is not None:
+        verdict.unread.append(unreadable)
     return conclude(
         verdict.outcome,
-        _page(verdict, given.journal, given.witness) if wants_page(given) else [as_json(verdict)],
+        _page(verdict, arguments.journal, arguments.witness)
+        if wants_page(arguments)
+        else [as_json(verdict)],
     )
 
 
 def as_json(verdict: Verdict) -> str:
-    """The verdict as one object."""
+    """Encode the verdict as one JSON object."""
     outcome = {"outcome": verdict.outcome, "holds": verdict.holds}
     return msgspec.json.encode({**outcome, **msgspec.structs.asdict(verdict)}).decode()
 
@@ -97,20 +99,18 @@ def _page(verdict: Verdict, journal: Path, witness: Path | None) -> list[str]:
         f"Keys        {', '.join(verdict.keys) or 'none'} ({whose})",
     ]
     if witness is not None:
-        lines.append(
-            f"Witness     {witness}: {verdict.witnessed} events as they stand in the journal"
-        )
+        lines.append(f"Witness     {witness}: {verdict.witnessed} events as in the journal")
     notes = list(verdict.notes)
     if verdict.elsewhere:
-        notes.append(f"{verdict.elsewhere} checkpoints are of other journals, and were passed over")
+        notes.append(f"{verdict.elsewhere} checkpoints are of other journals, and were skipped")
     if verdict.disbelieved:
         notes.append(
-            f"{verdict.disbelieved} checkpoints of the archive are not signed with a key to "
-            "trust, and were not believed"
+            f"{verdict.disbelieved} checkpoints of the archive are not signed with a trusted key, "
+            "and were ignored"
         )
     notes += [
-        f"entries {span.first} to {span.last} were removed when their time was over, as the "
-        "journal says"
+        f"entries {span.first} to {span.last} were removed at the end of their term, as recorded "
+        "in the journal"
         for span in verdict.removed
     ]
     lines += [f"Note        {note}" for note in notes]
@@ -123,7 +123,7 @@ def _page(verdict: Verdict, journal: Path, witness: Path | None) -> list[str]:
 
 
 def headline(verdict: Verdict) -> list[str]:
-    """The verdict in words, with how much of the journal it is about."""
+    """Return the verdict in words, with how much of the journal it covers."""
     if verdict.problems:
         first = verdict.problems[0]
         lines = [f"DOES NOT HOLD. First: {first.what}", f"               in {first.source}"]
@@ -134,8 +134,8 @@ def headline(verdict: Verdict) -> list[str]:
         f"{verdict.proved} of {verdict.entries} entries ({share(verdict.proved, verdict.entries)})"
     )
     saved = (
-        "What each table goes on with after a restart (table saved) is in no hash: `novamas "
-        "audit` derives and compares it."
+        "The state from which each table resumes after a restart (table saved) is in no hash: "
+        "`novamas audit` derives and compares it."
     )
     if verdict.holds and verdict.trusted:
         return [
@@ -156,9 +156,9 @@ def headline(verdict: Verdict) -> list[str]:
         return [
             f"COULD NOT BE JUDGED: {'; '.join(verdict.unread) or 'the journal has no entries yet'}."
         ]
-    told = f"; {covered} are proved" if verdict.trusted else ""
+    proved = f"; {covered} are proved" if verdict.trusted else ""
     return [
-        f"COULD NOT BE JUDGED: nothing speaks against it, and not all is there to prove it{told}.",
+        f"COULD NOT BE JUDGED: nothing speaks against it, but proof is incomplete{proved}.",
         *missing_parts(verdict),
         *proof(verdict),
     ]

@@ -1,3 +1,3 @@
-"""What a daemon needs of its machine: lines, disk, clock, broker, keys, units. Each room looks at
-one of them, changes nothing, and says what to do.
+"""Checks of the machine that a daemon runs on: lines, disk, clock, broker, keys, units. Each module
+checks one of them, changes nothing, and recommends what to do.
 """

@@ -1,5 +1,5 @@
-"""The broker: whether it takes us, what it is, what it allows, and whether a daemon of this name is
-there already.
+"""Checks the broker: whether it accepts the daemon, its version and limits, and whether a daemon
+with this name is already online.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from controller.contract.node import Health, NodeStatus
 from controller.contract.topics import Topics
 from controller.doctor.finding import Finding
 
-VERSION = "$SYS/broker/version"
-"""Where Mosquitto says what it is."""
-PATIENCE = 5.0
-"""Seconds for the connection."""
-LISTENS = 1.0
-"""Seconds for what is retained."""
-PACKET = 65_536
+VERSION_TOPIC = "$SYS/broker/version"
+"""Topic of Mosquitto's version."""
+CONNECT_TIMEOUT_SECONDS = 5.0
+"""Maximum seconds to connect."""
+RETAINED_WAIT_SECONDS = 1.0
+"""Seconds to wait for retained messages."""
+MIN_PACKET_BYTES = 65_536
 """Bytes that the broker should accept: the daemon's own limit (docs/integrator/commands.md)."""
 
 
-class _Client(BrokerClient):
-    """Keeps what the broker said of itself when it took us."""
+class _InspectingClient(BrokerClient):
+    """Stores the properties of the broker's CONNACK."""
 
-    said: Any = None
+    connack_properties: Any = None
 
     def _on_connect(
         self,
@@ -48,128 +48,134 @@ class _Client(BrokerClient):
         reason_code: ReasonCode,
         properties: Properties | None = None,
     ) -> None:
-        self.said = properties
+        self.connack_properties = properties
         super()._on_connect(client, userdata, flags, reason_code, properties)
 
 
-def look(configuration: Configuration) -> Iterator[Finding]:
-    """The broker of the configuration; nothing is published."""
+def check(configuration: Configuration) -> Iterator[Finding]:
+    """Check the broker of the configuration, without publishing."""
     if configuration.broker.url.startswith("embedded://"):
         yield Finding("ok", "broker", "it is part of the daemon")
         return
     for node in addresses(configuration.broker.url):
         broker = msgspec.structs.replace(configuration.broker, url=node)
-        yield from asyncio.run(_asked(broker, configuration.site))
+        yield from asyncio.run(_check_node(broker, configuration.site))
 
 
-async def _asked(broker: BrokerConfig, site: SiteConfig) -> list[Finding]:
+async def _check_node(broker: BrokerConfig, site: SiteConfig) -> list[Finding]:
     about = f"broker {broker.url}"
-    five = broker.protocol == "5"
+    is_mqtt5 = broker.protocol == "5"
     topics = [
         Topics(site.id, simulated=simulated).node(site.node, leaf)
         for simulated in (False, True)
         for leaf in ("status", "health")
     ]
-    heard: dict[str, bytes] = {}
+    retained: dict[str, bytes] = {}
     try:
-        client = _Client(
+        client = _InspectingClient(
             broker,
             identifier=f"novamas-doctor-{site.node}",
-            protocol=aiomqtt.ProtocolVersion.V5 if five else aiomqtt.ProtocolVersion.V311,
-            timeout=PATIENCE,
+            protocol=aiomqtt.ProtocolVersion.V5 if is_mqtt5 else aiomqtt.ProtocolVersion.V311,
+            timeout=CONNECT_TIMEOUT_SECONDS,
         )
         async with client:
-            await client.subscribe([(topic, 1) for topic in (VERSION, *topics)])
+            await client.subscribe([(topic, 1) for topic in (VERSION_TOPIC, *topics)])
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LISTENS):
+                async with asyncio.timeout(RETAINED_WAIT_SECONDS):
                     async for message in client.messages:
                         if isinstance(message.payload, bytes):
-                            heard[str(message.topic)] = message.payload
+                            retained[str(message.topic)] = message.payload
     except BrokerUnusableError as error:
         do = "run this as the unit does, or correct [broker]"
         return [Finding("fault", about, str(error), do)]
     except aiomqtt.MqttError as error:
-        why = describe_error(error, broker)
+        reason = describe_error(error, broker)
         do = "start it, or correct [broker]; docs/inspector/broker-access.md says how"
-        if "expired" in why:
+        if "expired" in reason:
             do = "renew the certificate of the broker"
-        return [Finding("fault", about, why, do)]
-    version = heard.pop(VERSION, b"").decode(errors="replace")
-    found = [Finding("ok", about, f"it takes us{f'; it is {version}' if version else ''}")]
-    if client.said is not None:
-        found += allowed(about, client.said.json())
+        return [Finding("fault", about, reason, do)]
+    version = retained.pop(VERSION_TOPIC, b"").decode(errors="replace")
+    findings = [
+        Finding("ok", about, f"it accepts the login{f'; it is {version}' if version else ''}")
+    ]
+    if client.connack_properties is not None:
+        findings += check_limits(about, client.connack_properties.json())
     else:
-        found.append(Finding("note", about, "by MQTT 3.1.1 it does not say what it allows"))
-    for topic, body in heard.items():
-        found += (passed_on if topic.endswith("/health") else there)(site.node, body)
-    if not heard:
+        findings.append(Finding("note", about, "with MQTT 3.1.1 it does not report its limits"))
+    for topic, body in retained.items():
+        findings += (check_forwarding if topic.endswith("/health") else check_status)(
+            site.node, body
+        )
+    if not retained:
         do = "if one runs, let the user of [broker] write and read its topics: `novamas acl`"
-        found.append(Finding("note", f"node {site.node}", "the broker has nothing of a daemon", do))
-    return found
+        findings.append(
+            Finding("note", f"node {site.node}", "no retained messages of a daemon", do)
+        )
+    return findings
 
 
-def allowed(about: str, said: Mapping[str, Any]) -> list[Finding]:
-    """What the broker's own limits mean for us; ``said``: by MQTT 5's names of properties."""
-    found = []
-    if said.get("RetainAvailable", 1) == 0:
-        found.append(
+def check_limits(about: str, properties: Mapping[str, Any]) -> list[Finding]:
+    """Assess the broker's limits. ``properties``: properties by their names in MQTT 5."""
+    findings = []
+    if properties.get("RetainAvailable", 1) == 0:
+        findings.append(
             Finding(
-                "fault", about, "it keeps no retained messages",
-                "allow them: displays, jackpots and births rest on them",
+                "fault", about, "it stores no retained messages",
+                "allow them: displays, jackpots and birth messages depend on them",
             )
         )  # fmt: skip
-    if said.get("MaximumQoS", 2) < 1:
-        found.append(
+    if properties.get("MaximumQoS", 2) < 1:
+        findings.append(
             Finding(
-                "fault", about, "it acknowledges nothing (QoS 0 alone)",
-                "allow QoS 1: else no event is known to have arrived",
+                "fault", about, "it acknowledges nothing (QoS 0 only)",
+                "allow QoS 1; without it, delivery cannot be confirmed",
             )
         )  # fmt: skip
-    if said.get("WildcardSubscriptionAvailable", 1) == 0:
-        found.append(
+    if properties.get("WildcardSubscriptionAvailable", 1) == 0:
+        findings.append(
             Finding(
                 "fault", about, "it refuses wildcards in subscriptions",
-                "allow them: commands are heard by one",
+                "allow them: commands are received through one",
             )
         )  # fmt: skip
-    packet = said.get("MaximumPacketSize", PACKET)
-    if packet < PACKET:
-        found.append(
+    packet = properties.get("MaximumPacketSize", MIN_PACKET_BYTES)
+    if packet < MIN_PACKET_BYTES:
+        findings.append(
             Finding(
-                "warning", about, f"it takes at most {packet} bytes at once",
-                f"allow {PACKET} (Mosquitto: max_packet_size)",
+                "warning", about, f"it accepts packets of up to {packet} bytes",
+                f"allow {MIN_PACKET_BYTES} (Mosquitto: max_packet_size)",
             )
         )  # fmt: skip
-    return found
+    return findings
 
 
-def there(node: str, body: bytes) -> Iterator[Finding]:
-    """What the retained status of a node says."""
+def check_status(node: str, body: bytes) -> Iterator[Finding]:
+    """Check the retained status of a node."""
     try:
         status = msgspec.json.decode(body, type=NodeStatus)
     except (ValueError, RecursionError):
         yield Finding(
-            "warning", f"node {node}", "its retained status is not one of ours",
-            "let nobody but the daemon write below its topics: `novamas acl`",
+            "warning", f"node {node}", "its retained status is not a status message of a daemon",
+            "let only the daemon write below its topics: `novamas acl`",
         )  # fmt: skip
         return
     yield Finding("ok", f"node {node}", f"a daemon of this name is {status.status} at the broker")
 
 
-def passed_on(node: str, body: bytes) -> Iterator[Finding]:
-    """What a daemon says of what the broker does with its messages."""
+def check_forwarding(node: str, body: bytes) -> Iterator[Finding]:
+    """Check which of its messages a daemon reports as not passed on by the broker."""
     try:
         broker = msgspec.json.decode(body, type=Health).broker
     except (ValueError, RecursionError):
         yield Finding(
-            "warning", f"node {node}", "its retained health is not one of ours",
-            "let nobody but the daemon write below its topics: `novamas acl`",
+            "warning", f"node {node}", "its retained health is not a health message of a daemon",
+            "let only the daemon write below its topics: `novamas acl`",
         )  # fmt: skip
         return
     if broker.forbidden:
         counted = ", ".join(f"{kind} ({count})" for kind, count in broker.forbidden.items())
         yield Finding(
-            "fault", f"node {node}", f"the broker does not pass on what it publishes: {counted}",
+            "fault", f"node {node}", f"the broker does not pass on its messages: {counted}",
             "let the user of [broker] write and read these topics: `novamas acl` prints the rules; "
             "the alert `broker-rules` names each",
         )  # fmt: skip

@@ -1,5 +1,5 @@
-"""A bundle for support: what is configured, how the machine and the daemon are, and the last lines
-of the log; no secret, no card, no name of a person.
+"""A bundle for support: the configuration, the state of the machine and the daemon, and the last
+lines of the log; no secrets, no cards, no names of people.
 """
 
 from __future__ import annotations
@@ -38,86 +38,93 @@ from controller.contract.topics import Topics
 from controller.contract.version import VERSION
 from controller.doctor.finding import Finding
 from controller.doctor.redaction import (
-    PASS,
-    SHORTEST,
-    log_lines,
-    mistake,
-    plain,
-    redacted,
+    MIN_SECRET_CHARACTERS,
+    PASSWORD_PATTERN,
+    redact_configuration,
+    redact_health,
+    redact_log,
+    redact_mistake,
+    redact_text,
+    replace_texts,
     spellings,
-    told_health,
-    without,
 )
-from controller.doctor.units import RUNS
+from controller.doctor.units import SYSTEMD_MARKER
 from devices.new_file import named_in_errors
 
-LINES = 2000
-"""Of the log."""
-LARGEST = 4_000_000
-"""Bytes of the log's end that are read."""
-ENTRIES = 500
-"""Of the journal, without what they say."""
+MAX_LOG_LINES = 2000
+"""Maximum number of log lines."""
+MAX_LOG_BYTES = 4_000_000
+"""Maximum bytes to read from the end of the log."""
+MAX_ENTRIES = 500
+"""Maximum number of journal entries, listed without their content."""
 COLUMNS = ("position", "table", "boot", "kind", "seq", "time")
-NEWEST = (
+NEWEST_ENTRIES_SQL = (
     "SELECT position, table_id, boot, kind, seq, time FROM entry ORDER BY position DESC LIMIT ?"
 )
-SECRET = 1_000_000
-"""Bytes of the largest file that is looked through for secrets."""
-PATIENCE = 5.0
-"""Seconds for the connection to the broker, and for systemd's answer."""
-LISTENS = 1.0
-"""Seconds for what is retained."""
-BESIDE_JOURNAL = (".key", ".secret", ".simulated-surveillance")
-"""The keys beside a journal or a ledger, by their suffix."""
+MAX_SECRET_BYTES = 1_000_000
+"""Maximum bytes of a file that is read as a secret."""
+REPLY_TIMEOUT_SECONDS = 5.0
+"""Maximum seconds to connect to the broker, and to wait for systemd."""
+RETAINED_WAIT_SECONDS = 1.0
+"""Seconds to wait for retained messages."""
+KEY_SUFFIXES = (".key", ".secret", ".simulated-surveillance")
+"""Suffixes of the keys beside a journal or a ledger."""
+Check = Callable[[Configuration], Iterator[Finding]]
 
-Look = Callable[[Configuration], Iterator[Finding]]
+ABOUT_TEXT = """\
+What support needs about a daemon of Novamás. Review it before you send it.
 
-ABOUT = """\
-What support needs to know of a daemon of Novamás. Look through it before you send it.
-
-configuration.json  what is configured, as far as it is known to be harmless; other texts are
-                    replaced by (set), and of addresses all behind the host is
-mistakes.txt        what `novamas check` finds wrong, without what was written there
+configuration.json  the configuration, as far as it is known to be harmless; other texts are
+                    replaced by (set), as is everything behind the host of an address
+mistakes.txt        the errors that `novamas check` reports, without the values
 doctor.jsonl        what `novamas doctor` finds
-health.json         the daemon's own words on how it is, from the broker
-journal.json        which entries the journal has, without what they say, and the files beside it
-log.jsonl           the last lines of the log; of tables with face-down cards, only what happened;
-                    of an error's text, its kind, its place and the words of the system
+health.json         the daemon's own health messages, from the broker
+journal.json        the entries of the journal, without their content, and the files beside it
+log.jsonl           the last lines of the log; for tables with face-down cards, only event names;
+                    for an error, its type, its place and the system's message
 versions.json       Novamás, its dependencies, the machine
 """
 
 
-def bundle(path: Path, log: Path | None, looks: Iterable[Look]) -> dict[str, str]:
-    """The files of the bundle, by name. ``log``: a file with the daemon's log, if there is one."""
-    found = inspect_configuration(path)
-    configuration = found.configuration if not found.mistakes else None
-    made = {
-        "ABOUT.txt": ABOUT,
+def bundle(path: Path, log: Path | None, looks: Iterable[Check]) -> dict[str, str]:
+    """Build the files of the bundle, by name. ``log``: a file with the daemon's log, if given."""
+    inspection = inspect_configuration(path)
+    configuration = inspection.configuration if not inspection.mistakes else None
+    files = {
+        "ABOUT.txt": ABOUT_TEXT,
         "configuration.json": _json(configured(path)),
-        "mistakes.txt": "".join(f"{mistake(each.of(path))}\n" for each in found.mistakes),
+        "mistakes.txt": "".join(
+            f"{redact_mistake(error.of(path))}\n" for error in inspection.mistakes
+        ),
         "versions.json": _json(versions()),
     }
     if configuration is not None:
-        made["doctor.jsonl"] = "".join(
+        files["doctor.jsonl"] = "".join(
             f"{json.dumps(_plain(msgspec.to_builtins(finding)), ensure_ascii=False)}\n"
-            for look in looks
-            for finding in look(configuration)
+            for check in looks
+            for finding in check(configuration)
         )
-        made["health.json"] = _json(asyncio.run(health(configuration)))
-        made["journal.json"] = _json(journal(Path(configuration.journal.path)))
-    made["log.jsonl"] = _log(log, found)
-    spelt = spellings([*secrets(found.configuration), *_environment()])
-    people = persons(found.configuration)
-    return {name: without(without(text, spelt), people) for name, text in made.items()}
+        files["health.json"] = _json(asyncio.run(health(configuration)))
+        files["journal.json"] = _json(journal(Path(configuration.journal.path)))
+    files["log.jsonl"] = _log(log, inspection)
+    secret_texts = spellings([*secrets(inspection.configuration), *_environment()])
+    people = persons(inspection.configuration)
+    return {
+        name: replace_texts(replace_texts(text, secret_texts), people)
+        for name, text in files.items()
+    }
 
 
 def _plain(finding: dict[str, Any]) -> dict[str, Any]:
-    return {key: plain(each) if isinstance(each, str) else each for key, each in finding.items()}
+    return {
+        key: redact_text(value) if isinstance(value, str) else value
+        for key, value in finding.items()
+    }
 
 
 def pack(files: dict[str, str], target: Path, name: str) -> None:
-    """Write them as a tar.gz that only its owner can read. Raises ``OSError``, also if it is there
-    already.
+    """Write them as a tar.gz that only its owner can read. Raises ``OSError``, also if the file
+    exists.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with (
@@ -125,27 +132,27 @@ def pack(files: dict[str, str], target: Path, name: str) -> None:
         open(os.open(target, flags, 0o600), "wb") as file,  # noqa: PTH123 - pathlib has no flags
         tarfile.open(fileobj=file, mode="w:gz") as archive,
     ):
-        for each, text in files.items():
+        for file_name, text in files.items():
             data = text.encode()
-            entry = tarfile.TarInfo(f"{name}/{each}")
+            entry = tarfile.TarInfo(f"{name}/{file_name}")
             entry.size, entry.mode, entry.mtime = len(data), 0o600, int(time.time())
             archive.addfile(entry, io.BytesIO(data))
 
 
 def configured(path: Path) -> dict[str, Any]:
-    """What all files of the configuration say, without secrets."""
+    """Return the content of all configuration files, without secrets."""
     try:
         sources, _ = read_sources(path)
     except UnreadableError:
         return {"files": [path.name], "says": "it cannot be read: mistakes.txt"}
     return {
         "files": [source.path.name for source in sources.files],
-        "says": redacted(as_float(sources.given)),
+        "says": redact_configuration(as_float(sources.given)),
     }
 
 
 def versions() -> dict[str, Any]:
-    """Of the program and what it stands on."""
+    """Return the versions of the program and its environment."""
     return {
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -153,12 +160,12 @@ def versions() -> dict[str, Any]:
         "libc": " ".join(platform.libc_ver()),
         "sqlite": sqlite3.sqlite_version,
         "novamas": VERSION,
-        "packages": dict(sorted((each.name, each.version) for each in distributions())),
+        "packages": dict(sorted((package.name, package.version) for package in distributions())),
     }
 
 
 async def health(configuration: Configuration) -> dict[str, Any]:
-    """What the daemon last said of itself, or why it is not known."""
+    """Return the daemon's last health messages, or why there are none."""
     broker, site = configuration.broker, configuration.site
     url = addresses(broker.url)[0].replace("embedded://", "mqtt://", 1)
     kinds: dict[str, type[msgspec.Struct]] = {"health": Health, "status": NodeStatus}
@@ -167,80 +174,87 @@ async def health(configuration: Configuration) -> dict[str, Any]:
         for simulated in (False, True)
         for kind in kinds
     }
-    heard: dict[str, Any] = {}
+    messages: dict[str, Any] = {}
     try:
         client = BrokerClient(
             msgspec.structs.replace(broker, url=url),
             identifier=f"novamas-support-{site.node}",
-            timeout=PATIENCE,
+            timeout=REPLY_TIMEOUT_SECONDS,
         )
         async with client:
             await client.subscribe([(topic, 1) for topic in topics])
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LISTENS):
+                async with asyncio.timeout(RETAINED_WAIT_SECONDS):
                     async for message in client.messages:
                         if isinstance(message.payload, bytes):
                             kind = kinds[topics[str(message.topic)]]
-                            heard[str(message.topic)] = _only(kind, message.payload)
+                            messages[str(message.topic)] = _contract_part(kind, message.payload)
     except (BrokerUnusableError, OSError) as error:
-        return {"unknown": plain(str(error))}
+        return {"unknown": redact_text(str(error))}
     except aiomqtt.MqttError as error:
-        return {"unknown": plain(describe_error(error, broker))}
-    return heard or {"unknown": "nobody has said anything at the broker"}
+        return {"unknown": redact_text(describe_error(error, broker))}
+    return messages or {"unknown": "no retained messages found at the broker"}
 
 
-def _only(kind: type[msgspec.Struct], body: bytes) -> Any:
-    """What of a message is as the contract has it."""
+def _contract_part(kind: type[msgspec.Struct], body: bytes) -> Any:
+    """Return the parts of a message that the contract defines, redacted."""
     try:
-        return told_health(msgspec.to_builtins(msgspec.json.decode(body, type=kind)))
+        return redact_health(msgspec.to_builtins(msgspec.json.decode(body, type=kind)))
     except (ValueError, RecursionError) as error:
-        return {"unknown": f"it is not one of ours: {type(error).__name__}"}
+        return {"unknown": f"not a valid message: {type(error).__name__}"}
 
 
 def journal(path: Path) -> dict[str, Any]:
-    """The newest entries of a journal without what they say, and the files beside it."""
+    """Return the newest entries of a journal without their content, and the files beside it."""
     files = [
-        {"name": each.name, "bytes": stat.st_size, "mode": oct(stat.st_mode & 0o7777)}
-        for each in sorted(path.parent.glob(f"{path.name}*"))
-        if (stat := each.stat())
+        {"name": file.name, "bytes": stat.st_size, "mode": oct(stat.st_mode & 0o7777)}
+        for file in sorted(path.parent.glob(f"{path.name}*"))
+        if (stat := file.stat())
     ]
     try:
         with contextlib.closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE)
+            sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=REPLY_TIMEOUT_SECONDS
+            )
         ) as opened:
-            rows = opened.execute(NEWEST, (ENTRIES,)).fetchall()
+            rows = opened.execute(NEWEST_ENTRIES_SQL, (MAX_ENTRIES,)).fetchall()
     except sqlite3.Error as error:
         return {"files": files, "unknown": str(error)}
     return {"files": files, "columns": COLUMNS, "newest": rows}
 
 
-def _log(file: Path | None, found: Inspection) -> str:
-    """The last lines of the log, of the file or as systemd keeps it."""
-    hidden = None  # which tables have face-down cards is not sure
-    if found.configuration is not None and not found.mistakes:
-        hidden = {table.id for table in found.configuration.table if deals_face_down(table)}
+def _log(file: Path | None, inspection: Inspection) -> str:
+    """Return the last lines of the log, from the file or from systemd."""
+    hidden = None  # it is uncertain which tables have face-down cards
+    if inspection.configuration is not None and not inspection.mistakes:
+        hidden = {table.id for table in inspection.configuration.table if deals_face_down(table)}
     lines = _tail(file) if file is not None else _systemd()
-    kept, left = log_lines(lines[-LINES:], hidden)
-    if left:
-        kept.append(json.dumps({"left out": left, "because": "these lines are no JSON"}))
-    return "".join(f"{line}\n" for line in kept)
+    shown, omitted = redact_log(lines[-MAX_LOG_LINES:], hidden)
+    if omitted:
+        shown.append(json.dumps({"left out": omitted, "because": "these lines are not JSON"}))
+    return "".join(f"{line}\n" for line in shown)
 
 
 def _tail(file: Path) -> list[str]:
     with file.open("rb") as opened:
         size = opened.seek(0, os.SEEK_END)
-        opened.seek(max(0, size - LARGEST))
-        lines = opened.read(LARGEST).decode("utf-8", "replace").split("\n")
-    return [line for line in lines[1 if size > LARGEST else 0 :] if line.strip()]
+        opened.seek(max(0, size - MAX_LOG_BYTES))
+        lines = opened.read(MAX_LOG_BYTES).decode("utf-8", "replace").split("\n")
+    return [line for line in lines[1 if size > MAX_LOG_BYTES else 0 :] if line.strip()]
 
 
 def _systemd() -> list[str]:
-    if not RUNS.is_dir():
+    if not SYSTEMD_MARKER.is_dir():
         return []
-    words = ["journalctl", "--unit=novamas", "--output=cat", f"--lines={LINES}", "--quiet"]
+    words = ["journalctl", "--unit=novamas", "--output=cat", f"--lines={MAX_LOG_LINES}", "--quiet"]
     try:
         answer = subprocess.run(  # noqa: S603 - a fixed program
-            words, capture_output=True, text=True, errors="replace", check=True, timeout=PATIENCE
+            words,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=True,
+            timeout=REPLY_TIMEOUT_SECONDS,
         )
     except (OSError, subprocess.SubprocessError):
         return []
@@ -254,52 +268,54 @@ def secrets(configuration: Configuration | None) -> list[bytes]:
     beside = [
         Path(f"{base}{suffix}")
         for base in (configuration.journal.path, configuration.carrousel.path)
-        for suffix in BESIDE_JOURNAL
+        for suffix in KEY_SUFFIXES
     ]
     passed = os.environ.get("CREDENTIALS_DIRECTORY")
-    named = [*secret_files(configuration).values(), *beside, *([Path(passed)] if passed else [])]
-    found = []
-    for path in named:
+    paths = [*secret_files(configuration).values(), *beside, *([Path(passed)] if passed else [])]
+    contents = []
+    for path in paths:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             with contextlib.suppress(OSError):
-                if file.is_file() and file.stat().st_size <= SECRET:
-                    found.append(file.read_bytes())
-    return found
+                if file.is_file() and file.stat().st_size <= MAX_SECRET_BYTES:
+                    contents.append(file.read_bytes())
+    return contents
 
 
 def _environment() -> list[bytes]:
-    """The values of variables that are secrets by their names."""
+    """Return the values of environment variables whose names suggest secrets."""
     return [
         value.encode("utf-8", "surrogateescape")
         for name, value in os.environ.items()
-        if PASS.match(f"{name}=")
+        if PASSWORD_PATTERN.match(f"{name}=")
     ]
 
 
 def persons(configuration: Configuration | None) -> list[str]:
-    """The names and ids in the people file, as far as this user can read it. What is masked has no
-    names; this is for a text that is shown.
+    """Return the names and ids in the people file, if readable, longest first. Redaction already
+    drops them; this protects texts that are kept.
     """
     people = None if configuration is None else configuration.people
     if people is None or people.file is None:
         return []
-    found = set[str]()
+    names = set[str]()
     with contextlib.suppress(OSError):
         file = Path(people.file)
         for line in file.read_bytes().splitlines() if file.is_file() else []:
             with contextlib.suppress(ValueError, RecursionError):
-                _names(json.loads(line), found)
-    return sorted((each for each in found if len(each) >= SHORTEST), key=len, reverse=True)
+                _collect_names(json.loads(line), names)
+    return sorted(
+        (name for name in names if len(name) >= MIN_SECRET_CHARACTERS), key=len, reverse=True
+    )
 
 
-def _names(value: Any, found: set[str]) -> None:
+def _collect_names(value: Any, names: set[str]) -> None:
     if isinstance(value, dict):
-        found |= {each for key in ("name", "id") if isinstance(each := value.get(key), str)}
+        names |= {each for key in ("name", "id") if isinstance(each := value.get(key), str)}
         for each in value.values():
-            _names(each, found)
+            _collect_names(each, names)
     elif isinstance(value, list):
         for each in value:
-            _names(each, found)
+            _collect_names(each, names)
 
 
 def _json(value: Any) -> str:

@@ -1,5 +1,5 @@
-"""The disks of the journal and of the recordings: their room, and how long it takes until written
-bytes are on them.
+"""Checks the disks of the journal and of the recordings: free space, and how long it takes to write
+durably.
 """
 
 from __future__ import annotations
@@ -16,29 +16,31 @@ from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
 from controller.proof.journal_upkeep import ROOM
 
-TIMES = 30
-"""How often it is written and synced."""
+SYNC_CYCLES = 30
+"""Number of write and sync cycles measured."""
 PAGE = b"\0" * 4096
-SLOW = 0.02
-"""Seconds of a sync, in the median, from which results are late for it."""
-REMOTE = frozenset({"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "ceph", "glusterfs"})
+SLOW_SYNC_SECONDS = 0.02
+"""Median seconds of a sync above which results are late."""
+REMOTE_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "ceph", "glusterfs"}
+)
 """File systems on which SQLite cannot share its write-ahead log."""
-MOUNTS = Path("/proc/self/mounts")
+MOUNTS_FILE = Path("/proc/self/mounts")
 
 
-def look(configuration: Configuration, mounts: Path = MOUNTS) -> Iterator[Finding]:
-    """Where the journal is, and the recordings if they are elsewhere."""
-    journal = _there(Path(configuration.journal.path).parent)
+def check(configuration: Configuration, mounts: Path = MOUNTS_FILE) -> Iterator[Finding]:
+    """Check the disk of the journal, and that of the recordings if it is another one."""
+    journal = _existing(Path(configuration.journal.path).parent)
     yield from _room(journal)
     yield from _kind(journal, mounts)
     yield from _sync(journal)
-    recordings = _there(Path(configuration.recordings.path))
+    recordings = _existing(Path(configuration.recordings.path))
     if configuration.recordings.enabled and recordings.stat().st_dev != journal.stat().st_dev:
         yield from _room(recordings)
 
 
-def _there(folder: Path) -> Path:
-    """The folder, or the nearest one above it that exists."""
+def _existing(folder: Path) -> Path:
+    """Return the folder, or its nearest existing parent."""
     folder = folder.absolute()
     while not folder.is_dir() and folder != folder.parent:
         folder = folder.parent
@@ -50,7 +52,7 @@ def _room(folder: Path) -> Iterator[Finding]:
     if free < ROOM:
         yield Finding(
             "fault", about, f"{free / 1e9:.1f} GB are free, and {ROOM / 1e9:.1f} GB must be",
-            "make room; the daemon raises an alert and stops when nothing can be stored",
+            "free some space; the daemon raises an alert and stops when nothing can be stored",
         )  # fmt: skip
     else:
         yield Finding("ok", about, f"{free / 1e9:.1f} GB are free")
@@ -63,14 +65,14 @@ def _kind(folder: Path, mounts: Path) -> Iterator[Finding]:
         return
     above = [words for words in lines if len(words) > 2 and folder.is_relative_to(words[1])]
     kind = max(above, key=lambda words: len(words[1]), default=["", "", "?"])[2]
-    if kind in REMOTE:
+    if kind in REMOTE_FILE_SYSTEMS:
         yield Finding(
-            "fault", f"disk {folder}", f"it is a disk over the network ({kind})",
+            "fault", f"disk {folder}", f"it is a network disk ({kind})",
             "keep the journal on a disk of this machine",
         )  # fmt: skip
     elif kind == "tmpfs":
         yield Finding(
-            "fault", f"disk {folder}", "it is memory (tmpfs): a power cut takes all of it",
+            "fault", f"disk {folder}", "it is memory (tmpfs): a power cut erases all of it",
             "keep the journal on a disk",
         )  # fmt: skip
 
@@ -79,27 +81,27 @@ def _sync(folder: Path) -> Iterator[Finding]:
     about = f"disk {folder}"
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
-            took = [_once(file.fileno()) for _ in range(TIMES)]
+            seconds = [_sync_seconds(file.fileno()) for _ in range(SYNC_CYCLES)]
     except OSError as error:
         yield Finding(
             "fault", about, f"nothing can be written there: {error.strerror}",
             "run this as the daemon's user; if it fails there too, let that user write there",
         )  # fmt: skip
         return
-    middle, most = statistics.median(took), max(took)
-    what = f"written bytes are on it after {middle * 1e3:.1f} ms, at most {most * 1e3:.1f} ms"
-    if middle > SLOW:
+    median, maximum = statistics.median(seconds), max(seconds)
+    what = f"written bytes are durable after {median * 1e3:.1f} ms, at most {maximum * 1e3:.1f} ms"
+    if median > SLOW_SYNC_SECONDS:
         yield Finding(
             "warning", about, what,
-            "results wait for that; use a disk that keeps its promises faster, such as an SSD "
-            "with power-loss protection",
+            "results wait for this; use a faster disk, such as an SSD with power-loss "
+            "protection",
         )  # fmt: skip
     else:
         yield Finding("ok", about, what)
 
 
-def _once(file: int) -> float:
+def _sync_seconds(file: int) -> float:
     os.write(file, PAGE)
-    begun = time.monotonic()
+    start = time.monotonic()
     os.fdatasync(file)
-    return time.monotonic() - begun
+    return time.monotonic() - start

@@ -1,4 +1,4 @@
-"""What a look at the machine found."""
+"""The result of a check of the machine."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Literal
 import msgspec
 
 Level = Literal["ok", "note", "warning", "fault"]
-"""``note``: it could not be looked at, or is a matter of taste; ``warning``: it will do harm one
-day; ``fault``: the daemon cannot work so.
+"""``note``: not checked, or optional; ``warning``: it will cause trouble eventually; ``fault``: the
+daemon cannot work like this.
 """
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that was looked at."""
+    """One result."""
 
     level: Level
     about: str
-    """What it is: ``disk /var/lib/novamas``."""
+    """What was checked: ``disk /var/lib/novamas``."""
     what: str
-    """How it is."""
+    """Its state."""
     do: str = ""
-    """What to do; empty where nothing is to be done."""
+    """What to do; empty if nothing."""

@@ -1,4 +1,6 @@
-"""Keys, passwords and people: what is there, who can read it, and until when it holds."""
+"""Checks keys, passwords and people files: whether they exist, who can read them, and when they
+expire.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,12 @@ from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
 
 
-def look(configuration: Configuration) -> Iterator[Finding]:
-    """All keys that the configuration names, and those beside the journal."""
+def check(configuration: Configuration) -> Iterator[Finding]:
+    """Check all keys that the configuration names, and those beside the journal."""
     yield from _signing(configuration)
     for at, name in credentials(configuration).items():
         if (why := missing_credential(CREDENTIAL_UNITS[str(at[0])], name)) is not None:
-            yield Finding("warning", f"credential {name}", f"nobody provides it: {why}")
+            yield Finding("warning", f"credential {name}", f"it is not provided: {why}")
     journal, recordings = Path(configuration.journal.path), Path(configuration.recordings.path)
     secrets = secret_files(configuration).values()
     for path in dict.fromkeys((*exposed(journal, recordings), *readable_by_all(secrets))):
@@ -33,35 +35,33 @@ def look(configuration: Configuration) -> Iterator[Finding]:
             f"chmod go= {path}",
         )  # fmt: skip
     for place, certificates in certificate_files(configuration).items():
-        yield certificate(place, certificates, time.time())
+        yield check_certificate(place, certificates, time.time())
     for place, url, context in servers(configuration):
-        with suppress(OSError, ValueError):  # whether it answers is told of the broker and the pair
-            yield _judged(
+        with suppress(OSError, ValueError):  # an unreachable server is reported by other checks
+            yield _assess(
                 f"certificate of {place} {url}", presented_expiry(url, context), time.time()
             )
 
 
 def _signing(configuration: Configuration) -> Iterator[Finding]:
-    """The key of the checkpoints."""
+    """Check the signing key of the checkpoints."""
     if configuration.journal.key_credential is not None:
-        return  # systemd shows it to the daemon alone
+        return  # only the daemon can read it
     path = key_path(Path(configuration.journal.path))
     about = f"key {path}"
     if not path.exists():
-        yield Finding("ok", about, "it is made at the first start")
+        yield Finding("ok", about, "it is created at the first start")
         return
     try:
         load_key(path)
     except SigningKeyError as error:
-        yield Finding(
-            "fault", about, str(error), "put the key of this journal in its place, from the backup"
-        )
+        yield Finding("fault", about, str(error), "restore the key of this journal from the backup")
         return
     yield Finding("ok", about, "it signs the checkpoints")
 
 
-def certificate(place: str, path: Path, now: float) -> Finding:
-    """A file with certificates; ``now``: seconds since 1970."""
+def check_certificate(place: str, path: Path, now: float) -> Finding:
+    """Check a file with certificates. ``now``: seconds since 1970."""
     about = f"certificate {path} ({place})"
     try:
         end = read_end(place, path)
@@ -69,15 +69,15 @@ def certificate(place: str, path: Path, now: float) -> Finding:
         return Finding("fault", about, f"it cannot be read: {error}", "name a certificate in PEM")
     if (
         not place.endswith("ca_file")
-        and (wrong := certificate_date_problem(str(path), now)) is not None
+        and (problem := certificate_date_problem(str(path), now)) is not None
     ):
-        return Finding("fault", about, wrong, "renew it")
-    return _judged(about, end, now)
+        return Finding("fault", about, problem, "renew it")
+    return _assess(about, end, now)
 
 
-def _judged(about: str, end: float, now: float) -> Finding:
+def _assess(about: str, end: float, now: float) -> Finding:
     what = expiry_warning(end, now)
     if what is None:
         day = datetime.fromtimestamp(end, UTC)
-        return Finding("ok", about, f"it holds until {day:%Y-%m-%d}")
+        return Finding("ok", about, f"it is valid until {day:%Y-%m-%d}")
     return Finding("fault" if now > end else "warning", about, what, "renew it")

@@ -1,6 +1,6 @@
-"""What may leave the site for support: what is known to be harmless of a configuration, of the
-topics of the daemon and of log lines; no secret, no name of a person, nothing of what lies face
-down.
+"""Redaction of data for support: only parts of a configuration, of the daemon's topics and of log
+lines that are known to be harmless remain; no secrets, no names of people, nothing about face-down
+cards.
 """
 
 from __future__ import annotations
@@ -20,81 +20,83 @@ from controller.configuration.settings import Configuration, DeviceConfig, Table
 from controller.games.games import GAMES, settings_of
 from devices.drivers import DRIVERS, driver
 
-SET = "(set)"
-"""Stands for a secret, or for where it is."""
-UNKNOWN = "(set, and no key that there is)"
-UNFIT = "(set, and not as it should be)"
-HIDDEN = "(secret)"
-"""Stands where a secret of this machine had come into a text."""
-SHORTEST = 4
-"""Characters of the shortest secret that is looked for in texts."""
-TEXT = "(text)"
-"""Stands for a text that may name anybody."""
-PASS = re.compile(
+SET_MARK = "(set)"
+"""Replaces a secret, or its location."""
+UNKNOWN_MARK = "(set, unknown key)"
+UNFIT_MARK = "(set, of an unexpected type)"
+HIDDEN_MARK = "(secret)"
+"""Replaces a secret of this machine that occurs in a text."""
+MIN_SECRET_CHARACTERS = 4
+"""Minimum characters of a secret that is searched for in texts."""
+TEXT_MARK = "(text)"
+"""Replaces a text that could name a person."""
+PASSWORD_PATTERN = re.compile(
     r"(?i)\b(\w*(?:pass|secret|token|pin|pwd)\w*)\s*=\s*(?:'[^']*'|\"[^\"]*\"|[^&\s\"',;]*)"
 )
-ADDRESS = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*)://([^\s\"'<>]*)")
-PATH = re.compile(r"(?<![\w:/)])(/(?:[^\s\"'<>:;,()]+))")
-PLACES = re.compile(r"/dev/.*|/(?:(?:etc|opt|var/lib)/novamas[a-z-]*|usr|run|proc|sys)(?=/|$)")
-"""Of paths, what every installation has."""
-GOT = re.compile(r", got .*", re.DOTALL)
-"""How a mistake ends that shows what was written."""
+ADDRESS_PATTERN = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*)://([^\s\"'<>]*)")
+PATH_PATTERN = re.compile(r"(?<![\w:/)])(/(?:[^\s\"'<>:;,()]+))")
+COMMON_PATHS = re.compile(
+    r"/dev/.*|/(?:(?:etc|opt|var/lib)/novamas[a-z-]*|usr|run|proc|sys)(?=/|$)"
+)
+"""Paths that exist on every installation."""
+QUOTED_VALUE = re.compile(r", got .*", re.DOTALL)
+"""End of an error message that quotes the value."""
 
-SHOWN = frozenset({
+HARMLESS_KEYS = frozenset({
     "id", "node", "decree", "game", "driver", "jackpot", "site", "tables", "elsewhere", "games",
     "client_id", "username", "instance", "bucket", "currency", "day_begins", "models",
 })  # fmt: skip
-"""Keys of the configuration whose texts are shown."""
-ADDRESSES = frozenset({
+"""Keys of the configuration whose texts remain."""
+ADDRESS_KEYS = frozenset({
     "url", "link", "address", "database", "servers", "listen", "proxies",
 })  # fmt: skip
-"""Keys whose texts are shown as far as the host."""
-OPTIONS = re.compile(
+"""Keys whose texts remain up to the host."""
+HARMLESS_OPTIONS = re.compile(
     r"(?:baud|bytesize|parity|stopbits|read|write|speed|interface)=[A-Za-z0-9.]{1,8}"
 )
-"""Options of a link that are shown."""
+"""Options of a link that remain."""
 
-WORD = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
-TIME = re.compile(r"[0-9T:.+Z-]{10,35}")
-FRAME = re.compile(r"(\w+\.py)(?:\", line |:)(\d+)(?:, in (\w+))?")
-KIND = re.compile(r"\b[A-Za-z]*(?:Error|Exception)\b")
-STRINGS = frozenset({
+WORD_PATTERN = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
+TIME_PATTERN = re.compile(r"[0-9T:.+Z-]{10,35}")
+FRAME_PATTERN = re.compile(r"(\w+\.py)(?:\", line |:)(\d+)(?:, in (\w+))?")
+EXCEPTION_PATTERN = re.compile(r"\b[A-Za-z]*(?:Error|Exception)\b")
+HARMLESS_HEALTH_KEYS = frozenset({
     "boot", "time", "state", "status", "since", "crossed", "stated_by", "sha256", "instance",
     "elsewhere", "added", "removed", "changed", "restart", "others", "versions",
 })  # fmt: skip
-"""Keys of the topics ``health`` and ``status`` whose texts are shown."""
+"""Keys of the topics ``health`` and ``status`` whose texts remain."""
 
 
-def redacted(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a configuration says, sound or not, without its secrets."""
-    return _section(Configuration, given)
+def redact_configuration(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Redact a configuration, valid or not."""
+    return _redact_section(Configuration, configuration)
 
 
-def _section(kind: type[msgspec.Struct], given: Mapping[str, Any]) -> dict[str, Any]:
+def _redact_section(kind: type[msgspec.Struct], section: Mapping[str, Any]) -> dict[str, Any]:
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
     secret = SECRET_FILES.get(kind, ())
     shown: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in section.items():
         if key not in fields:
-            shown[key] = UNKNOWN
+            shown[key] = UNKNOWN_MARK
         elif key in secret or key.endswith("_credential"):
-            shown[key] = SET
+            shown[key] = SET_MARK
         elif kind is DeviceConfig and key == "options":
-            shown[key] = _known(_options_of(given.get("driver")), value)
+            shown[key] = _redact_known(_options_of(section.get("driver")), value)
         elif kind is TableConfig and key == "settings":
-            shown[key] = _known(_settings_of(given.get("game")), value)
+            shown[key] = _redact_known(_settings_of(section.get("game")), value)
         else:
-            shown[key] = _value(fields[key], value, key)
+            shown[key] = _redact_value(fields[key], value, key)
     return shown
 
 
-def _known(kind: type[msgspec.Struct] | None, value: Any) -> Any:
-    """Options of a driver or settings of a game, as far as it has them."""
+def _redact_known(kind: type[msgspec.Struct] | None, value: Any) -> Any:
+    """Redact the options of a driver or the settings of a game."""
     if not isinstance(value, dict):
-        return UNKNOWN
+        return UNKNOWN_MARK
     if kind is None:
-        return dict.fromkeys(value, UNKNOWN)
-    return _section(kind, value)
+        return dict.fromkeys(value, UNKNOWN_MARK)
+    return _redact_section(kind, value)
 
 
 def _options_of(name: Any) -> type[msgspec.Struct] | None:
@@ -105,35 +107,41 @@ def _settings_of(name: Any) -> type[msgspec.Struct] | None:
     return settings_of(name) if isinstance(name, str) and name in GAMES else None
 
 
-def _value(kind: Any, value: Any, key: str) -> Any:
-    """A value, section by section where it has some. Of texts, those of keys that are known to be
-    harmless; none that is of another form than it should be, for it may be anything.
+def _redact_value(kind: Any, value: Any, key: str) -> Any:
+    """Redact a value recursively. Texts remain only for keys that are known to be harmless. Values
+    of an unexpected type are dropped: they could hold a secret.
     """
     kinds = (kind, *get_args(kind))
-    section = next((each for each in kinds if _is_section(each)), None)
+    section = next((option for option in kinds if _is_section(option)), None)
     if isinstance(value, dict):
         if section is not None:
-            return _section(section, value)
-        of = next((get_args(each)[1] for each in kinds if get_origin(each) is dict), None)
+            return _redact_section(section, value)
+        item_kind = next(
+            (get_args(option)[1] for option in kinds if get_origin(option) is dict), None
+        )
         return (
-            UNFIT if of is None else {name: _value(of, each, key) for name, each in value.items()}
+            UNFIT_MARK
+            if item_kind is None
+            else {name: _redact_value(item_kind, option, key) for name, option in value.items()}
         )
     if isinstance(value, list):
-        several = kind is Any or any(get_origin(each) is tuple for each in kinds)
-        inner = section or next((a for each in kinds for a in get_args(each)), Any)
-        return [_value(inner, each, key) for each in value] if several else UNFIT
+        several = kind is Any or any(get_origin(option) is tuple for option in kinds)
+        inner = section or next((a for option in kinds for a in get_args(option)), Any)
+        return [_redact_value(inner, option, key) for option in value] if several else UNFIT_MARK
     if section is not None and kind is section:
-        return UNFIT
+        return UNFIT_MARK
     if _is_number(value):
         return value
-    if isinstance(value, str) and (key in SHOWN or _is_word_of(kinds, value)):
+    if isinstance(value, str) and (key in HARMLESS_KEYS or _is_word_of(kinds, value)):
         return value
-    return plain(value) if isinstance(value, str) and key in ADDRESSES else SET
+    return redact_text(value) if isinstance(value, str) and key in ADDRESS_KEYS else SET_MARK
 
 
 def _is_word_of(kinds: Iterable[Any], value: str) -> bool:
-    """Whether it is one of the words that a key can have."""
-    return any(value in get_args(inner) for each in kinds for inner in (each, *get_args(each)))
+    """True if the value is one of the words allowed for its key."""
+    return any(
+        value in get_args(inner) for option in kinds for inner in (option, *get_args(option))
+    )
 
 
 def _is_section(kind: Any) -> bool:
@@ -144,143 +152,172 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, bool | int | float)
 
 
-def plain(text: str) -> str:
-    """A text without passwords and without paths, but for those of every installation; of addresses
-    no more than the host: a path or a query can be a password.
+def redact_text(text: str) -> str:
+    """Redact a text: passwords, paths that are specific to this installation, and everything behind
+    the host of an address, which could be a password.
     """
-    return PATH.sub(_path, PASS.sub(rf"\1={SET}", ADDRESS.sub(_host, text)))
+    return PATH_PATTERN.sub(
+        _path, PASSWORD_PATTERN.sub(rf"\1={SET_MARK}", ADDRESS_PATTERN.sub(_host, text))
+    )
 
 
-def _path(found: re.Match[str]) -> str:
-    path = found[1]
-    place = PLACES.match(path)
-    return path if place is not None and place[0] == path else f"{place[0] if place else ''}/{SET}"
+def _path(match: re.Match[str]) -> str:
+    path = match[1]
+    place = COMMON_PATHS.match(path)
+    return (
+        path
+        if place is not None and place[0] == path
+        else f"{place[0] if place else ''}/{SET_MARK}"
+    )
 
 
 def _host(address: re.Match[str]) -> str:
     scheme, rest = address.groups()
     at = re.search(r"[/?#]", rest)
     host, tail = (rest, "") if at is None else (rest[: at.start()], rest[at.start() :])
-    if "@" in tail:  # the end of a password with a slash
-        return f"{scheme}://{SET}"
+    if "@" in tail:  # the end of a password that contains a slash
+        return f"{scheme}://{SET_MARK}"
     hosts = ",".join(
-        f"{SET}@{each.rpartition('@')[2]}" if "@" in each else each for each in host.split(",")
+        f"{SET_MARK}@{part_of_hosts.rpartition('@')[2]}" if "@" in part_of_hosts else part_of_hosts
+        for part_of_hosts in host.split(",")
     )
     path, _, query = tail.partition("?")
-    shown = path if path == "/" or path.startswith("/dev/") or not path else f"/{SET}"
+    shown = path if path == "/" or path.startswith("/dev/") or not path else f"/{SET_MARK}"
     if query:
-        known = all(map(OPTIONS.fullmatch, query.split("&")))
-        shown += f"?{query}" if known and shown in (path, "") else f"/{SET}" if not shown else ""
+        redact_error = all(map(HARMLESS_OPTIONS.fullmatch, query.split("&")))
+        shown += (
+            f"?{query}"
+            if redact_error and shown in (path, "")
+            else f"/{SET_MARK}"
+            if not shown
+            else ""
+        )
     return f"{scheme}://{hosts}{shown}"
 
 
-def known(text: str) -> str:
-    """What of an error's text is known to name nobody: where in the program it was, of which kind
-    it is, and the system's own words.
+def redact_error(text: str) -> str:
+    """Reduce the text of an error to parts that cannot name a person: source lines, exception types
+    and system error messages.
     """
-    frames = [":".join(each for each in found if each) for found in FRAME.findall(text)]
+    frames = [":".join(part for part in groups if part) for groups in FRAME_PATTERN.findall(text)]
     words = {os.strerror(number) for number in errno.errorcode} - {"Success"}
-    system = sorted(each for each in words if each in text)
-    kinds = dict.fromkeys(KIND.findall(text))
-    return " ".join(dict.fromkeys((TEXT, *frames, *kinds, *system)))
+    system = sorted(part for part in words if part in text)
+    kinds = dict.fromkeys(EXCEPTION_PATTERN.findall(text))
+    return " ".join(dict.fromkeys((TEXT_MARK, *frames, *kinds, *system)))
 
 
-def told_health(value: Any, key: str = "") -> Any:
-    """A topic of the daemon, without texts that may name somebody."""
+def redact_health(value: Any, key: str = "") -> Any:
+    """Redact a topic of the daemon: drop texts that could name a person."""
     if isinstance(value, dict):
-        inner = key if key in STRINGS else ""
-        return {name: told_health(each, inner or name) for name, each in value.items()}
+        inner = key if key in HARMLESS_HEALTH_KEYS else ""
+        return {name: redact_health(item, inner or name) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [told_health(each, key) for each in value]
-    return known(value) if isinstance(value, str) and key not in STRINGS else value
+        return [redact_health(item, key) for item in value]
+    return (
+        redact_error(value) if isinstance(value, str) and key not in HARMLESS_HEALTH_KEYS else value
+    )
 
 
-def mistake(line: str) -> str:
-    """A mistake of a configuration without what was written there."""
-    return GOT.sub("", plain(line))
+def redact_mistake(line: str) -> str:
+    """Redact a configuration error: drop the quoted value."""
+    return QUOTED_VALUE.sub("", redact_text(line))
 
 
 def spellings(secrets: Iterable[bytes]) -> list[str]:
-    """All texts in which these secrets can be written, the longest first."""
-    found = set[str]()
+    """Return all texts in which these secrets can be written, longest first."""
+    texts = set[str]()
     for secret in secrets:
         whole = secret.strip()
         lines = [line.strip() for line in whole.decode("utf-8", "replace").splitlines()]
-        found |= {whole.hex(), *(each(whole).decode().rstrip("=") for each in _BASE64), *lines}
-        for line in lines:  # a key that is kept as digits
+        texts |= {whole.hex(), *(item(whole).decode().rstrip("=") for item in _BASE64), *lines}
+        for line in lines:  # a key stored as hexadecimal digits
             if re.fullmatch(r"(?:[0-9a-f]{2}){16,}", line):
                 key = bytes.fromhex(line)
-                found |= {each(key).decode().rstrip("=") for each in _BASE64}
-    return sorted((each for each in found if len(each) >= SHORTEST), key=len, reverse=True)
+                texts |= {item(key).decode().rstrip("=") for item in _BASE64}
+    return sorted(
+        (item for item in texts if len(item) >= MIN_SECRET_CHARACTERS), key=len, reverse=True
+    )
 
 
 _BASE64 = (b64encode, urlsafe_b64encode)
 
 
-def without(text: str, spelt: Iterable[str]) -> str:
-    """A text in which these do not occur, nor as JSON spells them."""
-    for each in spelt:
-        for form in {each, json.dumps(each)[1:-1], json.dumps(each, ensure_ascii=False)[1:-1]}:
-            text = text.replace(form, HIDDEN)
+def replace_texts(text: str, texts: Iterable[str]) -> str:
+    """Replace these texts in a text, also in their JSON notation."""
+    for secret_text in texts:
+        for form in {
+            secret_text,
+            json.dumps(secret_text)[1:-1],
+            json.dumps(secret_text, ensure_ascii=False)[1:-1],
+        }:
+            text = text.replace(form, HIDDEN_MARK)
     return text
 
 
 def _word(value: Any) -> Any:
-    return value if isinstance(value, str) and WORD.fullmatch(value) else SET
+    return value if isinstance(value, str) and WORD_PATTERN.fullmatch(value) else SET_MARK
 
 
 def _topic(value: Any) -> Any:
-    """A topic without the client to which a table answers."""
+    """Redact a topic: drop the client that a reply is sent to."""
     levels = str(value).split("/")
-    if not all(each in ("+", "#") or WORD.fullmatch(each) for each in levels):
-        return SET
+    if not all(level_ in ("+", "#") or WORD_PATTERN.fullmatch(level_) for level_ in levels):
+        return SET_MARK
     cut = levels.index("reply") + 1 if "reply" in levels else len(levels)
-    return "/".join([*levels[:cut], *([SET] if levels[cut:] else [])])
+    return "/".join([*levels[:cut], *([SET_MARK] if levels[cut:] else [])])
 
 
 def _text(value: Any) -> str:
-    return known(str(value))
+    return redact_error(str(value))
 
 
-ALWAYS: Mapping[str, Callable[[Any], Any]] = {
-    "timestamp": lambda value: value if TIME.fullmatch(str(value)) else SET,
+FIELDS_OF_ANY_LINE: Mapping[str, Callable[[Any], Any]] = {
+    "timestamp": lambda value: value if TIME_PATTERN.fullmatch(str(value)) else SET_MARK,
     "level": _word,
-    "event": lambda value: plain(str(value)),
+    "event": lambda value: redact_text(str(value)),
     "table": _word,
     "device": _word,
 }
-"""Fields of a log line that say nothing of a card or a person, and how each is shown. The event is
-a text of the program.
+"""Log fields that cannot reveal a card or a person, and how each is redacted. The event is a fixed
+text of the program.
 """
-ELSEWHERE: Mapping[str, Callable[[Any], Any]] = {
-    **ALWAYS,
+FIELDS_OF_OPEN_LINES: Mapping[str, Callable[[Any], Any]] = {
+    **FIELDS_OF_ANY_LINE,
     "refusal": _word,
     "alert": _word,
     "segment": _word,
     "topic": _topic,
-    "topics": lambda value: [_topic(each) for each in value] if isinstance(value, list) else SET,
-    "count": lambda value: value if _is_number(value) else SET,
+    "topics": lambda value: (
+        [_topic(each) for each in value] if isinstance(value, list) else SET_MARK
+    ),
+    "count": lambda value: value if _is_number(value) else SET_MARK,
     **dict.fromkeys(("reason", "error", "where", "exception", "why", "what"), _text),
 }
-"""Fields of lines that are of no table with face-down cards."""
+"""Log fields of lines that do not concern a table with face-down cards."""
 
 
-def log_lines(lines: Iterable[str], hidden: Collection[str] | None) -> tuple[list[str], int]:
-    """The lines of a log that are JSON, with the fields that may be told, and how many others there
-    were. ``hidden``: the tables with face-down cards; None: any may have some.
+def redact_log(lines: Iterable[str], hidden: Collection[str] | None) -> tuple[list[str], int]:
+    """Redact the JSON lines of a log, and count the other lines. ``hidden``: the tables with
+    face-down cards; None: unknown.
     """
-    kept, left = list[str](), 0
+    shown, omitted = list[str](), 0
     for line in lines:
         try:
-            said = json.loads(line)
+            fields_of_line = json.loads(line)
         except (ValueError, RecursionError):
-            said = None
-        if not isinstance(said, dict):
-            left += 1
+            fields_of_line = None
+        if not isinstance(fields_of_line, dict):
+            omitted += 1
             continue
-        fields = ALWAYS if hidden is None or said.get("table") in hidden else ELSEWHERE
-        told = {key: show(said[key]) for key, show in fields.items() if key in said}
-        if hidden:  # a text of a library may be of any table
-            told.pop("exception", None)
-        kept.append(json.dumps(told, ensure_ascii=False))
-    return kept, left
+        fields = (
+            FIELDS_OF_ANY_LINE
+            if hidden is None or fields_of_line.get("table") in hidden
+            else FIELDS_OF_OPEN_LINES
+        )
+        redacted_fields = {
+            key: show(fields_of_line[key]) for key, show in fields.items() if key in fields_of_line
+        }
+        if hidden:  # an exception's text may concern any table
+            redacted_fields.pop("exception", None)
+        shown.append(json.dumps(redacted_fields, ensure_ascii=False))
+    return shown, omitted

@@ -1,5 +1,5 @@
-"""The serial ports that a configuration names: whether they are there, may be opened, are read by
-one program, keep their name, and hand over bytes without delay.
+"""Checks the serial ports of a configuration: whether they exist, may be opened, are read by only
+one program, have a stable name, and deliver bytes without delay.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from controller.doctor.finding import Finding
 from devices.links.holders import other_holders
 from devices.links.link import parse_address
 
-SYSTEM = Path("/sys/class/tty")
-LATENCY = 1
-"""Milliseconds for which an adapter of FTDI may keep bytes back; 16 as it comes."""
+TTY_FOLDER = Path("/sys/class/tty")
+MAX_LATENCY_MS = 1
+"""Maximum milliseconds for which an FTDI adapter may hold bytes; its default is 16."""
 
 
-def look(configuration: Configuration, system: Path = SYSTEM) -> Iterator[Finding]:
-    """Each serial device of each table."""
+def check(configuration: Configuration, system: Path = TTY_FOLDER) -> Iterator[Finding]:
+    """Check each serial device of each table."""
     for table in configuration.table:
         for device in table.device:
             address = parse_address(device.link)
@@ -41,10 +41,10 @@ def _port(about: str, port: Path, system: Path) -> Iterator[Finding]:
         )  # fmt: skip
         return
     if not stat.S_ISCHR(mode.st_mode):
-        yield Finding("fault", about, f"{port} is no serial port", "name the port in `link`")
+        yield Finding("fault", about, f"{port} is not a serial port", "name the port in `link`")
         return
     if os.access(port, os.R_OK | os.W_OK):
-        yield Finding("ok", about, f"{port} is there and may be opened")
+        yield Finding("ok", about, f"{port} exists and may be opened")
     else:
         group = _group(mode.st_gid)
         yield Finding(
@@ -62,11 +62,11 @@ def _port(about: str, port: Path, system: Path) -> Iterator[Finding]:
 
 
 def _readers(about: str, port: Path) -> Iterator[Finding]:
-    """Who has a port open, as far as this user may see it."""
+    """Check which programs have a port open, as far as this user can see them."""
     readers = other_holders(str(port))[str(port)]
     shown = ", ".join(map(str, readers))
     if len(readers) == 1:
-        yield Finding("ok", about, f"{port} is open in {shown} and, as far as seen, in no other")
+        yield Finding("ok", about, f"{port} is open in {shown} and, as far as visible, in no other")
     elif readers:
         yield Finding(
             "fault", about, f"{port} is open in several programs: {shown}",
@@ -76,16 +76,16 @@ def _readers(about: str, port: Path) -> Iterator[Finding]:
 
 def _latency(about: str, timer: Path) -> Iterator[Finding]:
     try:
-        held = int(timer.read_text())
-    except (OSError, ValueError):  # an adapter without one
+        delay = int(timer.read_text())
+    except (OSError, ValueError):  # an adapter without a latency timer
         return
-    if held <= LATENCY:
-        yield Finding("ok", about, f"the adapter holds bytes back for {held} ms")
+    if delay <= MAX_LATENCY_MS:
+        yield Finding("ok", about, f"the adapter holds bytes back for {delay} ms")
         return
     yield Finding(
-        "warning", about, f"the adapter holds bytes back for {held} ms",
+        "warning", about, f"the adapter holds bytes back for {delay} ms",
         "let udev set it: ACTION==\"add\", SUBSYSTEM==\"usb-serial\", DRIVER==\"ftdi_sio\", "
-        f'ATTR{{latency_timer}}="{LATENCY}"',
+        f'ATTR{{latency_timer}}="{MAX_LATENCY_MS}"',
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The pair: whether the store of the lease answers, and who has the tables."""
+"""Checks the pair: whether the store of the lease replies, and who has the tables."""
 
 from __future__ import annotations
 
@@ -14,91 +14,98 @@ from controller.standby.record import LeaseRecord, read_record
 from controller.standby.seal import StructSigner
 from controller.standby.store import RecordStore, StoreEntry
 
-PATIENCE = 5.0
-"""Seconds for each answer."""
-LEAST, LEAST_2_12 = (2, 10, 23), (2, 12, 3)
-"""The first releases without known losses, and the first of the branch 2.12."""
-SAFE = "2.10.23 or later, of the branch 2.12 at least 2.12.3"
+REPLY_TIMEOUT_SECONDS = 5.0
+"""Maximum seconds to wait for each reply."""
+MIN_RELEASE, MIN_RELEASE_2_12 = (2, 10, 23), (2, 12, 3)
+"""The first releases without known data loss: in general, and in the branch 2.12."""
+SAFE_RELEASES = "2.10.23 or later, of the branch 2.12 at least 2.12.3"
 _RELEASE = re.compile(r"v?([0-9]+)\.([0-9]+)\.([0-9]+)")
 
 
-def look(configuration: Configuration) -> Iterator[Finding]:
-    """The store of the lease; nothing is written there."""
+def check(configuration: Configuration) -> Iterator[Finding]:
+    """Check the store of the lease, without writing to it."""
     if configuration.standby is not None:
         site = configuration.site
-        yield from asyncio.run(_asked(configuration.standby, site.id, site.node))
+        yield from asyncio.run(_check(configuration.standby, site.id, site.node))
 
 
-async def _asked(settings: StandbyConfig, site: str, node: str) -> list[Finding]:
+async def _check(settings: StandbyConfig, site: str, node: str) -> list[Finding]:
     seal = StructSigner(f"{site}/{node}", lambda: None, settings.keys)
-    store, about = RecordStore(settings, node, PATIENCE, partial(read_record, seal=seal)), "standby"
-    found: list[Finding] = []
+    store, about = (
+        RecordStore(settings, node, REPLY_TIMEOUT_SECONDS, partial(read_record, seal=seal)),
+        "standby",
+    )
+    findings: list[Finding] = []
     try:
-        for _ in settings.servers:  # each of them is to answer
+        for _ in settings.servers:  # each must reply
             try:
                 entry = await store.read()
             except StoreUnreachableError as error:
                 do = "start the node, or correct [standby]"
-                found.append(Finding("warning", about, f"no answer from {error}", do))
+                findings.append(Finding("warning", about, f"no answer from {error}", do))
             else:
-                found += judged(about, store.server or "", entry)
-                found += of_release(about, store.server or "", store.version)
+                findings += assess(about, store.server or "", entry)
+                findings += check_release(about, store.server or "", store.version)
             await store.close()
-        if any(each.level == "ok" for each in found):
-            found += await _kept(settings, store, about)
+        if any(finding.level == "ok" for finding in findings):
+            findings += await _check_replicas(settings, store, about)
     except StoreUnusableError as error:
         do = "run this as the unit does, or correct [standby]"
-        found.append(Finding("fault", about, str(error), do))
+        findings.append(Finding("fault", about, str(error), do))
     except StoreUnreachableError as error:
-        found.append(Finding("warning", about, f"no answer from {error}", "look at the cluster"))
+        findings.append(Finding("warning", about, f"no answer from {error}", "look at the cluster"))
     finally:
         await store.close()
-    if not any(each.level == "ok" for each in found):
+    if not any(finding.level == "ok" for finding in findings):
         do = "start the cluster: while it does not answer, neither daemon serves"
-        found.append(Finding("fault", about, "the store of the lease cannot be asked", do))
-    return found
+        findings.append(Finding("fault", about, "the store of the lease cannot be read", do))
+    return findings
 
 
-def judged(about: str, server: str, entry: StoreEntry[LeaseRecord]) -> list[Finding]:
-    """What a server says of the lease."""
+def assess(about: str, server: str, entry: StoreEntry[LeaseRecord]) -> list[Finding]:
+    """Assess the lease that a server returned."""
     record = entry.record
     if record is None:
-        return [Finding("ok", about, f"{server} answers; nobody has had the tables yet")]
+        return [Finding("ok", about, f"{server} answers; no daemon has had the tables yet")]
     who = f"{record.instance} {'gave the tables back' if record.released else 'has the tables'}"
     return [Finding("ok", about, f"{server} answers; {who}, term {record.term}")]
 
 
-def of_release(about: str, server: str, version: str) -> list[Finding]:
-    """Whether this release of nats-server is known to lose what it acknowledged, and what no client
-    can ask it.
+def check_release(about: str, server: str, version: str) -> list[Finding]:
+    """Check whether this release of nats-server is known to lose acknowledged data, and mention the
+    setting that a client cannot read.
     """
     if (number := _number(version)) is None:
         what = f"{server}: nats-server {version or 'of no version'}"
-        return [Finding("warning", about, what, f"use {SAFE}")]
-    if number < LEAST or (number[:2] == LEAST_2_12[:2] and number < LEAST_2_12):
-        what = f"{server}: nats-server {version} is known to lose what it acknowledged"
-        return [Finding("warning", about, what, f"update it to {SAFE} (docs/integrator/scale.md)")]
-    what = f"{server}: nats-server {version}; no client can ask its sync_interval"
-    return [Finding("note", about, what, "see that it has `sync_interval: always`")]
+        return [Finding("warning", about, what, f"use {SAFE_RELEASES}")]
+    if number < MIN_RELEASE or (number[:2] == MIN_RELEASE_2_12[:2] and number < MIN_RELEASE_2_12):
+        what = f"{server}: nats-server {version} is known to lose acknowledged data"
+        return [
+            Finding(
+                "warning", about, what, f"update it to {SAFE_RELEASES} (docs/integrator/scale.md)"
+            )
+        ]
+    what = f"{server}: nats-server {version}; its sync_interval cannot be read by a client"
+    return [Finding("note", about, what, "make sure that it has `sync_interval: always`")]
 
 
 def _number(version: str) -> tuple[int, ...] | None:
-    """``2.12.3-RC.1`` as numbers."""
-    found = _RELEASE.match(version)
-    return None if found is None else tuple(map(int, found.groups()))
+    """Parse ``2.12.3-RC.1`` as numbers."""
+    match = _RELEASE.match(version)
+    return None if match is None else tuple(map(int, match.groups()))
 
 
-async def _kept(
+async def _check_replicas(
     settings: StandbyConfig, store: RecordStore[LeaseRecord], about: str
 ) -> list[Finding]:
     try:
-        kept, current = await store.replicas()
+        replicas, current = await store.replicas()
     except StoreUnreachableError:  # there is no bucket yet
         return []
-    if kept < settings.replicas:
+    if replicas < settings.replicas:
         do = f"`nats stream edit KV_{settings.bucket} --replicas {settings.replicas}`"
-        return [Finding("warning", about, f"the lease is kept {kept} times", do)]
-    if current < kept:
-        what = f"{current} of the {kept} nodes that keep the lease are up to date"
+        return [Finding("warning", about, f"the lease is stored {replicas} times", do)]
+    if current < replicas:
+        what = f"{current} of the {replicas} nodes that store the lease are up to date"
         return [Finding("warning", about, what, "look at the cluster")]
     return []

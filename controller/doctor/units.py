@@ -1,4 +1,4 @@
-"""The units of systemd, where it runs."""
+"""Checks the systemd units."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
 
-RUNS = Path("/run/systemd/system")
-"""Is there while systemd is in charge of the machine."""
-ASKED = ("LoadState", "ActiveState", "SubState", "UnitFileState", "NRestarts")
-PATIENCE = 10.0
-"""Seconds for an answer."""
+SYSTEMD_MARKER = Path("/run/systemd/system")
+"""Exists while systemd manages the machine."""
+PROPERTIES = ("LoadState", "ActiveState", "SubState", "UnitFileState", "NRestarts")
+SYSTEMCTL_TIMEOUT_SECONDS = 10.0
+"""Maximum seconds to wait for systemctl."""
 
 
-def look(configuration: Configuration) -> Iterator[Finding]:
-    """The units that the configuration needs."""
-    if not RUNS.is_dir():
+def check(configuration: Configuration) -> Iterator[Finding]:
+    """Check the units that the configuration needs."""
+    if not SYSTEMD_MARKER.is_dir():
         yield Finding(
             "note", "units", "systemd does not run here",
-            "whatever starts the daemon must start it again when it ends",
+            "the program that starts the daemon must restart it when it ends",
         )  # fmt: skip
         return
     for unit in (
@@ -29,43 +29,48 @@ def look(configuration: Configuration) -> Iterator[Finding]:
         *(("novamas-carrousel.service",) if configuration.jackpot else ()),
         *(("novamas-sign.service",) if configuration.sign else ()),
     ):
-        yield judged(unit, _asked(unit))
+        yield assess(unit, _properties(unit))
 
 
-def _asked(unit: str) -> dict[str, str]:
-    """What systemd says of a unit; nothing, if it does not answer."""
-    words = ["systemctl", "show", unit, *(f"--property={each}" for each in ASKED)]
+def _properties(unit: str) -> dict[str, str]:
+    """Return the properties of a unit; empty if systemctl does not reply."""
+    words = [
+        "systemctl",
+        "show",
+        unit,
+        *(f"--property={name_of_property}" for name_of_property in PROPERTIES),
+    ]
     try:
-        answer = subprocess.run(  # noqa: S603 - a fixed program
-            words, capture_output=True, text=True, check=True, timeout=PATIENCE
+        completed = subprocess.run(  # noqa: S603 - a fixed program
+            words, capture_output=True, text=True, check=True, timeout=SYSTEMCTL_TIMEOUT_SECONDS
         )
     except (OSError, subprocess.SubprocessError):
         return {}
-    pairs = (line.partition("=") for line in answer.stdout.splitlines())
+    pairs = (line.partition("=") for line in completed.stdout.splitlines())
     return {name: value for name, _, value in pairs}
 
 
-def judged(unit: str, said: dict[str, str]) -> Finding:
-    """What is to be thought of a unit."""
+def assess(unit: str, properties: dict[str, str]) -> Finding:
+    """Assess the properties of a unit."""
     about = f"unit {unit}"
-    if not said:
+    if not properties:
         return Finding("note", about, "systemd does not answer", "look with `systemctl status`")
-    if said.get("LoadState") == "not-found":
+    if properties.get("LoadState") == "not-found":
         return Finding(
             "warning", about, "it is not installed", "docs/technician/systemd.md says how"
         )
-    state = f"{said.get('ActiveState', '?')} ({said.get('SubState', '?')})"
-    if said.get("ActiveState") == "failed":
+    state = f"{properties.get('ActiveState', '?')} ({properties.get('SubState', '?')})"
+    if properties.get("ActiveState") == "failed":
         return Finding("fault", about, state, f"journalctl --unit {unit} says why")
-    if said.get("UnitFileState") not in ("enabled", "enabled-runtime"):
+    if properties.get("UnitFileState") not in ("enabled", "enabled-runtime"):
         return Finding(
             "warning", about, f"{state}; it does not start with the machine",
             f"systemctl enable {unit}",
         )  # fmt: skip
-    restarts = said.get("NRestarts", "0")
+    restarts = properties.get("NRestarts", "0")
     if restarts not in ("", "0"):
         return Finding(
-            "warning", about, f"{state}; it was started again {restarts} times by itself",
+            "warning", about, f"{state}; it was restarted {restarts} times automatically",
             f"journalctl --unit {unit} says why",
         )  # fmt: skip
     return Finding("ok", about, f"{state}, and starts with the machine")

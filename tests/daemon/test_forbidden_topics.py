@@ -126,7 +126,7 @@ def test_each_kind_of_topic_that_is_forbidden_is_told(
 
     for each in KINDS:
         until(f"{each} is named", partial(named, each), made.log)
-    [fault] = [each for each in doctor.look(load(made.file)) if "does not pass on" in each.what]
+    [fault] = [each for each in doctor.check(load(made.file)) if "does not pass on" in each.what]
     assert fault.level == "fault"
     assert "novamas acl" in fault.do
     assert made.logged("the broker's rules keep messages back")

@@ -18,7 +18,7 @@ import pytest
 from controller.cli import main
 from controller.cli.reload import WAITING_NOTE
 from controller.configuration.file import load
-from controller.doctor.standby import look
+from controller.doctor.standby import check
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
 from controller.proof.checkpoint import load_key
@@ -196,7 +196,7 @@ def test_one_that_waits_touches_nothing_and_takes_over_from_one_that_died(
     south.signal(signal.SIGHUP)
     until("0", lambda: b"novamas_reload_refused 0.0" in _page(floor.metrics), south.log)
     assert setups(south) == []
-    said, *_ = look(load(south.file))
+    said, *_ = check(load(south.file))
     assert (said.level, "north has the tables" in said.what) == ("ok", True)
     assert opened(heard) == 1
     spin(wheel, heard, "17", 2)

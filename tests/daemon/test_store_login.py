@@ -16,7 +16,7 @@ from controller.cli import main
 from controller.configuration.file import load
 from controller.doctor import keys
 from controller.doctor.finding import Finding
-from controller.doctor.standby import look
+from controller.doctor.standby import check
 from tests.daemon.conftest import Tell
 from tests.daemon.nats_users import Operator
 from tests.support.brokers.mosquitto import free_port
@@ -83,7 +83,7 @@ def place(programs: None, tmp_path: Path, ending: ExitStack, tell: Tell) -> Plac
 
 def look_at(made: Daemon) -> list[Finding]:
     """What `novamas doctor` says of the pair."""
-    return list(look(load(made.file)))
+    return list(check(load(made.file)))
 
 
 class Guarded:
@@ -206,7 +206,7 @@ def test_check_and_doctor_tell_of_certificates_and_credentials_that_cannot_be_us
     guarded.own(*guarded.authority.sign("old", expired=3))
     assert main(["check", str(made.file)]) == 1
     assert f"standby.cert_file: {guarded.files['cert_file']} has" in capsys.readouterr().err
-    found = [each for each in keys.look(load(made.file)) if "own-cert_file" in each.about]
+    found = [each for each in keys.check(load(made.file)) if "own-cert_file" in each.about]
     assert [each.level for each in found] == ["fault"]
     guarded.own(guarded.other.file, guarded.authority.sign("two")[1])
     assert main(["check", str(made.file)]) == 1
@@ -226,7 +226,7 @@ def test_a_certificate_of_the_pair_that_ends_soon_is_told(place: Place) -> None:
     guarded.presents(*guarded.authority.sign("server", ends=12))
     server = place.server(*guarded.tls, scheme="tls")
     made = place.configured(server.url, **guarded.files)
-    levels = {each.about: (each.level, each.what) for each in keys.look(load(made.file))}
+    levels = {each.about: (each.level, each.what) for each in keys.check(load(made.file))}
     level, what = levels[f"certificate of standby.servers {server.url}"]
     assert (level, what[:20]) == ("warning", "it ends in 11 days, ")
 

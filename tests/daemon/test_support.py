@@ -18,7 +18,7 @@ from nacl.signing import SigningKey
 
 from controller.cli import main
 from controller.configuration.file import inspect_configuration
-from controller.doctor.redaction import plain, told_health
+from controller.doctor.redaction import redact_health, redact_text
 from controller.people.pin_key import make_pepper, seal, write_pin_key
 from controller.people.register import spelled
 from devices.readings import escape
@@ -299,7 +299,7 @@ def test_what_is_not_known_to_be_harmless_is_masked(
     ],
 )
 def test_addresses_paths_and_passwords_in_texts(text: str, shown: str) -> None:
-    assert plain(text) == shown
+    assert redact_text(text) == shown
 
 
 def test_what_the_daemon_says_of_itself_names_nobody() -> None:
@@ -311,7 +311,7 @@ def test_what_the_daemon_says_of_itself_names_nobody() -> None:
         "tables": {"r1": {"devices": {"wheel": {"state": "up", "detail": PERSON}}}},
         "versions": {"novamas": "0.2.0"},
     }
-    told = told_health(body)
+    told = redact_health(body)
     assert PERSON not in json.dumps(told)
     assert told["broker"]["trouble"] == "(text) Connection refused"
     assert told["tables"]["r1"]["devices"]["wheel"] == {"state": "up", "detail": "(text)"}

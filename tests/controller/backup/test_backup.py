@@ -629,7 +629,7 @@ def test_what_is_restored_cannot_be_run_whatever_its_manifest_says(house: House,
 
 @pytest.mark.parametrize(
     ("key", "said"),
-    [(False, "NOBODY SIGNED THIS BACKUP"), (True, "NOTHING SHOWS THAT THIS KEY IS YOURS")],
+    [(False, "THIS BACKUP IS NOT SIGNED"), (True, "NOTHING SHOWS THAT THIS KEY IS YOURS")],
 )
 def test_what_nobody_asked_a_signature_of_says_so(
     house: House, capsys: pytest.CaptureFixture[str], key: bool, said: str

@@ -161,7 +161,7 @@ def test_every_certificate_that_ends_soon_is_told(
     told = capsys.readouterr().out
     for place in places:
         assert f"warning: {place}: {soon}: it ends in 19 days, on 2" in told
-    levels = {each.about: each.level for each in keys.look(load(file))}
+    levels = {each.about: each.level for each in keys.check(load(file))}
     for place in places:
         assert levels[f"certificate {soon} ({place})"] == "warning"
     authority.sign("soon", expired=2)
@@ -169,7 +169,7 @@ def test_every_certificate_that_ends_soon_is_told(
     told = capsys.readouterr().err
     for place in places:
         assert f"{place}: {soon} has expired on 2" in told
-    levels = {each.about: each.level for each in keys.look(load(file))}
+    levels = {each.about: each.level for each in keys.check(load(file))}
     for place in places:
         assert levels[f"certificate {soon} ({place})"] == "fault"
 

@@ -15,7 +15,7 @@ import pytest
 from controller.cli import main
 from controller.configuration.file import load
 from controller.doctor import broker, clock, disk, keys, serial_lines, units
-from controller.doctor.standby import of_release
+from controller.doctor.standby import check_release
 from controller.proof.clocks import ClockReading
 from tests.support.brokers.mosquitto import Mosquitto, free_port
 from tests.support.daemon.certificates import Authority
@@ -94,16 +94,16 @@ def test_a_daemon_of_this_name_is_told(machine: Machine, port: str) -> None:
         retain=True,
         port=machine.broker.port,
     )
-    said = [each.what for each in broker.look(load(machine.file)) if "node-1" in each.about]
+    said = [each.what for each in broker.check(load(machine.file)) if "node-1" in each.about]
     assert said == ["a daemon of this name is online at the broker"]
-    [nonsense] = broker.there("node-1", b"[" * 100_000)
+    [nonsense] = broker.check_status("node-1", b"[" * 100_000)
     assert nonsense.level == "warning"
 
 
 def test_what_a_broker_may_refuse() -> None:
-    assert broker.allowed("b", {}) == []
+    assert broker.check_limits("b", {}) == []
     lacks = {"RetainAvailable": 0, "MaximumQoS": 0, "WildcardSubscriptionAvailable": 0}
-    assert [each.level for each in broker.allowed("b", lacks)] == ["fault"] * 3
+    assert [each.level for each in broker.check_limits("b", lacks)] == ["fault"] * 3
 
 
 def test_a_name_that_changes_and_an_adapter_that_waits(machine: Machine, tmp_path: Path) -> None:
@@ -112,15 +112,15 @@ def test_a_name_that_changes_and_an_adapter_that_waits(machine: Machine, tmp_pat
     timer = tmp_path / "tty" / "null" / "device" / "latency_timer"
     timer.parent.mkdir(parents=True)
     timer.write_text("16\n")
-    found = [*serial_lines.look(load(machine.file), tmp_path / "tty")]
+    found = [*serial_lines.check(load(machine.file), tmp_path / "tty")]
     assert [each.level for each in found] == ["ok", "warning"]
     assert "16 ms" in found[1].what
     timer.write_text("1\n")
-    assert {each.level for each in serial_lines.look(load(machine.file), tmp_path / "tty")} == {
+    assert {each.level for each in serial_lines.check(load(machine.file), tmp_path / "tty")} == {
         "ok"
     }
     timer.write_text("no number")
-    assert len([*serial_lines.look(load(machine.file), tmp_path / "tty")]) == 1
+    assert len([*serial_lines.check(load(machine.file), tmp_path / "tty")]) == 1
 
 
 @pytest.mark.parametrize(
@@ -132,30 +132,30 @@ def test_a_disk_that_keeps_no_promise(
     machine.configure("serial:///dev/null")
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/a / ext4 rw 0 0\nserver:/x {tmp_path} {kind} rw 0 0\n")
-    found = [*disk.look(load(machine.file), mounts)]
+    found = [*disk.check(load(machine.file), mounts)]
     kinds = [each for each in found if "network" in each.what or "memory" in each.what]
     assert [each.level for each in kinds] == ([wanted] if wanted == "fault" else [])
-    assert any("written bytes are on it after" in each.what for each in found)
+    assert any("written bytes are durable after" in each.what for each in found)
 
 
 @pytest.mark.parametrize(
     ("synchronised", "level"), [(True, "ok"), (False, "warning"), (None, "note")]
 )
 def test_the_clock(synchronised: bool | None, level: str) -> None:
-    assert clock.judged(ClockReading(0.0, 0.0, 0.0, synchronised)).level == level
+    assert clock.assess(ClockReading(0.0, 0.0, 0.0, synchronised)).level == level
 
 
 def test_keys_that_cannot_be_used(machine: Machine, tmp_path: Path) -> None:
     machine.configure("serial:///dev/null")
     key = tmp_path / "journal.sqlite3.key"
-    assert [each.what for each in keys.look(load(machine.file))] == [
-        "it is made at the first start"
+    assert [each.what for each in keys.check(load(machine.file))] == [
+        "it is created at the first start"
     ]
     key.write_text("00" * 32)
     key.chmod(0o600)
-    assert [each.level for each in keys.look(load(machine.file))] == ["ok"]
+    assert [each.level for each in keys.check(load(machine.file))] == ["ok"]
     key.write_text("no key")
-    assert [each.level for each in keys.look(load(machine.file))] == ["fault"]
+    assert [each.level for each in keys.check(load(machine.file))] == ["fault"]
 
 
 def test_certificates_that_end(tmp_path: Path) -> None:
@@ -163,11 +163,13 @@ def test_certificates_that_end(tmp_path: Path) -> None:
     soon, _ = authority.sign("soon", ends=2)
     over, _ = authority.sign("over", expired=3)
     now = soon.stat().st_mtime
-    assert keys.certificate("web.cert_file", soon, now).level == "warning"
-    assert keys.certificate("web.cert_file", soon, now).what.startswith("it ends in 1 day, on 2")
-    assert "has expired" in keys.certificate("web.cert_file", over, now).what
+    assert keys.check_certificate("web.cert_file", soon, now).level == "warning"
+    assert keys.check_certificate("web.cert_file", soon, now).what.startswith(
+        "it ends in 1 day, on 2"
+    )
+    assert "has expired" in keys.check_certificate("web.cert_file", over, now).what
     over.write_bytes(b"none")
-    assert keys.certificate("web.cert_file", over, now).level == "fault"
+    assert keys.check_certificate("web.cert_file", over, now).level == "fault"
 
 
 @for_each(
@@ -190,7 +192,7 @@ def test_certificates_that_end(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_units(said: dict[str, str], level: str) -> None:
-    found = units.judged("novamas.service", said)
+    found = units.assess("novamas.service", said)
     assert found.level == level
     assert (found.do == "") == (level == "ok")
 
@@ -204,8 +206,8 @@ def test_a_mistaken_configuration_is_told(
 
 def test_releases_of_nats_that_lose_what_they_acknowledged() -> None:
     for version in ("2.9.25", "2.10.22", "2.12.0", "2.12.2", "v2.12.2-RC.1", "", "new"):
-        (found,) = of_release("standby", "nats-1", version)
+        (found,) = check_release("standby", "nats-1", version)
         assert (found.level, "2.10.23 or later" in found.do) == ("warning", True), version
     for version in ("2.10.23", "2.11.0", "2.12.3", "2.12.10", "2.15.1", "3.0.0"):
-        (found,) = of_release("standby", "nats-1", version)
+        (found,) = check_release("standby", "nats-1", version)
         assert (found.level, "sync_interval: always" in found.do) == ("note", True), version

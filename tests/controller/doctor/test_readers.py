@@ -30,7 +30,7 @@ def test_the_doctor_tells_several_programs(pty: Pty, tmp_path: Path) -> None:
     )
 
     def look() -> list[tuple[str, str]]:
-        found = serial_lines.look(load(file))
+        found = serial_lines.check(load(file))
         return [(each.level, each.what) for each in found if "open in" in each.what]
 
     assert look() == []

@@ -209,7 +209,7 @@ async def test_an_export_is_a_witness(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (
         novamas(["verify", str(journal), "--text", "--key", point.key, "--witness", str(path)]) == 0
     )
-    assert f"{len(told)} events as they stand in the journal" in capsys.readouterr().out
+    assert f"{len(told)} events as in the journal" in capsys.readouterr().out
     forged = path.read_bytes().replace(b'"type":"round.result"', b'"type":"round.void"')
     assert forged != path.read_bytes()
     path.write_bytes(forged)
