@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from controller.contract.jackpot import JackpotAlertAcknowledge, JackpotAlertClear
 from controller.contract.retained import Alert
-from subscribers.carrousel.facts import AlertRaised
+from subscribers.carrousel.facts import AlertRecorded
 from subscribers.carrousel.ledger_state import JackpotLedgerState, OrderRefusedError
 
 
-def raise_alert(state: JackpotLedgerState, fact: AlertRaised) -> JackpotLedgerState:
+def raise_alert(state: JackpotLedgerState, fact: AlertRecorded) -> JackpotLedgerState:
     """Return the state with a new alert, or with an existing one open again."""
     alert = Alert(
         alert=fact.alert,

@@ -158,7 +158,7 @@ class TermsGiven(_Fact, frozen=True, kw_only=True, tag="terms_given"):
     terms: dict[str, object]
 
 
-class AlertRaised(_Fact, frozen=True, kw_only=True, tag="alerted"):
+class AlertRecorded(_Fact, frozen=True, kw_only=True, tag="alerted"):
     """An alert that a person must clear was raised, or recurred after it was acknowledged.
     ``time``: when it was raised.
     """
@@ -185,5 +185,5 @@ Fact = (
     | OrderNotFollowed
     | TransferReceived
     | TermsGiven
-    | AlertRaised
+    | AlertRecorded
 )

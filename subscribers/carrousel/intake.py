@@ -85,7 +85,7 @@ class RecallRequest(msgspec.Struct, frozen=True):
 
 
 class IntakeMemory(msgspec.Struct):
-    """What is stored of a table, together with the facts accepted until then."""
+    """Stored state of a table, saved together with the facts accepted until then."""
 
     at: EventPosition | None = None
     """None: no message of the table was received yet."""
@@ -112,7 +112,7 @@ class IntakeMemory(msgspec.Struct):
 
 
 class IntakeRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What the terms in force allow."""
+    """Rules from the terms in force."""
 
     tables: tuple[str, ...]
     games: tuple[str, ...]
@@ -388,8 +388,8 @@ class TableIntake:
         return self._accept(head, body)
 
     def _report_unknown(self, waiting: frozenset[tuple[str, int]]) -> list[IntakeNotice]:
-        """Report events that arrived before the recall and are not in the replies, although the
-        table said that there is nothing more.
+        """Report events that arrived before the recall but are missing from the replies, although
+        the table replied that there is nothing more.
         """
         assert self.memory.at is not None
         notices = []

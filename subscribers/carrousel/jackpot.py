@@ -22,7 +22,7 @@ from subscribers.carrousel.accounts import BalanceBefore, Cause, successor
 from subscribers.carrousel.alerts import raise_alert
 from subscribers.carrousel.entry import EntryBuilder
 from subscribers.carrousel.facts import (
-    AlertRaised,
+    AlertRecorded,
     CaughtUp,
     Fact,
     NotWon,
@@ -74,7 +74,7 @@ def apply_fact(state: JackpotLedgerState, fact: Fact, balance_before: BalanceBef
             decisions.apply_order(entry, fact, _now(state, fact.time))
         case TransferReceived():
             decisions.apply_transfer(entry, fact, _now(state, fact.time))
-        case AlertRaised():
+        case AlertRecorded():
             entry.state = raise_alert(state, fact)
         case TermsGiven():
             periods.on_terms_given(entry, fact)

@@ -40,7 +40,7 @@ class BoxStake(msgspec.Struct, frozen=True, array_like=True):
     parts: Parts = Parts()
 
 
-class StakedRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RoundStakes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A round with stakes on the jackpot."""
 
     session: int
@@ -70,7 +70,7 @@ class TableRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     since: str = ""
     kept: int = 4
     """Number of rounds with stakes that are remembered."""
-    rounds: tuple[StakedRound, ...] = ()
+    rounds: tuple[RoundStakes, ...] = ()
     """The latest rounds with stakes."""
     forgotten: tuple[int, int] = (0, 0)
     """Session and round of the latest round with stakes that is no longer remembered."""
@@ -105,7 +105,7 @@ class AwardChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     what: Literal["won", "back"]
     awards: tuple[int, ...]
     posted: HitPostings | None = None
-    """What was posted for it so far; None if it was not valued yet."""
+    """Its postings so far; None if it was not valued yet."""
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -127,7 +127,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     meter: int = 0
     """The meter as of the hit, before the prizes of its play."""
     added: int = 0
-    """What the house adds to an award of the whole meter to reach the guaranteed minimum."""
+    """Amount that the house adds to an award of the whole meter to reach the guaranteed minimum."""
     seed: tuple[int, int] = (0, 0)
     """Seed of the next period once the whole meter is won: paid from the reserve, and by the house.
     """

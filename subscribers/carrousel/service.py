@@ -43,7 +43,7 @@ from devices.log import structlog
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.checkpoints import sign_head, signing_key
 from subscribers.carrousel.facts import (
-    AlertRaised,
+    AlertRecorded,
     CaughtUp,
     ControllerStarted,
     Fact,
@@ -82,7 +82,7 @@ from subscribers.carrousel.statement_of_state import (
     encode_state,
 )
 from subscribers.carrousel.store import LedgerNotStoredError, LedgerStore
-from subscribers.carrousel.tables import LinkedTable, NodeDirectory
+from subscribers.carrousel.tables import NodeDirectory, TrackedTable
 from subscribers.carrousel.terms import Terms
 from subscribers.carrousel.unlinked import describe_stake_or_award, jackpot_in_info
 from subscribers.connection import ServiceConnection
@@ -189,7 +189,7 @@ class JackpotController:
         """Whether the self-check is running."""
         self.books: Books | None = None
         self._key: SigningKey | None = None
-        self.tables: dict[str, LinkedTable] = {}
+        self.tables: dict[str, TrackedTable] = {}
         self.unlinked: dict[tuple[bool, str], JackpotRuntime | None] = {}
         """Tables that no authorisation names, by whether they are simulated, and the jackpot they
         claim to play for.
@@ -422,7 +422,7 @@ class JackpotController:
             for table in (*rules.tables, *jackpot.settings.tables):
                 if table not in self.tables:
                     topic = f"{jackpot.topics.root}/{table}"
-                    self.tables[table] = LinkedTable(table, jackpot.id, topic, rules)
+                    self.tables[table] = TrackedTable(table, jackpot.id, topic, rules)
                 if self.tables[table].jackpot == jackpot.id:
                     self.tables[table].intake.rules = rules
 
@@ -552,17 +552,17 @@ class JackpotController:
             self._checkpoint_at = 0.0
         self._check_tables_soon()
 
-    def _on_event(self, table: LinkedTable, body: bytes) -> None:
+    def _on_event(self, table: TrackedTable, body: bytes) -> None:
         if self.why is None:
             self._apply_result(table, table.intake.on_event(body))
 
-    def _on_table_state(self, table: LinkedTable, body: bytes) -> None:
+    def _on_table_state(self, table: TrackedTable, body: bytes) -> None:
         if self.why is None:
             if table.on_state(body):
                 self._send_recall(table)
             self._check_tables_soon()
 
-    def _on_table_info(self, table: LinkedTable, body: bytes) -> None:
+    def _on_table_info(self, table: TrackedTable, body: bytes) -> None:
         table.on_info(body)
         self._check_tables_soon()
 
@@ -571,7 +571,7 @@ class JackpotController:
         self._tables_checked_at = 0.0
         self._work.set()
 
-    def _on_reply(self, table: LinkedTable, body: bytes) -> None:
+    def _on_reply(self, table: TrackedTable, body: bytes) -> None:
         before = table.recall_error
         reply = table.on_reply(body)
         if table.recall_error is not None and table.recall_error != before:
@@ -589,7 +589,7 @@ class JackpotController:
         if table.recall_again:
             self._send_recall(table)
 
-    def _apply_result(self, table: LinkedTable, result: IntakeResult) -> None:
+    def _apply_result(self, table: TrackedTable, result: IntakeResult) -> None:
         """Apply the result of a message."""
         table.memory_changed = True
         if result.facts:
@@ -603,7 +603,7 @@ class JackpotController:
         if result.ask:
             self._send_recall(table)
 
-    def _send_recall(self, table: LinkedTable) -> None:
+    def _send_recall(self, table: TrackedTable) -> None:
         """Ask a table for everything after the last accepted event."""
         now = time.time()
         next_recall = table.next_recall(time.monotonic(), utc(now))
@@ -806,7 +806,7 @@ class JackpotController:
         self._counts.committed(committed)
         for name, fact in committed:
             alerts = self.jackpots[name].alerts
-            if isinstance(fact, AlertRaised):
+            if isinstance(fact, AlertRecorded):
                 alerts.unstored.pop(fact.alert, None)
             if self.books is not None:
                 alerts.stored = self.books.states[name].alerts
@@ -863,7 +863,7 @@ class JackpotController:
             for name, kind in jackpot.alerts.unstored.items():
                 alert, stored = jackpot.alerts.open[name], books.states[jackpot.id].alerts
                 if name in stored or len(stored) < MAX_STORED_ALERTS:
-                    fact = AlertRaised(
+                    fact = AlertRecorded(
                         time=alert.raised,
                         alert=name,
                         what=kind,
@@ -896,7 +896,7 @@ class JackpotController:
             self._link_tables()
         return outcome
 
-    def _check_table(self, books: Books, table: LinkedTable, now: str) -> None:
+    def _check_table(self, books: Books, table: TrackedTable, now: str) -> None:
         """Record which node's clock a table has, and whether bets may be taken there."""
         jackpot = self.jackpots[table.jackpot]
         nodes, state = self._nodes[jackpot.settings.simulated], books.states[jackpot.id]
@@ -1134,12 +1134,18 @@ class JackpotController:
     # Alerts
 
     def _alert_table(
-        self, table: LinkedTable, name: str, kind: JackpotAlert, detail: str, *, fault: bool = False
+        self,
+        table: TrackedTable,
+        name: str,
+        kind: JackpotAlert,
+        detail: str,
+        *,
+        fault: bool = False,
     ) -> None:
         jackpot = self.jackpots[table.jackpot]
         self._alert(jackpot, f"{table.table}-{name}", kind, detail, fault=fault)
 
-    def _clear_table_alert(self, table: LinkedTable, name: str) -> None:
+    def _clear_table_alert(self, table: TrackedTable, name: str) -> None:
         self.jackpots[table.jackpot].alerts.clear(f"{table.table}-{name}")
 
     def _alert(

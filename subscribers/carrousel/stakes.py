@@ -13,7 +13,7 @@ from controller.contract.messages.messages import ENGLISH
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.entry import EntryBuilder
 from subscribers.carrousel.facts import PlayStaked, RoundVoided, Staked
-from subscribers.carrousel.ledger_state import BoxStake, StakedRound, TableRecord
+from subscribers.carrousel.ledger_state import BoxStake, RoundStakes, TableRecord
 from subscribers.carrousel.shares import Parts, contribution
 from subscribers.carrousel.terms import Terms
 from subscribers.money import money
@@ -141,21 +141,21 @@ def terms_for(entry: EntryBuilder, table: str, at: Cause) -> Terms | None:
     return None
 
 
-def round_of(entry: EntryBuilder, table: str, session: int, number: int) -> StakedRound:
+def round_of(entry: EntryBuilder, table: str, session: int, number: int) -> RoundStakes:
     """Return a round of a table; an empty one if it has no stakes yet."""
-    return _find_round(entry.table(table), session, number) or StakedRound(
+    return _find_round(entry.table(table), session, number) or RoundStakes(
         session=session, round=number
     )
 
 
-def _find_round(record: TableRecord, session: int, number: int) -> StakedRound | None:
+def _find_round(record: TableRecord, session: int, number: int) -> RoundStakes | None:
     for round_ in record.rounds:
         if (round_.session, round_.round) == (session, number):
             return round_
     return None
 
 
-def _update_round(entry: EntryBuilder, table: str, round_: StakedRound) -> None:
+def _update_round(entry: EntryBuilder, table: str, round_: RoundStakes) -> None:
     record = entry.table(table)
     others = [
         other

@@ -96,8 +96,8 @@ class PendingEchoes:
             del self._pending[next(iter(self._pending))]
 
     def remove(self, body: bytes) -> bool:
-        """Remove a statement, and all before it, which will not come any more. Return False if it
-        is not a statement of this controller.
+        """Remove a statement and all earlier ones, whose echoes are no longer expected. Return
+        False if it is not a statement of this controller.
         """
         if body not in self._pending:
             return False

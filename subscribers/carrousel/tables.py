@@ -57,7 +57,7 @@ _info = msgspec.json.Decoder(_LinkedInfo)
 _reply = msgspec.json.Decoder(_RecallReply)
 
 
-class LinkedTable:
+class TrackedTable:
     """One table. ``topic``: root of its topics, which is also the audience of its commands."""
 
     def __init__(self, table: str, jackpot: str, topic: str, rules: IntakeRules) -> None:

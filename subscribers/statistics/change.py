@@ -18,7 +18,7 @@ from hashlib import sha256
 MIN_MEAN_RUN_LENGTH = 1_000_000
 """Minimum mean number of spins between two false alarms of a wheel: six years at 450 a day."""
 FEATURES = ("spin_seconds", "rotor_rpm", "pocket")
-"""What is compared: the time from launch to rest, the rotor's speed, and how often the ball came to
+"""Compared values: the time from launch to rest, the rotor's speed, and how often the ball came to
 rest near this pocket before.
 """
 STAKES = (-1.0, 0.0, 1.0)
@@ -71,14 +71,16 @@ class ChangeWatch:
         """Mean of the detectors; an alarm is raised at :data:`MIN_MEAN_RUN_LENGTH`."""
         return sum(detector.total for detector in self.detectors.values()) / len(self.detectors)
 
-    def add_spin(self, name: str, place: int, group: str, told: Mapping[str, float | None]) -> None:
-        """Add a spin. ``name``: its unique id; ``group``: dealer and direction; ``told``: the known
-        values, by feature.
+    def add_spin(
+        self, name: str, place: int, group: str, values: Mapping[str, float | None]
+    ) -> None:
+        """Add a spin. ``name``: its unique id; ``group``: dealer and direction; ``values``: the
+        known values, by feature.
         """
         self.spins += 1
         ranks = {"pocket": self._pocket(place, _even(f"{name} pocket"))}
         for feature in FEATURES[:-1]:
-            value = told.get(feature)
+            value = values.get(feature)
             if value is not None:
                 ranks[feature] = self._rank(feature, group, value, _even(f"{name} {feature}"))
         for feature, rank in ranks.items():

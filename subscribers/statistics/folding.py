@@ -26,7 +26,7 @@ from subscribers.statistics.shoes import (
 )
 from subscribers.statistics.spins import (
     CorrectedSpin,
-    DeviceServiced,
+    ServiceWork,
     ShoeDealt,
     TableEvent,
     TableSpins,
@@ -130,7 +130,7 @@ class Statistics:
                         wheel.correct(happening)
                 case VoidSpin() if statistics.wheels and not statistics.fresh:
                     statistics.wheels[-1].void(happening)
-                case DeviceServiced():
+                case ServiceWork():
                     _on_serviced(statistics, happening)
                 case ShoeDealt():
                     yield from _on_shoe(statistics, happening)
@@ -189,7 +189,7 @@ def _pocket_order(table: TableStatistics, boot: str) -> Cylinder | None:
     return former or next(iter(table.orders.values()), None)
 
 
-def _on_serviced(table: TableStatistics, service: DeviceServiced) -> None:
+def _on_serviced(table: TableStatistics, service: ServiceWork) -> None:
     device = table.wheels[-1].device if table.wheels else service.device
     if service.work == "ball_changed" and table.wheels and not table.fresh:
         table.wheels[-1].new_ball(service)

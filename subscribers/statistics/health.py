@@ -29,7 +29,7 @@ from subscribers.statistics.interval import (
     chi_square,
     interval,
 )
-from subscribers.statistics.spins import CorrectedSpin, DeviceServiced, VoidSpin, WheelSpin
+from subscribers.statistics.spins import CorrectedSpin, ServiceWork, VoidSpin, WheelSpin
 
 TABLE_PAUSE_SECONDS = 900.0
 """Time between two results after which the table counts as paused."""
@@ -222,7 +222,7 @@ class ObservedWheel:
         """Count a round without a result."""
         self.voids[void.reason] += 1
 
-    def new_ball(self, service: DeviceServiced) -> None:
+    def new_ball(self, service: ServiceWork) -> None:
         """Start again with another ball: times may differ, and that was announced."""
         self.ball = service.serial or service.time
         self.change = ChangeWatch(len(self.cylinder.places))
@@ -331,7 +331,7 @@ def _suspect_report(part: BiasSuspect, spins: int, cylinder: Cylinder) -> Suspec
     )
 
 
-def is_reset(service: DeviceServiced, device: str) -> bool:
+def is_reset(service: ServiceWork, device: str) -> bool:
     """Return whether counting restarts after this service. ``device``: the one that reports the
     numbers.
     """

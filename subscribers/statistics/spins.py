@@ -79,7 +79,7 @@ class CorrectedSpin(msgspec.Struct, frozen=True):
     number: Number
 
 
-class DeviceServiced(msgspec.Struct, frozen=True):
+class ServiceWork(msgspec.Struct, frozen=True):
     """A device of the table was serviced or replaced."""
 
     site: str
@@ -102,7 +102,7 @@ class ShoeDealt(msgspec.Struct, frozen=True):
 
 DealtCard = list[Any]
 """A card as it left the shoe: the hand, its position in it, the card."""
-TableHappening = WheelSpin | VoidSpin | CorrectedSpin | DeviceServiced | ShoeDealt
+TableHappening = WheelSpin | VoidSpin | CorrectedSpin | ServiceWork | ShoeDealt
 
 
 class TableEvent(msgspec.Struct, frozen=True):
@@ -309,9 +309,9 @@ def _number(outcome: Mapping[str, Any]) -> Number | None:
     return number if known else None
 
 
-def _service_event(event: TableEvent, work: Literal["replaced"] | str) -> DeviceServiced:
+def _service_event(event: TableEvent, work: Literal["replaced"] | str) -> ServiceWork:
     serial = event.serial or ""
-    return DeviceServiced(event.site, event.table, event.time, event.device, work, serial)
+    return ServiceWork(event.site, event.table, event.time, event.device, work, serial)
 
 
 def _latest_card(cards: list[DealtCard], hand: str | None, card: str | None) -> DealtCard | None:

@@ -2,7 +2,7 @@
 
 Each receiver has its own thread, archive connection and position, so one that is unreachable delays
 neither the recording nor another receiver. The position is stored in the archive, so nothing is
-lost by a restart; what was sent after the position was last stored is sent again.
+lost by a restart; bookmarks sent after the position was last stored are sent again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.5, 30.0
 LOG_REPEAT_SECONDS = 300.0
 """Interval at which the same problem is logged again."""
 SHUTDOWN_TIMEOUT_SECONDS = 1.0
-"""Time allowed for a delivery to end. What is not stored by then is sent again."""
+"""Time allowed for a delivery to end. Unstored progress is repeated at the next start."""
 
 log = structlog.get_logger()
 

@@ -111,8 +111,9 @@ def _extend(recording: VideoRecording, later: VideoRecording | None) -> VideoRec
 
 
 def probe_recording(path: Path, named: float) -> VideoRecording | None:
-    """Return what a file contains, which by its name begins at ``named``; None if it has no
-    pictures, yet or any more. Raises :class:`ClipError` without ffprobe.
+    """Return the contents of a file that begins at ``named`` according to its name; None if it has
+    no pictures (it may still be empty, or already deleted). Raises :class:`ClipError` without
+    ffprobe.
     """
     output = ffprobe(
         path, "format=start_time,duration:stream=codec_name,profile,width,height,pix_fmt"

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from subscribers.carrousel.intake import IntakeRules
-from subscribers.carrousel.tables import UNHEARD_AFTER_SECONDS, LinkedTable, NodeDirectory
+from subscribers.carrousel.tables import UNHEARD_AFTER_SECONDS, NodeDirectory, TrackedTable
 from tests.support.carrousel.floor import SEED, STAKE, Floor
 from tests.support.carrousel.told import recall
 
@@ -24,7 +24,7 @@ def told(seq: int) -> bytes:
 @pytest.mark.parametrize("busy", [False, True], ids=["quiet", "busy"])
 def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
     """``busy``: an event comes every second, so that each asking is for what follows another."""
-    table = LinkedTable("a", "linked", "novamas/v1/s/a", RULES)
+    table = TrackedTable("a", "linked", "novamas/v1/s/a", RULES)
     journal = [told(seq) for seq in range(1, 4)]
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}
     table.on_state(msgspec.json.encode(state))
@@ -52,7 +52,7 @@ def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
 
 
 def test_a_table_is_unheard_only_while_what_it_was_asked_has_no_answer() -> None:
-    table, nodes = LinkedTable("a", "linked", "novamas/v1/s/a", RULES), NodeDirectory(1.0)
+    table, nodes = TrackedTable("a", "linked", "novamas/v1/s/a", RULES), NodeDirectory(1.0)
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}
     table.on_state(msgspec.json.encode(state))
     status = msgspec.json.encode({"status": "online", "boot": BOOT})
