@@ -6,7 +6,7 @@ rest evenly. The evidence is the likelihood of the results under the mixture, di
 the fair wheel. For a fair wheel it is a martingale that begins at 1, so it ever reaches ``1 / a``
 with probability at most ``a``, however often it is checked (Ville 1939). It is one-sided: a sector
 that is hit too rarely shows as its complement, as far as that consists of sectors.
-docs/inspector/statistics.md derives it and gives its power.
+docs/inspector/statistics-method.md derives it and gives its power.
 """
 
 from __future__ import annotations
