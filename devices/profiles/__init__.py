@@ -1,1 +1,1 @@
-"""Devices that a site describes in TOML, from the vendor's document, without code."""
+"""Profiles: devices that a site describes in TOML, from the vendor's document, without code."""

@@ -1,5 +1,5 @@
-"""Builds frames of a profile from its fields, expressions and marks: such as may be one of its
-messages, and lead to one of its readings.
+"""Builds frames of a profile from its fields, expressions and marks, as candidates for one of its
+messages and readings.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Part = str
 """Bytes, as one character each."""
 
 RAW_SOURCE = "raw bytes"
-"""The source of a field that is read from its place."""
+"""Source name of a field that is read by position."""
 MAX_TEXTS = 40
-"""Texts of a field that are used."""
+"""Maximum number of texts used per field."""
 SMALL_NUMBERS = range(40)
-"""Numbers that are tried in every field."""
+"""Numbers tried in every field."""
 PLAIN_TEXTS = ("1", "A", "7", "x", "0", " ", "?", "12", "Game", "\x01")
 
 
 class FramePart(msgspec.Struct):
-    """A place in a frame, or a group of an expression, with the fields made of it, in order.
-    ``texts``: what can be there.
+    """A position in a frame, or a group of an expression, with the fields decoded from it, in
+    order. ``texts``: possible contents.
     """
 
     name: str
@@ -42,7 +42,7 @@ class FramePart(msgspec.Struct):
 
 
 class FrameBuilder:
-    """Frames that are a message, and after which ``say`` is said."""
+    """Builds frames of a message that produce the reading ``say``."""
 
     def __init__(
         self, profile: Profile, message: MessageSpec, say: ReadingSpec | None, draws: PseudoRandom
@@ -62,8 +62,8 @@ class FrameBuilder:
         self._separator = profile.separator if message.separator is None else message.separator
 
     def frames(self, count: int) -> tuple[bytes, ...]:
-        """So many frames that say the same; with different numbers if frames are numbered. Empty:
-        this try gave none.
+        """Build ``count`` frames with the same content, with different numbers if frames are
+        numbered. Empty: this attempt failed.
         """
         chosen = {
             root.name: self._draws.choice(root.texts)
@@ -89,7 +89,7 @@ class FrameBuilder:
     def _roots(
         self, expression: Expression | None, fields: Mapping[str, FieldSpec]
     ) -> list[FramePart]:
-        """The parts that these fields are made of."""
+        """The parts from which these fields are decoded."""
         parts = [
             FramePart(name, None, None, {}) for name in (expression.groups if expression else ())
         ]
@@ -111,7 +111,7 @@ class FrameBuilder:
         return parts
 
     def _accepts(self, root: FramePart, text: Part) -> bool:
-        """Whether all fields of a part fit this text, and no condition on them fails."""
+        """Whether all fields of a part accept this text, and no condition on them fails."""
         source = RAW_SOURCE if root.at is not None else root.name
         try:
             values = decode_fields(
@@ -135,7 +135,7 @@ class FrameBuilder:
         return self._draws.some(found, MAX_TEXTS)
 
     def _tried(self, root: FramePart) -> Iterator[Part]:
-        """Texts that may fit a part."""
+        """Candidates for the text of a part."""
         words: list[Any] = []
         numbers: list[int] = list(SMALL_NUMBERS)
         masks: list[tuple[int, int]] = []
@@ -165,7 +165,7 @@ class FrameBuilder:
         yield ""
 
     def _sized(self, width: int | None, texts: Iterable[Part]) -> Iterator[Part]:
-        """The texts with so many characters: with blanks, or repeated."""
+        """Bring texts to a width, with blanks or by repetition."""
         for text in texts:
             if width is None or len(text) == width:
                 yield text
@@ -214,7 +214,7 @@ class FrameBuilder:
         lead: Part,
         trail: Part,
     ) -> Part | None:
-        """The bytes that hold the parts at their places."""
+        """Lay out the parts at their positions."""
         if shape.match and self._match is not None:
             return self._matching(self._match, roots, chosen)
         placed = [
@@ -262,21 +262,21 @@ class FrameBuilder:
         return "".join(cells)
 
     def _room(self) -> int:
-        """Bytes at the end of the body that the checksum and what follows it take."""
+        """Number of bytes at the end of the body for the checksum and the bytes after it."""
         checksum, skipped = self._profile.checksum, -self._profile.framing.body[1]
         if self._message.part or checksum is None or checksum.at is None or checksum.at >= 0:
             return 0
         return max(0, -checksum.at - skipped)
 
     def _marks(self) -> tuple[Part, Part]:
-        """What of the marks lies within the body: at its beginning, and at its end."""
+        """The parts of the marks that lie within the body: at its beginning and at its end."""
         framing = self._profile.framing
         behind = framing.end + "0" * framing.tail
         skipped = -framing.body[1]
         return framing.start[framing.body[0] :], behind[: max(0, len(behind) - skipped)]
 
     def _wrapped(self, body: Part) -> Part | None:
-        """The whole frame of a body, without its length and checksum."""
+        """Complete a body to a frame, without length and checksum."""
         framing = self._profile.framing
         first, last = framing.body[0], -framing.body[1]
         if self._find is not None:
@@ -289,7 +289,7 @@ class FrameBuilder:
         return head + body + tail.rjust(last, self._filler())
 
     def _finished(self, frame: Part) -> bytes | None:
-        """With its length, its checksum, its escapes and the end of a line."""
+        """Add length, checksum, escapes and line end."""
         framing, data = self._profile.framing, bytearray(frame.encode("latin-1"))
         if framing.form == "length":
             try:
@@ -304,7 +304,7 @@ class FrameBuilder:
         return _escaped(bytes(data), framing.start, framing.end, framing.escape, framing.escape_xor)
 
     def _checked(self, frame: bytes) -> bytes | None:
-        """With the right checksum. None: there is no place for it."""
+        """Insert the correct checksum. None: there is no place for it."""
         checksum = self._profile.checksum
         assert self._check is not None
         assert checksum is not None
@@ -323,7 +323,7 @@ class FrameBuilder:
 
 
 def _unscaled(values: Iterable[Any], field: FieldSpec | None) -> list[int]:
-    """The numbers that a field makes these values of, as far as that is simple."""
+    """The raw numbers of scaled values, for simple cases."""
     if field is None:
         return []
     found = []
@@ -336,7 +336,7 @@ def _unscaled(values: Iterable[Any], field: FieldSpec | None) -> list[int]:
 
 
 def _written(numbers: Iterable[int], encoding: str, width: int | None) -> Iterator[Part]:
-    """Numbers as they are sent."""
+    """Format numbers as they are sent."""
     for number in numbers:
         if number < 0:
             continue
@@ -360,7 +360,7 @@ def _pieces(
     trail: Part,
     filler: Part,
 ) -> Part | None:
-    """Parts between separators, of which the first and the last hold the marks."""
+    """Join parts with separators; the first and last part contain the marks."""
     first, last = lead.split(separator), trail.split(separator)
     least = max((at + 1 if at >= 0 else -at for at, _, _ in placed), default=1)
     size = count or max(least, len(first) + len(last) - 1)
@@ -384,7 +384,7 @@ def _pieces(
 
 
 def _escaped(frame: bytes, start: str, end: str, escape: str, mask: int) -> bytes:
-    """The frame with the bytes between its marks escaped."""
+    """Escape the bytes between the marks of a frame."""
     if not escape:
         return frame
     marks = {ord(mark) for mark in (*start, *end, *escape)}

@@ -1,7 +1,7 @@
 """Checksums by name: XOR, sum, LRC, and the CRCs of the library ``anycrc``.
 
-``anycrc`` knows the whole catalogue of CRC algorithms by name, and any other by the parameters that
-a vendor's document gives. It is compiled code: on a line of pure noise a check is tried at every
+``anycrc`` knows the complete catalogue of CRC algorithms by name, and computes any other from the
+parameters in a vendor's document. It is compiled code: with pure noise a check is computed at every
 byte that may begin a frame, and Python would be slower than the line.
 """
 
@@ -33,11 +33,13 @@ NAMED_CRCS: dict[str, CrcSpec] = {
     for name, known in {**{name: name for name in anycrc.models}, **anycrc.aliases}.items()
     if (model := anycrc.models[known]).width % 8 == 0 and name.lower().startswith("crc")
 }
-"""The CRCs that have a name and a width of whole bytes: ``crc16-modbus``."""
+"""CRCs with a name and a width of whole bytes: ``crc16-modbus``."""
 
 
 def crc_of(checksum: ChecksumSpec) -> CrcSpec | None:
-    """The CRC of a checksum. None: it is not a CRC. Raises ``ValueError`` for an unknown kind."""
+    """Return the CRC of a checksum. None: it is not a CRC. Raises ``ValueError`` for an unknown
+    kind.
+    """
     if checksum.kind in _SIMPLE_CHECKSUMS:
         return None
     if checksum.kind == "crc":
@@ -55,9 +57,7 @@ def crc_of(checksum: ChecksumSpec) -> CrcSpec | None:
 
 
 def checksum_function(checksum: ChecksumSpec) -> Callable[[bytes], int]:
-    """A function that computes the checksum of one or more bytes. Raises ``ValueError`` as
-    :func:`crc_of` does.
-    """
+    """Return a function that computes the checksum. Raises ``ValueError`` like :func:`crc_of`."""
     wanted = crc_of(checksum)
     if wanted is None:
         return _SIMPLE_CHECKSUMS[checksum.kind]
@@ -73,8 +73,8 @@ def checksum_function(checksum: ChecksumSpec) -> Callable[[bytes], int]:
 
 
 def checksum_width(checksum: ChecksumSpec) -> int:
-    """How many bytes the checksum occupies in a frame. Raises ``ValueError`` as :func:`crc_of`
-    does.
+    """Return the size of the checksum in a frame, in bytes. Raises ``ValueError`` like
+    :func:`crc_of`.
     """
     crc = crc_of(checksum)
     natural = 1 if crc is None else crc.width // 8
@@ -82,7 +82,7 @@ def checksum_width(checksum: ChecksumSpec) -> int:
 
 
 class ChecksumVerifier:
-    """Checks the frames of one profile."""
+    """Verifies the checksums of one profile's frames."""
 
     def __init__(self, checksum: ChecksumSpec) -> None:
         self._word = checksum_function(checksum)
@@ -92,7 +92,7 @@ class ChecksumVerifier:
         self._mask = (1 << digits) - 1 if checksum.keep is None else checksum.keep
 
     def holds(self, frame: bytes) -> bool:
-        """Whether the frame has its checksum, and it is right."""
+        """Return whether a frame has a correct checksum."""
         begin = self.place(frame)
         if begin is None or begin - self._of.short <= self._of.first:
             # a checksum over no bytes proves nothing
@@ -103,7 +103,7 @@ class ChecksumVerifier:
         return received.upper() == self.written(frame, begin)
 
     def place(self, frame: bytes) -> int | None:
-        """Where the checksum begins in a frame. None: the frame is too short."""
+        """Return the position of the checksum in a frame. None: the frame is too short."""
         if self._of.field is not None:
             pieces = frame.split(self._of.separator.encode("latin-1"))
             if not 0 <= self._of.field < len(pieces) or len(pieces[self._of.field]) != self._width:
@@ -114,7 +114,7 @@ class ChecksumVerifier:
         return begin if begin + self._width <= len(frame) else None
 
     def written(self, frame: bytes, begin: int) -> bytes:
-        """The correct checksum of a frame, if it begins there."""
+        """Return the correct checksum of a frame, for a checksum at ``begin``."""
         word = (
             self._word(frame[self._of.first : begin - self._of.short]) & self._mask | self._of.set
         )

@@ -1,4 +1,4 @@
-"""The codec of a profile: decodes the bytes of any device as its profile describes."""
+"""The codec of a profile: decodes the bytes of a device as its profile describes."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from devices.readings import (
 
 GAP = "link.gap"
 SERVER_TEXTS = (b"The line is in use, please try again later.", b"Welcome")
-"""Text that no device of a table sends: a message that takes it for a frame proves nothing."""
+"""Text that no device at a table sends: a message that accepts it as a frame proves nothing."""
 
 
 FaultReading = WheelFault | ShoeFault | DiceFault
-"""Readings that hold until they end: a profile lets no other stand."""
+"""Readings with a beginning and an end, which ``stands`` may name."""
 
 
 class FittingMessage(msgspec.Struct, frozen=True):
-    """A message that fits a frame, the values of all fields, and the readings it produces."""
+    """A message that fits a frame, with the values of all fields and the readings it produces."""
 
     message: MessageSpec
     values: Values
@@ -76,11 +76,11 @@ class ProfileCodec:
         self._stream = self._framed()
         self._pace = HandPace(device, profile.pace.draw)
         self._beat = SteadyPace(device, profile.pace.period)
-        self._kept_at: float | None = None  # when bytes arrived last that may have been kept
+        self._kept_at: float | None = None  # when bytes last arrived that may have been kept
         self._missed = False
         # the last values, for readings that are reported only on change
         self._reported: dict[tuple[str, ...], tuple[Any, ...]] = {}
-        # by message: its last readings, for those that must be received twice
+        # by message: its last readings, if they must be received twice
         self._once: dict[str, list[AnyReading]] = {}
         self._kept: Values = {}
         self._standing: dict[str, dict[tuple[str, Any], FaultReading]] = {}
@@ -88,9 +88,9 @@ class ProfileCodec:
         self._recent: deque[bytes] = deque(
             maxlen=profile.sequence.copies if profile.sequence else 0
         )
-        # messages that take any text for a frame
+        # messages that accept any text as a frame
         self._free = frozenset[str]() if self._check else frozenset(self._taken_from(SERVER_TEXTS))
-        self._greeting_until = -inf  # until then, such text may be a device server's
+        self._greeting_until = -inf  # until then, such text may come from a device server
 
     @property
     def deadline(self) -> float | None:
@@ -102,9 +102,7 @@ class ProfileCodec:
 
     @property
     def proof(self) -> FrameProof:
-        """See :class:`devices.codec.Codec`: a check sum, or a message that does not take any
-        text.
-        """
+        """See :class:`devices.codec.Codec`: a checksum, or messages that do not accept any text."""
         return (
             FrameProof.CHECKED
             if self._check
@@ -118,16 +116,16 @@ class ProfileCodec:
         self._greeting_until = now + GREETING_SECONDS if self._free else -inf
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last frame
-        """Drop a partial frame; keep what is known of the device."""
+        """Drop a partial frame; keep the state of the device."""
         self._stream.reopened()
         self._beat.on_reopened()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
-        """The polls listed in the profile."""
+        """The polls of the profile."""
         return tuple((poll.every, poll.send.encode("latin-1")) for poll in self._profile.poll)
 
     def encode(self, command: str, argument: str = "") -> bytes:
-        """The bytes of a command listed in the profile. Raises ``ValueError``."""
+        """Encode a command of the profile. Raises ``ValueError``."""
         known = self._profile.command
         if command not in known:
             raise ValueError(
@@ -152,8 +150,8 @@ class ProfileCodec:
 
     @property
     def opening(self) -> float | None:
-        """See :class:`devices.codec.KeptBytesAware`: the beat tells when a backlog is over, if
-        there is one.
+        """See :class:`devices.codec.KeptBytesAware`: with a beat, its pace shows when a backlog is
+        over.
         """
         if self._profile.pace.period:
             return None
@@ -181,8 +179,8 @@ class ProfileCodec:
     def _search(
         self, line: FrameCandidate, find: re.Pattern[bytes], now: float, out: list[AnyReading]
     ) -> None:
-        """Find the frames in a line: usually one, or several if line ends were lost. Drop what is
-        before and between them.
+        """Handle the frames in a line: usually one, or several if line ends were lost. Drop the
+        bytes before and between them.
         """
         before, behind = self._harmless
         begin = 0
@@ -194,8 +192,8 @@ class ProfileCodec:
         self._drop(line.data[begin:], now, out, behind)
 
     def _whole(self, line: FrameCandidate, now: float, out: list[AnyReading]) -> None:
-        """Handle a block, or a line; if the line does not fit, try it from the last byte that
-        begins a frame.
+        """Handle a block or a line; if a line does not fit, retry from the last byte that may begin
+        a frame.
         """
         data, cut = line.data, line.cut
         if self._take(data, {}, cut, now, out, unknown=False):
@@ -224,7 +222,7 @@ class ProfileCodec:
             self._miss(now, out)
 
     def _miss(self, now: float, out: list[AnyReading]) -> None:
-        """A report may have been lost: say so once, until a complete frame arrives."""
+        """Report that a report may have been lost, once until a complete frame arrives."""
         if not self._missed:
             self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
@@ -238,7 +236,7 @@ class ProfileCodec:
         )
 
     def _taken_from(self, texts: Iterable[bytes]) -> Iterator[str]:
-        """The names of the messages that these lines of text fit."""
+        """Names of the messages that accept these lines of text."""
         end = self._profile.framing.ends[:1].encode("latin-1")
         for text in texts:
             for piece in self._framed().feed(text + end, 0.0):
@@ -249,7 +247,7 @@ class ProfileCodec:
                             yield fitting.message.name
 
     def _candidates(self, data: bytes) -> Iterator[tuple[bytes, Values]]:
-        """What may be a frame in a line: all of it, or what is found in it."""
+        """Possible frames in a line: the whole line, or the matches of ``find``."""
         if self._find is None:
             yield data, {}
             return
@@ -257,7 +255,7 @@ class ProfileCodec:
             yield match[0], named_groups(match)
 
     def _is_frame(self, frame: bytes) -> bool:
-        """Whether a block is a frame: its checksum is right or, if there is none, some message
+        """Whether a block is a frame: its checksum is correct or, without checksums, a message
         fits.
         """
         return (
@@ -276,7 +274,7 @@ class ProfileCodec:
         *,
         unknown: bool = True,
     ) -> bool:
-        """Report what a frame means. False: it is not a frame."""
+        """Report the readings of a frame. False: it is not a frame."""
         if self._check is not None and not self._check.holds(frame):
             return False
         fitting = self._fitting(frame, groups, cut, unknown)
@@ -284,7 +282,7 @@ class ProfileCodec:
             return False
         free = fitting is not None and fitting.message.name in self._free
         if free and now < self._greeting_until:
-            return False  # a device server's words
+            return False  # text of a device server
         proven = self._check is not None or self._find is not None
         if fitting is None or fitting.message.unknown:
             self.counters.unknown += 1
@@ -299,7 +297,7 @@ class ProfileCodec:
     def _fitting(
         self, frame: bytes, groups: Values, cut: bool, unknown: bool
     ) -> FittingMessage | None:
-        """The first message that fits. One marked unknown is tried only if no other fits."""
+        """Find the first message that fits. One marked unknown is tried only if no other fits."""
         profile = self._profile
         body = frame[profile.framing.body[0] : len(frame) + profile.framing.body[1]]
         try:
@@ -368,7 +366,7 @@ class ProfileCodec:
             return False
         restarts = fitting.message.restarts
         if frame in (list(self._recent)[-1:] if restarts else self._recent):
-            # after a restart, every frame may come again
+            # after a restart, any frame may come again
             return True
         if restarts:
             self._recent.clear()
@@ -379,7 +377,7 @@ class ProfileCodec:
         ring = sequence.last - sequence.first + 1
         lost = (number - before - 1) % ring
         if restarts or lost > ring // 2:
-            lost = 1  # it only means that something is missing
+            lost = 1  # at least one is missing; the exact number is unknown
         if lost:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
         return False
@@ -446,8 +444,8 @@ class ProfileCodec:
         ]
 
     def _shows(self, say: ReadingSpec, alone: bool) -> bool:
-        """Whether a reading may show its frame. If the frame gives several cards, none may: one may
-        be face up and the others not.
+        """Whether a reading may show its frame. If the frame contains several cards, none may: some
+        of them may be face down.
         """
         if say.frame is not None:
             return say.frame
@@ -480,14 +478,14 @@ class ProfileCodec:
         out.append(reading)
 
     def _is_drawn_late(self, say: ReadingSpec, now: float) -> bool:
-        """Whether a card came too soon after the previous one for a person's hand."""
+        """Whether a card came sooner after the previous one than a hand can draw."""
         late = self._pace.is_late(now, card=say.reading in self._profile.pace.draws)
         self.counters.late += late
         return late
 
 
 def named_groups(match: re.Match[bytes]) -> Values:
-    """The named groups of a match as text; None for one that took no part."""
+    """Return the named groups of a match as text; None for a group that did not take part."""
     return {
         name: None if part is None else part.decode("latin-1")
         for name, part in match.groupdict().items()

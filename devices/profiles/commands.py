@@ -9,7 +9,7 @@ ARGUMENT_MARK, CHECKSUM_MARK = "{argument}", "{checksum}"
 
 
 def command_bytes(command: CommandSpec, argument: str, check: ChecksumVerifier | None) -> bytes:
-    """The bytes of a command. Raises ``ValueError`` for an invalid argument."""
+    """Encode a command. Raises ``ValueError`` for an invalid argument."""
     text = command.send
     if ARGUMENT_MARK not in text:
         if argument:

@@ -1,7 +1,7 @@
-"""Which values a field of a profile can have, so that what can never be is found before any device
-says anything.
+"""Domains: the values that a field of a profile can have, to find impossible conditions before a
+device is connected.
 
-A domain is never too small: what it excludes cannot be.
+A domain is never too small: a value that it excludes cannot occur.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from devices.readings import MAX_EXACT_INTEGER
 
 _BASE = {"decimal": 10, "hex": 16}
 _MAX_DIGITS = 18
-"""Digits of the longest number that is read."""
+"""Maximum number of digits of a number."""
 
 
 class NumberDomain(msgspec.Struct, frozen=True):
-    """Whole numbers from ``least`` to ``most``, then scaled: ``times``, ``plus``, ``decimals``."""
+    """Whole numbers from ``least`` to ``most``, scaled by ``times``, ``plus`` and ``decimals``."""
 
     least: int
     most: int
@@ -30,7 +30,7 @@ class NumberDomain(msgspec.Struct, frozen=True):
     decimals: int = 0
 
     def may_be(self, value: Any) -> bool:
-        """Whether it can have this value."""
+        """Return whether the field can have this value."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         shifted = Fraction(str(value)) * 10**self.decimals - self.plus
@@ -40,7 +40,7 @@ class NumberDomain(msgspec.Struct, frozen=True):
         return bool(raw.denominator == 1 and self.least <= raw <= self.most)
 
     def key(self, text: str) -> bool:
-        """Whether a value, as it is written in a map, can be this text."""
+        """Return whether a value, written as a key of a map, can be this text."""
         for kind in (int, float):
             try:
                 value = kind(text)
@@ -52,8 +52,8 @@ class NumberDomain(msgspec.Struct, frozen=True):
 
 
 class TextDomain(msgspec.Struct, frozen=True):
-    """Text of ``width`` characters; None: of any number. ``stripped``: without blanks around it,
-    and perhaps shorter. ``fits``: whether it can be a text, as far as anything else is known.
+    """Text of ``width`` characters; None: any number. ``stripped``: without blanks around it, and
+    perhaps shorter. ``fits``: further restriction of the text.
     """
 
     width: int | None = None
@@ -61,7 +61,7 @@ class TextDomain(msgspec.Struct, frozen=True):
     fits: Callable[[str], bool] = lambda _: True
 
     def may_be(self, value: Any) -> bool:
-        """Whether it can have this value."""
+        """Return whether the field can have this value."""
         if not isinstance(value, str) or "\\" in value:
             return isinstance(value, str)  # an escaped text stands for bytes
         if not all(character.isprintable() and character <= "\xff" for character in value):
@@ -75,35 +75,35 @@ class TextDomain(msgspec.Struct, frozen=True):
         return self.stripped or self.fits(value)
 
     def key(self, text: str) -> bool:
-        """The same of a key in a map, where the text is as it was received."""
+        """Return whether the text can be a key of a map, where it is as received."""
         return self.may_be(text) or not text.isprintable()
 
 
 class ValueDomain(msgspec.Struct, frozen=True):
-    """Some values and no others."""
+    """A fixed set of values."""
 
     values: tuple[Any, ...]
 
     def may_be(self, value: Any) -> bool:
-        """Whether it can have this value."""
+        """Return whether the field can have this value."""
         return any(
             value == own and isinstance(value, bool) == isinstance(own, bool) for own in self.values
         )
 
     def key(self, text: str) -> bool:
-        """Whether a value, as it is written in a map, can be this text."""
+        """Return whether a value, written as a key of a map, can be this text."""
         return any(str(own) == text for own in self.values if own is not None)
 
 
 class AnyDomain(msgspec.Struct, frozen=True):
-    """Of which nothing is known."""
+    """Any value."""
 
     def may_be(self, value: Any) -> bool:  # noqa: ARG002
-        """Whether it can have this value."""
+        """Return whether the field can have this value."""
         return True
 
     def key(self, text: str) -> bool:  # noqa: ARG002
-        """Whether a value, as it is written in a map, can be this text."""
+        """Return whether a value, written as a key of a map, can be this text."""
         return True
 
 
@@ -111,19 +111,19 @@ ValueKind = NumberDomain | TextDomain | ValueDomain | AnyDomain
 
 
 class FieldDomain(msgspec.Struct, frozen=True):
-    """What a field can be. ``absent``: it may have no value. ``kinds``: its values otherwise; none:
-    it never has one.
+    """Possible values of a field. ``absent``: it may have no value. ``kinds``: its values
+    otherwise; empty: it never has a value.
     """
 
     kinds: tuple[ValueKind, ...]
     absent: bool = False
 
     def may_be(self, value: Any) -> bool:
-        """Whether a condition on this value can hold."""
+        """Return whether a condition on this value can hold."""
         return (self.absent and value == "") or any(kind.may_be(value) for kind in self.kinds)
 
     def key(self, text: str) -> bool:
-        """Whether a value can be this key of a map."""
+        """Return whether a value can be this key of a map."""
         return (self.absent and not text) or any(kind.key(text) for kind in self.kinds)
 
 
@@ -134,30 +134,28 @@ ANYTHING = FieldDomain((AnyDomain(),), absent=True)
 def field_domain(
     text: FieldDomain, field: FieldSpec, table: Mapping[str, Any] | None
 ) -> FieldDomain:
-    """The domain of a field whose source has this domain: what the map, if there is one, makes of
-    it.
-    """
+    """Return the domain of a field from the domain of its source, after its map if it has one."""
     if field.value is not None:
         return FieldDomain((ValueDomain((field.value,)),))
     kinds = [each for kind in text.kinds for each in _before_map(kind, field)]
-    # a blank is no value whatever the map says
+    # a blank is no value, even if the map contains it
     unmapped = text.absent and field.blank is None and not field.fixed
     domain = FieldDomain(tuple(kinds), unmapped)
     if table is not None:
         domain = _mapped(domain, field, table)
     absent = domain.absent or field.blank is not None or field.optional or field.keep
-    # what is kept may be of another message
+    # a kept value may come from another message
     return FieldDomain((*domain.kinds, AnyDomain()) if field.keep else domain.kinds, absent)
 
 
 def _before_map(kind: ValueKind, field: FieldSpec) -> list[ValueKind]:
-    """A field before its map."""
+    """Domain of a field before its map."""
     if isinstance(kind, AnyDomain):
         if field.fixed:
             return [ValueDomain((field.fixed,))]
         return [kind if field.encoding == "text" else _unbounded_numbers(field)]
     if isinstance(kind, ValueDomain):
-        # of a map or a constant: the words of the profile itself
+        # from a map or a constant: the profile's own words
         texts = [each for each in kind.values if isinstance(each, str)]
         numbers = [
             each
@@ -191,12 +189,12 @@ def _before_map(kind: ValueKind, field: FieldSpec) -> list[ValueKind]:
 
 
 def _unbounded_numbers(field: FieldSpec) -> NumberDomain:
-    """Numbers of which nothing is known."""
+    """Numbers without known limits."""
     return NumberDomain(-MAX_EXACT_INTEGER, MAX_EXACT_INTEGER, 1, 0, 9 if field.decimals else 0)
 
 
 def _numbers_of_width(width: int | None, field: FieldSpec) -> NumberDomain:
-    """All numbers that a text of this width can be."""
+    """All numbers that a text of this width can represent."""
     if field.encoding in ("big", "little"):
         return NumberDomain(0, (1 << 8 * (8 if width is None else min(width, 8))) - 1)
     digits = _MAX_DIGITS if width is None else min(width, _MAX_DIGITS)
@@ -204,7 +202,7 @@ def _numbers_of_width(width: int | None, field: FieldSpec) -> NumberDomain:
 
 
 def _within_bounds(numbers: NumberDomain, field: FieldSpec) -> list[ValueKind]:
-    """Numbers after the mask, the bounds and the scale of a field."""
+    """Numbers after a field's mask, bounds and scale."""
     least, most = numbers.least, numbers.most
     if field.bits is not None:
         lowest, count = field.bits

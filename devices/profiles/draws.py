@@ -1,4 +1,4 @@
-"""Draws that look like chance and are the same each time: a codec's package knows no chance."""
+"""Reproducible pseudo-random draws: codecs must not use real randomness."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ T = TypeVar("T")
 
 
 class PseudoRandom:
-    """A linear congruential generator of 64 bits, with the constants of Knuth's MMIX. ``state``:
-    where it is; setting it repeats what followed.
+    """64-bit linear congruential generator with the constants of Knuth's MMIX. Setting ``state``
+    repeats the draws that followed it.
     """
 
     def __init__(self) -> None:
         self.state = 1
 
     def below(self, bound: int) -> int:
-        """A number from 0 to ``bound`` - 1."""
+        """Draw a number from 0 to ``bound`` - 1."""
         self.state = (self.state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
         return (self.state >> 33) % bound
 
     def choice(self, items: Sequence[T]) -> T:
-        """One of them."""
+        """Draw one item."""
         return items[self.below(len(items))]
 
     def some(self, items: Sequence[T], most: int) -> list[T]:
-        """At most so many of them, in their order."""
+        """Draw at most ``most`` items, in their order."""
         left = list(items)
         while len(left) > most:
             del left[self.below(len(left))]

@@ -1,4 +1,4 @@
-"""Drivers made from profiles: those that come with Novamás, and ``profile`` for one written by the
+"""Drivers based on profiles: those shipped with Novamás, and ``profile`` for one written by the
 site.
 """
 
@@ -14,7 +14,7 @@ from devices.profiles.profile import parse_profile, shipped_profile
 from devices.profiles.witness import unreached
 
 RESULT_READING = "wheel.number"
-"""The reading without which a wheel gives no result."""
+"""Reading without which a wheel gives no result."""
 
 
 class NoOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -22,8 +22,8 @@ class NoOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``file``: the profile's path. ``text``: its content, filled in when the configuration is
-    read, so that the journal contains it and readings can be derived again even if the file has
+    """``file``: path of the profile. ``text``: its content, filled in when the configuration is
+    read, so that the journal contains it and readings can be reproduced even if the file has
     changed.
     """
 
@@ -32,7 +32,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def driver_of(profile: Profile) -> Driver:
-    """The driver that a profile describes."""
+    """Return the driver that a profile describes."""
     return Driver(
         name=profile.name,
         kind=profile.kind,
@@ -48,8 +48,8 @@ def driver_of(profile: Profile) -> Driver:
 
 
 def _blind(profile: Profile) -> str | None:
-    """A wheel whose profile never says a number is only heard, and what no frame gives never
-    comes.
+    """Why a device with this profile can never give a result: it reports no number, or a part of it
+    can never match.
     """
     readings = [*profile.say, *(spec for message in profile.message for spec in message.say)]
     if profile.kind == "wheel" and RESULT_READING not in {spec.reading for spec in readings}:
@@ -66,7 +66,7 @@ def _blind(profile: Profile) -> str | None:
 
 
 def described(options: msgspec.Struct) -> Driver:
-    """The driver of a profile written by the site. Raises
+    """Return the driver of a profile written by the site. Raises
     :class:`devices.profiles.profile.ProfileError`.
     """
     assert isinstance(options, Options)

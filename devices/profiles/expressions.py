@@ -1,6 +1,6 @@
-"""What an expression of a profile matches: its groups, and texts that fit it.
+"""Analyses regular expressions of a profile: their groups, and texts that match.
 
-It reads the expressions that :mod:`devices.profiles.patterns` accepts: characters, classes, groups,
+Supports the expressions that :mod:`devices.profiles.patterns` accepts: characters, classes, groups,
 alternatives and repeats.
 """
 
@@ -18,15 +18,15 @@ _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")
 _GROUP_START = re.compile(r"\((?:\?:|\?P<(\w+)>|)")
 _ZERO_WIDTH = re.compile(r"[\^$]|\\[AbBZ]")
-"""What matches between two characters."""
+"""Expressions that match between two characters."""
 _EXTRA_REPEATS = 3
-"""So many repeats more than the least are tried."""
+"""Number of repeats tried beyond the minimum."""
 
 _ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class _Item(msgspec.Struct):
-    """Characters, or a group of alternatives; how often it comes."""
+    """Characters, or a group of alternatives, with its number of repeats."""
 
     characters: str = ""
     ways: list[list[_Item]] | None = None
@@ -37,7 +37,7 @@ class _Item(msgspec.Struct):
 
 
 class Expression:
-    """A valid expression. ``groups``: the expression of each named group."""
+    """A valid expression. ``groups``: name -> expression of the group."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -47,16 +47,14 @@ class Expression:
         self._ways = self._alternatives()
 
     def may_be(self, group: str, text: str) -> bool:
-        """Whether a group can have this text."""
+        """Return whether a group can match this text."""
         try:
             return bool(re.fullmatch(self.groups[group].encode("latin-1"), text.encode("latin-1")))
         except UnicodeEncodeError:
             return False
 
     def example(self, draws: PseudoRandom, wanted: Mapping[str, str]) -> str | None:
-        """A text that it matches, with these texts of groups where they come. None: this try gave
-        none.
-        """
+        """Return a matching text with the given texts for groups. None: this attempt failed."""
         text = self._one_of(self._ways, draws, wanted)
         fits = text is not None and self._whole.fullmatch(text.encode("latin-1"))
         return text if fits else None
@@ -135,7 +133,7 @@ class Expression:
 
 @cache
 def _characters(atom: str) -> str:
-    """The characters that an atom matches, plain ones first and most often."""
+    """Characters that an atom matches, plain ones first and most often."""
     matches = re.compile(atom.encode("latin-1"))
     found = [chr(byte) for byte in range(256) if matches.fullmatch(bytes((byte,)))]
     plain = [character for character in found if character in _ALPHANUMERIC]

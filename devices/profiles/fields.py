@@ -1,4 +1,4 @@
-"""Fields: how a part of a frame is decoded, as text, as a number, or through a map."""
+"""Decodes fields: parts of a frame as text, as numbers, or through a map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Values = dict[str, Any]
 """Field -> its value; None: absent."""
 
 LATE, NOTHING = "late", "nothing"
-"""Fields that every profile has: whether the current reading is late, and one that is always
+"""Built-in fields of every profile: whether the current reading is late, and a value that is always
 absent.
 """
 
@@ -21,7 +21,7 @@ _DIGITS = {"decimal": ("0123456789", 10), "hex": ("0123456789abcdefABCDEF", 16)}
 
 
 class UnfitFieldError(NovamasError):
-    """Part of a frame does not fit its field."""
+    """A part of a frame does not fit its field."""
 
 
 def decode_fields(
@@ -89,7 +89,7 @@ def _decode_field(
 def _field_bytes(
     field: FieldSpec, at: int, frame: bytes, pieces: list[bytes], separated: bool
 ) -> bytes:
-    """The bytes of a field: a piece between separators, or a number of bytes from a position."""
+    """The bytes of a field: a piece between separators, or a range of bytes."""
     if separated:
         if not -len(pieces) <= at < len(pieces):
             raise UnfitFieldError
@@ -130,7 +130,7 @@ def scale(field: FieldSpec, value: int) -> int | float:
 
 
 def _map_key(value: Any) -> str:
-    """A value as written in a map: text unchanged, a number in digits, the empty string for an
-    absent value.
+    """Format a value as a key of a map: text unchanged, a number in digits, an absent value as the
+    empty string.
     """
     return "" if value is None else str(value)

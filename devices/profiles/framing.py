@@ -1,5 +1,5 @@
-"""Finds where frames begin and end in a stream of bytes. Splitting the stream differently gives the
-same frames; the buffer is bounded.
+"""Splits a stream of bytes into frames. Splitting the stream differently gives the same frames; the
+buffer is bounded.
 
 There are two kinds: lines of text (:class:`LineFraming`), and frames delimited by marks, a length
 or a fixed size (:class:`BlockFraming`).
@@ -35,7 +35,7 @@ FramingOutput = Generator[FrameCandidate | DroppedBytes, None, bytes]
 
 
 class LineFraming:
-    """Lines, each ended by any of the ``ends``; empty lines are skipped."""
+    """Splits a stream into lines, each ended by any of ``ends``; empty lines are skipped."""
 
     deadline = None
 
@@ -50,18 +50,18 @@ class LineFraming:
         self._spoiled = False  # a byte of the pending line was damaged
 
     def reopened(self) -> None:
-        """Drop a partial line; the beginning of the next was not received."""
+        """Drop a partial line; the beginning of the next line was not received."""
         self._pending = b""
         self._cut = True
         self._spoiled = False
 
     def spoil(self, byte: bytes, now: float) -> None:  # noqa: ARG002 - a partial line may wait
-        """Take a byte that was damaged: it ends no line, and its line is dropped."""
+        """Handle a damaged byte: it ends no line, and its line is dropped."""
         self._pending += byte.translate(None, self._ends) or b"?"
         self._spoiled = True
 
     def feed(self, data: bytes, now: float) -> Iterator[FrameCandidate | DroppedBytes]:  # noqa: ARG002 - a partial line may wait
-        """Complete lines, and pieces of lines that are too long. Consume it to the end."""
+        """Yield complete lines, and pieces of lines that are too long. Must be exhausted."""
         *lines, rest = self._end.split(self._pending + data)
         for line in lines:
             whole = yield from self._shortened(line)
@@ -72,7 +72,7 @@ class LineFraming:
 
     def _shortened(self, line: bytes) -> FramingOutput:
         """Split a line that is too long: each piece is searched, or dropped up to the last byte
-        that begins a frame.
+        that may begin a frame.
         """
         while len(line) > self._longest:
             if self._searched and not self._spoiled:
@@ -88,8 +88,8 @@ class LineFraming:
 
 
 class BlockFraming:
-    """Frames of form ``marks``, ``length`` or ``fixed``. ``whole(frame)``: whether it is valid; if
-    not, the next may begin inside it.
+    """Finds frames of form ``marks``, ``length`` or ``fixed``. ``whole(frame)``: whether it is
+    valid; if not, the next frame may begin inside it.
 
     Dropped bytes are reported with the next frame, or when they reach the length of the longest
     frame.
@@ -103,7 +103,7 @@ class BlockFraming:
         self._escape = framing.escape.encode("latin-1")
         self._ignore = framing.ignore.encode("latin-1")
         start, end, escaping = (re.escape(mark) for mark in (self._start, self._end, self._escape))
-        # A single pass: a stream of nothing but escapes must not cost more than any other.
+        # a single pass: a stream of only escapes must not cost more than any other
         self._bounds = re.compile(
             b"%b(?:%b.|[^%b])*?%b" % (start, escaping, escaping or b" ", end), re.DOTALL
         )
@@ -126,13 +126,13 @@ class BlockFraming:
         self._spoiled = []
 
     def spoil(self, byte: bytes, now: float) -> None:
-        """Take a byte that was damaged: no frame with it is valid."""
+        """Handle a damaged byte: a frame that contains it is not valid."""
         self._last = now
         self._spoiled.append(len(self._pending))
         self._pending += byte
 
     def feed(self, data: bytes, now: float) -> Iterator[FrameCandidate | DroppedBytes]:
-        """Complete frames and dropped bytes. Consume it to the end."""
+        """Yield complete frames and dropped bytes. Must be exhausted."""
         while self.deadline is not None and now >= self.deadline:
             yield from self._drop(1)
             yield from self._cut_up()
@@ -166,7 +166,7 @@ class BlockFraming:
                 yield from self._drop(1)
 
     def _beginning(self) -> int:
-        """How many bytes at the end of the buffer may begin a frame."""
+        """Number of bytes at the end of the buffer that may begin a frame."""
         most = min(len(self._start) - 1, len(self._pending))
         return next(
             (size for size in range(most, 0, -1) if self._start.startswith(self._pending[-size:])),
@@ -180,7 +180,7 @@ class BlockFraming:
                 yield from self._told()
 
     def _take(self, count: int) -> bytes:
-        """Remove so many bytes from the buffer."""
+        """Remove and return ``count`` bytes from the buffer."""
         gone, self._pending = self._pending[:count], self._pending[count:]
         self._spoiled = [at - count for at in self._spoiled if at >= count]
         return gone
@@ -191,7 +191,7 @@ class BlockFraming:
             yield DroppedBytes(dropped)
 
     def _marked(self) -> int | None:
-        """The frame up to and including the end mark and what follows it. None: incomplete; 0: too
+        """Size of the frame up to the end mark and the bytes after it. None: incomplete; 0: too
         long.
         """
         longest = self._framing.longest
@@ -208,7 +208,7 @@ class BlockFraming:
         return size if size <= len(self._pending) else None
 
     def _counted(self) -> int | None:
-        """The length that the frame states. 0: it cannot be that long."""
+        """Size that the frame states. None: incomplete; 0: impossible."""
         framing = self._framing
         behind = framing.at + framing.width
         if len(self._pending) < behind:
@@ -222,7 +222,7 @@ class BlockFraming:
         return self._framing.length if self._framing.length <= len(self._pending) else None
 
     def _plain(self, frame: bytes) -> bytes | None:
-        """The frame without escapes. None if it ends with an escape character."""
+        """Remove the escapes of a frame. None: it ends with an escape character."""
         if not self._escape:
             return frame
         begin, end = len(self._start), len(frame) - len(self._end)

@@ -1,6 +1,5 @@
-r"""What a profile may contain: the sections of its TOML file as structs.
-
-``docs/technician/profiles.md`` explains all of it, with an example.
+r"""The sections of a profile's TOML file as structs. ``docs/technician/profiles.md`` explains them,
+with an example.
 
 Bytes are written as text: the character ``\u0002`` is the byte 02; characters above ``\u00ff`` are
 not allowed.
@@ -44,13 +43,13 @@ Whole = Annotated[
     int, Meta(ge=0, le=(1 << 63) - 1, description="a whole number of 63 bits, 0 or more")
 ]
 Word = Annotated[int, Meta(ge=0, description="a whole number, 0 or more")]
-"""A checksum may have 64 bits, more than can be bounded here. A value that does not fit is found by
-the soundness check.
+"""A checksum may have 64 bits, more than can be bounded here. The soundness check finds a value
+that does not fit.
 """
 Seconds = Annotated[float, Meta(ge=0, le=3600, description="seconds, 0 to 3600")]
 Conditions = dict[str, Any]
-"""Field -> its required value, or a list of allowed values. The empty string means the field is
-absent.
+"""Field -> its required value, or a list of allowed values. The empty string means that the field
+is absent.
 """
 
 
@@ -61,8 +60,8 @@ class _ProfileSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class FramingSpec(_ProfileSection, frozen=True):
     """``[framing]``: where a frame begins and ends. ``form`` decides which other keys apply.
 
-    ``longest``: bytes of the longest frame, which limits the buffer. ``body``: the part of the
-    frame in which fields are counted, from and to. ``gap``: dropped bytes may have been a report.
+    ``longest``: maximum size of a frame, which limits the buffer. ``body``: the part of the frame
+    in which positions are counted, from and to. ``gap``: dropped bytes may have been a report.
     ``shown``: show dropped bytes; by default not where cards may be face down.
     """
 
@@ -151,8 +150,8 @@ class FieldSpec(_ProfileSection, frozen=True):
 
 
 class ReadingSpec(_ProfileSection, frozen=True):
-    """``[[say]]`` or ``[[message.say]]``: one reading, its content, and when to report it.
-    ``twice``: only if the previous message of the same name said the same.
+    """``[[say]]`` or ``[[message.say]]``: a reading, its content, and when to report it. ``twice``:
+    only if the previous message of the same name gave the same reading.
     """
 
     reading: str = ""
@@ -169,12 +168,11 @@ class ReadingSpec(_ProfileSection, frozen=True):
 
 
 class MessageSpec(_ProfileSection, frozen=True):
-    """``[[message]]``: one kind of frame. All given keys must fit; the first message that fits is
-    used.
+    """``[[message]]``: a kind of frame. All its keys must fit; the first message that fits is used.
 
-    ``unknown``: a valid frame of an unknown kind; tried if no other fits. ``whole``: only if the
-    line was received from its beginning. ``beat``: the frame that comes at a steady pace.
-    ``restarts``: the device was restarted, and so were its numbers.
+    ``unknown``: a valid frame of an unknown kind; tried if no other message fits. ``whole``: only
+    if the line was received from its beginning. ``beat``: the frame that is sent at a steady pace.
+    ``restarts``: the device and its numbers were restarted.
     """
 
     name: Text
@@ -206,7 +204,7 @@ class SequenceSpec(_ProfileSection, frozen=True):
 
 
 class PaceSpec(_ProfileSection, frozen=True):
-    """``[pace]``: what counts as late. ``draw``: minimum seconds between two of the ``draws``;
+    """``[pace]``: when readings are late. ``draw``: minimum seconds between two of the ``draws``;
     ``period``: seconds between two beats.
     """
 
@@ -236,7 +234,7 @@ class CommandSpec(_ProfileSection, frozen=True):
 
 
 class Profile(_ProfileSection, frozen=True):
-    """The whole file."""
+    """The complete file."""
 
     name: Slug
     kind: Literal["wheel", "shoe", "shuffler", "dice", "slot"]

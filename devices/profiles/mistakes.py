@@ -1,5 +1,5 @@
-"""What is wrong with a profile. Here and not beside the parser, so that a configuration without
-profiles is checked without loading their language.
+"""Errors in a profile. Separate from the parser, so that a configuration without profiles is
+checked without loading it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import msgspec
 from devices.errors import NovamasError
 
 MAX_PROFILE_BYTES = 1 << 16
-"""Maximum size of a profile in bytes: more than any device needs, and quick to check."""
+"""Maximum size of a profile: more than any device needs, and quick to check."""
 
 
 class ProfileMistake(msgspec.Struct, frozen=True):
-    """One mistake. ``line``: counted from 1; 0: the whole file. ``place``:
+    """An error in a profile. ``line``: from 1; 0: the whole file. ``place``:
     ``message[0].fields.spin``.
     """
 
@@ -22,14 +22,12 @@ class ProfileMistake(msgspec.Struct, frozen=True):
     what: str
 
     def of(self, file: str) -> str:
-        """The mistake as text for people: ``acme.toml:12: message[0].fields.spin: what is
-        wrong``.
-        """
+        """Format the error for people: ``acme.toml:12: message[0].fields.spin: the error``."""
         return f"{file}:{self.line or 1}: {self.place + ': ' if self.place else ''}{self.what}"
 
 
 class ProfileError(NovamasError, ValueError):
-    """A profile that cannot be used; ``mistakes`` lists everything that is wrong with it."""
+    """A profile that cannot be used. ``mistakes``: all its errors."""
 
     def __init__(self, mistakes: tuple[ProfileMistake, ...]) -> None:
         super().__init__("\n".join(mistake.of("profile") for mistake in mistakes))

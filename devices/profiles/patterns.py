@@ -1,8 +1,8 @@
-r"""Regular expressions with a bounded cost, so that no line from a device can delay the program.
+r"""Regular expressions with bounded cost, so that no line from a device can delay the program.
 
-Python's expressions backtrack. Here the possible ways are counted in advance, as if every character
-fitted everywhere. An expression with too many is refused, as is one whose ways cannot be counted
-(``\1``, ``(?=``).
+Python's regular expressions backtrack. The possible ways of matching are counted in advance, as if
+every character fitted everywhere. An expression with too many ways is refused, as is one whose ways
+cannot be counted (``\1``, ``(?=``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 
 MAX_WAYS = 1_000_000
-"""The expression for a Bee-Tek line has half as many by this count; far fewer are really tried."""
+"""Maximum number of ways. The expression of a Bee-Tek line has half as many by this count; in
+practice far fewer are tried.
+"""
 
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")
 _GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
@@ -18,11 +20,11 @@ _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 def compiled(pattern: str, longest: int, *, searched: bool = False) -> re.Pattern[bytes]:
-    """Compile an expression for texts of at most ``longest`` bytes. Raises ``ValueError`` saying
-    what is wrong with it.
+    """Compile an expression for texts of at most ``longest`` bytes. Raises ``ValueError``
+    describing the error.
 
-    ``searched``: it may begin anywhere, so it is tried at each byte; but after a match nothing is
-    tried again.
+    ``searched``: the match may begin anywhere, so it is tried at each byte, but after a match
+    nothing is retried.
     """
     try:
         expression = re.compile(pattern.encode("latin-1"))
@@ -51,11 +53,11 @@ class _WayCounter:
         self._longest = longest
         self._at = 0
         self.but_last = 1
-        """As ``all``, without a repeat at the end: nothing follows for which it would backtrack."""
+        """Like ``all``, without a repeat at the end, after which nothing can cause backtracking."""
 
     def all(self) -> int:
-        """The number of ways, or a number above :data:`MAX_WAYS`. Raises ``ValueError`` for what
-        cannot be counted.
+        """Return the number of ways, or a number above :data:`MAX_WAYS`. Raises ``ValueError`` if
+        they cannot be counted.
         """
         ways = before = 1
         found = 0

@@ -1,4 +1,4 @@
-"""Reads profiles from text and reports every mistake with its line."""
+"""Parses profiles and reports every error with its line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from devices.sections import Notes, read_section
 _TOML_ERROR = re.compile(
     r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL
 )
-"""How ``tomllib`` says where a text is not valid TOML."""
+"""Format in which ``tomllib`` reports the position of an error."""
 
 
 def parse_profile(text: str) -> Profile:
-    """Parse the text of a profile. Raises :class:`ProfileError` listing every mistake."""
+    """Parse the text of a profile. Raises :class:`ProfileError` with every error."""
     if len(text) > MAX_PROFILE_BYTES:
         raise ProfileError(
             (ProfileMistake(0, "", f"a profile may have at most {MAX_PROFILE_BYTES} bytes"),)
@@ -37,7 +37,7 @@ def parse_profile(text: str) -> Profile:
         raise ProfileError((ProfileMistake(line, place, what),)) from error
     notes: Notes = []
     profile = read_section(Profile, document, (), notes)
-    if not notes:  # a value that was not read could cause misleading errors
+    if not notes:  # an invalid value could cause misleading further errors
         notes += flaws(profile)
     if notes:
         raise ProfileError(_with_lines(notes, text))
@@ -45,8 +45,8 @@ def parse_profile(text: str) -> Profile:
 
 
 def doubts(text: str) -> tuple[ProfileMistake, ...]:
-    """The messages and readings of a sound profile for which no frame was found that gives them.
-    Raises :class:`ProfileError` as :func:`parse_profile` does.
+    """Return the messages and readings of a profile for which no matching frame was found. Raises
+    :class:`ProfileError` like :func:`parse_profile`.
     """
     return _with_lines(unreached(parse_profile(text)), text)
 
@@ -61,5 +61,5 @@ def _with_lines(notes: Notes, text: str) -> tuple[ProfileMistake, ...]:
 
 
 def shipped_profile(name: str) -> Profile:
-    """A profile that comes with Novamás, by name."""
+    """Load a profile that is shipped with Novamás, by name."""
     return parse_profile(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))

@@ -1,5 +1,5 @@
-"""What a profile describes and can never be: a value that no field has, a field beyond its frame, a
-code that is never received. Only what is proved is noted.
+"""Finds parts of a profile that can never match: a value that a field cannot have, a field beyond
+its frame, a code that is never received. Only proven cases are noted.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 
 Domains = dict[str, FieldDomain]
 UsedKeys = dict[str, set[str]]
-"""Map by name -> the keys of it that some field can have."""
+"""Map by name -> its keys that some field can have."""
 
 
 def unreachable(profile: Profile) -> Notes:
-    """Everything that can never be. The profile has no other flaws."""
+    """Return everything that can never match. The profile must have no other flaws."""
     notes: Notes = []
     used: UsedKeys = {}
     common = _common_fields(profile, used, notes)
@@ -42,7 +42,7 @@ def unreachable(profile: Profile) -> Notes:
     for index, message in enumerate(profile.message):
         _message(("message", index), message, common, profile, used, notes)
     for index, say in enumerate(profile.say):
-        # whatever a message makes of these fields, another message may make of them too
+        # a common reading may use the fields of any message
         every = {
             **common,
             **{name: ANYTHING for message_spec in profile.message for name in message_spec.fields},
@@ -66,7 +66,7 @@ def _common_fields(profile: Profile, used: UsedKeys, notes: Notes) -> Domains:
 
 
 def _body_length(profile: Profile) -> int | None:
-    """The bytes of every body, if they are always as many."""
+    """Size of every body, if it is constant."""
     framing = profile.framing
     if framing.form != "fixed":
         return None
@@ -136,7 +136,7 @@ def _without_keep(field: FieldSpec) -> FieldSpec:
 
 
 def _is_bare(field: FieldSpec) -> bool:
-    """Whether a field only names another value, which may be absent for ever."""
+    """Whether a field only renames another value, which may always be absent."""
     return field.at is None and field.of in ("", ABSENT) and field.map is None
 
 
@@ -157,7 +157,7 @@ def _never_received(at: KeyPath, key: str) -> tuple[KeyPath, str]:
 
 
 def _placeholders(at: KeyPath, field: FieldSpec, known: Mapping[str, object], notes: Notes) -> None:
-    """Names in braces where nothing fills them in."""
+    """Note names in braces in places where they are not filled in."""
     places: list[tuple[KeyPath, Any]] = [
         ((*at, "value"), field.value),
         ((*at, "otherwise"), field.otherwise),
@@ -192,7 +192,7 @@ def _message(
 def _lengths(
     at: KeyPath, message: MessageSpec, separated: bool, profile: Profile, notes: Notes
 ) -> None:
-    """Lengths that no frame of the profile has."""
+    """Note lengths that no frame of the profile has."""
     body, longest = _body_length(profile), _longest_body(profile)
     part = profile.fields.get(message.part) if message.part else None
     whole = part.width if part is not None and not profile.separator else None
@@ -235,7 +235,7 @@ def _lengths(
 
 
 def _end(field: FieldSpec) -> int:
-    """How many bytes there must be at least for a field."""
+    """Minimum number of bytes needed for a field."""
     assert field.at is not None
     return -field.at if field.at < 0 else field.at + (field.width or 0)
 
@@ -259,7 +259,7 @@ def _width(
 
 
 def _checksum(profile: Profile, notes: Notes) -> None:
-    """A checksum that lies beyond every frame."""
+    """Note a checksum that lies beyond every frame."""
     checksum, framing = profile.checksum, profile.framing
     if checksum is None or checksum.at is None:
         return

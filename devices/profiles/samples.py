@@ -1,6 +1,4 @@
-"""Sample values of fields, so that a profile can be checked against the readings before any device
-is connected.
-"""
+"""Sample values of fields, to check a profile against the readings before a device is connected."""
 
 from __future__ import annotations
 
@@ -25,14 +23,14 @@ from devices.readings import Reading
 from devices.sections import choices
 
 ZEROS = ("00", "000", "0000")
-"""The pockets that are no numbers."""
+"""Pockets that are not numbers."""
 MAX_SAMPLES = 512
-"""At most this many samples of a template are checked."""
+"""Maximum number of samples of a template that are checked."""
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """``values``: all or some of the values a field may have; ``span``: the range of whole numbers
-    it may have, if bounded.
+    """Sample of a field. ``values``: all or some of its possible values; ``span``: the range of its
+    whole numbers, if bounded.
     """
 
     values: tuple[Any, ...]
@@ -42,11 +40,11 @@ class Sample(msgspec.Struct, frozen=True):
 Samples = dict[str, Sample]
 
 TEXT_SAMPLE = Sample(("?",))
-"""Any text: not one of the words that a reading defines."""
+"""Any text other than the words that a reading defines."""
 
 
 def sample_field(field: FieldSpec, source: Sample, table: Mapping[str, Any] | None) -> Sample:
-    """The values a field taken from ``source`` may have, after its map if it has one."""
+    """Return sample values of a field with this source, after its map if it has one."""
     nothing = (None,) if field.optional or field.keep or field.blank is not None else ()
     if field.value is not None:
         return Sample((field.value,))
@@ -67,7 +65,7 @@ def sample_field(field: FieldSpec, source: Sample, table: Mapping[str, Any] | No
 
 
 def _bound_values(field: FieldSpec, bounds: tuple[int, int]) -> Iterator[int | float]:
-    """The values at the bounds. A frame with a number larger than a reading may hold is not
+    """Scaled values of the bounds. A frame with a larger number than a reading may contain is not
     decoded.
     """
     for bound in bounds:
@@ -76,7 +74,7 @@ def _bound_values(field: FieldSpec, bounds: tuple[int, int]) -> Iterator[int | f
 
 
 def _number_range(field: FieldSpec, source: Sample) -> range | None:
-    """The range of the numbers before scaling, if bounded."""
+    """Range of the numbers before scaling, if bounded."""
     if field.times != 1 or field.plus or field.decimals:
         return None
     if field.min is not None and field.max is not None:
@@ -87,9 +85,7 @@ def _number_range(field: FieldSpec, source: Sample) -> range | None:
 
 
 def narrow(known: Samples, when: Conditions, unless: Conditions) -> Samples:
-    """The values of fields under these conditions. A field that may be any text has only the
-    required values.
-    """
+    """Restrict samples by conditions. A field that may be any text gets the required values."""
     narrowed = dict(known)
     for name in {*when, *unless} & set(known):
         one_when = {name: when[name]} if name in when else {}
@@ -107,7 +103,9 @@ def narrow(known: Samples, when: Conditions, unless: Conditions) -> Samples:
 
 
 def missing_keys(field: FieldSpec, source: Sample, table: Mapping[str, Any]) -> list[int]:
-    """The numbers that may arrive but are missing from a map: all of them, or at least six."""
+    """Return numbers that may be received but are missing from a map: all of them, or at least
+    six.
+    """
     if field.otherwise is not None or field.optional or field.keep:
         return []
     span = _number_range(field, source)
@@ -115,7 +113,7 @@ def missing_keys(field: FieldSpec, source: Sample, table: Mapping[str, Any]) -> 
 
 
 def field_flaw(kind: type[Reading], key: str, template: Any, known: Samples) -> str | None:
-    """Why a reading's field may get a value that it does not accept. None: it cannot."""
+    """Return why a reading's field may get an invalid value. None: it cannot."""
     names = list(dict.fromkeys(template_fields(template)))
     field = reading_fields(kind)[key]
     for values in islice(product(*(known[name].values for name in names)), MAX_SAMPLES):

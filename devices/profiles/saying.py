@@ -1,4 +1,4 @@
-"""Readings of a profile: templates filled with the values of fields."""
+"""Builds the readings of a profile: templates filled with the values of fields."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from devices.readings import DAEMON_READINGS, READINGS, AnyReading, Reading
 READING_TYPES: Mapping[str, type[Reading]] = {
     str(kind.__struct_config__.tag): kind for kind in READINGS if kind not in DAEMON_READINGS
 }
-"""Name of a reading -> its type. That a jackpot is in play no device can say, nor what is
-configured of it; its own serial number is a ``device.report``.
+"""Name of a reading -> its type. Readings that only the daemon produces are excluded; a device
+reports its own serial number as a ``device.report``.
 """
 
 CARDS = frozenset(rank + suit for rank in "A23456789TJQK" for suit in "cdhs") | {"X"}
@@ -25,8 +25,8 @@ CARDS = frozenset(rank + suit for rank in "A23456789TJQK" for suit in "cdhs") | 
 
 
 def may_hide_cards(profile: Profile) -> bool:
-    """Whether a device's bytes may reveal cards that are face down. If so, only ``card.drawn``
-    shows its frame.
+    """Return whether a device's bytes may reveal cards that are face down. If so, only
+    ``card.drawn`` shows its frame.
     """
     names = (
         say.reading
@@ -39,7 +39,7 @@ def may_hide_cards(profile: Profile) -> bool:
 
 
 def conditions_hold(when: Conditions, unless: Conditions, values: Values) -> bool:
-    """Whether every condition of ``when`` holds and none of ``unless``."""
+    """Return whether every condition of ``when`` holds and none of ``unless``."""
     return all(_is_wanted(values.get(name), wanted) for name, wanted in when.items()) and not any(
         _is_wanted(values.get(name), wanted) for name, wanted in unless.items()
     )
@@ -54,7 +54,7 @@ def _is_wanted(value: Any, wanted: Any) -> bool:
 
 
 def template_fields(template: Any) -> Iterator[str]:
-    """The fields that a template names. Raises ``ValueError`` for malformed braces."""
+    """Yield the fields in a template. Raises ``ValueError`` for malformed braces."""
     if isinstance(template, list):
         for item in template:
             yield from template_fields(item)
@@ -70,7 +70,9 @@ def template_fields(template: Any) -> Iterator[str]:
 
 
 def fill_template(template: Any, values: Values) -> Any:
-    """Fill in a template: ``{name}`` alone gives the value itself; within other text, its text."""
+    """Fill in a template: ``{name}`` alone gives the value itself; within text, the value as
+    text.
+    """
     if isinstance(template, list):
         return [fill_template(item, values) for item in template]
     if not isinstance(template, str):
@@ -88,9 +90,7 @@ def _text(value: Any) -> str:
 
 
 def make_reading(say: ReadingSpec, values: Values) -> AnyReading:
-    """The reading, without its frame. Raises :class:`UnfitFieldError` if a value is not
-    accepted.
-    """
+    """Build a reading, without its frame. Raises :class:`UnfitFieldError` if a value is invalid."""
     kind = READING_TYPES[say.reading]
     fields = reading_fields(kind)
     filled = {
@@ -112,11 +112,11 @@ def make_reading(say: ReadingSpec, values: Values) -> AnyReading:
 
 @cache
 def reading_fields(kind: type[Reading]) -> Mapping[str, msgspec.structs.FieldInfo]:
-    """The fields of a reading by name."""
+    """Return the fields of a reading by name."""
     return {field.name: field for field in msgspec.structs.fields(kind)}
 
 
 def suit_type(field: msgspec.structs.FieldInfo, value: Any) -> Any:
-    """A number as text, if the reading accepts only text."""
+    """Convert a number to text if the field accepts only text."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if is_number and field.type in (str, str | None) else value

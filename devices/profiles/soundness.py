@@ -1,4 +1,4 @@
-"""Checks whether a profile makes sense as a whole. Every flaw is noted with its path."""
+"""Checks the consistency of a profile. Every flaw is noted with its path."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ _FORM_KEYS: Mapping[str, tuple[set[str], set[str]]] = {
 """Form -> its required keys, and its optional keys."""
 
 _FILLED_BY_CODEC = {"at", "device", "frame", LATE}
-"""Fields that the codec fills in itself."""
+"""Fields of readings that the codec fills in."""
 
 _RESULTS = ("wheel.number", "wheel.cell", "dice.read")
-"""Readings that may become a result, so a damaged frame must not produce one."""
+"""Readings that may become a result; a damaged frame must not produce them."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def flaws(profile: Profile) -> Notes:
-    """Everything that does not fit together."""
+    """Return all inconsistencies of a profile."""
     notes: Notes = []
     _framing(profile.framing, notes)
     if profile.checksum is not None:
@@ -81,7 +81,7 @@ def flaws(profile: Profile) -> Notes:
     _sequence(profile, every, notes)
     _pace(profile, notes)
     _commands(profile, notes)
-    if not notes:  # what is mistaken otherwise could cause misleading errors
+    if not notes:  # other flaws could cause misleading further errors
         notes += unreachable(profile)
     return notes
 
@@ -145,7 +145,7 @@ def _pattern(
 
 
 def _groups(pattern: str, longest: int) -> Iterable[str]:
-    """The groups of an expression; none if it is invalid."""
+    """Groups of an expression; empty if it is invalid."""
     try:
         return compiled(pattern, longest).groupindex
     except ValueError:
@@ -198,7 +198,7 @@ def _fields(
     profile: Profile,
     notes: Notes,
 ) -> None:
-    """Check fields in order, and add their possible values to ``known``."""
+    """Check fields in order; add their possible values to ``known``."""
     for name, field in fields.items():
         here = (*at, "fields", name)
         source = known.get(field.of or name, TEXT_SAMPLE) if field.at is None else TEXT_SAMPLE
@@ -272,7 +272,7 @@ def _field(
 def _table(
     at: KeyPath, field: FieldSpec, profile: Profile, notes: Notes
 ) -> Mapping[str, Any] | None:
-    """The map of a field; None: it has none, or there is none of that name."""
+    """Map of a field; None: no map, or an unknown name."""
     if isinstance(field.map, str) and field.map not in profile.maps:
         notes.append(((*at, "map"), f"no map {field.map!r}; {suggest(field.map, profile.maps)}"))
         return None

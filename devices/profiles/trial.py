@@ -1,7 +1,7 @@
-"""Helps the author of a profile that decodes nothing of a recording.
+"""Helps the author of a profile that decodes nothing in a recording.
 
-Tells whether the framing or the checksum is wrong, and which checksum would fit. Nothing is ever
-decoded with a checksum found in this way.
+Finds out whether the framing or the checksum is wrong, and which checksum would fit. A checksum
+found this way is never used for decoding.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import ChecksumSpec, Profile
 
 MAX_TRIAL_BYTES = 2000
-"""Bytes of a device that are tried."""
+"""Maximum number of bytes that are tried."""
 TRIED_STARTS = range(5)
-"""Where the bytes covered by a checksum may begin."""
+"""Positions tried as the start of the bytes that a checksum covers."""
 
 
 def count_frames(profile: Profile, data: bytes) -> int:
-    """How many frames the profile decodes."""
+    """Return the number of frames that the profile decodes."""
     codec = ProfileCodec("trial", profile)
     codec.feed(data[:MAX_TRIAL_BYTES], 0.0)
     return codec.counters.frames
 
 
 def count_unchecked_frames(profile: Profile, data: bytes) -> int:
-    """How many frames it would decode if checksums were ignored."""
+    """Return the number of frames that it would decode without its checksum."""
     return count_frames(replace(profile, checksum=None), data)
 
 
 def find_checksum(profile: Profile, data: bytes) -> tuple[int, ChecksumSpec] | None:
-    """The checksum of the same width and position with which most frames are decoded, and their
+    """Return the checksum of the same width and position that decodes most frames, and their
     number. None: no checksum decodes at least two frames and half of those found without a
     checksum.
     """

@@ -1,9 +1,8 @@
-"""Frames that make a profile say each of the things that it describes: the proof that they can
-come.
+"""Finds frames that produce each message and reading of a profile, as a proof that they can occur.
 
-Frames are built from the profile and tried on its codec. What no frame of many gives is told, with
-the message that took them instead: a profile that says what no device can send is found before any
-device is connected.
+Frames are built from the profile and tried on its codec. A message or reading that none of many
+frames produces is reported, with the message that matched instead, so that an impossible profile is
+found before a device is connected.
 """
 
 from __future__ import annotations
@@ -20,25 +19,27 @@ from devices.readings import AnyReading
 from devices.sections import Notes
 
 MAX_TRIES = 200
-"""Frames that are tried for each message, and again for each of its readings."""
+"""Number of frames tried for each message, and again for each of its readings."""
 LEADING_BEATS = 6
-"""Beats before a frame that must not be late."""
+"""Number of beats before a frame that must not be late."""
 REPEATED_FRAMES = 4
-"""Frames that say the same, one after the other."""
+"""Number of consecutive frames with the same content."""
 
 FrameCourse = tuple[tuple[float, bytes], ...]
-"""What to feed a new codec: seconds and bytes."""
+"""Input for a new codec: seconds and bytes."""
 
 
 def witnesses(profile: Profile) -> dict[KeyPath, FrameCourse]:
-    """For each message and each ``say`` for which frames were found, by its path: those frames. The
-    profile has no flaws.
+    """Return the frames found for each message and each ``say``, by its path. The profile must have
+    no flaws.
     """
     return _WitnessSearch(profile).found
 
 
 def unreached(profile: Profile) -> Notes:
-    """The messages and readings for which no frame was found, and why. The profile has no flaws."""
+    """Return the messages and readings for which no frame was found, and why. The profile must have
+    no flaws.
+    """
     search = _WitnessSearch(profile)
     notes: Notes = []
     for index, message in enumerate(profile.message):
@@ -60,7 +61,7 @@ def unreached(profile: Profile) -> Notes:
 
 
 class _ProbeCodec(ProfileCodec):
-    """Notes which messages fitted, and what was said."""
+    """Codec that records which messages fitted and which readings were reported."""
 
     def __init__(self, profile: Profile) -> None:
         super().__init__("witness", profile)
@@ -88,7 +89,7 @@ class _ProbeCodec(ProfileCodec):
 
 
 class _WitnessSearch:
-    """Tries frames until everything was said, or enough were tried."""
+    """Tries frames until every message and reading is found, or :data:`MAX_TRIES` is reached."""
 
     def __init__(self, profile: Profile) -> None:
         self.found: dict[KeyPath, FrameCourse] = {}
@@ -104,7 +105,7 @@ class _WitnessSearch:
         self._names = {message.name: index for index, message in enumerate(profile.message)}
         self._others: dict[int, Counter[str]] = {}
         self._beats: tuple[bytes, ...] = ()
-        # what must not be late needs beats before it
+        # a frame that must not be late needs beats before it
         order = sorted(range(len(profile.message)), key=lambda at: not profile.message[at].beat)
         for index in order:
             self._try(index, None, ("message", index))
@@ -112,7 +113,7 @@ class _WitnessSearch:
                 self._try(index, say, self._places[id(say)])
 
     def why(self, index: int) -> str:
-        """What took the frames instead."""
+        """The message that matched the frames instead, as text."""
         others = self._others[index].most_common(1)
         return f"; {others[0][0]!r} takes what was tried" if others else ""
 
@@ -133,7 +134,7 @@ class _WitnessSearch:
                     self._beats = building.frames(LEADING_BEATS)
 
     def _courses(self, frames: tuple[bytes, ...]) -> Iterator[FrameCourse]:
-        """The frames by themselves; and after beats, so that they are not late."""
+        """The frames alone, and after beats, so that they are not late."""
         if not frames:
             return
         framing, period = self._profile.framing, self._profile.pace.period
@@ -145,7 +146,7 @@ class _WitnessSearch:
             )
 
     def _feed(self, course: FrameCourse) -> list[str]:
-        """Which messages fitted. Notes what was said."""
+        """Feed a course to a new codec; return the messages that fitted and record the readings."""
         probe = _ProbeCodec(self._profile)
         for at, data in course:
             probe.feed(data, at)
