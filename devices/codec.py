@@ -116,10 +116,10 @@ OPENING_SECONDS = 1.0
 
 @runtime_checkable
 class KeptBytesAware(Protocol):
-    """A codec that is told of kept bytes: those that a device server may have stored until a client
-    connected, or the kernel while the machine was suspended or this process did not read for longer
-    than :data:`MAX_LIVE_DELAY_SECONDS`. The watch marks the readings of such bytes as late in any
-    case; this codec also uses them to judge the bytes that follow.
+    """A codec that accounts for kept bytes: those that a device server may have stored until a
+    client connected, or the kernel while the machine was suspended or this process did not read for
+    longer than :data:`MAX_LIVE_DELAY_SECONDS`. The watch marks the readings of such bytes as late
+    in any case; this codec also uses them to judge the bytes that follow.
     """
 
     @property

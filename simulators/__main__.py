@@ -2,7 +2,7 @@
 or a TCP port.
 
 ``shoe`` has the protocols ``angel-eye``, ``bee-tek`` and ``barcode-serial``; all deal punto y
-banca. ``slot`` has ``cctalk-acceptor`` too. Self-built devices use the board format of
+banca. ``slot`` also has ``cctalk-acceptor``. Self-built devices use the board format of
 ``docs/engineer/board.md``: ``boule-board``, ``fortune-board``, ``dice-board``, ``shuffler-board``
 and ``slot-board``.
 """
@@ -205,7 +205,7 @@ def _topic(text: str) -> tuple[str, int, str]:
 
 
 def command_line() -> argparse.ArgumentParser:
-    """What it takes on the command line."""
+    """Return the parser of the command line."""
     faults = "\n".join(
         f"  {name:<19} {fault.does}{_protocol_note(fault)}" for name, fault in FAULTS.items()
     )
@@ -213,8 +213,8 @@ def command_line() -> argparse.ArgumentParser:
         prog="novamas simulate",
         description="Simulate a device on a port, with its real protocol.",
         epilog=(
-            "type on standard input: 'start', with --wait; 'speed N'; a fault, as 'NAME SECONDS' "
-            "or\n'NAME xTIMES', or 'SECONDS:NAME' for later, which --fault takes too:\n"
+            "commands on standard input: 'start', with --wait; 'speed N'; a fault, as\n"
+            "'NAME SECONDS' or 'NAME xTIMES', or 'SECONDS:NAME' for later, as in --fault:\n"
             f"{faults}"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -309,7 +309,7 @@ def command_line() -> argparse.ArgumentParser:
         help="the Bee-Tek shoe sends S4 and H10 instead of 4S and TH",
     )
     parser.add_argument(
-        "--unattended", action="store_true", help="nobody restarts a wheel that has stopped itself"
+        "--unattended", action="store_true", help="a wheel that has stopped itself is not restarted"
     )
     parser.add_argument(
         "--fault",
@@ -340,7 +340,9 @@ def command_line() -> argparse.ArgumentParser:
 
 def _port(arguments: argparse.Namespace) -> SimulatorPort:
     if arguments.mqtt:
-        from simulators.mqtt import MqttPort  # its client takes as long to import as all else
+        from simulators.mqtt import (
+            MqttPort,
+        )  # importing its client takes as long as everything else
 
         return MqttPort(*arguments.mqtt)
     return TcpPort(*arguments.tcp) if arguments.tcp else PtyPort(arguments.link)
@@ -406,7 +408,7 @@ def main(argv: list[str] | None = None) -> int:
     except OSError:
         if not attended or has_terminal():
             raise
-        # what is printed on a closed terminal is lost
+        # the terminal was closed
     finally:
         port.close()
     return 0

@@ -1,8 +1,8 @@
-"""A sensor board and what it observes: common to all simulated boards.
+"""Base class of the simulated sensor boards.
 
-What happens at the table is a scene, a generator that yields the seconds to wait. The board
-observes it, counts, and reports its state on every change and once a second. A board that loses
-power forgets its counts; the scene continues.
+A round at the table is a scene, a generator that yields the seconds to wait. The board observes it,
+counts, and reports its state on every change and once a second. A board that loses power forgets
+its counts; the scene continues.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from simulators.device import Timed
 Scene = Generator[float, None, None]
 
 BOOT_SECONDS, FIRST_ROUND_SECONDS = 0.2, 10.0
-"""Seconds from power-on to the first report, and to the first round: a host must first learn how
-prompt the reports are.
+"""Time from power-on to the first report, and from there to the first round: a host must first
+learn the delay of the reports.
 """
 
 
 class SimulatedBoard(ABC):
-    """``games_per_hour``: the pace of the table. ``rounds``: completed rounds; ``counted``:
-    launches, throws, packets or coins since the board was started.
+    """A sensor board. ``games_per_hour``: the pace of the table. ``rounds``: completed rounds;
+    ``counted``: launches, throws, packets or coins since the board was started.
     """
 
     baud = 115200
@@ -45,14 +45,14 @@ class SimulatedBoard(ABC):
 
     @abstractmethod
     def state(self) -> tuple[object, ...]:
-        """The state it reports every second: a word and its fields."""
+        """Return the state that it reports every second: a word and its fields."""
 
     @abstractmethod
     def round(self) -> Scene:
-        """One round, from beginning to end."""
+        """Play one round."""
 
     def initial_count(self) -> int:
-        """What the board counts as soon as it starts, perhaps during a round."""
+        """Return the count with which the board starts, perhaps during a round."""
         return 0
 
     @property
@@ -61,7 +61,7 @@ class SimulatedBoard(ABC):
         return min(self._wake, self._beat)
 
     def advance(self, now: float) -> list[Timed]:
-        """All reports up to ``now``."""
+        """Advance the time to ``now``; return the reports."""
         while (due := self.deadline) <= now:
             self.time = max(self.time, due)
             if self._wake <= due:
@@ -73,10 +73,10 @@ class SimulatedBoard(ABC):
         return sent
 
     def receive(self, data: bytes, now: float) -> None:  # noqa: B027 - it takes no input
-        """Ignores everything: a board accepts no commands."""
+        """Ignore the data: a board accepts no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``restart`` acts at once, all others at the next opportunity."""
+        """Trigger a fault: ``restart`` at once, all others at the next opportunity."""
         self.time = max(self.time, now)
         if name == "restart":
             self._start(now + value)
@@ -84,7 +84,7 @@ class SimulatedBoard(ABC):
             self._armed[name].append(value)
 
     def report(self, word: object, *fields: object) -> None:
-        """Send a report; nothing without power."""
+        """Send a report, unless the power is off."""
         if self.time < self._powered:
             return
         if self.take_fault("lost_report") is None:
@@ -99,7 +99,7 @@ class SimulatedBoard(ABC):
         self.report(*self.state())
 
     def take_fault(self, fault: str) -> float | None:
-        """The value of a triggered fault, returned once. None if it was not triggered."""
+        """Return the value of a triggered fault, once. None: it was not triggered."""
         armed = self._armed[fault]
         return armed.popleft() if armed else None
 

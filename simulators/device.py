@@ -1,4 +1,5 @@
-"""The contract of a simulated device: a pure model that is told the time and returns what it sends.
+"""The contract of a simulated device: a pure model that gets the time and returns the bytes that it
+sends.
 
 Times are seconds on the model's own clock, 0 at power-on. The model never reads a clock, so the
 same seed, commands and faults always give the same bytes at the same times.
@@ -20,20 +21,20 @@ class SimulatedDevice(Protocol):
 
     @property
     def rounds(self) -> int:
-        """How many rounds have been completed since the model was made."""
+        """Number of rounds completed since the model was created."""
         ...
 
     @property
     def deadline(self) -> float:
-        """When something next happens by itself."""
+        """When the model next acts by itself."""
         ...
 
     def advance(self, now: float) -> list[Timed]:
-        """Advance the time to ``now``. Returns the lines sent meanwhile, oldest first."""
+        """Advance the time to ``now``. Return the lines sent meanwhile, oldest first."""
         ...
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take bytes from the host. :meth:`advance` returns the answers."""
+        """Handle bytes from the host. :meth:`advance` returns the answers."""
         ...
 
     def fault(self, name: str, value: float, now: float) -> None:

@@ -1,9 +1,8 @@
-"""Faults that can be triggered while a simulator runs: the table of all faults, and how to write
-one.
+"""Faults that can be triggered while a simulator runs: the table of all faults, and their notation.
 
 ``silence 5`` is five seconds of silence; ``damaged x3`` damages the next three lines;
 ``12.5:silence=5`` is a scheduled fault, 12.5 seconds after the start. A fault ends by itself after
-its seconds or uses.
+its time or number of uses.
 """
 
 from __future__ import annotations
@@ -16,10 +15,8 @@ from devices.suggestions import suggest
 
 
 class FaultKind(NamedTuple):
-    """What a fault does, and where: on the line, in the device, or at the port. ``value``: the
-    default value.
-
-    ``protocols``: the protocols whose device has it; empty: all.
+    """A kind of fault, on the line, in the device, or at the port. ``does``: its effect; ``value``:
+    its default value; ``protocols``: the protocols of the devices that have it; empty: all.
     """
 
     where: Literal["line", "device", "port"]
@@ -39,7 +36,7 @@ SHOES = ANGEL_EYE + BEE_TEK + BARCODE
 
 FAULTS: dict[str, FaultKind] = {
     "silence": FaultKind(
-        "line", "nothing arrives for VALUE seconds; what is sent meanwhile is lost", 5.0
+        "line", "nothing arrives for VALUE seconds; bytes sent meanwhile are lost", 5.0
     ),
     "burst": FaultKind("line", "nothing arrives for VALUE seconds, then everything at once", 10.0),
     "split": FaultKind("line", "the next line arrives in small pieces"),
@@ -96,7 +93,7 @@ FAULTS: dict[str, FaultKind] = {
     "history": FaultKind("device", "the operator requests the stored history", protocols=DECK_MATE),
     "unread": FaultKind(
         "device",
-        "the next card of a hand cannot be read; somebody resolves it after VALUE seconds",
+        "the next card of a hand cannot be read; a person resolves it after VALUE seconds",
         5.0,
         protocols=SHOES,
     ),
@@ -220,11 +217,11 @@ FAULTS: dict[str, FaultKind] = {
         "device", "from the next round, no coin is inserted for VALUE seconds", 20.0, protocols=SLOT
     ),
     "no_echo": FaultKind(
-        "device", "what the host sends does not come back for VALUE seconds", 5.0, protocols=CCTALK
+        "device", "the host's bytes are not echoed for VALUE seconds", 5.0, protocols=CCTALK
     ),
     "collision": FaultKind(
         "device",
-        "another device speaks during the next request, which nobody can read",
+        "another device sends during the next request, which becomes unreadable",
         protocols=CCTALK,
     ),
     "lost_answer": FaultKind("device", "the next answer is never sent", protocols=CCTALK),
@@ -249,7 +246,7 @@ FAULTS: dict[str, FaultKind] = {
         10.0,
         protocols=CCTALK,
     ),
-    "coin_return": FaultKind("device", "somebody opens the coin return of box 1", protocols=CCTALK),
+    "coin_return": FaultKind("device", "a person opens the coin return of box 1", protocols=CCTALK),
     "unplug": FaultKind(
         "port", "the port disappears for VALUE seconds and returns under the same link", 3.0
     ),
@@ -257,7 +254,7 @@ FAULTS: dict[str, FaultKind] = {
 
 
 class FaultTrigger(NamedTuple):
-    """A fault to trigger, ``times`` times."""
+    """A fault to trigger ``times`` times."""
 
     name: str
     value: float
@@ -272,7 +269,7 @@ _SCHEDULED = re.compile(r"(?P<at>\d+(?:\.\d+)?):(?P<switch>.+)")
 
 
 def protocol_faults(protocol: str) -> dict[str, FaultKind]:
-    """The faults of a device, its line and its port."""
+    """Return the faults of a protocol: of the device, its line and its port."""
     return {
         name: fault
         for name, fault in FAULTS.items()
@@ -281,7 +278,9 @@ def protocol_faults(protocol: str) -> dict[str, FaultKind]:
 
 
 def read_trigger(text: str, known: Mapping[str, FaultKind] = FAULTS) -> FaultTrigger:
-    """Parse a fault as a person writes it. Raises ``ValueError``, which lists what is valid."""
+    """Parse a fault in its notation. Raises ``ValueError`` with the correct notation or a
+    suggestion.
+    """
     match = _TRIGGER.fullmatch(text.strip())
     if match is None:
         raise ValueError(

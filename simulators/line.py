@@ -1,7 +1,6 @@
-"""The line between a simulated device and its host: bytes at the pace of the baud rate, and faults
-on the way.
+"""The line between a simulated device and its host: bytes at the baud rate, and faults on the way.
 
-Pure like the device: it is told the time and returns pieces of bytes with their time of arrival.
+Pure like the device: it gets the time and returns pieces of bytes with their times of arrival.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ BITS_PER_BYTE = 10
 
 
 def read_at_double_baud(data: bytes) -> bytes:
-    """What a host reads at twice the baud rate: it sees every bit twice and takes half a byte for a
-    whole one.
+    """Return the bytes that a host reads at twice the baud rate: it samples every bit twice and
+    reads each half of a byte as a whole one.
     """
     read = bytearray()
     for byte in data:
@@ -30,7 +29,7 @@ def read_at_double_baud(data: bytes) -> bytes:
 
 
 class SimulatedLine:
-    """A device as seen through its line."""
+    """A device at the end of its line."""
 
     def __init__(self, device: SimulatedDevice, seed: int = 0) -> None:
         self.device = device
@@ -47,7 +46,7 @@ class SimulatedLine:
 
     @property
     def deadline(self) -> float:
-        """When the next byte is due, or the device acts."""
+        """When the next byte is due or the device acts."""
         waiting = [self.device.deadline]
         if self._pieces:
             waiting.append(self._pieces[0][0])
@@ -56,7 +55,7 @@ class SimulatedLine:
         return min(waiting)
 
     def advance(self, now: float) -> list[Timed]:
-        """The pieces that have arrived by ``now``."""
+        """Advance the time to ``now``; return the pieces that arrived."""
         for at, data in self.device.advance(now):
             self._release(at)
             self._transmit(at, data)
@@ -78,7 +77,7 @@ class SimulatedLine:
             self._armed[name] += 1
 
     def _release(self, now: float) -> None:
-        """A backlog comes from a buffer, so all of it arrives at once."""
+        """Deliver the backlog of a burst at once, as from a buffer."""
         if self._burst_at is not None and self._burst_at <= now:
             if self._held:
                 self._append(max(self._burst_at, self._free_at), self._held)
@@ -116,7 +115,7 @@ class SimulatedLine:
         return data
 
     def _damage(self, data: bytes) -> bytes:
-        """Lose one character or replace it with noise; the line is never valid afterwards."""
+        """Remove one character or replace it with noise; the line is never valid afterwards."""
         place = self._random.randrange(max(1, len(data) - 2))
         noise = self._random.choice((b"", b"\x00", b"\xff"))
         return data[:place] + noise + data[place + 1 :]

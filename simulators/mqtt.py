@@ -1,7 +1,7 @@
-"""An MQTT topic as the simulator's line: publishes what the device sends, and receives what hosts
-publish.
+"""An MQTT topic as the simulator's port: publishes the device's lines, and receives the hosts'
+messages.
 
-Each line of the device is ``topic payload``; so is each line it receives.
+Each line that the device sends or receives is ``topic payload``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 CONNECT_TIMEOUT_SECONDS = 10.0
-"""Seconds within which the broker must answer."""
+"""Maximum time for the broker's answer."""
 
 
 class MqttPort:
@@ -40,7 +40,7 @@ class MqttPort:
 
     @property
     def readers(self) -> list[int]:
-        """The file descriptor to wait on."""
+        """File descriptor to wait on."""
         return [self._woken]
 
     def plug(self) -> None:
@@ -81,7 +81,7 @@ class MqttPort:
                 self._client.publish(f"{self._base}/{topic}", payload, qos=1)
 
     def read(self) -> bytes:
-        """What was published below the topic, as lines."""
+        """Return the messages that hosts published, as lines."""
         with suppress(BlockingIOError):
             os.read(self._woken, 4096)
         received = b""
@@ -91,11 +91,11 @@ class MqttPort:
         return received
 
     def _connected(self, client: paho.Client, *_: object) -> None:
-        """Runs in the library's thread."""
+        """Called in the library's thread."""
         client.subscribe(f"{self._base}/#", qos=1)
 
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
-        """Runs in the library's thread."""
+        """Called in the library's thread."""
         topic = message.topic.removeprefix(f"{self._base}/")
         if topic not in self._ignored_topics:
             self._received.put(topic.encode() + b" " + bytes(message.payload) + b"\n")

@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 
 
 class PtyPort:
-    """One pseudo-terminal. ``link`` is a symbolic link to it; without one, the name is the
-    terminal's own.
+    """One pseudo-terminal. ``link`` is a symbolic link to it; without one, the address is the
+    terminal's own name.
 
-    As on a real line, bytes that nobody reads are lost: nothing is sent while no program has the
-    port open, and what does not fit into its buffer is dropped.
+    As on a real line, unread bytes are lost: nothing is sent while no program has the port open,
+    and bytes that do not fit into its buffer are dropped.
     """
 
     def __init__(self, link: str | None = None) -> None:
@@ -26,13 +26,13 @@ class PtyPort:
 
     @property
     def address(self) -> str:
-        """The path that a host opens."""
+        """Path for the host to open."""
         return self._terminal if self._link is None else str(self._link)
 
     @property
     def readers(self) -> list[int]:
-        """The file descriptors to wait on; empty while no program has the port open, because then
-        it would always be ready.
+        """File descriptors to wait on; empty while no program has the port open, because then it
+        would always be ready.
         """
         return [self._master] if self._opened() else []
 
@@ -65,7 +65,7 @@ class PtyPort:
                 os.write(self._master, data)
 
     def read(self) -> bytes:
-        """What the host has sent; empty if nothing."""
+        """Return bytes from the host; empty: none."""
         try:
             return os.read(self._master, 4096) if self._opened() else b""
         except OSError:  # closed between the check and the read

@@ -1,4 +1,4 @@
-"""Reports what a simulated device sends, before any fault of the line."""
+"""Reports the lines of a simulated device, before any fault of the line."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ class ReportedDevice:
 
     @property
     def rounds(self) -> int:
-        """As the device."""
+        """See :class:`simulators.device.SimulatedDevice`."""
         return self._device.rounds
 
     @property
     def deadline(self) -> float:
-        """As the device."""
+        """See :class:`simulators.device.SimulatedDevice`."""
         return self._device.deadline
 
     def advance(self, now: float) -> list[Timed]:
-        """Advance the time and report what the device sends."""
+        """Advance the time and report the lines that the device sends."""
         lines = self._device.advance(now)
         for at, line in lines:
             self._report(at, line)
         return lines
 
     def receive(self, data: bytes, now: float) -> None:
-        """As the device."""
+        """See :class:`simulators.device.SimulatedDevice`."""
         self._device.receive(data, now)
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """As the device."""
+        """See :class:`simulators.device.SimulatedDevice`."""
         self._device.fault(name, value, now)

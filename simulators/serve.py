@@ -1,5 +1,5 @@
 """Serves one simulated device on one port, on the model's clock, until its rounds are played or it
-is told to stop.
+is stopped.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from simulators.faults import FAULTS, FaultKind, FaultTrigger, read_scheduled, r
 from simulators.line import SimulatedLine
 
 LAST_BYTES_SECONDS = 0.25
-"""Seconds that the line stays open after the last round (real time, plus two of the model's): a
-host needs time to read.
+"""Time for which the line stays open after the last round (real time, plus two seconds of the
+model's), so that a host can read the last bytes.
 """
 MAX_SLEEP_SECONDS = 3600.0
-"""Maximum seconds of one sleep: a model that only answers does nothing by itself."""
+"""Maximum time of one sleep: a model that only answers has no deadline."""
 CLOSED_PORT_CHECK_SECONDS = 0.05
-"""Real seconds between two checks of a port that nobody has open."""
+"""Real time between two checks of a port that no program has open."""
 
 
 class SimulatorPort(Protocol):
-    """What a simulator is served on: a pseudo-terminal, a TCP port or an MQTT topic."""
+    """The port of a simulator: a pseudo-terminal, a TCP port or an MQTT topic."""
 
     @property
     def address(self) -> str:
-        """Where a host finds it."""
+        """Address for the host."""
         ...
 
     @property
     def readers(self) -> list[int]:
-        """The file descriptors to wait on; empty while no host has the port open."""
+        """File descriptors to wait on; empty while no host has the port open."""
         ...
 
     def plug(self) -> None:
@@ -45,28 +45,29 @@ class SimulatorPort(Protocol):
         ...
 
     def unplug(self) -> None:
-        """Remove it."""
+        """Remove the port; :meth:`plug` creates it again."""
         ...
 
     def write(self, data: bytes) -> None:
-        """Send to whoever listens, without waiting."""
+        """Send to all hosts, without waiting."""
         ...
 
     def read(self) -> bytes:
-        """What hosts have sent."""
+        """Return bytes from the hosts."""
         ...
 
     def close(self) -> None:
-        """Remove it for good."""
+        """Remove the port for good."""
         ...
 
 
 class Server:
-    """The main loop. ``speed`` accelerates the model's time and the pace of its bytes.
+    """The main loop. ``speed`` accelerates the model's time and its bytes.
 
-    Lines on standard input trigger faults, if ``known``: now, or ``SECONDS:NAME`` that many seconds
-    of the model later. ``speed N`` changes the speed. With ``wait`` power comes on at the line
-    ``start``. Events are printed on standard output, one JSON object per line.
+    Lines on standard input trigger the ``known`` faults: at once, or with ``SECONDS:NAME`` that
+    many seconds of the model later. ``speed N`` changes the speed. With ``wait`` the power is
+    switched on by the line ``start``. Events are printed on standard output, one JSON object per
+    line.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Server:
         self._input = b""
         self._started = None if wait else time.monotonic()
         self._before = 0.0
-        """The time of the model when the present speed began, which was at ``_started``."""
+        """Time of the model at ``_started``, when the current speed was set."""
 
     def schedule(self, at: float, switch: FaultTrigger) -> None:
         """Schedule a fault at a time of the model."""
@@ -113,7 +114,7 @@ class Server:
                 return
 
     def _now(self) -> float:
-        """The time of the model; it does not advance before power-on."""
+        """Time of the model, which does not advance before power-on."""
         if self._started is None:
             return 0.0
         return self._before + (time.monotonic() - self._started) * self._speed
@@ -123,8 +124,8 @@ class Server:
             self._port.write(data)
 
     def _run_due(self, now: float) -> None:
-        """A scheduled fault acts at its exact time, however late we check: the same schedule always
-        hits the same line.
+        """Trigger the scheduled faults that are due, each at its exact time, so that the same
+        schedule always hits the same line.
         """
         while self._schedule and self._schedule[0][0] <= now:
             at, _, switch = heappop(self._schedule)
@@ -168,7 +169,7 @@ class Server:
         return True
 
     def _read_input(self) -> bool:
-        """Read faults from standard input. False: it has ended, and so must we."""
+        """Read commands from standard input. False: it has ended, and so must the server."""
         try:
             data = os.read(sys.stdin.fileno(), 4096)
         except OSError:  # a terminal that is being closed
@@ -189,7 +190,7 @@ class Server:
         return True
 
     def _on_input(self, line: str, now: float) -> None:
-        """A change of speed, or a fault. Raises ``ValueError``."""
+        """Change the speed or trigger a fault. Raises ``ValueError``."""
         word, _, more = line.strip().partition(" ")
         if word == "speed":
             speed = float(more)

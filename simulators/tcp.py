@@ -1,4 +1,4 @@
-"""A TCP port as the simulator's line, like a serial device server."""
+"""A TCP port as the simulator's port, like a serial device server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TcpPort:
 
     @property
     def readers(self) -> list[int]:
-        """The file descriptors to wait on."""
+        """File descriptors to wait on."""
         return (
             []
             if self._listener is None
@@ -57,7 +57,7 @@ class TcpPort:
                 self._drop(client)
 
     def read(self) -> bytes:
-        """Accept new clients; return what all clients have sent."""
+        """Accept new clients; return the bytes from all clients."""
         self._accept()
         received = b""
         for client in list(self._clients):

@@ -1,8 +1,8 @@
-"""A virtual USB bus below pyusb: a backend whose devices are data and whose reports are queues.
+"""A virtual USB bus as a backend of pyusb: its devices are data, their reports are queues.
 
 A device can be plugged in and unplugged, stall, fail, be denied or held by another program while it
-is being read. Its ``log`` lists what was done to it. As on a real machine, what it reports while
-the kernel's driver is attached is typed into the console.
+is being read. Its ``log`` lists the operations on it. As on a real machine, its reports are typed
+into the console while the kernel's driver is attached.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REQUESTS = {0x0A: "idle", 0x0B: "protocol"}
 
 
 class Endpoint(NamedTuple):
-    """``address``: direction in bit 7; ``packet``: bytes per packet."""
+    """An endpoint. ``address``: direction in bit 7; ``packet``: bytes per packet."""
 
     address: int = 0x81
     packet: int = 8
@@ -36,7 +36,7 @@ class Endpoint(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """Class, subclass and protocol; by default a boot keyboard."""
+    """An interface. ``kind``: class, subclass and protocol; by default a boot keyboard."""
 
     kind: tuple[int, int, int] = (3, 1, 1)
     endpoints: tuple[Endpoint, ...] = (Endpoint(),)
@@ -69,7 +69,7 @@ RNDIS_GADGET = UsbDevice(
 
 
 class PluggedDevice:
-    """One device on the bus. All methods may be called from any thread."""
+    """A device on the bus. All methods may be called from any thread."""
 
     def __init__(self, device: UsbDevice, address: int, changed: Condition) -> None:
         self.device = device
@@ -102,7 +102,7 @@ class PluggedDevice:
             self._changed.notify_all()
 
     def next(self, timeout: float) -> bytes:
-        """The next report. Raises what pyusb's backends raise."""
+        """Return the next report. Raises the errors of pyusb's backends."""
         until = monotonic() + timeout
         with self._changed:
             while True:
@@ -119,14 +119,14 @@ class PluggedDevice:
 
 
 def usb_error(number: int) -> USBError:
-    """An error as libusb's backend creates it."""
+    """Create an error as libusb's backend does."""
     kind = USBTimeoutError if number == errno.ETIMEDOUT else USBError
     created: USBError = kind(errno.errorcode[number], None, number)
     return created
 
 
 class Handle(NamedTuple):
-    """A device that is open."""
+    """An open device."""
 
     number: int
     plugged: PluggedDevice
@@ -159,14 +159,14 @@ class VirtualBus(IBackend):
     # called by pyusb
 
     def enumerate_devices(self) -> Iterator[PluggedDevice]:
-        """The devices that are plugged in."""
+        """Return the devices that are plugged in."""
         return iter(tuple(self._plugged))
 
     def get_parent(self, dev: PluggedDevice) -> None:
         """Not needed."""
 
     def get_device_descriptor(self, dev: PluggedDevice) -> Any:
-        """Vendor, product, class and location."""
+        """Return vendor, product, class and location."""
         device = dev.device
         maker, product, serial = (
             index if text else 0 for index, text in enumerate(device.strings, 1)
@@ -194,7 +194,7 @@ class VirtualBus(IBackend):
         )
 
     def get_configuration_descriptor(self, dev: PluggedDevice, config: int) -> Any:
-        """There is always one."""
+        """Return the only configuration."""
         return SimpleNamespace(
             bLength=9,
             bDescriptorType=2,
@@ -208,7 +208,9 @@ class VirtualBus(IBackend):
         )
 
     def get_interface_descriptor(self, dev: PluggedDevice, intf: int, alt: int, config: int) -> Any:  # noqa: ARG002
-        """Each interface has one setting. Raises ``IndexError`` beyond the last."""
+        """Return the only setting of an interface. Raises ``IndexError`` beyond the last
+        interface.
+        """
         if alt:
             raise IndexError(alt)
         interface = dev.device.interfaces[intf]
@@ -233,7 +235,7 @@ class VirtualBus(IBackend):
         alt: int,  # noqa: ARG002
         config: int,  # noqa: ARG002
     ) -> Any:
-        """Raises ``IndexError`` beyond the last."""
+        """Return an endpoint. Raises ``IndexError`` beyond the last."""
         endpoint = dev.device.interfaces[intf].endpoints[ep]
         return SimpleNamespace(
             bLength=7,
@@ -248,29 +250,29 @@ class VirtualBus(IBackend):
         )
 
     def open_device(self, dev: PluggedDevice) -> Handle:
-        """Fails for a device that is denied."""
+        """Open a device; fails if access is denied."""
         if dev.gone or dev.denied:
             raise usb_error(errno.ENODEV if dev.gone else errno.EACCES)
         dev.log.append("open")
         return Handle(next(self._handles), dev)
 
     def close_device(self, dev_handle: Handle) -> None:
-        """Release what the handle has claimed."""
+        """Release the interfaces that the handle has claimed."""
         dev_handle.plugged.log.append("close")
         claimed = dev_handle.plugged.claimed
         for intf in [intf for intf, owner in claimed.items() if owner == dev_handle.number]:
             del claimed[intf]
 
     def set_configuration(self, dev_handle: Handle, config_value: int) -> None:
-        """A light reset, as on real hardware."""
+        """Set the configuration, which is a light reset on real hardware."""
         self._do(dev_handle, f"configure {config_value}").configured = True
 
     def get_configuration(self, dev_handle: Handle) -> int:
-        """1, or 0 if none is set."""
+        """Return 1, or 0 if no configuration is set."""
         return int(dev_handle.plugged.configured)
 
     def claim_interface(self, dev_handle: Handle, intf: int) -> None:
-        """Fails while the kernel or another handle has it."""
+        """Claim an interface; fails while the kernel or another handle has it."""
         device = dev_handle.plugged
         if (
             device.held
@@ -281,7 +283,7 @@ class VirtualBus(IBackend):
         self._do(dev_handle, f"claim {intf}").claimed[intf] = dev_handle.number
 
     def release_interface(self, dev_handle: Handle, intf: int) -> None:
-        """Release it."""
+        """Release an interface."""
         self._do(dev_handle, f"release {intf}").claimed.pop(intf)
 
     def intr_read(
@@ -292,7 +294,7 @@ class VirtualBus(IBackend):
         buff: array[int],
         timeout: int,
     ) -> int:
-        """Fails for anybody who has not claimed it."""
+        """Read a report; fails if the handle has not claimed the interface."""
         device = dev_handle.plugged
         if device.claimed.get(intf) != dev_handle.number:
             raise usb_error(errno.EBUSY)
@@ -312,7 +314,9 @@ class VirtualBus(IBackend):
         data: array[int],
         timeout: int,  # noqa: ARG002
     ) -> int:
-        """Fails for anybody who has not claimed it; times out if the device is deaf."""
+        """Write; fails if the handle has not claimed the interface, times out if the device is
+        deaf.
+        """
         device = dev_handle.plugged
         if device.claimed.get(intf) != dev_handle.number:
             raise usb_error(errno.EBUSY)
@@ -333,7 +337,9 @@ class VirtualBus(IBackend):
         data: array[int],
         timeout: int,  # noqa: ARG002
     ) -> int:
-        """Strings, and requests to a keyboard. Any other request stalls, as on a real device."""
+        """Handle requests for strings and to a keyboard. Any other request stalls, as on a real
+        device.
+        """
         if bRequest in REQUESTS:
             self._do(dev_handle, f"{REQUESTS[bRequest]} {wValue} of {wIndex}")
             return 0
@@ -350,19 +356,19 @@ class VirtualBus(IBackend):
         raise usb_error(errno.EPIPE)
 
     def clear_halt(self, dev_handle: Handle, ep: int) -> None:
-        """End the stall."""
+        """Clear a stall."""
         self._do(dev_handle, f"clear_halt {ep:02x}").stalled = False
 
     def is_kernel_driver_active(self, dev_handle: Handle, intf: int) -> bool:
-        """Whether what it reports is typed into the console."""
+        """Return whether reports are typed into the console."""
         return intf in dev_handle.plugged.kernel
 
     def detach_kernel_driver(self, dev_handle: Handle, intf: int) -> None:
-        """Stop typing into the console."""
+        """Stop typing reports into the console."""
         self._do(dev_handle, f"detach {intf}").kernel.remove(intf)
 
     def attach_kernel_driver(self, dev_handle: Handle, intf: int) -> None:
-        """Fails while it is claimed."""
+        """Attach the kernel's driver; fails while the interface is claimed."""
         if intf in dev_handle.plugged.claimed:
             raise usb_error(errno.EBUSY)
         self._do(dev_handle, f"attach {intf}").kernel.add(intf)

@@ -151,7 +151,7 @@ def _never_received(at: KeyPath, key: str) -> tuple[KeyPath, str]:
         (*at, key),
         (
             f"{key!r} is never received; a key is the value as the field has it, with its blanks "
-            "and leading zeros (a number has none)"
+            "and leading zeros (a number has no leading zeros)"
         ),
     )
 

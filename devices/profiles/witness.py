@@ -45,15 +45,15 @@ def unreached(profile: Profile) -> Notes:
     for index, message in enumerate(profile.message):
         at: KeyPath = ("message", index)
         if at not in search.found:
-            notes.append((at, f"no frame was found that is this message{search.why(index)}"))
+            notes.append((at, f"no frame was found that matches this message{search.why(index)}"))
             continue
         notes += [
-            ((*at, "say", place), "no frame was found after which this is said")
+            ((*at, "say", place), "no frame was found that gives this reading")
             for place in range(len(message.say))
             if (*at, "say", place) not in search.found
         ]
     notes += [
-        (("say", place), "no frame was found after which this is said")
+        (("say", place), "no frame was found that gives this reading")
         for place in range(len(profile.say))
         if ("say", place) not in search.found
     ]
@@ -115,7 +115,7 @@ class _WitnessSearch:
     def why(self, index: int) -> str:
         """The message that matched the frames instead, as text."""
         others = self._others[index].most_common(1)
-        return f"; {others[0][0]!r} takes what was tried" if others else ""
+        return f"; {others[0][0]!r} matches the frames that were tried" if others else ""
 
     def _try(self, index: int, say: ReadingSpec | None, wanted: KeyPath) -> None:
         message = self._profile.message[index]

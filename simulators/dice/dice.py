@@ -8,7 +8,7 @@ from simulators.board import Scene, SimulatedBoard
 
 
 class DiceReader(SimulatedBoard):
-    """``dice``: how many are thrown; ``throws``: the faces of the first throws."""
+    """A reader of dice. ``dice``: number of dice; ``throws``: the faces of the first throws."""
 
     kind = "dice"
 
@@ -29,14 +29,14 @@ class DiceReader(SimulatedBoard):
         self._broken_until = 0.0
 
     def state(self) -> tuple[object, ...]:
-        """Whether the dice move, the number of throws, the reader's health, and each die with its
-        position.
+        """See :class:`simulators.board.SimulatedBoard`: whether the dice move, the number of
+        throws, the reader's health, and each die with its position.
         """
         health = "reader" if self.time < self._broken_until else "ok"
         return "dice", int(self._moving), self.counted, health, *self._seen
 
     def round(self) -> Scene:
-        """A throw is read; then the dice are picked up. Dice that nobody throws stay in place."""
+        """Throw and read the dice; then pick them up, unless they are not thrown next."""
         if (seconds := self.take_fault("reader")) is not None:
             self._broken_until = self.time + seconds
         self.counted += 1
@@ -50,7 +50,7 @@ class DiceReader(SimulatedBoard):
             self.report_state()
 
     def initial_count(self) -> int:
-        """Dice that move when the board starts count as a throw."""
+        """Dice that move when the board starts count as thrown."""
         return int(self._moving)
 
     def _throw(self) -> Scene:

@@ -1,6 +1,6 @@
-"""A dice shaker on MQTT, as lines of topic and payload.
+"""A simulated dice shaker on MQTT, as lines of topic and payload.
 
-It sends its state on request and on change; the times are our choice. It does not read the dice.
+It sends its state on request and on change; the times are assumptions. It does not read the dice.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from math import inf
 from simulators.device import Timed
 
 STATE_SEQUENCE = (("S2", 0.3), ("S1", 6.0))
-"""The states after a command, each with its seconds; then it is idle."""
+"""States after a command, with their duration in seconds; then it is idle."""
 ANSWER_SECONDS = 0.05
-"""Seconds before it answers."""
+"""Delay of an answer."""
 
 
 class SimulatedSicboShaker:
-    """One shaker. Faults: ``no_shake``: the next command is accepted but nothing moves; ``motion``:
+    """One shaker. Faults: ``no_shake``: the next command is accepted but has no effect; ``motion``:
     it fails to move.
     """
 
@@ -32,7 +32,7 @@ class SimulatedSicboShaker:
 
     @property
     def deadline(self) -> float:
-        """The next answer or state."""
+        """When the next answer or state is due."""
         return min((at for at, _ in (*self._course, *self._due)), default=inf)
 
     def advance(self, now: float) -> list[Timed]:
@@ -47,7 +47,7 @@ class SimulatedSicboShaker:
         return sent
 
     def receive(self, data: bytes, now: float) -> None:
-        """Lines ``listens <payload>``: a request for the state, or a command."""
+        """Handle lines ``listens <payload>``: a request for the state, or a command."""
         *lines, self._received = (self._received + data).split(b"\n")
         for line in lines:
             topic, _, payload = line.partition(b" ")

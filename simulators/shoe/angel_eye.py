@@ -1,6 +1,6 @@
-"""A simulated Angel Eye II-EX: every report three times, errors that somebody clears, commands.
+"""A simulated Angel Eye II-EX: every report three times, errors that a person clears, commands.
 
-Our choices where public facts are missing: an unread card is drawn again once the error is cleared,
+Assumptions where public facts are missing: an unread card is drawn again once the error is cleared,
 an overdrawn card is kept for the next coup, and the number after 9 is 1.
 """
 
@@ -10,7 +10,7 @@ from devices.shoe import angel_eye_frames as frames
 from simulators.shoe.shoe import Scene, SimulatedShoe
 
 COPIES, COPY_GAP_SECONDS = 3, 0.05
-"""How often each report is sent, and the seconds between."""
+"""Number of copies of each report, and the time between them."""
 REPLY_SECONDS = 0.02
 UNREAD, OVERDRAW, TIMEOUT = 1, 2, 7
 HANDS = {"player": 0b000, "banker": 0b001, "burn": 0b010, "first": 0b100}
@@ -28,7 +28,7 @@ class AngelEyeShoe(SimulatedShoe):
     _pending = b""
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take commands; answer each with ACK or NAK."""
+        """Handle commands; answer each with ACK or NAK."""
         self.time = max(self.time, now)
         self._pending += data
         while (
@@ -43,7 +43,7 @@ class AngelEyeShoe(SimulatedShoe):
                 )
 
     def _obey(self, command: bytes) -> int:
-        """Carry out a command. Returns the reason for a refusal, or 0."""
+        """Execute a command. Return the reason for a refusal, or 0."""
         if not frames.has_valid_bcc(command):
             return 0x02
         if command[1:3] != b"OP":
@@ -84,13 +84,13 @@ class AngelEyeShoe(SimulatedShoe):
         self._report(b"C")
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:
-        """The card is drawn again when the error is cleared."""
+        """Draw the card again when the error is cleared."""
         yield from self._stop(UNREAD, seconds)
         yield 1.0
         self.report_card(card, to, index)
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
-        """It is the first card of the next coup, unless the host discards it."""
+        """Keep the card as the first one of the next coup, unless the host discards it."""
         yield from super().overdrawn(card, 0.0)
         yield from self._stop(OVERDRAW, seconds)
         if self._held:
@@ -98,16 +98,16 @@ class AngelEyeShoe(SimulatedShoe):
             yield 1.0
 
     def alarm(self, seconds: float) -> Scene:
-        """The draw took too long."""
+        """Report that the draw took too long."""
         yield from self._stop(TIMEOUT, seconds)
 
     def ready(self) -> Scene:
-        """Wait while it is locked."""
+        """Wait while the shoe is locked."""
         while self.locked:
             yield 0.5
 
     def _stop(self, error: int, seconds: float) -> Scene:
-        """An error until the host clears it, or the croupier after these seconds."""
+        """Report an error until the host clears it, or the croupier after ``seconds``."""
         self._error = error
         self._report(b"E%c" % (0xC0 | error))
         until = self.time + seconds

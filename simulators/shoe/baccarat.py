@@ -1,4 +1,4 @@
-"""Punto y banca as far as a shoe needs it: who gets the next card, and who has won."""
+"""Punto y banca as far as a shoe needs it: which hand gets the next card, and which has won."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ BANK_DRAWS = (
     "PPPPPPTTPPP",
     "PPPPPPPPPPP",
 )
-"""By the bank's points, then by the player's third card, 0 to 9; in the last column the player
-stands. T draws, P stands.
+"""Rows: the bank's points; columns: the player's third card, 0 to 9, and last the player standing.
+T: the bank draws; P: it stands.
 """
 
 Hands = dict[str, list[str]]
-"""``player`` and ``banker``: their cards."""
+"""``player`` or ``banker`` -> cards."""
 
 
 def shuffled(decks: int, random: Random) -> list[str]:
-    """The shuffled cards of some decks; the first to be drawn is last."""
+    """Return the shuffled cards of ``decks`` decks; the first to be drawn is last."""
     cards = [*CARDS] * decks
     random.shuffle(cards)
     return cards
 
 
 def value(card: str) -> int:
-    """Tens and pictures count 0."""
+    """Return the value of a card; tens and pictures count 0."""
     return (RANKS.index(card[0]) + 1) % 10 if card[0] not in "TJQK" else 0
 
 
 def points(cards: list[str]) -> int:
-    """The last digit of the sum."""
+    """Return the points of a hand: the last digit of the sum."""
     return sum(map(value, cards)) % 10
 
 
 def burned(card: str) -> int:
-    """How many cards to burn for the card shown: ten for a ten or a picture."""
+    """Return the number of cards to burn for the card shown: ten for a ten or a picture."""
     return value(card) or 10
 
 
 def next_hand(hands: Hands) -> str | None:
-    """Who gets the next card. None: the coup is over."""
+    """Return the hand that gets the next card. None: the coup is over."""
     player, banker = hands["player"], hands["banker"]
     if len(player) + len(banker) < 4:
         return "player" if len(player) == len(banker) else "banker"
@@ -61,11 +61,11 @@ def next_hand(hands: Hands) -> str | None:
 
 
 def winner(hands: Hands) -> str:
-    """``player``, ``banker`` or ``tie``."""
+    """Return ``player``, ``banker`` or ``tie``."""
     player, banker = points(hands["player"]), points(hands["banker"])
     return "tie" if player == banker else "player" if player > banker else "banker"
 
 
 def pairs(hands: Hands) -> tuple[str, ...]:
-    """Whose first two cards form a pair."""
+    """Return the hands whose first two cards form a pair."""
     return tuple(hand for hand, cards in hands.items() if cards[0][0] == cards[1][0])

@@ -1,5 +1,5 @@
 """A simulated barcode scanner at a shoe: a code for each card, as a line, as keys or as reports. It
-knows nothing of coups.
+does not know the coups.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ KEYS_UP = bytes(8)
 
 
 def card_code(card: str) -> str:
-    """The letter of the suit and a number: ``D12`` is the queen of diamonds."""
+    """Return the code of a card, the letter of the suit and a number: ``D12`` is the queen of
+    diamonds.
+    """
     return f"{card[1].upper()}{NUMBERS.index(card[0]) + 1}"
 
 
 def key_reports(text: str) -> list[bytes]:
-    """The reports of a keyboard that types letters, digits and spaces, then Enter."""
+    """Return the reports of a keyboard that types letters, digits and spaces, then Enter."""
     return [
         report
         for key in (*map(_key, text), (0, ENTER))
@@ -37,7 +39,7 @@ def _key(character: str) -> tuple[int, int]:
 
 
 def pos_reports(text: str, symbology: bytes = b"]C0") -> list[bytes]:
-    """The reports of a HID scanner, each with at most 56 bytes of the text."""
+    """Return the reports of a HID scanner, each with up to 56 bytes of the text."""
     return list(_pos_reports(text.encode("latin-1"), symbology))
 
 
@@ -57,7 +59,7 @@ class BarcodeShoe(SimulatedShoe):
 
     baud = 9600
 
-    def report_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it knows only the card
+    def report_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - a scanner knows only the card
         """Send a line."""
         if self.take_fault("foreign_code") is not None:
             self._send_line("5901234123457")
@@ -69,12 +71,12 @@ class BarcodeShoe(SimulatedShoe):
             self._send_line(card_code(card), after=0.3 + again)
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002
-        """The card is out, but unknown."""
+        """Report an unknown card."""
         self._send_line("NOREAD")
         yield seconds
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
-        """It does not know that this card was one too many."""
+        """Report the card like any other: a scanner does not know that it was one too many."""
         self.report_card(card, "player", 1)
         yield from super().overdrawn(card, seconds)
 

@@ -1,8 +1,8 @@
 """A simulated Bee-Tek shoe: a line of text for each card; it reports no coups, no cut card and no
 new cards.
 
-Our choices where public facts are missing: cards are burned with the key in that mode, and a shoe
-that was reset does not report it.
+Assumptions where public facts are missing: cards are burned with the key in burn mode, and a reset
+is not reported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ GAME_MODE, BURN_MODE = "[Game]", "[Manual Burn Cards]"
 
 
 class BeeTekShoe(SimulatedShoe):
-    """One shoe. ``suit_first``: it sends ``S4`` where others send ``4S``, and 10 for a ten."""
+    """One shoe. ``suit_first``: it sends ``S4`` instead of ``4S``, and 10 for a ten."""
 
     baud = 9600
 
@@ -35,7 +35,7 @@ class BeeTekShoe(SimulatedShoe):
         self._turned_until = -inf
 
     def report_card(self, card: str, to: str, index: int) -> None:  # noqa: ARG002 - it does not know the card's place in a hand
-        """Send the card; the mode is all that it reveals about the destination."""
+        """Send the card with the mode, which is all that the shoe knows about its destination."""
         rank, suit = card[0], card[1].upper()
         code = suit + ("10" if rank == "T" else rank) if self._suit_first else rank + suit
         turned = self.take_fault("wrong_mode")
@@ -45,19 +45,19 @@ class BeeTekShoe(SimulatedShoe):
         self._send_line(f"{mode}<Card:{code}>")
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - nobody has read it
-        """The card is out, but unknown."""
+        """Report an unknown card and an alarm."""
         self._send_line(f"{GAME_MODE}<Game>")
         yield 0.05
         self._send_line(f"{GAME_MODE}<Alarm:E3 Card Not Read>")
         yield seconds
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
-        """It does not know that this card was one too many."""
+        """Report the card like any other: the shoe does not know that it was one too many."""
         self.report_card(card, "player", 1)
         yield from super().overdrawn(card, seconds)
 
     def alarm(self, seconds: float) -> Scene:
-        """A warning, then the alarm."""
+        """Report a warning, then an alarm."""
         self._send_line("<W0x01>")
         yield 1.0
         self._send_line("[GameAlarm]<Alarm:E5 Card Jam>")

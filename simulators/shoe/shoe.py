@@ -1,7 +1,7 @@
-"""A shoe and the person drawing from it, coup after coup of punto y banca: common to all simulated
-shoes.
+"""Base class of the simulated shoes: a shoe and the person who draws from it, coup after coup of
+punto y banca.
 
-The model is a set of scenes, generators that yield the seconds to wait. Each device family defines
+The model consists of scenes, generators that yield the seconds to wait. Each device family defines
 how a card is reported and how a fault is handled. After the cut card a new shoe follows.
 """
 
@@ -20,11 +20,11 @@ Scene = Generator[float, None, None]
 
 
 class SimulatedShoe:
-    """``decks``: in the shoe; ``cut``: cards behind the cut card; ``games_per_hour``: the pace;
-    ``burn``: whether cards are burned first; ``cards``: the first cards drawn; the rest are
-    shuffled.
+    """A shoe. ``decks``: number of decks; ``cut``: cards behind the cut card; ``games_per_hour``:
+    the pace; ``burn``: whether cards are burned first; ``cards``: the first cards drawn; the rest
+    are shuffled.
 
-    ``drawn``: every card drawn, in order. ``coups``: the hands of each completed coup.
+    ``drawn``: all cards drawn, in order. ``coups``: the hands of each completed coup.
     """
 
     baud = 9600
@@ -63,7 +63,7 @@ class SimulatedShoe:
 
     @property
     def rounds(self) -> int:
-        """Completed coups."""
+        """Number of completed coups."""
         return len(self.coups)
 
     @property
@@ -72,7 +72,7 @@ class SimulatedShoe:
         return min(self._wake, self._sending[0][0] if self._sending else inf)
 
     def advance(self, now: float) -> list[Timed]:
-        """All bytes sent up to ``now``."""
+        """Advance the time to ``now``; return the bytes sent."""
         sent: list[Timed] = []
         while (due := self.deadline) <= now:
             self.time = max(self.time, due)
@@ -85,11 +85,11 @@ class SimulatedShoe:
         return sent
 
     def receive(self, data: bytes, now: float) -> None:
-        """Ignores everything: this shoe accepts no commands."""
+        """Ignore the data: this shoe accepts no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``reset`` acts at once: the coup is abandoned and the next begins. All others act at the
-        next opportunity.
+        """Trigger a fault: ``reset`` at once (the coup is abandoned and the next begins), all
+        others at the next opportunity.
         """
         self.time = max(self.time, now)
         if name == "reset":
@@ -102,31 +102,31 @@ class SimulatedShoe:
     # defined by each device family
 
     def report_new_shoe(self) -> None:
-        """The cards were changed."""
+        """Report that the cards were changed."""
 
     def report_card(self, card: str, to: str, index: int) -> None:
-        """A card was drawn and read."""
+        """Report a card that was drawn and read."""
 
     def report_result(self, winner: str, pairs: tuple[str, ...]) -> None:
-        """The coup is over."""
+        """Report the end of a coup."""
 
     def report_cut(self) -> None:
-        """The cut card was drawn."""
+        """Report that the cut card was drawn."""
 
     def report_reset(self) -> None:
-        """Power is back."""
+        """Report that power is back."""
 
     def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - for device families
-        """The card could not be read; somebody resolves it after these seconds."""
+        """Handle a card that could not be read; a person resolves it after ``seconds``."""
         yield seconds
 
     def overdrawn(self, card: str, seconds: float) -> Scene:
-        """An extra card was drawn. Unless decided otherwise, it is kept for the next coup."""
+        """Handle an extra card. By default it is kept for the next coup."""
         self._held.append(card)
         yield seconds
 
     def alarm(self, seconds: float) -> Scene:
-        """An alarm of the shoe for these seconds."""
+        """Raise an alarm for ``seconds``."""
         yield seconds
 
     def ready(self) -> Scene:
@@ -136,12 +136,12 @@ class SimulatedShoe:
     # shared by all device families
 
     def send(self, data: bytes, after: float = 0.0) -> None:
-        """Send bytes after these seconds."""
+        """Send bytes after a delay in seconds."""
         self._sent += 1
         heappush(self._sending, (self.time + after, self._sent, data))
 
     def take_fault(self, fault: str) -> float | None:
-        """The value of a triggered fault, returned once. None if it was not triggered."""
+        """Return the value of a triggered fault, once. None: it was not triggered."""
         armed = self._armed[fault]
         return armed.popleft() if armed else None
 
@@ -180,7 +180,7 @@ class SimulatedShoe:
         yield 5.0
 
     def _coups(self) -> Scene:
-        """Coups until the cut card; the coup in which it comes is completed."""
+        """Play coups until the cut card; the coup in which it is drawn is completed."""
         while not self._cut_seen:
             began = self.time
             yield from self._coup()

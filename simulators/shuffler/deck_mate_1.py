@@ -1,6 +1,6 @@
 """A simulated Deck Mate 1: a banner at power-on, a history on request.
 
-The words of banner and history are public; the separators are our choice.
+The words of banner and history are public; the separators are assumptions.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from simulators.device import Timed
 
 BANNER = b"\x00SHUFFLE MASTER  DECK MATE\r\n"
 BOOT_SECONDS = 3.0
-"""Seconds from power-on to the banner."""
+"""Time from power-on to the banner."""
 SHUFFLE_SECONDS = 45.0
-"""Seconds of a shuffling cycle, which is not reported."""
+"""Time of a shuffling cycle, which is not reported."""
 EVENTS = ("Door Opened", "Missing Card", "Extra Card", "Jam Recovery", "Auto Setup")
 
 
 class SimulatedDeckMate1:
-    """One shuffler. Faults: ``power_cycle``: off for these seconds; ``history``: the operator
-    requests it.
+    """One shuffler. Faults: ``power_cycle``: power is off for some seconds; ``history``: the
+    operator requests it.
     """
 
     baud = 19200
@@ -30,13 +30,13 @@ class SimulatedDeckMate1:
         self._random = Random(seed)  # noqa: S311 - repeatable, not a secret
         self._boot = BOOT_SECONDS
         self._cycle = inf
-        self._since = 0.0  # when its clock was started
+        self._since = 0.0  # when its clock started
         self._stored_events: list[tuple[str, float, int]] = []
         self._due: list[Timed] = []
 
     @property
     def deadline(self) -> float:
-        """The next banner, cycle or line."""
+        """When the next banner, cycle or line is due."""
         return min([self._boot, self._cycle, *(at for at, _ in self._due)])
 
     def advance(self, now: float) -> list[Timed]:
@@ -57,7 +57,7 @@ class SimulatedDeckMate1:
         return sent
 
     def receive(self, data: bytes, now: float) -> None:
-        """Ignores everything: it accepts no commands."""
+        """Ignore the data: the shuffler accepts no commands."""
 
     def fault(self, name: str, value: float, now: float) -> None:
         """Trigger a fault."""
@@ -88,5 +88,5 @@ class SimulatedDeckMate1:
 
 
 def _clock(seconds: float) -> str:
-    """Its clock restarts at each power-up: its battery is empty."""
+    """Format its clock, which restarts at each power-up because its battery is empty."""
     return f"{int(seconds) // 3600 % 24:02}:{int(seconds) // 60 % 60:02}:{int(seconds) % 60:02}"

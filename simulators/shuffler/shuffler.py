@@ -1,7 +1,7 @@
 """A simulated shuffler of one deck that deals packets by itself: one for each box and one for the
 dealer.
 
-It knows its cards, but no report of the format can reveal their order.
+It knows its cards, but no report of the board format can reveal their order.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ DECK = 52
 
 
 class Shuffler(SimulatedBoard):
-    """``boxes``: number of boxes; ``packet``: cards per packet, 0 if it only shuffles and a person
-    deals.
+    """A shuffler. ``boxes``: number of boxes; ``packet``: cards per packet, 0 if it only shuffles
+    and a person deals.
     """
 
     kind = "shuffler"
@@ -34,13 +34,13 @@ class Shuffler(SimulatedBoard):
         self._doing: tuple[str, ...] = ("idle",)
 
     def state(self) -> tuple[object, ...]:
-        """Its state, and how many packets have come out."""
+        """See :class:`simulators.board.SimulatedBoard`: its state, and the number of packets
+        dealt.
+        """
         return "state", self._doing[0], self.counted, *self._doing[1:]
 
     def round(self) -> Scene:
-        """A deck is loaded, shuffled and checked, its packets are dealt, and the rest is
-        unloaded.
-        """
+        """Load, shuffle and check a deck, deal its packets and unload the rest."""
         yield from self._interrupt("needs_service", "service")
         while True:
             yield from self._enter("loading", 2.0)
@@ -62,7 +62,7 @@ class Shuffler(SimulatedBoard):
         yield from self._enter("idle", 1.0)
 
     def _check_deck(self) -> Generator[float, None, bool]:
-        """Whether the deck is wrong. A wrong deck is taken out and replaced after a while."""
+        """Check the deck; return whether it is wrong. A wrong deck is unloaded after a while."""
         count, missing, extra = DECK, "-", "-"
         seconds = self.take_fault("count_wrong")
         wrong = "count_wrong" if seconds is not None else ""
@@ -80,7 +80,7 @@ class Shuffler(SimulatedBoard):
         return NEW_DECK[self.random.randrange(DECK - 1)]
 
     def _interrupt(self, state: str, fault: str) -> Scene:
-        """Something stops it for a while; then it recovers."""
+        """If a fault was triggered, stop for its time and then recover."""
         if (seconds := self.take_fault(fault)) is not None:
             yield from self._enter(state, seconds, "feed" if state == "jam" else "")
             yield from self._enter("recovering", 2.0)

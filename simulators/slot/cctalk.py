@@ -1,8 +1,8 @@
-"""Simulated ccTalk acceptors of a table's boxes on one bus: what the host sends comes back, and one
+"""Simulated ccTalk acceptors of a table's boxes on one bus: the host's bytes are echoed, and one
 acceptor answers.
 
 Before each round each player may insert a coin, as at :class:`simulators.slot.slot.Slots`. An
-acceptor takes coins only if its host has allowed them, and asked within the last second.
+acceptor accepts coins only if its host has allowed them and has polled it within the last second.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from devices.slot.cctalk_counter import BUFFERED_EVENTS, COUNTER_VALUES, NO_EVEN
 from simulators.device import Timed
 
 FIRST_ADDRESS = 2
-"""The address of the first acceptor; the others follow."""
+"""Address of the first acceptor; the others follow."""
 REACTION_SECONDS = 0.003
-"""Seconds from the end of a request to the answer."""
+"""Time from the end of a request to the answer."""
 POLL_WATCHDOG_SECONDS = 1.0
-"""Seconds: an acceptor that is not asked for longer takes no coins."""
+"""An acceptor that was not polled for longer than this accepts no coins."""
 FIRST_COIN_SECONDS = 12.0
-"""Seconds from power-on to the first coin: a host must set up every acceptor."""
+"""Time from power-on to the first coin: a host must set up every acceptor first."""
 AMOUNTS = (5, 10, 20, 50, 100, 200)
-"""What the coins at the first positions are worth, in cents."""
+"""Amounts of the coins at the first positions, in cents."""
 OTHER_AMOUNT_POSITION = 7
-"""The position of a coin of any other amount."""
+"""Position of a coin of any other amount."""
 INHIBITED, HELD, LEVER = 2, 14, 254
-"""Codes of errors."""
+"""Error codes."""
 
 
 class SimulatedAcceptor:
-    """One acceptor, with what a person can do to it. ``taken``: the amounts of the coins that it
-    has taken since it was made, which no reset forgets.
+    """One acceptor. ``taken``: amounts of the coins that it has accepted since it was created; a
+    reset does not clear them.
     """
 
     def __init__(self, address: int, names: dict[int, str]) -> None:
@@ -45,19 +45,19 @@ class SimulatedAcceptor:
         self.reset()
 
     def reset(self) -> None:
-        """As after power-on: nothing counted, no coin allowed."""
+        """Set the state after power-on: counter 0, no coin allowed."""
         self.counter = 0
         self.events: deque[Event] = deque([NO_EVENT] * BUFFERED_EVENTS, BUFFERED_EVENTS)
         self.inhibits = b"\x00\x00"
         self.enabled = False
 
     def add_event(self, event: Event) -> None:
-        """Count an event and keep it; the oldest is lost."""
+        """Count and store an event; the oldest is lost."""
         self.counter = self.counter % COUNTER_VALUES + 1
         self.events.appendleft(event)
 
     def insert(self, position: int, amount: int, now: float) -> None:
-        """Somebody inserts a coin. It comes back unless it is allowed."""
+        """Insert a coin. It is returned unless it is allowed."""
         if (
             now < self.dead_until
             or now < self.held_until
@@ -72,7 +72,7 @@ class SimulatedAcceptor:
             self.add_event((0, INHIBITED))
 
     def answer(self, header: int, data: bytes, now: float) -> bytes | None:
-        """The data of the answer; None: it says nothing."""
+        """Return the data of the answer; None: no answer."""
         if now < self.dead_until:
             return None
         if header == frames.READ_CREDITS:
@@ -96,12 +96,12 @@ IDENTITY = {
     frames.MANUFACTURER: b"Simulated",
     frames.PRODUCT: b"SIM-6",
 }
-"""What it says of itself."""
+"""Texts of its identity."""
 
 
 class SimulatedCcTalkBus:
-    """``boxes``: number of boxes with an acceptor; ``coin``: the value of a coin in cents; ``crc``:
-    with the other checksum.
+    """A bus of acceptors. ``boxes``: number of boxes with an acceptor; ``coin``: value of a coin in
+    cents; ``crc``: use the CRC instead of the simple checksum.
     """
 
     baud = 9600
@@ -136,11 +136,11 @@ class SimulatedCcTalkBus:
 
     @property
     def deadline(self) -> float:
-        """The next coin, or bytes on the line."""
+        """When the next coin or bytes on the line are due."""
         return min(self._coins[0][0], self._sent[0][0] if self._sent else float("inf"))
 
     def advance(self, now: float) -> list[Timed]:
-        """What is on the line up to ``now``."""
+        """Advance the time to ``now``; return the bytes on the line."""
         self._insert_due_coins(now)
         sent: list[Timed] = []
         while self._sent and self._sent[0][0] <= now:
@@ -149,7 +149,7 @@ class SimulatedCcTalkBus:
         return sent
 
     def receive(self, data: bytes, now: float) -> None:
-        """Repeat what the host says, and let the acceptor answer for which it is."""
+        """Echo the host's bytes, and let the addressed acceptor answer."""
         self._insert_due_coins(now)
         self._received += data
         while len(self._received) >= frames.MIN_FRAME_BYTES:
@@ -160,7 +160,7 @@ class SimulatedCcTalkBus:
             self._on_request(raw, now)
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """All act on the first acceptor, or on the line, at once or at the next request."""
+        """Trigger a fault of the first acceptor or the line, at once or at the next request."""
         acceptor = self.acceptors[0]
         if name == "no_echo":
             self._silent_until = now + value
@@ -184,7 +184,7 @@ class SimulatedCcTalkBus:
             acceptor.add_event((0, LEVER))
 
     def _insert_due_coins(self, now: float) -> None:
-        """Insert the coins of which it is time."""
+        """Insert the coins that are due."""
         while self._coins[0][0] <= now:
             at, box = self._coins.popleft()
             if box < len(self.acceptors):
@@ -198,7 +198,7 @@ class SimulatedCcTalkBus:
         ends = now + len(raw) * 10 / self.baud
         if self._collides:
             self._collides -= 1
-            # whoever sends a 0 is heard, whatever the other sends
+            # on the bus a 0 overrides a 1
             self._send(now, bytes((0, *(byte & self._random.randrange(256) for byte in raw[1:]))))
             return
         if now >= self._silent_until:
@@ -219,7 +219,7 @@ class SimulatedCcTalkBus:
         heappush(self._sent, (at, next(self._order), data))
 
     def _plan(self, begin: float) -> deque[tuple[float, int]]:
-        """When coins are inserted in a round, and at the end of it its end."""
+        """Plan the times of the coins in a round; the last entry is the end of the round."""
         coins: deque[tuple[float, int]] = deque()
         at = begin
         for box in range(len(self.acceptors)):

@@ -6,7 +6,9 @@ from simulators.board import FIRST_ROUND_SECONDS, Scene, SimulatedBoard
 
 
 class Slots(SimulatedBoard):
-    """``boxes``: number of boxes with a slot; ``coin``: the value of a coin in minor units."""
+    """Coin slots. ``boxes``: number of boxes with a slot; ``coin``: value of a coin in minor
+    units.
+    """
 
     kind = "slot"
 
@@ -18,18 +20,22 @@ class Slots(SimulatedBoard):
         self._blocked_until = 0.0
 
     def state(self) -> tuple[object, ...]:
-        """How many coins have been inserted, and whether the slots are in order."""
+        """See :class:`simulators.board.SimulatedBoard`: number of inserted coins, and the slots'
+        health.
+        """
         return "coins", self.counted, "blocked" if self.time < self._blocked_until else "ok"
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``coins`` begins a round, as soon as a host can know how prompt the reports are."""
+        """Trigger a fault. ``coins`` begins a round as soon as a host can know the delay of the
+        reports.
+        """
         if name == "coins":
             self._scene, self._wake = self._rounds(), max(now, self._powered + FIRST_ROUND_SECONDS)
         else:
             super().fault(name, value, now)
 
     def round(self) -> Scene:
-        """A coin in most boxes."""
+        """Insert a coin in most boxes."""
         if (seconds := self.take_fault("blocked")) is not None:
             self._blocked_until = self.time + seconds
             self.report_state()

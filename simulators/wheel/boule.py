@@ -12,11 +12,11 @@ from devices.wheel.boule_board import HOLES
 from simulators.board import Scene, SimulatedBoard
 
 MOVING_HOLD_SECONDS = 1.0
-"""Seconds for which ``moving`` stays set."""
+"""Time for which ``moving`` stays set after the last motion."""
 
 
 class BoulePlate(SimulatedBoard):
-    """``holes``: where the first balls come to rest."""
+    """A boule plate. ``holes``: holes of the first balls."""
 
     kind = "boule"
 
@@ -27,12 +27,14 @@ class BoulePlate(SimulatedBoard):
         super().__init__(seed, games_per_hour)
         self._next = list(holes)
         self._full: frozenset[int] = frozenset()
-        self._stuck: dict[int, float] = {}  # hole -> until when its sensor sees a ball
+        self._stuck: dict[
+            int, float
+        ] = {}  # hole -> end of the time in which its sensor reports a ball
         self._blind: dict[int, float] = {}
 
     def state(self) -> tuple[object, ...]:
-        """The holes whose sensors see a ball, the blind sensors, whether the ball moves, and the
-        number of launches.
+        """See :class:`simulators.board.SimulatedBoard`: the holes whose sensors see a ball, the
+        blind sensors, whether the ball moves, and the number of launches.
         """
         stuck, blind = (
             {hole for hole, end in sensors.items() if self.time < end}
@@ -47,7 +49,7 @@ class BoulePlate(SimulatedBoard):
         )
 
     def round(self) -> Scene:
-        """A launch, many laps, jumps, and a hole; then the ball is taken out."""
+        """Launch the ball, let it run, jump and fall into a hole; then take it out."""
         hole = self._next.pop(0) if self._next else self.random.randint(1, HOLES)
         self._begin_faults(hole)
         self.counted += 1
@@ -68,7 +70,7 @@ class BoulePlate(SimulatedBoard):
         return int(self._moving)
 
     def _come_to_rest(self, hole: int) -> Scene:
-        """The sensor bounces before the ball rests. A fault may put the ball out, or between two
+        """Bounce the sensor, then let the ball rest. A fault may put it out, or between two
         holes.
         """
         out, between = (
@@ -94,7 +96,7 @@ class BoulePlate(SimulatedBoard):
             self._set_holes(*resting)
 
     def _begin_faults(self, hole: int) -> None:
-        """Sensors that fail from the launch on: one always sees a ball, and the winning hole's is
+        """Start sensor faults: one sensor always sees a ball, or that of the winning hole is
         blind.
         """
         if (seconds := self.take_fault("stuck_sensor")) is not None:

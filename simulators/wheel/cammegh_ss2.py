@@ -1,8 +1,8 @@
 """A simulated Cammegh Slingshot 2: status lines, bare numbers, replies and faults.
 
-Built from the public facts of the protocol and the timings of recorded wheels; our choices are
-noted. The model is a set of scenes (generators that yield seconds to wait and return the next
-scene); a command or a fault replaces the current scene.
+Based on the public facts of the protocol and the timings of recorded wheels; assumptions are noted.
+The model consists of scenes (generators that yield seconds to wait and return the next scene); a
+command or a fault replaces the current scene.
 
 Known limits: no ``*I`` event lines, no calibration, no jet tuning, no bonus numbers, no state 7.
 """
@@ -28,21 +28,21 @@ REVERSE, USER_START, SPEED_CHANGE, NO_BARE_NUMBER, AUTO_STATUS, DELAY_IN_1, DELA
     1024,
     2048,
 )
-"""The mode bits that the model implements."""
+"""Mode bits that the model implements."""
 ARCADE = 1157
-"""The factory mode: the wheel starts and plays by itself. 1159 waits for the host in state 2."""
+"""Factory mode: the wheel starts and plays by itself. 1159 waits for the host in state 2."""
 
 NOT_DETECTED, WITH_ROTOR, SENSOR, FAILED_LAUNCH = 1, 2, 4, 8
-"""The warning bits."""
+"""Warning bits."""
 
 REPLY_SECONDS = 0.02
-"""Seconds from a command to its reply."""
+"""Time from a command to its reply."""
 MUTE_SECONDS = 4.0
-"""Seconds of silence after power-on."""
+"""Silence after power-on."""
 NO_BALL_STOP_SECONDS = 75.0
-"""Seconds without a ball in state 4 after which the wheel stops itself."""
+"""Time without a ball in state 4 after which the wheel stops itself."""
 ATTENDED_AFTER_SECONDS = 10.0
-"""Seconds after which the simulated croupier has fixed a stopped wheel and presses the key."""
+"""Time after which the simulated croupier has fixed a stopped wheel and presses the key."""
 NO_RETRY = 8
 """Bit of the parameter ``g``: do not retry a failed launch."""
 
@@ -50,7 +50,7 @@ Scene = Generator[float, None, "Callable[[], Scene]"]
 
 
 def pocket_text(pocket: int) -> str:
-    """The two characters of a pocket, right-justified: ``00`` is double zero, ``38`` triple and
+    """Format a pocket as two characters, right-justified: ``00`` is double zero, ``38`` triple and
     ``39`` quadruple zero.
     """
     return "00" if pocket == 37 else f"{pocket:2d}"
@@ -58,7 +58,7 @@ def pocket_text(pocket: int) -> str:
 
 class SlingshotSS2:
     """One wheel. ``pockets``: 37 to 40; ``games_per_hour``: its pace, unless a user starts each
-    game; ``attended``: somebody restarts it after it has stopped itself; ``numbers``: the first
+    game; ``attended``: a croupier restarts it after it has stopped itself; ``numbers``: the first
     winning pockets; later ones are random.
     """
 
@@ -104,7 +104,7 @@ class SlingshotSS2:
 
     @property
     def rounds(self) -> int:
-        """Games whose state 5 has ended."""
+        """Number of games whose state 5 has ended."""
         return self._rounds
 
     @property
@@ -113,7 +113,9 @@ class SlingshotSS2:
         return min(self._wake, self._push, self._replies[0][0] if self._replies else inf)
 
     def advance(self, now: float) -> list[Timed]:
-        """All lines up to ``now``, with their line ends: scene first, then status, then replies."""
+        """Advance the time to ``now``; return all lines with their ends: scene first, then status,
+        then replies.
+        """
         self._run_until(now)
         sent, self._sent = self._sent, []
         return sent
@@ -132,8 +134,8 @@ class SlingshotSS2:
         self.time = max(self.time, now)
 
     def receive(self, data: bytes, now: float) -> None:
-        """Commands from ``*`` to CR or LF. Anything before the ``*`` is skipped, and so are more
-        than 256 bytes without an end.
+        """Handle commands from ``*`` to CR or LF. Bytes before the ``*`` are skipped, and so are
+        more than 256 bytes without an end.
         """
         self._run_until(now)
         for byte in data:
@@ -149,8 +151,8 @@ class SlingshotSS2:
                     self.reply(line, delay)
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``sensor`` and ``power_cycle`` act at once, all others at the next opportunity in a
-        game.
+        """Trigger a fault: ``sensor`` and ``power_cycle`` at once, all others at the next
+        opportunity in a game.
         """
         self._run_until(now)
         if name == "power_cycle":
@@ -163,7 +165,7 @@ class SlingshotSS2:
     # used by the commands
 
     def status(self) -> str:
-        """The status line without its line end. The speed fluctuates by a tenth of an rpm, as on
+        """Return the status line without its end. The speed fluctuates by a tenth of an rpm, as on
         real wheels.
         """
         rpm = self.rotor.rpm(self.time)
@@ -174,7 +176,7 @@ class SlingshotSS2:
         )
 
     def reply(self, line: str, delay: float = 0.0) -> None:
-        """Answer after ``delay`` seconds plus the wheel's own delay; answers keep their order."""
+        """Reply after ``delay`` seconds plus the wheel's own delay; replies keep their order."""
         self._answered += 1
         heappush(self._replies, (self.time + delay + REPLY_SECONDS, self._answered, line))
 
@@ -190,7 +192,7 @@ class SlingshotSS2:
 
     @property
     def awaits_start(self) -> bool:
-        """The wheel is in state 2 and waits for the host or the croupier's key."""
+        """Whether the wheel is in state 2 and waits for the host or the croupier's key."""
         return self._awaits_start
 
     # the scenes
@@ -202,7 +204,7 @@ class SlingshotSS2:
             self._scene = end.value()
 
     def _power_on(self, now: float, off: float) -> None:
-        """Power returns after ``off`` seconds; everything volatile is reset, including the spin
+        """Return power after ``off`` seconds; everything volatile is reset, including the spin
         number.
         """
         self.time = now
@@ -217,8 +219,8 @@ class SlingshotSS2:
         self.play(lambda: self._idle(off + MUTE_SECONDS + 2.0))
 
     def _idle(self, attended_after: float) -> Scene:
-        """State 6. After power-up a wheel without user start continues by itself; later only if
-        somebody attends to it.
+        """State 6. After power-up a wheel without user start continues by itself; later only if it
+        is attended.
         """
         self.state = 6
         self.warnings &= SENSOR
@@ -265,7 +267,7 @@ class SlingshotSS2:
             if int(self.parameters["g"]) & NO_RETRY:
                 return self.stopping
             yield self.random.uniform(2.5, 3.5)
-            yield from self._reverse_rotor()  # recorded wheels reverse again for the second try
+            yield from self._reverse_rotor()  # recorded wheels reverse again for the second attempt
         yield self.random.uniform(1.0, 2.5)
         self.warnings &= ~FAILED_LAUNCH
         return self._ball_in_rim
@@ -280,7 +282,7 @@ class SlingshotSS2:
         if self._take_fault("ball_with_rotor") is not None:
             self.warnings |= WITH_ROTOR
         yield self.random.uniform(2.5, 4.5)
-        # not told to restart, it plays on, and the table must void the spin
+        # without a restart command the wheel plays on, and the table must void the spin
         self.warnings &= ~WITH_ROTOR
         return self._no_more_bets
 
@@ -304,8 +306,8 @@ class SlingshotSS2:
         return self._winning_number
 
     def _winning_number(self) -> Scene:
-        """State 5. The bare number is sent at once; the status follows with the next push, 15 to
-        500 ms later.
+        """State 5. The bare number is sent immediately; the status follows with the next push, 15
+        to 500 ms later.
         """
         pockets = int(self.parameters["z"])
         pocket = self._script.popleft() if self._script else self.random.randrange(pockets)
@@ -322,8 +324,8 @@ class SlingshotSS2:
             yield self._delay()
         self.spin = self.spin % 256 + 1
         self._rounds += 1
-        # Recorded wheels have bit 1024 and user start, and go 5>2; the guide sends bit 1024 through
-        # 1. Both are supported.
+        # Recorded wheels with bit 1024 and user start go from 5 to 2; according to the guide, bit
+        # 1024 goes through 1. Both are supported.
         return (
             self._between_games
             if self.mode & DELAY_IN_1 and not self.mode & USER_START
@@ -356,5 +358,5 @@ class SlingshotSS2:
         return self.random.uniform(low, high)
 
     def _delay(self) -> float:
-        """The rest of a game's share of the hour."""
+        """Rest of a game's share of the hour, in seconds."""
         return max(0.5, 3600 / int(self.parameters["h"]) - (self.time - self._began))

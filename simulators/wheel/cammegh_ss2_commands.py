@@ -1,8 +1,8 @@
-"""The answers of a Cammegh Slingshot 2 to its host: one function per command letter.
+"""Answers of a Cammegh Slingshot 2 to its host: one function per command letter.
 
-Acceptance is a textual reply; refusal is the echoed letter and ``NO``, or ``BUSY``. An unknown
-letter is echoed with ``NO``. The clock starts at a fixed date at power-on, because a model has no
-other.
+A command is accepted with a textual reply, and refused with the echoed letter and ``NO`` or
+``BUSY``. An unknown letter is echoed with ``NO``. The clock starts at a fixed date at power-on,
+because a model has no real clock.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ Answer = list[tuple[float, str]]
 FIRMWARE = "2.52"
 CLOCK_START = datetime(2026, 1, 1)  # noqa: DTZ001 - the wheel's clock has no zone
 LOG_PAGE_CHARS = 256
-"""Characters on a page of the win log."""
+"""Number of characters on a page of the win log."""
 SELF_TEST_SECONDS = 20.0
-"""Seconds of a self-test; the real one takes up to five minutes."""
+"""Time of a self-test; the real one takes up to five minutes."""
 MIN_STATUS_GAP_SECONDS = 0.1
-"""Seconds between status requests: a request that comes sooner after the last gets no answer."""
+"""Minimum time between status requests: a request that comes sooner is not answered."""
 
 
 class CommandedWheel(Protocol):
-    """What the commands read and change in a wheel."""
+    """The attributes of a wheel that commands read and change."""
 
     state: int
     mode: int
@@ -42,11 +42,11 @@ class CommandedWheel(Protocol):
 
     @property
     def awaits_start(self) -> bool:
-        """The wheel is in state 2 and waits for the host or the croupier's key."""
+        """Whether the wheel is in state 2 and waits for the host or the croupier's key."""
         ...
 
     def status(self) -> str:
-        """The status line without its line end."""
+        """Return the status line without its end."""
         ...
 
     def play(self, scene: Callable[[], Any]) -> None:
@@ -67,7 +67,9 @@ class CommandedWheel(Protocol):
 
 
 def answer(wheel: CommandedWheel, command: str) -> Answer:
-    """The answer to a command (without its ``*`` and line end). An empty command has no answer."""
+    """Return the answer to a command (without its ``*`` and line end). An empty command has no
+    answer.
+    """
     if not command:
         return []
     letter, argument = command[0], command[1:].strip()
@@ -136,7 +138,9 @@ def _push(wheel: CommandedWheel, argument: str) -> Answer:
 
 
 def _parameter(wheel: CommandedWheel, argument: str) -> Answer:
-    """``*T x v`` sets, ``*T X`` gets. Some replies are odd, as on the real wheel."""
+    """Handle ``*T x v``, which sets, and ``*T X``, which gets. Some replies are odd, as on the real
+    wheel.
+    """
     name, _, value = argument.partition(" ")
     known = wheel.parameters
     if name == "f":
@@ -186,7 +190,9 @@ def _events(_: CommandedWheel, argument: str) -> Answer:
 
 
 def _chi_square(wheel: CommandedWheel, _: str) -> Answer:
-    """Chi-square of the wins so far, and its percentage of the degrees of freedom."""
+    """Handle ``*w``: chi-square of the wins so far, and its percentage of the degrees of
+    freedom.
+    """
     pockets, spins = int(wheel.parameters["z"]), len(wheel.wins)
     if wheel.state not in (5, 6):
         return _reply("*w BUSY")
@@ -213,8 +219,8 @@ def _table(letter: str) -> Callable[[CommandedWheel, str], Answer]:
 
 
 def _log(wheel: CommandedWheel, argument: str) -> Answer:
-    """The win log: ``t`` gives the pages in use, ``r p`` page p (from 0) and its sum. Erasing is
-    refused, because the log is evidence.
+    """Handle the win log: ``t`` gives the pages in use, ``r p`` page p (from 0) and its sum.
+    Erasing is refused, because the log is evidence.
     """
     pages = -(-len(wheel.wins) // LOG_PAGE_CHARS)
     kind, _, page = argument.partition(" ")

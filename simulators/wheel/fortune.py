@@ -1,5 +1,5 @@
-"""A simulated wheel of fortune that is pushed, slows down and stops under its tongue, observed by a
-board that counts cells.
+"""A simulated wheel of fortune that is pushed, slows down and stops, with a board that counts
+cells.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from simulators.board import Scene, SimulatedBoard
 
 REPORT_INTERVAL_SECONDS = 0.2
-"""Seconds between two reports while it turns."""
+"""Time between two reports while it turns."""
 STANDSTILL_SECONDS = 2.0
-"""Seconds without a passing cell after which the board reports that the wheel does not turn."""
+"""Time without a passing cell after which the board reports that the wheel does not turn."""
 
 
 class SimulatedFortuneWheel(SimulatedBoard):
-    """``cells``: number of cells; ``stops``: the first cells in which it stops."""
+    """A wheel of fortune. ``cells``: number of cells; ``stops``: the first cells in which it
+    stops.
+    """
 
     kind = "fortune"
 
@@ -35,8 +37,8 @@ class SimulatedFortuneWheel(SimulatedBoard):
         self._broken_until = 0.0
 
     def state(self) -> tuple[object, ...]:
-        """The cell under the tongue, cells passed, direction and speed, number of launches, and
-        health.
+        """See :class:`simulators.board.SimulatedBoard`: the cell under the tongue, cells passed,
+        direction and speed, number of launches, and health.
         """
         cell = 0 if self._on_pin else self._cell
         health = "encoder" if self.time < self._broken_until else "ok"
@@ -53,7 +55,7 @@ class SimulatedFortuneWheel(SimulatedBoard):
         )
 
     def round(self) -> Scene:
-        """A push, several turns, a cell."""
+        """Push the wheel and let it stop in a cell."""
         stop = self._next.pop(0) if self._next else self.random.randint(1, self._cells)
         turns = 1 if self.take_fault("weak_push") is not None else self.random.randint(4, 6)
         if (seconds := self.take_fault("encoder")) is not None:
@@ -79,7 +81,7 @@ class SimulatedFortuneWheel(SimulatedBoard):
         return int(self._way != "0")
 
     def _run_down(self, cells: int) -> Scene:
-        """Pass this many cells, ever slower."""
+        """Pass this many cells, more and more slowly."""
         seconds = cells / self.random.uniform(14.0, 18.0)
         began, start = self.time, self._cell
         self._way = "+"
@@ -92,10 +94,10 @@ class SimulatedFortuneWheel(SimulatedBoard):
             yield REPORT_INTERVAL_SECONDS
 
     def _fall_back(self) -> Scene:
-        """The tongue pushes it back by at most one cell; a person may turn it back further."""
+        """Fall back by up to one cell, pushed by the tongue, or further, turned by a person."""
         turned = self.take_fault("turned_back")
         back = self.random.randint(0, 1) if turned is None else round(turned)
-        if turned is None and back:  # it passed into the next cell first
+        if turned is None and back:  # it entered the next cell first
             self._forward += 1
         elif turned is not None:
             self._cell = (self._cell - 1 - back) % self._cells + 1

@@ -1,8 +1,8 @@
-"""A simulated Saturn: it sends nothing but answers to requests.
+"""A simulated Saturn: it only answers requests.
 
-Requests, frames, check byte and the positions of the error flag and the error's text are public.
-The positions of state, number and spin are our choice, not the vendor's; :data:`FIELDS` gives them
-to the driver.
+Requests, frames, check byte and the positions of the error flag and the error text are public. The
+positions of state, number and spin are assumptions, not the vendor's; :data:`FIELDS` contains them
+for the driver.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from devices.wheel import saturn_frames as frames
 from simulators.device import Timed
 
 ANSWER_SECONDS = 0.01
-"""Seconds before it answers."""
+"""Delay of an answer."""
 STATE_SEQUENCE: tuple[tuple[str, float], ...] = (("O", 12.0), ("R", 8.0), ("N", 10.0), ("S", 6.0))
-"""Its states, with the seconds of each: bets open, ball in rim, no more bets, settled."""
+"""States, with their duration in seconds: bets open, ball in rim, no more bets, settled."""
 FIELDS: dict[str, Any] = {
     "state": (4, 4),
     "number": (5, 6),
     "spin": (7, 9),
     "phases": {"O": "bets_open", "R": "ball_in_rim", "N": "no_more_bets", "S": "settled"},
 }
-"""The positions in its answer, as the driver's option ``fields``."""
+"""Positions in its answer, as the driver's option ``fields``."""
 SPIN_COUNTER_VALUES = 1000
 
 
 class SaturnWheel:
-    """One wheel that fires by itself, or waits in its first state for a command. ``numbers``: the
-    first winning pockets.
+    """One wheel that fires by itself or, if ``attended``, waits for a command in its first state.
+    ``numbers``: the first winning pockets.
     """
 
     baud = 9600
@@ -51,7 +51,7 @@ class SaturnWheel:
 
     @property
     def deadline(self) -> float:
-        """The next answer or state."""
+        """When the next answer or state is due."""
         return min([self._next, *(at for at, _ in self._due)])
 
     def advance(self, now: float) -> list[Timed]:
@@ -75,7 +75,7 @@ class SaturnWheel:
                 self._next = now
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """``error``: the error flag is set for these seconds."""
+        """Trigger a fault. ``error``: the error flag is set for ``value`` seconds."""
         if name == "error":
             self._error_until = now + value
 

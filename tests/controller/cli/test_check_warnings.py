@@ -62,13 +62,13 @@ def test_a_wheel_that_can_tell_no_number_is_told(
     )
     assert "give `fields`" in told
     [told] = warned(tmp_path, capsys, driver="zvonimir-king")
-    assert "the profile zvonimir-king says no wheel.number" in told
+    assert "the profile zvonimir-king has no wheel.number" in told
     (tmp_path / "rota.toml").write_text(ROTA)
     assert warned(tmp_path, capsys, driver="profile", options='file = "rota.toml"') == []
     hidden = ROTA.replace("[[message]]\n", '[[message]]\nname = "all"\n[[message]]\n', 1)
     (tmp_path / "rota.toml").write_text(hidden)
     [told] = warned(tmp_path, capsys, driver="profile", options='file = "rota.toml"')
-    assert "the profile acme-rota: message[1]: no frame was found that is this message" in told
+    assert "the profile acme-rota: message[1]: no frame was found that matches this message" in told
     places = ", ".join(f"{name} = {list(FIELDS[name])}" for name in ("state", "number"))
     phases = ", ".join(f'{text} = "{phase}"' for text, phase in FIELDS["phases"].items())
     fields = f"fields = {{ {places}, phases = {{ {phases} }} }}"

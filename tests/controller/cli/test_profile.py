@@ -84,8 +84,8 @@ def test_what_no_frame_gives_is_told_with_its_line(
     lines = file.read_text().splitlines()
     second = [number for number, line in enumerate(lines, 1) if line == "[[message]]"][1]
     assert (
-        f"{file}:{second}: message[1]: no frame was found that is this message; 'anything' "
-        "takes what was tried\n"
+        f"{file}:{second}: message[1]: no frame was found that matches this message; "
+        "'anything' matches the frames that were tried\n"
     ) in told.err
 
 

@@ -142,10 +142,10 @@ def test_what_can_never_be_is_told_with_its_place(
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ("[[message]]", '[[message]]\nname = "all"\n[[message]]', (7, "'all' takes what was tried")),
-        ('"$N"', '"#N"', (5, "no frame was found that is this message")),
-        ("unless = { word", 'unless = { mode = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], word', (17, "after which this is said")),
-        ('head = { at = 0, width = 2, is = "$N" }', 'head = { at = 0, width = 3, is = "$N9" }', (5, "no frame was found that is this message")),
+        ("[[message]]", '[[message]]\nname = "all"\n[[message]]', (7, "'all' matches the frames that were tried")),
+        ('"$N"', '"#N"', (5, "no frame was found that matches this message")),
+        ("unless = { word", 'unless = { mode = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], word', (17, "that gives this reading")),
+        ('head = { at = 0, width = 2, is = "$N" }', 'head = { at = 0, width = 3, is = "$N9" }', (5, "no frame was found that matches this message")),
     ],
 )  # fmt: skip
 def test_what_no_frame_gives_is_doubted_with_its_place(
