@@ -57,9 +57,7 @@ def test_a_wheel_that_can_tell_no_number_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     [told] = warned(tmp_path, capsys, driver="saturn")
-    assert told.startswith(
-        "table[0].device[0]: ruleta-1/wheel: no number can come: where it stands"
-    )
+    assert told.startswith("table[0].device[0]: ruleta-1/wheel: no number can come: its position")
     assert "give `fields`" in told
     [told] = warned(tmp_path, capsys, driver="zvonimir-king")
     assert "the profile zvonimir-king has no wheel.number" in told
