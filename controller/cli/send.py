@@ -227,13 +227,13 @@ def _refusal(reply: dict[str, Any], amounts: _Amounts | None) -> str:
     """Describe why the command was refused, with formatted amounts."""
     import msgspec
 
-    from controller.contract.refusals import AMOUNTS, Refusal
+    from controller.contract.refusals import AMOUNT_FIELDS, Refusal
 
     try:
         refusal = msgspec.convert(reply.get("refusal"), Refusal)
     except msgspec.ValidationError:
         return str(reply.get("error"))
-    if amounts is None or refusal.key not in AMOUNTS:
+    if amounts is None or refusal.key not in AMOUNT_FIELDS:
         return str(reply.get("error"))
     return refusal.with_amounts(amounts.written).error()
 

@@ -1,3 +1,1 @@
-"""What goes over the wire: commands in, events and retained topics out, and the words they are
-written in.
-"""
+"""The contract on the wire: commands, events, retained topics and their vocabulary."""

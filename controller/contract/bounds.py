@@ -1,4 +1,4 @@
-"""The longest text and the largest number of a command: far more than any table needs."""
+"""Bounds of the texts and numbers in commands, far beyond what any table needs."""
 
 from __future__ import annotations
 

@@ -19,20 +19,20 @@ class Hand(msgspec.Struct, frozen=True, omit_defaults=True):
     cards: tuple[str, ...]
     """Its cards, in the order in which they came."""
     points: Whole | None = None
-    """What the cards count; absent in poker, which has no points."""
+    """The points of the cards; absent in poker, which has none."""
     kind: str | None = None
-    """What it makes: ``natural``, ``blackjack``, ``bust``, ``full_house``."""
+    """The hand that the cards make: ``natural``, ``blackjack``, ``bust``, ``full_house``."""
     outcome: Literal["win", "lose", "tie"] | None = None
-    """Whether it wins; absent where the table does not judge it."""
+    """The result of the hand; absent if the table does not judge it."""
     best: tuple[str, ...] = ()
     """Poker: the cards that count, most significant first."""
     low: tuple[str, ...] = ()
     """Poker: the cards of the low hand."""
     low_kind: str | None = None
-    """Poker: what the low hand makes."""
+    """Poker: the low hand that they make."""
     settled: tuple[Settled, ...] = ()
-    """Poker: what becomes of the hand's bets. Black jack: what becomes of the ``bet`` on the hand,
-    and what it pays; empty for a hand that was surrendered.
+    """Poker: the settlement of the hand's bets. Black jack: the settlement of the ``bet`` on the
+    hand, and what it pays; empty for a hand that was surrendered.
     """
 
 
@@ -42,7 +42,7 @@ class ShoeStarted(Event, frozen=True, tag="shoe.started"):
     shoe: str
     """The shoe's number in the establishment."""
     model: str | None
-    """The shoe's homologated model; null where nobody said it."""
+    """The shoe's homologated model; null if not reported."""
     decks: Whole
     """The number of decks in it."""
     cards: Whole
@@ -54,7 +54,7 @@ class ShoeStarted(Event, frozen=True, tag="shoe.started"):
     role: Role
     """That person's role."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class ShoeCut(Event, frozen=True, tag="shoe.cut"):
@@ -67,7 +67,7 @@ class ShoeCut(Event, frozen=True, tag="shoe.cut"):
     rounds_left: Whole
     """Rounds that may still be played, the one in progress included."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class ShoeEnded(Event, frozen=True, tag="shoe.ended"):
@@ -80,7 +80,7 @@ class ShoeEnded(Event, frozen=True, tag="shoe.ended"):
     unread: Whole
     """Cards that the device could not read."""
     left: Whole | None = None
-    """Cards counted in the shoe at the end; absent if nobody counted them."""
+    """Cards counted in the shoe at the end; absent if they were not counted."""
     missing: tuple[str, ...] = ()
     """Cards that should have come and did not, as far as all were read."""
     extra: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ class CardExpected(Event, frozen=True, tag="card.expected"):
     to: str | None
     """The hand that the next card belongs to, ``burn`` or ``table``; null: no card may come now."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class CardDealt(Event, frozen=True, tag="card.dealt"):
@@ -135,7 +135,7 @@ class CardRemoved(Event, frozen=True, tag="card.removed"):
     why: str
     """What happened to it."""
     card: str | None
-    """The card; null where nobody at the table has seen it."""
+    """The card; null if no person at the table has seen it."""
     to: str | None = None
     """The hand that it was with."""
     law: str | None = None
@@ -160,11 +160,11 @@ class HandDecided(Event, frozen=True, tag="hand.decided"):
         "bust",
         HandAction,
     ]
-    """What it does."""
+    """The action."""
     by: str | None = None
     """The person who reported it; absent where the rules leave no choice."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
     count: Whole | None = None
     """How many cards it discards."""
     valid: bool = True
@@ -177,7 +177,7 @@ class Insurance(Event, frozen=True, tag="insurance"):
     offered: bool
     """``true``: offered; ``false``: closed."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class ButtonMoved(Event, frozen=True, tag="button.moved"):
@@ -190,16 +190,16 @@ class ButtonMoved(Event, frozen=True, tag="button.moved"):
 
 
 class BettingOpened(Event, frozen=True, tag="betting.opened"):
-    """A betting interval begins. Sent again for the same interval when an open card turns out to be
-    another than was read: the later event holds.
+    """A betting interval begins. Sent again for the same interval if an open card turns out to
+    differ from the one that was read: the later event applies.
     """
 
     interval: Whole
     """The number of the interval, counted per round from 1."""
     first: str | None = None
-    """The hand that acts first, where the rules say so."""
+    """The hand that acts first, if the rules determine it."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class BettingClosed(Event, frozen=True, tag="betting.closed"):
@@ -221,7 +221,7 @@ class BetPlaced(Event, frozen=True, tag="bet.placed"):
     withdrawn: bool = False
     """The bet is withdrawn or refused."""
     amount: Whole | None = None
-    """The amount in minor units; absent where nobody said it."""
+    """The amount in minor units; absent if not reported."""
     by: str | None = None
     """The person who reported it; absent where a device did."""
     out_of_play: bool = False
@@ -236,27 +236,27 @@ class AwardQualified(Event, frozen=True, tag="award.qualified"):
     box: str
     """The hand."""
     hand: str
-    """What the hand makes."""
+    """The hand that its cards make."""
     cards: tuple[str, ...] = ()
     """Its cards, which are face up."""
     share: tuple[Whole, Whole] | None = None
-    """What it takes, as a fraction of the meter before the prizes of this play: numerator and
-    denominator.
-    """
+    """Its share of the meter before the prizes of this play, as numerator and denominator."""
     of: Literal["table", "all_tables"] | None = None
     """Whose meter ``share`` is of."""
     out_of_play: bool = False
     """The hand's bet was taken while the jackpot was not in play."""
     pays: tuple[Whole, Whole] | None = None
-    """What a fixed award pays to 1: numerator and denominator."""
+    """The odds of a fixed award to 1: numerator and denominator."""
     valid: bool = True
-    """``false``: the result was corrected, so the award no longer stands and must not be paid. All
-    other fields repeat the first event.
+    """``false``: the result was corrected, so the award is no longer valid and must not be paid.
+    All other fields repeat the first event.
     """
 
 
 class JackpotStaked(Event, frozen=True, tag="jackpot.staked"):
-    """What was staked on the jackpot in this play, sent at its end for whoever raises the meter."""
+    """The stakes on the jackpot in this play, sent at its end for the controller that raises the
+    meter.
+    """
 
     amount: Whole
     """The sum, in minor units."""
@@ -274,15 +274,15 @@ class JackpotInPlay(Event, frozen=True, tag="jackpot.in_play"):
     jackpot: str
     """Its id."""
     in_play: bool | None
-    """Bets on it may be taken; null: the table is linked with no jackpot any more."""
+    """Bets on it may be accepted; null if the table is no longer linked with a jackpot."""
     why: OutOfPlay | None = None
-    """Why they may not; absent if they may."""
+    """Why not; absent if they may."""
 
 
 class DeckChecked(Event, frozen=True, tag="deck.checked"):
     """A person or a shuffler checked a deck. Whether the count and whether the set is right are two
-    separate facts. The cards that are missing go to surveillance alone: they could reveal a hand
-    that nobody showed.
+    separate facts. The missing cards are reported to surveillance only: they could reveal a hand
+    that was not shown.
     """
 
     right: bool

@@ -1,4 +1,4 @@
-"""What every command has: who gives it, and when."""
+"""The fields that every command has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ mahaiburua, xefe de mesa. The rulebook says what a role may do.
 """
 
 Duty = Literal["table_head", "inspector", "croupier"]
-"""What a person is at the table: jefe de mesa, inspector, crupier."""
+"""A person's function at the table: jefe de mesa, inspector, crupier."""
 
 VoidReason = Literal[
     "foreign_object",  # a chip or anything else fell into the cylinder while the ball turned
@@ -63,7 +63,7 @@ Work = Literal[
     "taken_out",
     "put_back",
 ]
-"""What was done to a device."""
+"""Work that was done on a device."""
 
 
 class Signer(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,10 +78,10 @@ class Signer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Signature(Signer, frozen=True, kw_only=True):
-    """What a person signed."""
+    """A person's signature."""
 
     token: Annotated[str, Meta(max_length=16_384)]
-    """The command as it came: a JWS (RFC 7515), the proof of who said it."""
+    """The command as received: a JWS (RFC 7515), the proof of who gave it."""
 
 
 class Command(
@@ -92,19 +92,19 @@ class Command(
     forbid_unknown_fields=True,
     tag_field="type",
 ):
-    """The base of all commands: who gives it, in which role, and when."""
+    """The base of all commands: the person, the role and the time."""
 
     at: float
-    """Seconds on the clock of the table that took the command. Not sent over MQTT: the table stamps
-    it.
+    """Seconds on the clock of the table that received the command. Not sent over MQTT: the table
+    stamps it.
     """
     by: Name
     """The person's name."""
     role: Role
     """The person's role. The rulebook of the decree says what a role may do."""
     note: Note | None = None
-    """Anything the person wants written down."""
+    """A remark of the person, for the record."""
     signed: Annotated[tuple[Signature, ...], Meta(max_length=2)] = ()
-    """Who signed it, and what; where it takes two persons, the first of them stands first. Not sent
-    over MQTT: there the whole command is signed.
+    """Its signatures; if two persons are needed, the first signer comes first. Not sent over MQTT:
+    there the whole command is signed.
     """

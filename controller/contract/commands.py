@@ -1,7 +1,7 @@
-"""The commands: what a person orders a table to do or reports to it, one frozen struct each.
+"""The commands that a person gives or reports to a table, one frozen struct each.
 
-In JSON a command is one object on one line, in the same notation as a reading:
-``{"at": 12.5, "type": "round.void", "by": "M. Lasa", "role": "table_head", "reason": "ball_out"}``.
+In JSON a command is one object on one line, in the same notation as a reading: ``{"at": 12.5,
+"type": "round.void", "by": "M. Lasa", "role": "table_head", "reason": "ball_out"}``.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class RoundVoid(Command, frozen=True, tag="round.void"):
     decision.
     """
     alone: bool = False
-    """Nobody in charge is at the table."""
+    """No person in charge is at the table."""
 
 
 class RoundConfirm(Command, frozen=True, tag="round.confirm"):
@@ -86,7 +86,7 @@ class RoundConfirm(Command, frozen=True, tag="round.confirm"):
     be left out where the round has a candidate.
     """
     dice: Counts | None = None
-    """Craps: what the dice show. May be left out where the round has a candidate."""
+    """Craps: the numbers on the dice. May be left out where the round has a candidate."""
 
 
 class ResultCorrect(Command, frozen=True, tag="result.correct"):
@@ -99,7 +99,7 @@ class ResultCorrect(Command, frozen=True, tag="result.correct"):
     winner: Word | None = None
     """Cards: the right winner, as in ``round.result``."""
     dice: Counts | None = None
-    """Craps: what the dice showed."""
+    """Craps: the numbers on the dice."""
     hands: Annotated[dict[Word, Cards], Meta(max_length=100)] | None = None
     """Poker: the right cards of hands that were shown, by hand."""
     decisions: Annotated[dict[Word, Literal["go", "pass"]], Meta(max_length=100)] | None = None
@@ -133,7 +133,7 @@ class ShoeEnd(Command, frozen=True, tag="shoe.end"):
     """The shoe is over: the cards leave it."""
 
     left: Count | None = None
-    """Cards counted in the shoe; absent if nobody counted them."""
+    """Cards counted in the shoe; absent if they were not counted."""
 
 
 class BoxesSet(Command, frozen=True, tag="boxes.set"):
@@ -202,7 +202,7 @@ class CardDecide(Command, frozen=True, tag="card.decide"):
     """Decide about a card that stopped the table, or report what only people saw of a card."""
 
     action: Literal["read", "accept", "remove", "next_round", "for", "basket", "floor", "exposed"]
-    """What the card is, or what happened to it."""
+    """The decision about the card, or what happened to it."""
     card: Card | None = None
     """The card, rank then suit: ``7h``. Needed by ``read``."""
     who: Word | None = None
@@ -262,20 +262,20 @@ HandAction = Literal[
     "out",
     "in",
 ]
-"""What a hand may do, where the game has more than standing and drawing."""
+"""The actions of a hand, in games with more than standing and drawing."""
 
 
 class HandAct(Command, frozen=True, tag="hand.act"):
-    """A hand acts, where the game has more than standing and drawing."""
+    """A hand acts, in a game with more than standing and drawing."""
 
     who: Word
     """The hand: ``box:3``, ``seat:2``."""
     action: HandAction
-    """What it does."""
+    """The action."""
     count: Count | None = None
     """How many cards it discards; 0 for none."""
     amount: Money | None = None
-    """The amount in minor units; absent where nobody said it."""
+    """The amount in minor units; absent if not reported."""
     valid: bool = True
     """``false`` takes back the last action reported of this hand, as long as nothing has followed
     from it (poker against the house, trijoker, Texas hold'em against the house, pai gow).
@@ -297,8 +297,8 @@ class ButtonSet(Command, frozen=True, tag="button.set"):
 
 
 class BetPlace(Command, frozen=True, tag="bet.place"):
-    """A bet was placed that the table has to know of. One placed after no more bets, below the
-    minimum or above the maximum is refused.
+    """Report a bet that the table must know. One placed after no more bets, below the minimum or
+    above the maximum is refused.
     """
 
     who: Word
@@ -311,7 +311,7 @@ class BetPlace(Command, frozen=True, tag="bet.place"):
     ``accumulated``. Poker: ``bonus``, ``jackpot``.
     """
     amount: Money | None = None
-    """The amount in minor units; absent where nobody said it."""
+    """The amount in minor units; absent if not reported."""
 
 
 class BetWithdraw(Command, frozen=True, tag="bet.withdraw"):
@@ -359,8 +359,8 @@ class DealError(Command, frozen=True, tag="deal.error"):
     fault: Literal["croupier", "player"] = "croupier"
     """Whose fault it was."""
     valid: bool = True
-    """``false`` withdraws the report: there was no such error. The person in charge may say so
-    while the error waits for a decision (circle poker).
+    """``false`` withdraws the report: there was no such error. The person in charge may do so while
+    the error waits for a decision (circle poker).
     """
 
 
@@ -401,7 +401,7 @@ class DieReport(Command, frozen=True, tag="die.report"):
 
 
 class DiceTell(Command, frozen=True, tag="dice.tell"):
-    """What the dice show, where no device reads them or a person vouches for it."""
+    """Report the numbers on the dice, if no device reads them or a person vouches for them."""
 
     values: Counts
     """One number for each die."""
@@ -446,28 +446,30 @@ class AlertAcknowledge(Command, frozen=True, tag="alert.acknowledge"):
 
 
 class StaffOn(Command, frozen=True, tag="staff.on"):
-    """A person comes on at the table. The person in charge says so; in a signed command a croupier
-    may say it of himself.
+    """A person comes on at the table. The person in charge reports it; in a signed command a
+    croupier may report it for himself.
     """
 
     person: Name
-    """Who."""
+    """The person."""
     duty: Duty
-    """As what."""
+    """The duty."""
 
 
 class StaffOff(Command, frozen=True, tag="staff.off"):
-    """A person leaves the table, or was never there. Who may say it: as of ``staff.on``."""
+    """A person leaves the table, or was never there. The same people may report it as
+    ``staff.on``.
+    """
 
     person: Name
-    """Who."""
+    """The person."""
     duty: Duty
-    """As what that person was at the table."""
+    """The duty that the person had at the table."""
 
 
 class DeviceService(Command, frozen=True, tag="device.service"):
-    """A device was serviced: one line of its maintenance log. It may be said at any time, whether
-    or not a session is open.
+    """A device was serviced: one line of its maintenance log. It may be reported at any time,
+    whether or not a session is open.
     """
 
     device: Word
@@ -490,12 +492,13 @@ class DeviceCommand(Command, frozen=True, tag="device.command"):
     argument: Note = ""
     """The command's argument, if it takes one."""
     unsent: Note | None = None
-    """Why it was not sent after all. The daemon adds it; absent in what a person sends."""
+    """Why it was not sent after all. Added by the daemon; absent in a command that a person sends.
+    """
 
 
 class CommandRefused(Command, frozen=True, tag="command.refused"):
-    """A command that a known person signed and that was not followed. Nobody sends it: the daemon
-    keeps it, so that the journal shows who tried what.
+    """A command that a known person signed and that was refused. No client sends it: the daemon
+    stores it, so that the journal shows who tried what.
     """
 
     command: Word
@@ -553,10 +556,10 @@ COMMANDS: tuple[type[Command], ...] = tuple(
     kind for kind in get_args(AnyCommand) if kind not in (DeviceCommand, CommandRefused)
 )
 """The commands that are sent under their own name. A command to a device has the name that its
-driver gives it; that a command was refused, nobody sends.
+driver gives it, and ``command.refused`` is never sent.
 """
 
 
 def tag_of(kind: type[Command]) -> str:
-    """Its name: ``round.void``."""
+    """Return the name of a command: ``round.void``."""
     return str(kind.__struct_config__.tag)

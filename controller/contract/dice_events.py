@@ -27,7 +27,7 @@ class DiceChosen(Event, frozen=True, tag="dice.chosen"):
     by: str
     """The person who reported it."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class DieLost(Event, frozen=True, tag="die.lost"):
@@ -56,7 +56,7 @@ class ShooterChanged(Event, frozen=True, tag="shooter.changed"):
     """The dice pass to another seat."""
 
     seat: Whole | None
-    """The seat that throws now; null: nobody yet."""
+    """The seat that throws now; null if there is none yet."""
     why: Literal["first", "seven", "refused", "withdrawn", "corrected"]
     """Why they pass."""
     last: bool = False
@@ -69,6 +69,6 @@ class PointSet(Event, frozen=True, tag="point.set"):
     """The point of the series was set, made or lost."""
 
     point: Whole | None
-    """The point; null: there is none any more."""
+    """The point; null if it is over."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""

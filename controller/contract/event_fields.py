@@ -10,12 +10,12 @@ from controller.contract.command_fields import Signer
 from devices.readings import MAX_EXACT_INTEGER, Whole
 
 Announcement = dict[str, str]
-"""What is called at the table, in the decree's own words, by language: ``{"es": "no va más"}``."""
+"""The call at the table in the decree's own words, by language: ``{"es": "no va más"}``."""
 
 
 MonoNs = Annotated[int, msgspec.Meta(ge=0, extra_json_schema={"maximum": MAX_EXACT_INTEGER})]
-"""A count of :mod:`controller.journal.mono`. Not bounded when read: journals of older releases
-count from the start of the machine.
+"""A time of :mod:`controller.journal.mono`. Not bounded when read: journals of older releases count
+from the start of the machine.
 """
 
 
@@ -23,7 +23,7 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
     """One piece of evidence: a frame as received."""
 
     at: float
-    """Seconds, as in the reading that the frame made."""
+    """Seconds, as in the reading of this frame."""
     frame: str
     """The bytes as received. Those outside printable ASCII are backslash escapes."""
     device: str = ""
@@ -52,8 +52,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
     ``boot``. After 2^53 - 1, some 104 days, comes 0: take differences modulo 2^53.
     """
     time_bound: float | None = 0.0
-    """Seconds by which ``time`` may be wrong, where that is more than the site allows; null: nobody
-    knows. Absent where it is not more, and where the site asks nothing: docs/technician/time.md.
+    """Seconds by which ``time`` may be wrong, if that is more than the site allows; null if
+    unknown. Absent if it is not more, and if the site sets no limit: docs/technician/time.md.
     """
     simulated: bool = False
     """The table plays with simulated devices."""
@@ -72,13 +72,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
 
 
 class Settled(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What becomes of one kind of bet."""
+    """The settlement of one kind of bet."""
 
     bet: str
     """The bet's name."""
     outcome: Literal["win", "lose", "tie", "void", "stays"]
-    """What becomes of it."""
+    """The result of the bet."""
     pays: tuple[Whole, Whole] | None = None
-    """What a winning bet pays to 1, as numerator and denominator."""
+    """The odds of a winning bet to 1, as numerator and denominator."""
     who: str | None = None
-    """Whose bet, where it belongs to one hand. Craps: the number on which it stands."""
+    """Whose bet, where it belongs to one hand. Craps: the number on which it lies."""

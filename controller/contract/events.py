@@ -89,15 +89,14 @@ class RoundOpened(Event, frozen=True, tag="round.opened"):
     by: str | None = None
     """The person who opened the bets; absent where a device did."""
     relaunch: bool = False
-    """The round before was void and is played again; bets may be changed where the decree
-    says so.
+    """The previous round was void and is played again; bets may be changed if the decree allows it.
     """
     last_number: Number | None = None
     """The last valid number: where the ball is, or must be put back."""
     last_of_session: bool = False
     """This is the last round before closing. Zero, and 31-31, are settled differently then."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class BetsClosed(Event, frozen=True, tag="bets.closed"):
@@ -110,7 +109,7 @@ class BetsClosed(Event, frozen=True, tag="bets.closed"):
     unobserved: bool = False
     """It happened while the device was silent and is known only from what followed."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class BetsLastCall(Event, frozen=True, tag="bets.last_call"):
@@ -121,20 +120,20 @@ class BetsLastCall(Event, frozen=True, tag="bets.last_call"):
     spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     """The round has its result."""
 
     outcome: AnyOutcome
-    """What the round came to; its ``family`` names its shape."""
+    """The outcome; its ``family`` names its shape."""
     spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     bets: tuple[Settled, ...] = ()
-    """What becomes of bets. Craps and wheel of fortune: of each kind of bet, then of the bets that
-    were reported. Boule: of the reported bets alone. Black jack: of the bets beside those on the
-    hands, as far as they are decided. Bets on a hand are with the hand; other games have none here.
+    """The settlement of bets. Craps and wheel of fortune: of each kind of bet, then of the reported
+    bets. Boule: of the reported bets only. Black jack: of the bets other than those on the hands,
+    as far as they are decided. Bets on a hand are with the hand; for other games it is empty.
     """
     frames: tuple[Frame, ...]
     """The evidence of a wheel or of dice, oldest first; empty where cards are dealt."""
@@ -147,7 +146,7 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     suffices.
     """
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class RoundVoid(Event, frozen=True, tag="round.void"):
@@ -168,11 +167,11 @@ class RoundVoid(Event, frozen=True, tag="round.void"):
     role: Role | None = None
     """That person's role."""
     alone: bool = False
-    """That person said that nobody in charge was at the table."""
+    """The person stated that no person in charge was at the table."""
     spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
@@ -210,17 +209,17 @@ class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
     """
 
     replaces: Whole | None
-    """The ``seq`` of the event that no longer holds; null where the daemon no longer knows it."""
+    """The ``seq`` of the event that no longer applies; null if the daemon no longer knows it."""
     replaces_boot: str | None
     """The ``boot`` of that event; null where the daemon no longer knows it."""
     outcome: AnyOutcome
-    """What the round came to, whole: it replaces the outcome published before."""
+    """The complete outcome: it replaces the one published before."""
     was: Number | None = None
     """The number or winner published before, where it was another; absent where only hands or dice
     changed.
     """
     bets: tuple[Settled, ...] = ()
-    """What becomes of bets, as in ``round.result``."""
+    """The settlement of bets, as in ``round.result``."""
     by: str
     """The person who corrected it."""
     role: Role
@@ -228,10 +227,12 @@ class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
 
 
 class LastRounds(Event, frozen=True, tag="last_rounds"):
-    """So many rounds are left before the session closes, or before a new minimum takes effect."""
+    """A number of rounds are left before the session closes, or before a new minimum takes
+    effect.
+    """
 
     purpose: Literal["close", "limit"]
-    """What comes after them."""
+    """What follows them."""
     left: Whole
     """Rounds still to be played; void rounds do not count. At craps the shooters, at black jack
     under EUS96 the shoes.
@@ -239,7 +240,7 @@ class LastRounds(Event, frozen=True, tag="last_rounds"):
     by: str | None = None
     """The person who announced them; absent when a round has been played since."""
     announcement: Announcement | None = None
-    """What is called at the table in the decree's words, by language: ``{"es": "no va más"}``."""
+    """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
 
 class LimitChanged(Event, frozen=True, tag="limit.changed"):
@@ -257,7 +258,7 @@ class Irregularity(Event, frozen=True, tag="irregularity"):
     """Something happened that the decree does not allow or does not foresee."""
 
     what: str
-    """What happened: docs/integrator/vocabulary/irregularities.md lists the words."""
+    """The irregularity: docs/integrator/vocabulary/irregularities.md lists the words."""
     law: str
     """The id of the rule that it breaks, or that says what follows."""
     article: str
@@ -265,10 +266,10 @@ class Irregularity(Event, frozen=True, tag="irregularity"):
     spin: Whole | None = None
     """The device's own count of spins. It restarts, so it is not unique."""
     detail: str | None = None
-    """What was seen, in short."""
+    """A short description of what was seen."""
     asks: tuple[str, ...] = ()
-    """The commands of which the table waits for one. Until then the round has no result. Empty: it
-    waits for none.
+    """The table waits for one of these commands. Until then the round has no result. Empty if it
+    does not wait.
     """
     frames: tuple[Frame, ...] = ()
     """The evidence of a wheel or of dice, oldest first."""
@@ -284,7 +285,7 @@ class AlertRaised(Event, frozen=True, tag="alert.raised"):
     alert: str
     """The alert's id, which is also the last level of its topic."""
     what: str
-    """What is wrong: docs/integrator/vocabulary/irregularities.md lists the words."""
+    """The problem: docs/integrator/vocabulary/irregularities.md lists the words."""
     severity: Literal["warning", "fault"] = "fault"
     """How serious it is."""
     device: str | None = None
@@ -312,26 +313,26 @@ class StaffArrived(Event, frozen=True, tag="staff.arrived"):
     """A person is at the table from now on."""
 
     person: str
-    """Who."""
+    """The person."""
     duty: Duty
-    """As what."""
+    """The duty."""
     by: str
-    """Who said so."""
+    """The person who reported it."""
     role: Role
     """That person's role."""
 
 
 class StaffLeft(Event, frozen=True, tag="staff.left"):
-    """A person is not at the table any more. Whoever is there when the session closes leaves with
-    it, without an event.
+    """A person has left the table. When the session closes, those still there leave as well,
+    without an event.
     """
 
     person: str
-    """Who."""
+    """The person."""
     duty: Duty
-    """As what that person was there."""
+    """The duty that the person had."""
     by: str
-    """Who said so."""
+    """The person who reported it."""
     role: Role
     """That person's role."""
 
@@ -374,12 +375,14 @@ class DeviceCommanded(Event, frozen=True, tag="device.commanded"):
 
 
 class DeviceIdentified(Event, frozen=True, tag="device.identified"):
-    """Which device it is was said for the first time, or is not what it was."""
+    """A device was identified for the first time, or its identity changed."""
 
     device: str
     """The device's id in the configuration."""
     source: IdentitySource
-    """Who says it: what a device or its connector tells is a claim, never a proof."""
+    """The source of the identity. An identity that a device or its connector reports is a claim,
+    not a proof.
+    """
     serial: str | None = None
     """The serial number."""
     maker: str | None = None
@@ -389,11 +392,11 @@ class DeviceIdentified(Event, frozen=True, tag="device.identified"):
     usb: str | None = None
     """Of USB: vendor and product id, ``0403:6001``."""
     was: str | None = None
-    """The serial number that the same source told before."""
+    """The serial number that the same source reported before."""
 
 
 class DeviceServiced(Event, frozen=True, tag="device.serviced"):
-    """A device was serviced, as a person says: a line of its maintenance log."""
+    """A person reported that a device was serviced: a line of its maintenance log."""
 
     device: str
     """The device's id in the configuration."""
@@ -408,13 +411,13 @@ class DeviceServiced(Event, frozen=True, tag="device.serviced"):
     ball or cards.
     """
     note: str | None = None
-    """What the person wrote."""
+    """The person's remark."""
 
 
 class DataLate(Event, frozen=True, tag="data.late"):
     """Frames may have waited before they were delivered: they came in a burst, after a silence or
-    when the link was opened. None of them was acted upon. A burst of more than a minute is told
-    each minute: the device may be faster than its ``period`` says.
+    when the link was opened. None of them was used for a decision. A burst of more than a minute is
+    reported each minute: the device may be faster than its ``period``.
     """
 
     device: str
@@ -422,12 +425,12 @@ class DataLate(Event, frozen=True, tag="data.late"):
     frames: Whole
     """The number of valid frames in the burst."""
     silence: float
-    """Seconds without a valid frame before the burst; 0: none is known."""
+    """Seconds without a valid frame before the burst; 0 if unknown."""
 
 
 class ClockStepped(Event, frozen=True, tag="clock.stepped"):
-    """The clock of the table's machine was set: times before and after it do not compare. It is
-    told once, at every table of the daemon, and its own ``time`` is of after the step.
+    """The clock of the table's machine was set: times before and after it cannot be compared. It is
+    published once, at every table of the daemon; its own ``time`` is from after the step.
     """
 
     step: float
@@ -435,44 +438,44 @@ class ClockStepped(Event, frozen=True, tag="clock.stepped"):
 
 
 class JournalRestored(Event, frozen=True, tag="journal.restored"):
-    """The table goes on from a backup of its journal, or from the other daemon of a pair: the first
-    event of its run. What the table told after `since` and before this event is not in its journal:
-    it stands with who kept it, and the table neither confirms nor corrects it. What was open has
-    ended; a person opens the next session.
+    """The table continues from a backup of its journal, or from the other daemon of a pair: the
+    first event of its run. Events that the table published after `since` and before this event are
+    not in its journal. They remain with those who stored them; the table neither confirms nor
+    corrects them. An open session has ended; a person opens the next one.
     """
 
     journal: str
-    """The id of the journal that was backed up, for which a new one goes on; or of the other
-    daemon's.
+    """The id of the journal that was backed up and that a new one continues, or of the other
+    daemon's journal.
     """
     position: Whole
-    """The backup's last entry, or the last that the other daemon signed for; 0: none is known."""
+    """The backup's last entry, or the last one that the other daemon signed; 0 if unknown."""
     hash: str
     """The hash of that entry, in hexadecimal."""
     since: str
-    """When that entry was stored, or the other daemon was last heard of, with which the gap begins;
-    it ends with this event: UTC, ISO 8601.
+    """The start of the gap: when that entry was stored, or the other daemon last reported; the gap
+    ends with this event. UTC, ISO 8601.
     """
     restored: str
     """When the backup was restored, or the table was taken over: UTC, ISO 8601."""
     next_session: Whole
-    """The number of the next session. Those from the last one that is known up to it may have been
-    given in the gap, and are not given again.
+    """The number of the next session. The numbers between the last known one and it may have been
+    used in the gap, and are not used again.
     """
     was_open: Whole | None = None
-    """The session that was open in the backup, or when this daemon last had the table; null: none.
-    It has ended.
+    """The session that was open in the backup, or when this daemon last had the table; null if
+    there was none. It has ended.
     """
     in_progress: Whole | None = None
-    """The round in progress in it, which gets no result here; null: none."""
+    """The round in progress in it, which gets no result here; null if there was none."""
     unresolved: tuple[Whole, ...] = ()
-    """Its rounds without a result, for which nobody can give one here any more."""
+    """Its rounds without a result; they can no longer get one here."""
     source: Literal["backup", "other_daemon"] = "backup"
-    """What the table goes on from."""
+    """The source from which the table continues."""
     instance: str | None = None
-    """The other daemon's name in the pair; null: a backup."""
+    """The other daemon's name in the pair; null for a backup."""
     term: Whole | None = None
-    """The term of the lease in which it had the table; null: a backup."""
+    """The term of the lease in which it had the table; null for a backup."""
 
 
 AnyEvent = (

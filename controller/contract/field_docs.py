@@ -1,4 +1,4 @@
-"""What the docstrings below the fields of a struct say, read from its source."""
+"""Reads the docstrings below the fields of a struct from its source."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import msgspec
 
 @cache
 def field_docs(kind: type[msgspec.Struct]) -> Mapping[str, str]:
-    """The name of each field in JSON -> its meaning: the string literal on the line below it, in
-    the class or in one it inherits from.
+    """Return the meaning of each field by its name in JSON: the string literal below it, in the
+    class or a base class.
     """
     said: dict[str, str] = {}
     for base in reversed(kind.__mro__):

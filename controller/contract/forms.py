@@ -1,8 +1,8 @@
-"""What a person fills in to give a command: its fields with their kinds and bounds, and the keys of
-the texts that name them. All of it follows from the types of the commands.
+"""The forms of commands: fields with their kinds and bounds, and the keys of the texts that name
+them. All of it is derived from the types of the commands.
 
-What a table narrows, it says in the retained topic ``info``, under ``about.commands``: the roles,
-the choices that its game and decree have, what takes a command back.
+A table publishes its restrictions in the retained topic ``info``, under ``about.commands``: the
+roles, the choices of its game and decree, and the command that takes a command back.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ KINDS: Mapping[Any, tuple[Kind, int | None, int | None]] = {
     bool: ("flag", None, None),
     str: ("text", None, None),
 }
-"""By type: the kind, the least and the most of a number, or the most characters of a text. The
-contract itself allows negative numbers, so that a game can say why it refuses them, as all do.
+"""By type: the kind, and the minimum and maximum of a number, or the maximum length of a text. The
+contract itself allows negative numbers, so that a game can explain why it refuses them.
 """
-AMOUNTS: Mapping[tuple[str, str], int] = {
+AMOUNT_MINIMUMS: Mapping[tuple[str, str], int] = {
     ("award.decide", "amount"): 0,
     ("meter.adjust", "amount"): -1_000_000_000_000,
 }
-"""By command and field: the least of an amount, where that is not 1."""
+"""By command and field: the minimum of an amount, if it is not 1."""
 HANDS = ("who", "winner")
 """Fields that name a hand."""
 SENT_OTHERWISE = ("at", "by", "role", "signed")
-"""Fields of every command that nobody fills in: who signs in gives them."""
+"""Fields of every command that are not filled in: the sign-in determines them."""
 
 TEXTS: Mapping[tuple[str, str], str] = {
     ("shoe.start", "index"): "indices",
@@ -82,7 +82,7 @@ TEXTS: Mapping[tuple[str, str], str] = {
     ("meter.adjust", "note"): "why",
     ("award.decide", "amount"): "award_value",
 }
-"""By command and field: the text of a field whose name means something else elsewhere."""
+"""By command and field: the text of a field whose name has another meaning elsewhere."""
 GROUPS: Mapping[tuple[str, str], str] = {
     ("round.void", "reason"): "void_reason",
     ("hand.act", "action"): "decision",
@@ -92,10 +92,10 @@ GROUPS: Mapping[tuple[str, str], str] = {
     ("device.service", "work"): "work",
     ("claim.settle", "how"): "claim",
 }
-"""By command and field: the group of texts of its choices, where that is not ``choice``."""
+"""By command and field: the group of texts of its choices, if it is not ``choice``."""
 
 
-class Field(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CommandFormField(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One field of a command."""
 
     name: str
@@ -105,25 +105,25 @@ class Field(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     """The key of its name in the messages: ``field.reason``."""
     required: bool = False
-    """Whether the command needs it. Any other may be left out."""
+    """Whether the command needs it. Other fields may be omitted."""
     default: bool | int | str | None = None
-    """What holds where it is left out; null: see docs/integrator/vocabulary/commands.md."""
+    """The value if it is omitted; null: see docs/integrator/vocabulary/commands.md."""
     least: int | None = None
-    """Of numbers: the least."""
+    """Minimum of a number."""
     most: int | None = None
-    """Of numbers the most; of texts the most characters."""
+    """Maximum of a number; maximum length of a text."""
     choices: Mapping[str, str] = {}
-    """Of a choice: the values, and the key of each one's text."""
+    """For a choice: the values, and the key of each one's text."""
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person fills in to give a command."""
+    """The form of a command."""
 
     command: str
-    """Its name: ``round.void``."""
+    """Return the name of a command: ``round.void``."""
     text: str
     """The key of its name in the messages."""
-    fields: tuple[Field, ...]
+    fields: tuple[CommandFormField, ...]
     """In the order of docs/integrator/vocabulary/commands.md; ``note`` comes last."""
 
 
@@ -151,7 +151,7 @@ def form(command: str) -> Form:
     )
 
 
-def _field(command: str, of: msgspec.structs.FieldInfo, hint: Any) -> Field:
+def _field(command: str, of: msgspec.structs.FieldInfo, hint: Any) -> CommandFormField:
     hint = _without_none(hint)
     own = get_args(hint) if _is_literal(hint) else ()
     kind, least, most = _kind(of.name, hint)
@@ -159,13 +159,13 @@ def _field(command: str, of: msgspec.structs.FieldInfo, hint: Any) -> Field:
         own = ("go", "pass")
     group = GROUPS.get((command, of.name), "choice")
     default = None if of.default is UNSET or of.default is msgspec.NODEFAULT else of.default
-    return Field(
+    return CommandFormField(
         name=of.name,
         kind=kind,
         text=f"field.{TEXTS.get((command, of.name), of.name)}",
         required=of.required,
         default=default if isinstance(default, bool | int | str) else None,
-        least=AMOUNTS.get((command, of.name), least),
+        least=AMOUNT_MINIMUMS.get((command, of.name), least),
         most=most,
         choices={value: _text(group, value) for value in own},
     )

@@ -1,4 +1,4 @@
-"""A line of the retained topic ``history``. Its ``kind`` names what became of the round."""
+"""A line of the retained topic ``history``. Its ``kind`` names how the round ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from devices.readings import Number, Whole
 
 
 class HistoryLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
-    """What every line of the history has."""
+    """The fields that every line of the history has."""
 
     round: Whole
     """The number of the round, counted per session from 1."""
@@ -21,7 +21,7 @@ class ResultLine(HistoryLine, frozen=True, tag="result"):
     """A round that has its result."""
 
     outcome: AnyOutcome
-    """What the round came to, as in the latest ``round.result`` or ``result.corrected``."""
+    """The outcome of the round, as in the latest ``round.result`` or ``result.corrected``."""
     corrected: bool
     """A person has corrected the result."""
 

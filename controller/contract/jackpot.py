@@ -1,4 +1,4 @@
-"""A jackpot over linked tables: what its controller tells, and what persons order of it.
+"""A jackpot over linked tables: the topics of its controller, and the orders that persons give.
 
 Its topics are those of a table whose id is ``jackpot/<jackpot>``: ``state`` and ``alert/<id>``
 retained, ``command/<name>`` and ``reply/<client>``.
@@ -20,19 +20,19 @@ from devices.readings import OutOfPlay as OutOfPlay
 
 Term = Annotated[int, Meta(ge=-MAX_EXACT_INTEGER, le=MAX_EXACT_INTEGER)]
 Fraction = tuple[Term, Term]
-"""Numerator and denominator. Who uses one refuses what is no part of a whole."""
+"""Numerator and denominator. The code that uses one rejects values outside 0 to 1."""
 
 Awarded = Literal["pending", "payable", "paid", "disputed", "withdrawn", "claimed"]
-"""What has become of an award. ``pending``: its value is not final. ``payable``: it is, and two
-persons may pay it. ``disputed``: somebody objects, nothing is paid. ``withdrawn``: the table took
-the result back before anything was paid. ``claimed``: the table took it back after a payment; a
-person must settle that.
+"""The status of an award. ``pending``: its value is not final. ``payable``: it is final, and two
+persons may pay it. ``disputed``: there is an objection, nothing is paid. ``withdrawn``: the table
+took the result back before anything was paid. ``claimed``: the table took it back after a payment;
+a person must settle that.
 """
 
 Pending = Literal["tables", "order", "amount"]
-"""Why the value of a hit is not final. ``tables``: a linked table has not yet said all it did until
-then. ``order``: two hits are closer than the clocks are true; a person says which was first.
-``amount``: the decree does not say what the hand takes; persons decide.
+"""Why the value of a hit is not final. ``tables``: a linked table has not yet reported all its
+events up to then. ``order``: two hits are closer in time than the clocks are accurate; a person
+decides which was first. ``amount``: the decree does not say what the hand takes; persons decide.
 """
 
 JackpotAlert = Literal[
@@ -59,8 +59,8 @@ JackpotAlert = Literal[
     "unheard",
     "void_unknown",
 ]
-"""What an alert of a jackpot is about; its ``what`` is ``jackpot.`` before the word. Where it is
-about one table, its id is that of the table, a hyphen and the word.
+"""The subjects of a jackpot's alerts. The ``what`` of an alert is ``jackpot.`` and the word; the id
+of an alert about one table is the id of the table, a hyphen and the word.
 """
 
 KEPT_ALERTS: frozenset[JackpotAlert] = frozenset(
@@ -81,13 +81,13 @@ KEPT_ALERTS: frozenset[JackpotAlert] = frozenset(
         "void_unknown",
     }
 )
-"""Alerts about what has happened and is over. They stand, also after a restart of the controller,
-until a person clears them. All others end with their cause.
+"""Alerts about past incidents. They remain, also after a restart of the controller, until a person
+clears them. All others end with their cause.
 """
 
 
 class Authorisation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the authority has authorised. Without it no jackpot starts."""
+    """An authorisation of the authority. Without it no jackpot starts."""
 
     number: Word
     """The number of the authorisation."""
@@ -96,7 +96,7 @@ class Authorisation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     authority: Name
     """Who gave it."""
     until: Word | None = None
-    """The last day on which it is in force, ISO 8601; None: it does not end."""
+    """The last day on which it is valid, ISO 8601; null if it does not expire."""
     percentage: Fraction
     """The part of each stake that the meter rises by."""
     tables: tuple[Word, ...]
@@ -107,12 +107,12 @@ class JackpotTable(msgspec.Struct, frozen=True, kw_only=True):
     """A linked table, as the controller knows it."""
 
     in_play: bool
-    """Bets on the jackpot may be taken there, until the statement ends."""
+    """Bets on the jackpot may be accepted there while this state is valid."""
     why: OutOfPlay | None = None
     """Why not; null if they may."""
     since: str
-    """Since when it is so: UTC, ISO 8601. Where ``why`` is ``gap``, ``gap.settle`` names the gap by
-    this time.
+    """The time of the last change: UTC, ISO 8601. If ``why`` is ``gap``, ``gap.settle`` names the
+    gap by this time.
     """
 
 
@@ -132,19 +132,19 @@ class JackpotAward(msgspec.Struct, frozen=True, kw_only=True):
     box: Word
     """The box that has the hand."""
     hand: Word
-    """What the hand makes: ``royal_flush``."""
+    """The hand that its cards make: ``royal_flush``."""
     cards: tuple[Word, ...]
     """Its cards, which are face up."""
     time: str
     """When the table committed it: UTC, ISO 8601 with microseconds."""
     share: Fraction | None
-    """What it takes of the meter before the prizes of its play; null: persons decide."""
+    """Its share of the meter before the prizes of its play; null if persons decide."""
     value: Whole | None
-    """What it is worth, in minor units; null while nobody can say. Not final while ``pending``."""
+    """Its value in minor units; null while unknown. Not final while ``pending``."""
     paid: Whole = 0
-    """What was paid of it, in minor units."""
+    """The amount already paid, in minor units."""
     status: Awarded
-    """What has become of it."""
+    """Its status."""
     why: Pending | None = None
     """Why it is pending; null if it is not."""
 
@@ -165,13 +165,13 @@ class JackpotState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     boot: str
     """The run of the controller."""
     time: str
-    """When this was said: UTC, ISO 8601 with microseconds."""
+    """The time of this state: UTC, ISO 8601 with microseconds."""
     until: str
-    """Until when it holds. Whoever has heard nothing newer by then treats the jackpot as not in
-    play, and the value as not current.
+    """The end of its validity. A client that has received nothing newer by then must treat the
+    jackpot as not in play, and the value as not current.
     """
     in_play: bool
-    """Bets on the jackpot may be taken at the tables that are in play."""
+    """Bets on the jackpot may be accepted at the tables that are in play."""
     why: OutOfPlay | None
     """Why not; null if they may."""
     value: Whole
@@ -186,19 +186,20 @@ class JackpotState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     awards: tuple[JackpotAward, ...]
     """Awards that wait: pending, payable, disputed or claimed, oldest first."""
     won: JackpotAward | None = None
-    """The last award while it is to be shown, as long as the site has set."""
+    """The last award while it is to be shown; the site sets for how long."""
     last: tuple[JackpotAward, ...] = ()
     """The last 25 awards, newest first."""
     tables: dict[str, JackpotTable]
     """The linked tables, by id."""
     authorisation: Authorisation | None
-    """What the authority has authorised; null: nothing, and the jackpot is not in play."""
+    """The authorisation of the authority; null if there is none: the jackpot is then not in play.
+    """
     terms_wait: bool = False
-    """New terms are written, and begin when the jackpot is won."""
+    """New terms are configured, and take effect when the jackpot is won."""
     asks: tuple[str, ...] = ()
     """The commands that wait for a person, as ``hits.order``."""
     unordered: tuple[tuple[Whole, ...], ...] = ()
-    """The hits that ``hits.order`` is about: groups of which nobody knows the order, by number."""
+    """The hits for ``hits.order``: groups whose order is unknown, by number."""
     simulated: bool = False
     """It is fed by simulated tables."""
 
@@ -209,7 +210,7 @@ class _Order(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     role: Role
     """The person's role."""
     note: Note | None = None
-    """Anything the person wants written down."""
+    """A remark of the person, for the record."""
 
 
 Count = Annotated[int, Meta(ge=1, le=MAX_EXACT_INTEGER)]
@@ -220,20 +221,22 @@ Proved = Annotated[int, Meta(ge=0, le=1_000_000_000_000)]
 
 
 class AwardPay(_Order, frozen=True, kw_only=True, tag="award.pay"):
-    """``award.pay``: an award is paid, or a part of it. It takes two persons."""
+    """``award.pay``: an award is paid, or a part of it. It needs two persons."""
 
     award: Count
     """The number of the award."""
     amount: Paid
     """In minor units; at most what is due."""
     paid: Proved
-    """What was paid of it before, in minor units: ``paid`` of the award as these persons saw it. If
-    it is another amount by now, the order is refused: no order is paid twice.
+    """The amount paid before, in minor units: ``paid`` of the award as these persons saw it. If it
+    has changed meanwhile, the order is refused: no order is paid twice.
     """
 
 
 class AwardDecide(_Order, frozen=True, kw_only=True, tag="award.decide"):
-    """``award.decide``: what an award takes where the decree does not say. It takes two persons."""
+    """``award.decide``: the value of an award that the decree does not determine. It needs two
+    persons.
+    """
 
     award: Count
     """The number of the award."""
@@ -242,7 +245,7 @@ class AwardDecide(_Order, frozen=True, kw_only=True, tag="award.decide"):
 
 
 class AwardDispute(_Order, frozen=True, kw_only=True, tag="award.dispute"):
-    """``award.dispute``: somebody objects to an award: nothing is paid until it is upheld or
+    """``award.dispute``: there is an objection to an award: nothing is paid until it is upheld or
     withdrawn.
     """
 
@@ -251,7 +254,7 @@ class AwardDispute(_Order, frozen=True, kw_only=True, tag="award.dispute"):
 
 
 class AwardUphold(_Order, frozen=True, kw_only=True, tag="award.uphold"):
-    """``award.uphold``: a disputed award stands. It takes two persons."""
+    """``award.uphold``: a disputed award is valid. It needs two persons."""
 
     award: Count
     """The number of the award."""
@@ -259,7 +262,7 @@ class AwardUphold(_Order, frozen=True, kw_only=True, tag="award.uphold"):
 
 class AwardWithdraw(_Order, frozen=True, kw_only=True, tag="award.withdraw"):
     """``award.withdraw``: a disputed award of which nothing was paid goes back to the meter. It
-    takes two persons.
+    needs two persons.
     """
 
     award: Count
@@ -267,21 +270,21 @@ class AwardWithdraw(_Order, frozen=True, kw_only=True, tag="award.withdraw"):
 
 
 class ClaimSettle(_Order, frozen=True, kw_only=True, tag="claim.settle"):
-    """``claim.settle``: how an award ends that was paid and that the table then took back. It takes
-    two persons.
+    """``claim.settle``: the settlement of an award that was paid and that the table then took back.
+    It needs two persons.
     """
 
     award: Count
     """The number of the award."""
     how: Literal["recovered", "house", "stands"]
-    """``recovered``: the money came back, and returns to the meter. ``house``: the house bears it,
-    and pays the meter. ``stands``: the payment stands, and the meter stays as it is.
+    """``recovered``: the money came back, and returns to the meter. ``house``: the house bears the
+    loss, and pays the meter. ``stands``: the payment is valid, and the meter does not change.
     """
 
 
 class HitsOrder(_Order, frozen=True, kw_only=True, tag="hits.order"):
-    """``hits.order``: in which order hits count that are closer than the clocks are true. It takes
-    two persons.
+    """``hits.order``: the order of hits that are closer in time than the clocks are accurate. It
+    needs two persons.
     """
 
     hits: Counts
@@ -289,8 +292,9 @@ class HitsOrder(_Order, frozen=True, kw_only=True, tag="hits.order"):
 
 
 class HitFix(_Order, frozen=True, kw_only=True, tag="hit.fix"):
-    """``hit.fix``: the value of a hit becomes final though a linked table has not yet said all it
-    did. What that table tells later counts for the meter as it is then. It takes two persons.
+    """``hit.fix``: the value of a hit becomes final although a linked table has not yet reported
+    all its events. Events that it reports later count for the meter at that time. It needs two
+    persons.
     """
 
     hit: Count
@@ -298,35 +302,35 @@ class HitFix(_Order, frozen=True, kw_only=True, tag="hit.fix"):
 
 
 class GapSettle(_Order, frozen=True, kw_only=True, tag="gap.settle"):
-    """``gap.settle``: events of a table are missing and nobody can tell them any more: what the
-    meter rises by for the coins in them, as persons can prove. It takes two persons.
+    """``gap.settle``: events of a table are lost for good: the amount by which the meter rises for
+    the coins in them, as persons can prove. It needs two persons.
     """
 
     table: Word
     """The table whose events are missing."""
     gap: Word
     """Which gap: ``since`` of the table in the jackpot's state, as these persons saw it. The order
-    is refused where the table has another gap by now.
+    is refused if the table has another gap meanwhile.
     """
     amount: Proved
     """The stakes in minor units; 0: none."""
 
 
 class MeterAdjust(_Order, frozen=True, kw_only=True, tag="meter.adjust"):
-    """``meter.adjust``: the meter is put right by an amount, with the reason in ``note``. It takes
+    """``meter.adjust``: the meter is corrected by an amount, with the reason in ``note``. It needs
     two persons.
     """
 
     amount: Money
     """In minor units; negative lowers it."""
     generation: Count
-    """The jackpot's ``generation`` as these persons saw it. The order is refused where it is
-    another by now.
+    """The jackpot's ``generation`` as these persons saw it. The order is refused if it has changed
+    meanwhile.
     """
 
 
 class PoolTransfer(_Order, frozen=True, kw_only=True, tag="pool.transfer"):
-    """``pool.transfer``: money of the meter goes to another jackpot of this controller. It takes
+    """``pool.transfer``: money of the meter goes to another jackpot of this controller. It needs
     two persons.
     """
 
@@ -335,45 +339,45 @@ class PoolTransfer(_Order, frozen=True, kw_only=True, tag="pool.transfer"):
     amount: Paid
     """In minor units."""
     generation: Count
-    """The jackpot's ``generation`` as these persons saw it. The order is refused where it is
-    another by now.
+    """The jackpot's ``generation`` as these persons saw it. The order is refused if it has changed
+    meanwhile.
     """
 
 
 class PoolClose(_Order, frozen=True, kw_only=True, tag="pool.close"):
     """``pool.close``: the jackpot ends, and what it holds, meter and reserve, goes to another one.
-    Nothing may be pending or due. It takes two persons.
+    Nothing may be pending or due. It needs two persons.
     """
 
     to: Word | None = None
-    """The jackpot; None: to the house, where the authorisation lets it."""
+    """The jackpot; null for the house, if the authorisation allows it."""
     generation: Count
-    """The jackpot's ``generation`` as these persons saw it. The order is refused where it is
-    another by now.
+    """The jackpot's ``generation`` as these persons saw it. The order is refused if it has changed
+    meanwhile.
     """
 
 
 class JackpotSuspend(_Order, frozen=True, kw_only=True, tag="jackpot.suspend"):
-    """``jackpot.suspend``: bets on the jackpot are not taken until it is resumed."""
+    """``jackpot.suspend``: bets on the jackpot are not accepted until it is resumed."""
 
     generation: Count
-    """The jackpot's ``generation`` as this person saw it. The order is refused where it is
-    another by now.
+    """The jackpot's ``generation`` as this person saw it. The order is refused if it has changed
+    meanwhile.
     """
 
 
 class JackpotResume(_Order, frozen=True, kw_only=True, tag="jackpot.resume"):
-    """``jackpot.resume``: bets on the jackpot are taken again."""
+    """``jackpot.resume``: bets on the jackpot are accepted again."""
 
     generation: Count
-    """The jackpot's ``generation`` as this person saw it. The order is refused where it is
-    another by now.
+    """The jackpot's ``generation`` as this person saw it. The order is refused if it has changed
+    meanwhile.
     """
 
 
 class JackpotAlertAcknowledge(_Order, frozen=True, kw_only=True, tag="alert.acknowledge"):
-    """``alert.acknowledge``: a person has seen an alert, and looks after it. It stands until it is
-    cleared, and is open anew if it happens again.
+    """``alert.acknowledge``: a person has seen an alert, and looks after it. It remains until it is
+    cleared, and is opened again if it happens again.
     """
 
     alert: AlertId
@@ -381,7 +385,7 @@ class JackpotAlertAcknowledge(_Order, frozen=True, kw_only=True, tag="alert.ackn
 
 
 class JackpotAlertClear(_Order, frozen=True, kw_only=True, tag="alert.clear"):
-    """``alert.clear``: what an alert told is settled. Alerts that end with their cause are not
+    """``alert.clear``: the cause of an alert is settled. Alerts that end with their cause are not
     cleared by persons.
     """
 
@@ -389,7 +393,7 @@ class JackpotAlertClear(_Order, frozen=True, kw_only=True, tag="alert.clear"):
     """The alert's id, which is also the last level of its topic."""
 
 
-NAMED: Mapping[type[msgspec.Struct], str] = {
+STATE_FIELDS: Mapping[type[msgspec.Struct], str] = {
     AwardPay: "paid",
     GapSettle: "gap",
     MeterAdjust: "generation",
@@ -398,8 +402,8 @@ NAMED: Mapping[type[msgspec.Struct], str] = {
     JackpotSuspend: "generation",
     JackpotResume: "generation",
 }
-"""By order, the field in which it names the state that its signers saw. All other orders name an
-award, hits or an alert.
+"""The field in which an order names the state that its signers saw. All other orders name an award,
+hits or an alert.
 """
 
 JackpotOrder = (
@@ -442,17 +446,19 @@ JACKPOT_ORDERS: tuple[type[msgspec.Struct], ...] = (
 
 
 class JackpotReply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer on ``jackpot/<jackpot>/reply/<client>``."""
+    """The reply on ``jackpot/<jackpot>/reply/<client>``."""
 
     id: Any
     """The ``id`` of the command."""
     ok: bool
-    """The order was followed and stored."""
+    """The order was executed and stored."""
     error: str | None = None
     """Why not, in English, for a person."""
     refusal: Refusal | None = None
-    """Why not, for a program, where a text of the catalogue says it."""
+    """Why not, for a program, if the catalogue has a text for it."""
     receipt: Whole | None = None
     """The number of the receipt, where money was paid."""
     judged: bool = False
-    """It was refused though all who must say it had: what the first person said is over with it."""
+    """It was refused although all required persons had signed: the first signature is no longer
+    pending.
+    """

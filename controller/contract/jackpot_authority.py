@@ -1,4 +1,4 @@
-"""Who may order what of a jackpot, as data."""
+"""The roles that may give each order to a jackpot."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ from controller.contract.jackpot import (
 )
 
 
-class May(msgspec.Struct, frozen=True):
+class OrderRight(msgspec.Struct, frozen=True):
     """Who may give an order."""
 
     roles: tuple[Role, ...]
     two: bool = True
-    """It takes two persons, both of these roles."""
+    """Two persons must sign it, both in one of these roles."""
     among: tuple[Role, ...] = ()
-    """The roles of which one of them must have one; empty: any."""
+    """At least one of them must have one of these roles; empty: no condition."""
 
 
 IN_CHARGE: tuple[Role, ...] = ("table_head", "inspector", "director")
 MONEY: tuple[Role, ...] = ("inspector", "director")
 
-ORDERS: dict[type[msgspec.Struct], May] = {
-    AwardPay: May(IN_CHARGE, among=MONEY),
-    AwardDecide: May(MONEY),
-    AwardDispute: May(IN_CHARGE, two=False),
-    AwardUphold: May(MONEY),
-    AwardWithdraw: May(MONEY),
-    ClaimSettle: May(MONEY, among=("director",)),
-    HitsOrder: May(MONEY),
-    HitFix: May(MONEY),
-    GapSettle: May(MONEY),
-    MeterAdjust: May(MONEY, among=("director",)),
-    PoolTransfer: May(MONEY, among=("director",)),
-    PoolClose: May(MONEY, among=("director",)),
-    JackpotSuspend: May(IN_CHARGE, two=False),
-    JackpotResume: May(MONEY, two=False),
-    JackpotAlertAcknowledge: May(IN_CHARGE, two=False),
-    JackpotAlertClear: May(MONEY, two=False),
+ORDERS: dict[type[msgspec.Struct], OrderRight] = {
+    AwardPay: OrderRight(IN_CHARGE, among=MONEY),
+    AwardDecide: OrderRight(MONEY),
+    AwardDispute: OrderRight(IN_CHARGE, two=False),
+    AwardUphold: OrderRight(MONEY),
+    AwardWithdraw: OrderRight(MONEY),
+    ClaimSettle: OrderRight(MONEY, among=("director",)),
+    HitsOrder: OrderRight(MONEY),
+    HitFix: OrderRight(MONEY),
+    GapSettle: OrderRight(MONEY),
+    MeterAdjust: OrderRight(MONEY, among=("director",)),
+    PoolTransfer: OrderRight(MONEY, among=("director",)),
+    PoolClose: OrderRight(MONEY, among=("director",)),
+    JackpotSuspend: OrderRight(IN_CHARGE, two=False),
+    JackpotResume: OrderRight(MONEY, two=False),
+    JackpotAlertAcknowledge: OrderRight(IN_CHARGE, two=False),
+    JackpotAlertClear: OrderRight(MONEY, two=False),
 }
-"""No decree says who may. A table head may pay, and say that nothing is to be paid or bet; the rest
-is for an inspector or the director, and where money leaves a meter by no law of the game, one of
-the two persons is the director.
+"""Rights by order. No decree regulates them. A table head may pay, dispute and suspend; all else
+needs an inspector or the director. If money leaves a meter for a reason other than the rules of the
+game, one of the two persons must be the director.
 """

@@ -1,6 +1,4 @@
-"""JSON that others may have written: read as a type, or refused with ``ValueError``, whatever it
-is.
-"""
+"""Decodes JSON from untrusted sources into a type, or raises ``ValueError``."""
 
 from __future__ import annotations
 
@@ -11,38 +9,36 @@ import msgspec
 Stored = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A position, a number or a time that a journal can hold."""
 
-ENDLESS = "objects or lists nested without end"
+NESTED_TOO_DEEPLY = "objects or lists nested without end"
 _Kind = TypeVar("_Kind")
 
 
 def read_body(body: bytes | str, kind: type[_Kind]) -> _Kind:
-    """A body as a ``kind``. Raises ``ValueError``, also where brackets stand within brackets
-    without end.
-    """
+    """Decode a body as a ``kind``. Raises ``ValueError``, also if it is nested too deeply."""
     try:
         return msgspec.json.decode(body, type=kind)
     except RecursionError:
-        raise ValueError(ENDLESS) from None
+        raise ValueError(NESTED_TOO_DEEPLY) from None
 
 
-def read_whole(body: bytes, kind: type[_Kind]) -> _Kind:
-    """The same of what this software wrote itself. Raises ``ValueError`` also where something of it
-    has no place in a ``kind``: another release wrote it, and it would be lost.
+def read_own_body(body: bytes, kind: type[_Kind]) -> _Kind:
+    """Decode a body that this software wrote. Like :func:`read_body`, but raises ``ValueError``
+    also if a field would be dropped: then another release wrote the body.
     """
     read = read_body(body, kind)
     try:
-        whole = _within(msgspec.json.decode(body), msgspec.json.decode(msgspec.json.encode(read)))
+        whole = _contains(msgspec.json.decode(body), msgspec.json.decode(msgspec.json.encode(read)))
     except RecursionError:
-        raise ValueError(ENDLESS) from None
+        raise ValueError(NESTED_TOO_DEEPLY) from None
     if not whole:
         raise ValueError("it holds what this release does not know")
     return read
 
 
-def _within(part: Any, whole: Any) -> bool:
-    """Whether all that is in ``part`` is in ``whole``, which may have more fields."""
+def _contains(part: Any, whole: Any) -> bool:
+    """Return True if ``whole`` has everything that ``part`` has; it may have more fields."""
     if isinstance(part, dict) and isinstance(whole, dict):
-        return all(key in whole and _within(part[key], whole[key]) for key in part)
+        return all(key in whole and _contains(part[key], whole[key]) for key in part)
     if isinstance(part, list) and isinstance(whole, list):
-        return len(part) == len(whole) and all(map(_within, part, whole))
+        return len(part) == len(whole) and all(map(_contains, part, whole))
     return bool(part == whole)

@@ -11,7 +11,9 @@ from devices.readings import Whole
 
 
 class NodeStatus(msgspec.Struct, frozen=True):
-    """The retained topic ``status`` of a daemon: birth, farewell and last will."""
+    """The retained topic ``status`` of a daemon: published at the start and the end, and as last
+    will.
+    """
 
     status: str
     """``online`` or ``offline``."""
@@ -20,28 +22,28 @@ class NodeStatus(msgspec.Struct, frozen=True):
 
 
 Given = Annotated[int, msgspec.Meta(ge=0, le=2**52)]
-"""A number that was given. Those that go on beyond it are still whole numbers in JavaScript."""
+"""An assigned number. Numbers that continue from it are still exact in JavaScript."""
 
 
 class NodeClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """The retained topic ``claim`` of a daemon: which tables it serves, so that no two serve the
-    same. It is published again every 10 seconds.
+    """The retained topic ``claim`` of a daemon: the tables that it serves, so that no two daemons
+    serve the same one. It is republished every 10 seconds.
     """
 
     boot: str
     """The run of the daemon."""
     tables: dict[str, str | None]
-    """Table id to since when this daemon has the table, UTC, ISO 8601; null while another has
-    it.
+    """Table id to the time since which this daemon has the table, UTC, ISO 8601; null while another
+    has it.
     """
     left: bool = False
     """The daemon has ended."""
     sessions: dict[str, Given] = {}
-    """Table id to the highest number of a session that this daemon has given there: of the tables
-    that it has. Whoever takes the table after it goes on beyond that.
+    """Table id to the highest session number that this daemon has assigned, for the tables that it
+    has. A daemon that takes over the table continues after it.
     """
     readings: dict[str, Given] = {}
-    """The same of readings, for tables with face-down cards."""
+    """The highest reading numbers, for tables with face-down cards."""
 
 
 class BrokerConnection(msgspec.Struct):
@@ -50,7 +52,7 @@ class BrokerConnection(msgspec.Struct):
     connected: bool = False
     """Whether there is a connection now."""
     connects: Whole = 0
-    """How often a connection was made."""
+    """Number of connections made."""
     published: Whole = 0
     """Events that the broker acknowledged."""
     refused: Whole = 0
@@ -60,41 +62,43 @@ class BrokerConnection(msgspec.Struct):
     thrown_away: Whole = 0
     """Messages to the daemon that could not be read, or for which there was no room."""
     foreign: Whole = 0
-    """Messages of others on the daemon's own retained topics; each was corrected."""
+    """Messages of other clients on the daemon's own retained topics; each was corrected."""
     forbidden: dict[str, Whole] = {}
     """The number of topics by kind (``event``, ``alert``, ``node/health``) whose messages the
-    broker does not pass on, as far as it is known: its rules forbid it.
+    broker is known not to deliver, because its rules forbid it.
     """
 
 
 class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """The machine's clock, as who keeps it states it: see docs/technician/time.md."""
+    """The machine's clock, as reported by the program that controls it: see
+    docs/technician/time.md.
+    """
 
     bound: float | None
-    """Seconds by which the site lets times be wrong; null: it asks nothing."""
+    """Seconds by which the site allows times to be wrong; null if it sets no limit."""
     stated_by: Literal["chrony", "kernel"] | None
-    """Who states what follows; null: nobody answers."""
+    """The source of the following values; null if there is none."""
     source: str | None
-    """The address or the name of chrony's source; null where chrony is not asked or has none."""
+    """The address or the name of chrony's source; null if chrony is not used or has no source."""
     synchronised: bool | None
-    """Whether a source keeps the clock; null: unknown."""
+    """Whether the clock is synchronised to a source; null if unknown."""
     offset: float | None
     """Seconds by which the clock is ahead of its source, as far as that is known."""
     estimated: float | None
-    """Seconds by which it is probably wrong; null: unknown."""
+    """Seconds by which it is probably wrong; null if unknown."""
     error: float | None
-    """Seconds by which it may be wrong at most; null: nobody knows."""
+    """Maximum seconds by which it may be wrong; null if unknown."""
     corrected: float | None
     """Seconds since a source corrected it, as far as this run of the daemon saw it."""
     crossed: str | None
-    """When ``error`` exceeds ``bound`` if nothing corrects the clock: UTC, ISO 8601. Null where it
-    does already, or the site asks nothing.
+    """When ``error`` exceeds ``bound`` if nothing corrects the clock: UTC, ISO 8601. Null if it
+    already does, or if the site sets no limit.
     """
     steps: Whole
-    """How often it was set while the daemon ran."""
+    """Number of times it was set while the daemon ran."""
     doubt: str | None
-    """Why the time of day is not believed, for a person: no day of the journal is sealed until it
-    is. Null if it is believed.
+    """Why the time of day is not trusted, for a person: until it is, no day of the journal is
+    sealed. Null if it is trusted.
     """
 
 
@@ -115,7 +119,7 @@ class JournalHealth(msgspec.Struct, kw_only=True):
     state: str
     """``ok`` or ``failed``."""
     trouble: str | None
-    """What is wrong, for a person; null if nothing is."""
+    """The problem, for a person; null if there is none."""
     position: Whole
     """Records in the journal."""
     waiting: Whole
@@ -141,7 +145,7 @@ class StagesHealth(msgspec.Struct, frozen=True, kw_only=True):
     decided: StageTimes | None
     """The rules have been applied."""
     committed: StageTimes | None
-    """The input and its events are on the disk, so that they may leave."""
+    """The input and its events are on the disk, so that they may be published."""
     acknowledged: StageTimes | None
     """The broker has acknowledged the event. Events that waited for a connection do not count."""
 
@@ -150,9 +154,9 @@ class OutboxHealth(msgspec.Struct, kw_only=True):
     """Events that the broker has not acknowledged."""
 
     depth: Whole
-    """How many; at most 1000 are counted."""
+    """Their number, counted up to 1000."""
     oldest: float | None
-    """Seconds since the oldest of them; null if there is none."""
+    """Age of the oldest of them in seconds; null if there are no such events."""
 
 
 class TableHealth(msgspec.Struct, kw_only=True):
@@ -164,7 +168,7 @@ class TableHealth(msgspec.Struct, kw_only=True):
     """Device id to its health."""
     elsewhere: str | None = None
     """The node that has the table, where it is not this one: nothing of the table is published
-    here, and no command is followed.
+    here, and no command is executed.
     """
 
 
@@ -172,24 +176,24 @@ class PeopleHealth(msgspec.Struct, frozen=True, kw_only=True):
     """The people file in force."""
 
     number: Whole
-    """Its number, which each change raises."""
+    """Its number, which increases with each change."""
     sha256: str
     """Its digest, in hexadecimal."""
     since: str
-    """When the daemon took it over: UTC, ISO 8601."""
+    """When the daemon applied it: UTC, ISO 8601."""
     persons: Whole
     """How many people are in it and not revoked."""
     trouble: str | None
-    """Why a later file was refused, for a person; null if none was."""
+    """Why a later file was rejected, for a person; null if no file was."""
 
 
 class ReloadHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """How the configuration was taken over when it was last read again."""
+    """The result of the last reload of the configuration."""
 
     time: str
     """When it was read: UTC, ISO 8601."""
     trouble: str | None = None
-    """Why nothing of it was taken over, for a person; null if it was."""
+    """Why it was not applied, for a person; null if it was."""
     added: tuple[str, ...] = ()
     """The tables that were added."""
     removed: tuple[str, ...] = ()
@@ -197,19 +201,16 @@ class ReloadHealth(msgspec.Struct, frozen=True, kw_only=True):
     changed: dict[str, tuple[str, ...]] = {}
     """The tables that were changed, with the keys that differed."""
     waiting: dict[str, str] = {}
-    """The tables that stay as they were though the file has them otherwise, with what to do, for a
-    person.
-    """
+    """The tables that were not changed although the file differs, with what to do, for a person."""
     restart: tuple[str, ...] = ()
-    """The keys that differ and take effect when the daemon is started again."""
+    """The keys that differ and take effect when the daemon is restarted."""
     others: dict[str, tuple[str, ...]] = {}
-    """The sections that differ and take effect when another command is started again, by that
-    command.
+    """The sections that differ and take effect when another command is restarted, by that command.
     """
 
 
 class StandbyHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """By which right a daemon of a pair serves the tables."""
+    """The lease under which a daemon of a pair serves the tables."""
 
     instance: str
     """Its name in the pair."""
@@ -243,13 +244,15 @@ class Health(msgspec.Struct, kw_only=True):
     log: LogHealth
     """The log."""
     commands_followed: Whole
-    """Commands followed since the start."""
+    """Commands executed since the start."""
     commands_refused: Whole
     """Commands refused since the start."""
     refusals: dict[str, Whole]
-    """The same by reason: the key of the refusal, or ``unreadable`` and ``failed``."""
+    """Commands refused since the start by reason: the key of the refusal, ``unreadable`` or
+    ``failed``.
+    """
     people: PeopleHealth | None
-    """Who may act; null: commands need no signature."""
+    """The people file; null if commands need no signature."""
     commands_discarded: Whole
     """Commands discarded without an answer since the start, because too many waited."""
     answers_withheld: Whole
@@ -257,14 +260,14 @@ class Health(msgspec.Struct, kw_only=True):
     tables: dict[str, TableHealth]
     """Table id to its health."""
     reload: ReloadHealth | None = None
-    """The last reload of the configuration; null: it is as it was at the start."""
+    """The last reload of the configuration; null if there was no reload."""
     standby: StandbyHealth | None = None
-    """By which right the daemon serves the tables; null: it is none of a pair."""
+    """The lease under which the daemon serves the tables; null if it is not one of a pair."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     """The retained topic ``checkpoint`` of a daemon, the last line of each sealed segment, and the
-    file ``<journal>.checkpoint``: how far the journal goes, signed.
+    file ``<journal>.checkpoint``: the signed end of the journal.
     """
 
     journal: str

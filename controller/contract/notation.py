@@ -1,5 +1,5 @@
-"""The notation of inputs and events: one JSON object on a line. ``novamas play`` reads it and the
-journal stores it.
+"""The notation of inputs and events: one JSON object per line, as in scripts of ``novamas play``
+and in the journal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from controller.contract.commands import (
     DeviceCommand,
 )
 from controller.contract.events import AnyEvent
-from controller.contract.json_bodies import ENDLESS, read_body
+from controller.contract.json_bodies import NESTED_TOO_DEEPLY, read_body
 from devices.readings import READINGS, AnyReading, Reading
 from devices.sections import explain_validation_error
 
@@ -30,14 +30,16 @@ _KINDS: tuple[type[Reading | Command], ...] = (
     CommandRefused,
 )
 KINDS = {str(kind.__struct_config__.tag): kind for kind in _KINDS}
-"""The types of a line, by the value of ``type``."""
+"""The type of a line by its ``type``."""
 
 _encoder = msgspec.json.Encoder()
 
 
 @cache
 def _inputs() -> msgspec.json.Decoder[Input]:
-    """Made when first used: of all these types it takes long, and the daemon reads none."""
+    """Build the decoder on first use: it takes long for so many types, and the daemon needs
+    none.
+    """
     return msgspec.json.Decoder(Input)
 
 
@@ -53,7 +55,7 @@ def read_input(line: bytes | str) -> Input:
     try:
         return _inputs().decode(line)
     except RecursionError:
-        raise ValueError(ENDLESS) from None
+        raise ValueError(NESTED_TOO_DEEPLY) from None
     except msgspec.ValidationError as error:
         given = read_body(line, object)
         name = str(given.get("type")) if isinstance(given, dict) else ""
@@ -70,12 +72,12 @@ def read_event(line: bytes | str) -> AnyEvent:
     try:
         return _events().decode(line)
     except RecursionError:
-        raise ValueError(ENDLESS) from None
+        raise ValueError(NESTED_TOO_DEEPLY) from None
 
 
-def historical(line: bytes) -> bytes:
-    """The line of an event that is told again, marked so. All else stays as it was written, also by
-    another release. Raises ``ValueError`` where it is no JSON object.
+def mark_historical(line: bytes) -> bytes:
+    """Return the line of an event marked as historical. All else is kept as written, even by
+    another release. Raises ``ValueError`` if it is not a JSON object.
     """
     fields = read_body(line, dict[str, msgspec.Raw])
     return msgspec.json.encode({**fields, "historical": True})

@@ -1,4 +1,4 @@
-"""Which of two events was first, as far as their clocks can tell."""
+"""Orders two events by time, as far as their clocks allow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from controller.contract.times import moment
 
 
 class Stamped(Protocol):
-    """What has the times of an event: an event, or a :class:`Stamp`."""
+    """The times of an event: an event itself, or a :class:`Stamp`."""
 
     @property
     def table(self) -> str: ...  # noqa: D102
@@ -39,13 +39,14 @@ class Stamp(msgspec.Struct, frozen=True):
     time_bound: float | None = 0.0
 
 
-def before(one: Stamped, other: Stamped, allowed: float | None) -> bool | None:
-    """Whether ``one`` was before ``other``; None: nobody can tell, and they count as simultaneous.
+def is_before(one: Stamped, other: Stamped, allowed: float | None) -> bool | None:
+    """Return True if ``one`` was before ``other``, or None if that is unknown: they then count as
+    simultaneous.
 
-    Events of one run of a daemon have their order of a clock that nobody can set. Others compare by
-    their times, of which each may be wrong by its ``time_bound``, or else by ``allowed``, the
-    seconds that the site allows (``bound`` below ``clock`` in ``health``). None: the site asks
-    nothing, so nothing is known. Raises ``ValueError`` for a time that is none.
+    Events of one run of a daemon are ordered by a clock that cannot be set. Others are compared by
+    their times, each of which may be wrong by its ``time_bound``, or else by ``allowed``: the
+    seconds that the site allows (``bound`` below ``clock`` in ``health``), or None if it sets no
+    limit, so that nothing is known. Raises ``ValueError`` for an invalid time.
     """
     if one.boot == other.boot:
         if one.table == other.table:

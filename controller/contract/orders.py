@@ -1,5 +1,5 @@
-"""Command messages: from the topic and body of an MQTT message to a command of a person, and back
-to a reply.
+"""Command messages: decodes the topic and body of an MQTT message into a command, and defines the
+reply.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from devices.places import is_nested_deeper
 from devices.readings import MAX_EXACT_INTEGER, Whole
 from devices.sections import explain_validation_error
 
-LARGEST = 16_384
-"""The most bytes of a body."""
+MAX_BODY_BYTES = 16_384
+"""Maximum size of a body."""
 
-DEEPEST = 16
-"""The deepest nesting of objects and lists in ``id``: it must be possible to write it again."""
+MAX_ID_LEVELS = 16
+"""Maximum nesting of objects and lists in ``id``, so that it can be encoded again."""
 
-GIVEN_BACK = 1024
-"""The most bytes of ``id``, as JSON."""
+MAX_ID_BYTES = 1024
+"""Maximum size of ``id`` as JSON."""
 
 RECALL = "recall"
 DEVICE_COMMAND = level(str(DeviceCommand.__struct_config__.tag))
@@ -54,7 +54,7 @@ class DeviceOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     argument: Note = ""
     """The command's argument, if it takes one."""
     note: Note | None = None
-    """Anything the person wants written down."""
+    """A remark of the person, for the record."""
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,11 +65,11 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     first: Seq = msgspec.field(name="from")
     """The first ``seq`` wanted; 1 for all."""
     to: Seq | None = None
-    """The last ``seq`` wanted. Without it: as many as ``limit`` allows."""
+    """The last ``seq`` wanted. Default: as many as ``limit`` allows."""
     onward: bool = False
     """Include the events of every later ``boot``. ``to`` has no meaning then."""
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 100
-    """The most events to send."""
+    """Maximum number of events to send."""
     positions: Annotated[tuple[Seq, ...], msgspec.Meta(max_length=100)] = ()
     """Entries of the daemon's journal whose hashes are wanted too, such as those that checkpoints
     named.
@@ -77,10 +77,10 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Sender(msgspec.Struct, frozen=True):
-    """Whom to answer."""
+    """The address for a reply."""
 
     client: str | None = None
-    """The last level of the reply topic; null: nobody asked for a reply."""
+    """The last level of the reply topic; null if no reply was requested."""
     id: Any = None
     """Returned in the reply as it was sent."""
 
@@ -90,7 +90,7 @@ class _Signed(msgspec.Struct):
 
 
 class UnreadableCommandError(NovamasError, ValueError):
-    """The message is not a command. ``sender`` is known as far as the body could be read."""
+    """The message is not a command. ``sender`` has what could be read of the sender."""
 
     def __init__(self, what: str, sender: Sender) -> None:
         super().__init__(what)
@@ -103,18 +103,16 @@ class ChainLink(msgspec.Struct, frozen=True):
     position: Whole
     """Its place in the journal's chain, from 1."""
     hash: str
-    """Its hash, in hexadecimal: reckoned anew from the entry, with the hash of the one before as
-    the file has it.
-    """
+    """Its hash, in hexadecimal: recomputed from the entry and the previous hash in the file."""
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer on ``reply/<client>``."""
+    """The reply on ``reply/<client>``."""
 
     id: Any
     """The ``id`` of the command, as it was sent; null where it had none."""
     ok: bool
-    """Whether the command was followed and stored."""
+    """Whether the command was executed and stored."""
     error: str | None = None
     """Why it was refused, in English, for a person."""
     refusal: Refusal | None = None
@@ -126,9 +124,13 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def client_of(body: bytes) -> str | None:
-    """The ``client`` that the body names, if it can be read. Anybody can name any."""
+    """Return the ``client`` named in the body, or None if it cannot be read. It is not
+    authenticated.
+    """
     try:
-        client = msgspec.json.decode(body, type=_Signed).client if len(body) <= LARGEST else None
+        client = (
+            msgspec.json.decode(body, type=_Signed).client if len(body) <= MAX_BODY_BYTES else None
+        )
     except (ValueError, RecursionError):
         return None
     return client if isinstance(client, str) and _CLIENT.fullmatch(client) else None
@@ -140,9 +142,9 @@ def read_order(
     """Read the command ``name`` with the fields in ``body``, received at ``at``. Raises
     :class:`UnreadableCommandError`.
     """
-    if len(body) > LARGEST:
+    if len(body) > MAX_BODY_BYTES:
         raise UnreadableCommandError(
-            f"a command has at most {LARGEST} bytes; this one has {len(body)}", Sender()
+            f"a command has at most {MAX_BODY_BYTES} bytes; this one has {len(body)}", Sender()
         )
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
@@ -152,10 +154,10 @@ def read_order(
     ) as error:  # also a UnicodeDecodeError; brackets within brackets without end
         raise UnreadableCommandError(f"the body is not a JSON object: {error}", Sender()) from None
     client = fields.pop("client", None)
-    if is_nested_deeper(fields.get("id"), DEEPEST):
-        raise UnreadableCommandError(f"id: nested more than {DEEPEST} levels deep", Sender())
-    if len(msgspec.json.encode(fields.get("id"))) > GIVEN_BACK:
-        raise UnreadableCommandError(f"id: longer than {GIVEN_BACK} bytes", Sender())
+    if is_nested_deeper(fields.get("id"), MAX_ID_LEVELS):
+        raise UnreadableCommandError(f"id: nested more than {MAX_ID_LEVELS} levels deep", Sender())
+    if len(msgspec.json.encode(fields.get("id"))) > MAX_ID_BYTES:
+        raise UnreadableCommandError(f"id: longer than {MAX_ID_BYTES} bytes", Sender())
     sender = Sender(
         client if isinstance(client, str) and _CLIENT.fullmatch(client) else None,
         fields.pop("id", None),

@@ -1,5 +1,5 @@
-"""What a round came to: the ``outcome`` of ``round.result``, of ``result.corrected`` and of a line
-of the history. Its ``family`` names its shape.
+"""The outcome of a round: ``outcome`` of ``round.result``, of ``result.corrected`` and of a line of
+the history. Its ``family`` names its shape.
 
 Games that have the same outcome are one family: all baccarat, all poker between players, all poker
 against the house. Every field of a family is always there.
@@ -69,7 +69,7 @@ class FortuneOutcome(Outcome, frozen=True, tag="fortune-wheel"):
     number: Number
     """The symbol: a number, or the name of a joker."""
     cell: Whole | None
-    """Its cell, clockwise from 1; null where nobody reported it."""
+    """Its cell, clockwise from 1; null if not reported."""
     last_of_session: bool
     """It was the last spin of the session."""
 
@@ -78,7 +78,7 @@ class CrapsOutcome(Outcome, frozen=True, tag="craps"):
     """One throw of the dice."""
 
     dice: tuple[Whole, Whole]
-    """What the dice show."""
+    """The numbers on the dice."""
     total: Whole
     """Their sum."""
     point: Whole | None
@@ -89,7 +89,7 @@ class BaccaratOutcome(Outcome, frozen=True, tag="baccarat"):
     """One coup of punto y banca, chemin de fer or two-cloth baccarat."""
 
     winner: Literal["player", "banker", "tie"] | None
-    """The hand that won, or ``tie``; null at two cloths, where ``hands`` say what each came to."""
+    """The hand that won, or ``tie``; null at two cloths, where ``hands`` has the result of each."""
     hands: tuple[Hand, ...]
     """The hands, the bank's last. Empty where a person gave the result; at two cloths the hands
     have no cards then.
@@ -116,8 +116,8 @@ class TrenteOutcome(Outcome, frozen=True, tag="trente-et-quarante"):
     result.
     """
     choices: tuple[str, ...]
-    """What a player may do with a bet at a refait: ``half`` or ``prison``; at the last coup of the
-    session ``refund``, or ``half`` alone, by the regime in force. Empty for any other result.
+    """The choices of a player for a bet at a refait: ``half`` or ``prison``; at the last coup of
+    the session ``refund``, or ``half`` alone, by the regime in force. Empty for any other result.
     """
     last_of_session: bool
     """It was the last coup of the session: a refait is settled differently then."""
@@ -129,14 +129,14 @@ class BlackjackOutcome(Outcome, frozen=True, tag="blackjack"):
     hands: tuple[Hand, ...]
     """The hands of the boxes in the order in which they are settled, then the dealer's."""
     marks: tuple[str, ...]
-    """What is special: docs/integrator/vocabulary/shown.md lists the marks of black jack."""
+    """Special marks: docs/integrator/vocabulary/shown.md lists the marks of black jack."""
 
 
 class CirclePokerOutcome(Outcome, frozen=True, tag="circle-poker"):
     """One hand of poker that players play against each other."""
 
     winner: str | None
-    """The seat that won the pot, or ``tie`` where several share it; null where nobody won it."""
+    """The seat that won the pot, or ``tie`` if several share it; null if no seat won it."""
     hands: tuple[Hand, ...]
     """The hands that were shown, the best first, then the community cards."""
     marks: tuple[str, ...]
@@ -146,14 +146,14 @@ class CirclePokerOutcome(Outcome, frozen=True, tag="circle-poker"):
 
 
 class HousePokerOutcome(Outcome, frozen=True, tag="house-poker"):
-    """One round of poker, pai gow or trijoker against the house or whoever has the bank; each box
+    """One round of poker, pai gow or trijoker against the house or the holder of the bank; each box
     plays for itself.
     """
 
     hands: tuple[Hand, ...]
-    """The hands that were shown, and what becomes of the bets on them."""
+    """The hands that were shown, and the settlement of the bets on them."""
     marks: tuple[str, ...]
-    """What is special: ``dealer_qualifies``, ``dealer_not_qualified``."""
+    """Special marks: ``dealer_qualifies``, ``dealer_not_qualified``."""
 
 
 AnyOutcome = (

@@ -1,7 +1,6 @@
-"""Why a command is refused: a key of the messages and its fields, so that it is told in any
-language.
+"""The reason why a command is refused: a key of the messages and its fields, for any language.
 
-The catalogue has the text under ``refusal.<key>``. A law is quoted behind it in the words of the
+The catalogue has the text under ``refusal.<key>``. A rule is quoted after it in the words of the
 decree, never translated.
 """
 
@@ -16,18 +15,18 @@ from devices.errors import NovamasError
 from devices.readings import Whole
 
 Field = str | Whole | tuple[str, ...]
-"""What fills in a text: a name, a number, or names that are listed."""
+"""A value to fill in a text: a name, a number, or a list of names."""
 
 
-WORDS = {"why": "jackpot.out_of_play."}
-"""Fields that are words of the wire, and what comes before each in the messages. All other fields
-are told as they are.
+WORD_PREFIXES = {"why": "jackpot.out_of_play."}
+"""Fields that are words of the wire, and the prefix of their keys in the messages. All other fields
+are shown as they are.
 """
-ROLES = dict.fromkeys(("role", "roles", "others"), "role.")
-"""The same of roles, which only people read by name."""
+ROLE_PREFIXES = dict.fromkeys(("role", "roles", "others"), "role.")
+"""The same for roles, whose names only people read."""
 
 
-AMOUNTS: Mapping[str, tuple[str, ...]] = {
+AMOUNT_FIELDS: Mapping[str, tuple[str, ...]] = {
     "amount_above_zero": ("amount",),
     "award_due": ("due", "amount"),
     "award_left": ("left", "amount"),
@@ -50,7 +49,7 @@ AMOUNTS: Mapping[str, tuple[str, ...]] = {
     "minimum_not_authorised": ("minimum", "allowed"),
     "second_bet_amount": ("second", "ante"),
 }
-"""By refusal, its fields that are amounts, in minor units."""
+"""The fields of each refusal that are amounts, in minor units."""
 
 
 class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -59,12 +58,14 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
     key: str
     """The text ``refusal.<key>`` of ``novamas messages``."""
     fields: dict[str, Field] = {}
-    """What fills in the text."""
+    """The values to fill in the text."""
     law: str | None = None
     """The rule and where it is printed, if the decree refuses it."""
 
     def with_amounts(self, written: Callable[[int], str]) -> Refusal:
-        """The same for a person: ``written`` says how one reads an amount of minor units."""
+        """Return the refusal with its amounts formatted for a person by ``written``, which takes
+        minor units.
+        """
 
         def amount(value: Field) -> Field:
             if isinstance(value, tuple):
@@ -72,18 +73,18 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
             return written(value) if isinstance(value, int) else value
 
         fields = {
-            name: amount(value) if name in AMOUNTS.get(self.key, ()) else value
+            name: amount(value) if name in AMOUNT_FIELDS.get(self.key, ()) else value
             for name, value in self.fields.items()
         }
         return msgspec.structs.replace(self, fields=fields)
 
     def told(self, language: str = ENGLISH) -> str:
-        """The text in that language for people, and the law. Roles have their names."""
-        return self._filled(language, WORDS | ROLES)
+        """Return the text for people in that language, and the rule. Roles have their names."""
+        return self._filled(language, WORD_PREFIXES | ROLE_PREFIXES)
 
     def error(self) -> str:
-        """The English text of a reply. Roles stand in it as a command gives them."""
-        return self._filled(ENGLISH, WORDS)
+        """Return the English text of a reply. Roles are written as in a command."""
+        return self._filled(ENGLISH, WORD_PREFIXES)
 
     def _filled(self, language: str, words: Mapping[str, str]) -> str:
         known = catalogue(language)
@@ -99,7 +100,7 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RejectedError(NovamasError, ValueError):
-    """A command that cannot be followed now, or not by this role.
+    """A command that cannot be executed now, or not by this role.
 
     ``law``: the rule that forbids it, as ``{rule}, {article}``. The message is the English text.
     """

@@ -18,13 +18,13 @@ from controller.contract.shown import AnyShown, ShoeCounts
 from devices.readings import Whole
 
 Status = Literal["open", "closed", "waiting", "stale", "fault"]
-"""One word for a table, the worst that applies, so that nobody has to combine topics.
+"""One word for a table, the worst that applies, so that a client need not combine topics.
 
-``fault``: the table gives no results until somebody acts. ``stale``: a device is silent, so what is
-shown may be out of date. ``waiting``: a person has to decide, about the round in progress (``asks``
-of ``shown`` names the commands) or about an earlier one without a result (``unresolved`` of
-``shown``, and the alert ``round-unresolved``), while play may go on. ``open`` and ``closed``: the
-session.
+``fault``: the table gives no results until a person acts. ``stale``: a device is silent, so the
+data shown may be out of date. ``waiting``: a person has to decide, about the round in progress
+(``asks`` of ``shown`` names the commands) or about an earlier one without a result (``unresolved``
+of ``shown``, and the alert ``round-unresolved``), while play may continue. ``open`` and ``closed``:
+the session.
 """
 
 LinkState = Literal["up", "open", "stale", "lost", "unintelligible"]
@@ -45,7 +45,7 @@ class Undo(msgspec.Struct, frozen=True, omit_defaults=True):
     """A command that takes another one back."""
 
     command: str
-    """Its name. It says the same of the same hand, bet or round."""
+    """Its name. It has the same fields for the same hand, bet or round."""
     fields: dict[str, bool] = {}
     """Fields that it must have besides: ``{"valid": false}``."""
 
@@ -54,19 +54,20 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A command that a table knows."""
 
     roles: tuple[Role, ...]
-    """Who may give it here, after what the site has narrowed. The game may ask for more, depending
-    on what the command says.
+    """Who may give it here, with the restrictions of the site. The game may require more, depending
+    on the fields of the command.
     """
     two_persons: bool = False
-    """It may take a second person: the reply then says so."""
+    """It may need a second person: the reply then states this."""
     choices: dict[str, tuple[str, ...]] = {}
-    """By field: the values that this game and decree know, where they are fewer than those of the
-    contract, or the contract leaves them to the game.
+    """By field: the values that this game and decree accept, if they are fewer than those of the
+    contract, or if the contract leaves them to the game.
     """
     leaves_out: tuple[str, ...] = ()
     """Fields that this game does not read, or refuses: leave them out of a form."""
     undone_by: Undo | None = None
-    """What takes it back, as long as nothing has followed from it; absent where nothing does."""
+    """The command that takes it back while nothing has followed from it; absent if there is none.
+    """
     reasons: dict[str, tuple[Role, ...]] = {}
     """By value of its field ``reason``: the roles that the decree names for it, in place of
     ``roles``.
@@ -74,7 +75,7 @@ class Allowed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Which device it is, as configured."""
+    """The identity of a device, as configured."""
 
     maker: str | None = None
     """The maker."""
@@ -85,25 +86,25 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What does not change while the daemon runs."""
+    """Properties that do not change while the daemon runs."""
 
     title: Announcement = {}
-    """What the decree calls the game, by language."""
+    """The name of the game in the decree, by language."""
     languages: tuple[str, ...] = ()
     """The languages of the decree, or those that the site has set."""
     devices: dict[str, str] = {}
     """Device id to the name of its driver."""
     identities: dict[str, Identity] = {}
-    """Device id to its maker, model and serial number, as configured; absent where none is."""
+    """Device id to its maker, model and serial number, as configured; absent if none are."""
     software: str = ""
     """Name and version of the daemon."""
     settings: dict[str, Any] = {}
-    """What the configuration sets of the game, by name."""
+    """The game's settings in the configuration, by name."""
     jackpot: str | None = None
     """The jackpot that the table is linked with, or null."""
     commands: dict[str, Allowed] = {}
     """The commands that the table knows, by name. ``device.command`` and ``device.command launch``
-    are those to its devices; the latter set the ball or the dice going.
+    are those to its devices; the latter launches the ball or the dice.
     """
 
 
@@ -128,7 +129,7 @@ class Info(Leaf, frozen=True, kw_only=True, omit_defaults=True):
     """The retained topic ``info``."""
 
     about: About
-    """What does not change while the daemon runs."""
+    """Properties that do not change while the daemon runs."""
 
 
 class State(Leaf, frozen=True, kw_only=True):
@@ -147,18 +148,18 @@ class State(Leaf, frozen=True, kw_only=True):
     alerts: tuple[str, ...]
     """The ids of the open alerts."""
     shown: AnyShown
-    """What the game shows of itself; ``view`` names its shape."""
+    """The state of the game; ``view`` names its shape."""
     staff: dict[Duty, tuple[str, ...]]
-    """Who is at the table, as far as it was said in this session: by duty the names, in the order
-    in which they came.
+    """The people at the table, as far as reported in this session: names by duty, in the order of
+    their arrival.
     """
     takes: tuple[str, ...]
-    """The commands that the table takes as it stands, in the order of
-    docs/integrator/vocabulary/commands.md. Any other is refused now, whatever it says; one of
-    these may still be refused for what it says, or for the role of who says it.
+    """The commands that the table accepts in its present state, in the order of
+    docs/integrator/vocabulary/commands.md. Any other is refused now; one of these may still be
+    refused for its fields, or for the role of its sender.
     """
     unsigned: bool = False
-    """At a real table, whoever may publish at the broker may give commands in any name: the site
+    """At a real table, anyone who can publish to the broker can give commands in any name: the site
     has accepted that risk.
     """
 
@@ -185,7 +186,7 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     alert: str
     """The alert's id, which is also the last level of its topic."""
     what: str
-    """What is wrong: docs/integrator/vocabulary/irregularities.md lists the words."""
+    """The problem: docs/integrator/vocabulary/irregularities.md lists the words."""
     severity: Literal["warning", "fault"]
     """How serious it is."""
     raised: str

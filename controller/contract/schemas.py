@@ -1,8 +1,7 @@
-"""The contract for programs: JSON Schemas and an AsyncAPI document, generated from the types of the
-code.
+"""Generates the contract for programs from the types of the code: JSON Schemas and an AsyncAPI
+document.
 
-The same types always give the same bytes, so a test compares the files in
-``docs/integrator/`` with them.
+The output is deterministic, so a test compares the files in ``docs/integrator/`` with it.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ VERSION = "1"
 """The version in the topics. It changes only when a subscriber must change."""
 
 ENVELOPE = ("site", "table", "game", "decree", "boot", "seq", "time", "mono_ns")
-"""Fields that every published event has, though the types have defaults for them: a game leaves
-them to the table.
+"""Fields that every published event has. They have defaults in the types because the table fills
+them in, not the game.
 """
 
 EVENT_NAMES = {event: str(event.__struct_config__.tag) for event in EVENTS}
@@ -48,23 +47,23 @@ SENDER: Schema = {
     "client": {
         "type": "string",
         "pattern": "^[A-Za-z0-9_-]{1,64}$",
-        "description": "Who wants an answer: the last level of the reply topic.",
+        "description": "The client that wants a reply: the last level of the reply topic.",
     },
     "id": {"description": "Returned in the reply as it was sent: any JSON value."},
 }
-"""What the body of any command message may have."""
+"""Fields that the body of any command message may have."""
 
 TAG = "Names the type of this object."
 
 FAMILIES: Mapping[str, tuple[str, tuple[Any, ...]]] = {
-    "readings": ("What a device reports: one object on a line.", (AnyReading,)),
+    "readings": ("Reports of devices: one object per line.", (AnyReading,)),
     "commands": (
-        "What a person orders, as the journal and the scripts of `novamas play` hold it.",
+        "Commands of persons, as in the journal and the scripts of `novamas play`.",
         (AnyCommand,),
     ),
     "orders": ("The bodies of `command/<name>`.", ORDERS),
-    "events": ("What a table says: the topic `event`.", (AnyEvent,)),
-    "replies": ("The answers on `reply/<client>`.", (Reply,)),
+    "events": ("The events of a table: the topic `event`.", (AnyEvent,)),
+    "replies": ("The replies on `reply/<client>`.", (Reply,)),
     "retained": (
         "The retained topics of a table.",
         (Info, State, RoundResult | ResultCorrected | None, History, ShoeTopic, Alert),
@@ -74,7 +73,7 @@ FAMILIES: Mapping[str, tuple[str, tuple[Any, ...]]] = {
         (JackpotState, *JACKPOT_ORDERS, JackpotReply),
     ),
     "node": ("The retained topics of a daemon.", (NodeStatus, NodeClaim, Health, Checkpoint)),
-    "sealed": ("The topic `sealed`, and what surveillance finds in it.", (Sealed, Opened)),
+    "sealed": ("The topic `sealed`, and the content that surveillance opens.", (Sealed, Opened)),
 }
 """The schema files: title and types."""
 
@@ -101,7 +100,7 @@ def schemas() -> Mapping[str, Schema]:
 
 
 def structs(*types: Any) -> dict[str, type[msgspec.Struct]]:
-    """Every struct that these types are made of, by the name that the schemas give it."""
+    """Return every struct in these types by its name in the schemas."""
     return {
         kind.__name__: kind for each in msgspec.inspect.multi_type_info(types) for kind in _in(each)
     }
@@ -134,8 +133,8 @@ def _family(title: str, *types: Any) -> Schema:
 
 
 def _plain(part: Any) -> Any:
-    """The same without ``discriminator``: JSON Schema does not know that keyword, and AsyncAPI
-    allows only a string there. Each type lists its own tag under ``type``, so nothing is lost.
+    """Remove ``discriminator``: JSON Schema does not have that keyword, and AsyncAPI allows only a
+    string there. Each type lists its own tag under ``type``, so nothing is lost.
     """
     if isinstance(part, dict):
         return {key: _plain(value) for key, value in part.items() if key != "discriminator"}

@@ -19,8 +19,8 @@ class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
     checkpoints. Absent where the key could not be used, and in boxes of older releases.
     """
     signature: str | None = None
-    """The signature by that key, in hexadecimal. Anybody can seal for a public key: without it
-    nobody knows who did.
+    """The signature by that key, in hexadecimal. Anyone can seal for a public key: without a
+    signature the origin is unknown.
     """
     reading: Whole | None = None
     """The number of the reading in the box, which events name as their evidence. Absent where it
@@ -29,7 +29,7 @@ class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """What is in a sealed box: an entry of the journal, before it was sealed."""
+    """The content of a sealed box: an entry of the journal before it was sealed."""
 
     table: str
     """The table's id."""
@@ -40,8 +40,8 @@ class Opened(msgspec.Struct, frozen=True):
     time: str
     """UTC, ISO 8601 with microseconds."""
     kind: str
-    """``input`` for what the table was given. In the journal alone: ``bytes``, what a device sent,
-    and ``state``, what the table remembered.
+    """``input``: an input of the table. In the journal only: ``bytes``, data that a device sent,
+    and ``state``, the table's saved state.
     """
     body: msgspec.Raw
     """Of an ``input``: the reading or the command, in the notation of the journal."""

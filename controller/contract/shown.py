@@ -1,6 +1,5 @@
-"""What a game tells of itself in the retained topic ``state``: the ``shown`` of each. Its ``view``
-names its shape. Of the cards it has those that lie face up; ``null`` stands for one that lies face
-down.
+"""The state of each game in the retained topic ``state``, below ``shown``. Its ``view`` names its
+shape. A face-up card has its value; a face-down card is ``null``.
 
 Every field of a view is always there; what does not apply is null or empty.
 """
@@ -15,20 +14,20 @@ from controller.contract.outcomes import Colour
 from devices.readings import Number, OutOfPlay, Whole
 
 Cards = tuple[str | None, ...]
-"""The cards of a hand, in their order; null for one that lies face down."""
+"""The cards of a hand, in their order; null for a face-down card."""
 Table = dict[str, Any]
-"""What the decree says, as a table of its own."""
+"""A table of the decree."""
 
 
 class Stake(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A bet that the table was told of."""
+    """A bet that was reported to the table."""
 
     who: str
-    """Whose it is."""
+    """The hand or person whose bet it is."""
     bet: str
-    """What it is on."""
+    """The bet."""
     amount: Whole | None = None
-    """What lies there, in minor units; left out where nobody said it."""
+    """The amount in minor units; absent if not reported."""
 
 
 class LinkedJackpot(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -37,7 +36,7 @@ class LinkedJackpot(msgspec.Struct, frozen=True, omit_defaults=True):
     jackpot: str
     """Its id."""
     in_play: bool
-    """Bets on it may be taken now."""
+    """Bets on it may be accepted now."""
     why: OutOfPlay | None = None
     """Why not; absent if they may."""
 
@@ -46,7 +45,7 @@ class ShoeCounts(msgspec.Struct, frozen=True):
     """The shoe in use: counts, never cards."""
 
     number: str
-    """What it is called."""
+    """Its number in the establishment."""
     model: str | None
     """Its model, or null."""
     decks: Whole
@@ -64,22 +63,22 @@ class ShoeCounts(msgspec.Struct, frozen=True):
     over: bool
     """No further round begins with it."""
     first_round: Whole | None
-    """The first round that may be dealt from it; null where it was started under a release that did
-    not keep it.
+    """The first round that may be dealt from it; null if it was started under a release that did
+    not store it.
     """
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
-    """What every game tells of itself."""
+    """The state that every game has."""
 
     phase: str
-    """Where the table stands."""
+    """The phase of the table."""
     session: Whole
     """The number of the session."""
     round: Whole
     """The number of the round in the session."""
     asks: tuple[str, ...]
-    """The commands one of which the table waits for."""
+    """The table waits for one of these commands."""
     minimum: Whole | None
     """The table minimum in minor units of ``currency``, or null."""
     currency: str | None
@@ -89,9 +88,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
 
 
 class WheelShown(Shown, frozen=True, kw_only=True):
-    """What every table with a wheel tells of itself; ``phase`` is the table's, not the wheel's:
-    ``closed``, ``waiting``, ``relaunch`` after a void spin, ``bets_open``, ``bets_closed``,
-    ``decision``.
+    """The state of every table with a wheel; ``phase`` is the table's, not the wheel's: ``closed``,
+    ``waiting``, ``relaunch`` after a void spin, ``bets_open``, ``bets_closed``, ``decision``.
     """
 
     spin: Whole | None
@@ -103,7 +101,7 @@ class WheelShown(Shown, frozen=True, kw_only=True):
     unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     bets: tuple[Stake, ...]
-    """The bets of the round in progress that were told."""
+    """The reported bets of the round in progress."""
     last_number: Number | None
     """The last valid number of the session, or null."""
     last_rounds: Whole | None
@@ -113,7 +111,7 @@ class WheelShown(Shown, frozen=True, kw_only=True):
 
 
 class RouletteShown(WheelShown, frozen=True, kw_only=True, tag="roulette"):
-    """What a table of roulette tells of itself."""
+    """The state of a roulette table."""
 
     last_colour: Colour | None
     """The colour of the last number, or null."""
@@ -124,10 +122,10 @@ class RouletteShown(WheelShown, frozen=True, kw_only=True, tag="roulette"):
 
 
 class BouleShown(WheelShown, frozen=True, kw_only=True, tag="boule"):
-    """What a table of boule tells of itself."""
+    """The state of a boule table."""
 
     last_colour: Colour | None
-    """The colour of the last number, or null; the one in the middle has none."""
+    """The colour of the last number, or null; the number in the middle has no colour."""
     thrower: str | None
     """Who throws, where the decree has the croupiers take turns; else null."""
     throws: Whole
@@ -137,10 +135,10 @@ class BouleShown(WheelShown, frozen=True, kw_only=True, tag="boule"):
 
 
 class FortuneShown(WheelShown, frozen=True, kw_only=True, tag="fortune-wheel"):
-    """What a wheel of fortune tells of itself."""
+    """The state of a wheel of fortune."""
 
     last_cell: Whole | None
-    """The cell of the last symbol, or null where nobody told it."""
+    """The cell of the last symbol; null if not reported."""
     cells: tuple[Number, ...]
     """The symbols of the wheel, cell by cell."""
     counts: dict[str, Whole]
@@ -161,8 +159,8 @@ class CrapsDice(msgspec.Struct, frozen=True):
 
 
 class CrapsShown(Shown, frozen=True, kw_only=True, tag="craps"):
-    """What a table of craps tells of itself; ``phase``: ``closed``, ``decision``, ``waiting``,
-    ``relaunch`` after a void throw, ``bets_open``, ``bets_closed``.
+    """The state of a craps table; ``phase``: ``closed``, ``decision``, ``waiting``, ``relaunch``
+    after a void throw, ``bets_open``, ``bets_closed``.
     """
 
     series: Literal["come_out", "point"]
@@ -176,11 +174,11 @@ class CrapsShown(Shown, frozen=True, kw_only=True, tag="craps"):
     last_shooter: Whole | None
     """Shooters left before closing, where the last one was announced; else null."""
     relaunch: bool
-    """The throw before was void."""
+    """The previous throw was void."""
     unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     last_dice: tuple[Whole, ...] | None
-    """What the dice showed in the last valid throw, or null."""
+    """The dice of the last valid throw, or null."""
     last_total: Whole | None
     """Their sum, or null."""
     throws: dict[str, Whole]
@@ -188,23 +186,23 @@ class CrapsShown(Shown, frozen=True, kw_only=True, tag="craps"):
     dice: CrapsDice
     """The dice of the session."""
     bets: tuple[Stake, ...]
-    """The bets that were told and lie there."""
+    """The reported bets that are on the table."""
 
 
 class PuntoBancaShown(Shown, frozen=True, kw_only=True, tag="punto-banca"):
-    """What a table of punto y banca tells of itself; ``phase``: ``closed``, ``no_shoe``,
-    ``burning``, ``waiting``, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``.
+    """The state of a punto y banca table; ``phase``: ``closed``, ``no_shoe``, ``burning``,
+    ``waiting``, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``.
     """
 
     expected: str | None
-    """Where the next card belongs: ``burn``, ``player``, ``banker``; null where none may come now.
+    """Where the next card belongs: ``burn``, ``player``, ``banker``; null if no card may come now.
     """
     hands: dict[str, Cards]
     """The cards on the table, by hand."""
     unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     bets: tuple[Stake, ...]
-    """The bets of the round in progress that were told."""
+    """The reported bets of the round in progress."""
     last_winner: str | None
     """``player``, ``banker`` or ``tie`` of the last result, or null."""
     last_round: bool
@@ -214,9 +212,9 @@ class PuntoBancaShown(Shown, frozen=True, kw_only=True, tag="punto-banca"):
     shoe: ShoeCounts | None
     """The shoe, or null between two."""
     commission: tuple[Whole, Whole]
-    """What is deducted from winning bets on the bank, as a fraction."""
+    """The commission on winning bets on the bank, as a fraction."""
     seats: Whole | None
-    """The most seated players at this table, where the decree has a number."""
+    """Maximum number of seated players at this table, if the decree sets one."""
 
 
 class LastBaccarat(msgspec.Struct, frozen=True):
@@ -229,23 +227,22 @@ class LastBaccarat(msgspec.Struct, frozen=True):
 
 
 class CheminShown(Shown, frozen=True, kw_only=True, tag="chemin-de-fer"):
-    """What a table of chemin de fer or of two-cloth baccarat tells of itself; ``phase``:
-    ``closed``, ``no_shoe``, ``shoe_over``, ``waiting``, ``bets_open``, ``dealing``, ``words``,
-    ``showing``, ``decision``.
+    """The state of a chemin de fer or two-cloth baccarat table; ``phase``: ``closed``, ``no_shoe``,
+    ``shoe_over``, ``waiting``, ``bets_open``, ``dealing``, ``words``, ``showing``, ``decision``.
     """
 
     to_act: str | None
-    """The hand whose word is awaited, or null."""
+    """The hand whose decision is awaited, or null."""
     expected: str | None
-    """Where the next card belongs; null where none may come now."""
+    """Where the next card belongs; null if no card may come now."""
     hands: dict[str, Cards]
     """The cards on the table, by hand."""
     words: dict[str, str]
-    """What each hand has said: ``draw``, ``stand``, ``natural``."""
+    """The decision of each hand: ``draw``, ``stand``, ``natural``."""
     table_followed: bool
     """The bank keeps to the table of plays."""
     bets: tuple[Stake, ...]
-    """The bets of the round in progress that were told."""
+    """The reported bets of the round in progress."""
     unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     last_result: LastBaccarat | None
@@ -257,9 +254,9 @@ class CheminShown(Shown, frozen=True, kw_only=True, tag="chemin-de-fer"):
     players: Whole
     """How many players there must be: at the table, or at each cloth."""
     deduction: tuple[Whole, Whole]
-    """What is deducted from the bank's winnings, as a fraction."""
+    """The deduction from the bank's winnings, as a fraction."""
     bank_maximum: Whole | None
-    """The most that the bank may be, or null."""
+    """The maximum of the bank, or null."""
     garage: Whole | None
     """Above this the banker may keep winnings out of the game, or null."""
     garage_half_from: Whole | None = None
@@ -267,22 +264,22 @@ class CheminShown(Shown, frozen=True, kw_only=True, tag="chemin-de-fer"):
 
 
 class TrenteShown(Shown, frozen=True, kw_only=True, tag="trente-et-quarante"):
-    """What a table of trente et quarante tells of itself; ``phase``: ``closed``, ``no_shoe``,
-    ``waiting``, ``bets_open``, ``dealing``, ``decision``, ``shoe_over``.
+    """The state of a trente et quarante table; ``phase``: ``closed``, ``no_shoe``, ``waiting``,
+    ``bets_open``, ``dealing``, ``decision``, ``shoe_over``.
     """
 
     expected: str | None
-    """The row that the next card belongs to: ``black`` or ``red``; null where none may come now."""
+    """The row that the next card belongs to: ``black`` or ``red``; null if no card may come now."""
     rows: dict[str, tuple[str, ...]]
     """The cards of each row: of the round in progress, or of the last result until the next round
     begins.
     """
     points: dict[str, Whole]
-    """What each row makes."""
+    """The points of each row."""
     unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     bets: tuple[Stake, ...]
-    """The bets of the round in progress that were told."""
+    """The reported bets of the round in progress."""
     last_winner: str | None
     """``black``, ``red``, ``tie`` or ``refait`` of the last result, or null."""
     last_marks: tuple[str, ...]
@@ -290,7 +287,7 @@ class TrenteShown(Shown, frozen=True, kw_only=True, tag="trente-et-quarante"):
     refaits: Whole
     """Consecutive refaits with which the results end; a tie and a void coup change nothing."""
     refait_choices: tuple[str, ...]
-    """What a player may do with a bet if the coup in progress, or else the next, is a refait:
+    """The choices of a player for a bet if the coup in progress, or else the next, is a refait:
     ``half`` or ``prison``; ``refund`` at the last one.
     """
     last_rounds: Whole | None
@@ -300,38 +297,38 @@ class TrenteShown(Shown, frozen=True, kw_only=True, tag="trente-et-quarante"):
     settlement: tuple[str, ...]
     """The order in which chances are paid."""
     insurance: tuple[Whole, Whole]
-    """What it costs to insure a bet against a refait, as a fraction of the bet."""
+    """The cost of insuring a bet against a refait, as a fraction of the bet."""
     limits: tuple[Whole, ...]
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """
 
 
 class BlackjackHand(msgspec.Struct, frozen=True):
-    """A hand of black jack; all its cards lie face up."""
+    """A hand of black jack; all its cards are face up."""
 
     cards: tuple[str, ...]
     """Its cards, in their order."""
     points: Whole
-    """What they make."""
+    """Their points."""
 
 
 class BlackjackShown(Shown, frozen=True, kw_only=True, tag="blackjack"):
-    """What a table of black jack tells of itself; ``phase``: ``closed``, ``no_shoe``, ``burning``,
+    """The state of a black jack table; ``phase``: ``closed``, ``no_shoe``, ``burning``,
     ``waiting``, ``bets_open``, ``dealing``, ``players``, ``dealer``, ``decision``, ``shoe_over``.
     """
 
     expected: str | None
-    """Where the next card belongs: a hand, ``dealer``, ``burn``, or ``table`` where nobody says
-    whose it is; null where none may come now.
+    """Where the next card belongs: a hand, ``dealer``, ``burn``, or ``table`` if its hand is not
+    known; null if no card may come now.
     """
     turn: str | None
-    """The hand that must say what it does, or null."""
+    """The hand that must act, or null."""
     hands: dict[str, BlackjackHand]
     """The hands, in the order in which they play."""
     dealer: BlackjackHand | None
     """The dealer's hand, or null."""
     bets: tuple[Stake, ...]
-    """The bets of the round in progress that were told."""
+    """The reported bets of the round in progress."""
     insurance: bool
     """Insurance may be taken now."""
     even_money: tuple[str, ...]
@@ -357,12 +354,12 @@ class BlackjackShown(Shown, frozen=True, kw_only=True, tag="blackjack"):
 
 
 class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
-    """What a table of circle poker tells of itself; ``phase``: ``closed``, ``waiting``, ``antes``,
+    """The state of a circle poker table; ``phase``: ``closed``, ``waiting``, ``antes``,
     ``dealing``, ``betting``, ``showdown``, ``decision``.
     """
 
     expected: str | None
-    """Where the next card belongs; null where none may come now."""
+    """Where the next card belongs; null if no card may come now."""
     seated: tuple[Whole, ...]
     """Seats that are taken."""
     resting: dict[str, Whole]
@@ -376,19 +373,19 @@ class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
     counts: dict[str, Whole]
     """How many cards each seat has that plays."""
     statuses: dict[str, str]
-    """What each seat of the round does: plays, has folded, is all in ..."""
+    """The status of each seat in the round: playing, folded, all in and so on."""
     boards: dict[str, Cards]
-    """The common cards, by row."""
+    """The community cards, by row."""
     shows: tuple[str, ...]
     """At the showdown: who shows, in order."""
     deck_right: bool | None
-    """Whether the pack may be played with; null where nobody has looked."""
+    """Whether the pack may be played with; null if it was not checked."""
     unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     last_winner: str | None
     """Who won the last result, ``tie`` where it was shared, or null."""
     last_marks: tuple[str, ...]
-    """What was said of it."""
+    """The marks of the last result."""
     last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
     players: tuple[Whole, Whole | None]
@@ -400,13 +397,13 @@ class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
     raises: Whole | None
     """The most raises of a player in an interval, or null."""
     stakes: Table | None
-    """What the decree says of stakes, or null."""
+    """The decree's rules for stakes, or null."""
     rake: tuple[Table, ...]
-    """How the house may take its part: the choices of the decree."""
+    """How the house may take its share: the choices of the decree."""
 
 
 class CircleDrawShown(CirclePokerShown, frozen=True, kw_only=True, tag="circle-draw"):
-    """What a table of draw poker tells of itself."""
+    """The state of a draw poker table."""
 
     opening: str | None
     """The least pair that opens, or null."""
@@ -417,7 +414,7 @@ class CircleDrawShown(CirclePokerShown, frozen=True, kw_only=True, tag="circle-d
 
 
 class HousePokerBox(msgspec.Struct, frozen=True):
-    """A box of poker against the dealer, as everybody sees it."""
+    """A box of poker against the dealer, as visible to everyone."""
 
     cards: Cards
     """Its cards."""
@@ -426,21 +423,21 @@ class HousePokerBox(msgspec.Struct, frozen=True):
     bought: bool
     """It bought a card for the one that it threw away."""
     discards: Whole | None
-    """How many cards it discarded; null before it said so."""
+    """How many cards it discarded; null before it has."""
     bets: tuple[str, ...]
-    """The bets on the side that were told."""
+    """The reported side bets."""
 
 
 class HousePokerShown(Shown, frozen=True, kw_only=True, tag="house-poker"):
-    """What a table of poker against the dealer tells of itself; ``phase``: ``closed``, ``waiting``,
+    """The state of a table of poker against the dealer; ``phase``: ``closed``, ``waiting``,
     ``bets_open``, ``dealing``, ``decisions``, ``drawing``, ``discards``, ``dealer``, ``showdown``,
     ``decision``.
     """
 
     expected: str | None
-    """Where the next card belongs; null where none may come now."""
+    """Where the next card belongs; null if no card may come now."""
     undecided: tuple[str, ...]
-    """Hands that must still say what they do."""
+    """Hands that must still act."""
     hands: dict[str, HousePokerBox]
     """The hands, by box."""
     dealer: Cards
@@ -450,25 +447,25 @@ class HousePokerShown(Shown, frozen=True, kw_only=True, tag="house-poker"):
     last_rounds: Whole | None
     """Valid rounds left before closing, where that was announced; else null."""
     deck: bool | None
-    """Whether the deck may be played with; null where nobody has said."""
+    """Whether the deck may be played with; null if not reported."""
     shuffler: str | None
     """Why the shuffler cannot be dealt from, or null."""
     boxes: Whole
-    """The most boxes that the table has."""
+    """The number of boxes of the table."""
     bets_per_box: Whole
-    """The most bets on one box."""
+    """Maximum number of bets on one box."""
     second_bet: Whole
     """The second bet as a multiple of the ante."""
     qualifies: Any
     """The hand with which the dealer plays."""
     pays: Table
-    """What the second bet pays, by hand."""
+    """The odds of the second bet, by hand."""
     bonus: Table
-    """What the bonus pays, by hand."""
+    """The odds of the bonus, by hand."""
     side_bets: Table
-    """What bets on the side pay, by bet."""
+    """The odds of side bets, by bet."""
     jackpot: Table | None
-    """What of the meter a hand takes, or null."""
+    """The share of the meter by hand, or null."""
     jackpot_standing: LinkedJackpot | None
     """The jackpot that the table is linked with, or null."""
     limits: tuple[Whole, ...]
@@ -477,16 +474,14 @@ class HousePokerShown(Shown, frozen=True, kw_only=True, tag="house-poker"):
 
 
 class BankedShown(Shown, frozen=True, kw_only=True):
-    """What every table tells of itself whose boxes play against the house or whoever has the
-    bank.
-    """
+    """The state of every table whose boxes play against the house or the holder of the bank."""
 
     expected: str | None
-    """Where the next card belongs; null where none may come now."""
+    """Where the next card belongs; null if no card may come now."""
     boxes: tuple[Whole, ...]
     """Boxes in play."""
     hands: dict[str, Cards]
-    """The cards, by hand; ``common:1`` and so on are common cards."""
+    """The cards, by hand; ``common:1`` and so on are community cards."""
     unresolved: tuple[Whole, ...]
     """Rounds whose result a person may still give."""
     last_rounds: Whole | None
@@ -494,7 +489,7 @@ class BankedShown(Shown, frozen=True, kw_only=True):
 
 
 class TrijokerShown(BankedShown, frozen=True, kw_only=True, tag="trijoker"):
-    """What a table of trijoker tells of itself; ``phase``: ``closed``, ``waiting``, ``bets_open``,
+    """The state of a trijoker table; ``phase``: ``closed``, ``waiting``, ``bets_open``,
     ``dealing``, ``first_bet``, ``second_bet``, ``showdown``, ``decision``.
     """
 
@@ -510,38 +505,38 @@ class TrijokerShown(BankedShown, frozen=True, kw_only=True, tag="trijoker"):
 
 
 class TexasHouseShown(BankedShown, frozen=True, kw_only=True, tag="texas-house"):
-    """What a table of texas against the house tells of itself; ``phase``: ``closed``, ``waiting``,
+    """The state of a table of Texas hold'em against the house; ``phase``: ``closed``, ``waiting``,
     ``bets_open``, ``dealing``, ``players``, ``showdown``, ``decision``.
     """
 
     spoke: dict[str, str]
-    """What each box has said."""
+    """The decision of each box."""
     bonus: tuple[str, ...]
     """Boxes with a bonus bet."""
     pays: dict[str, Any]
-    """What ``ante``, ``second`` and ``bonus`` pay."""
+    """The odds of ``ante``, ``second`` and ``bonus``."""
     limits: tuple[Whole, ...]
     """The highest stake as a multiple of the minimum, one for each choice that the decree offers.
     """
 
 
 class PaiGowShown(BankedShown, frozen=True, kw_only=True, tag="pai-gow"):
-    """What a table of pai gow tells of itself; ``phase``: ``closed``, ``waiting``, ``bets_open``,
-    ``dice``, ``dealing``, ``setting``, ``showdown``, ``decision``.
+    """The state of a pai gow table; ``phase``: ``closed``, ``waiting``, ``bets_open``, ``dice``,
+    ``dealing``, ``setting``, ``showdown``, ``decision``.
     """
 
     bank: str
     """Who has the bank: ``dealer`` or a box."""
     dice: tuple[Whole, ...]
-    """What the dice showed; empty before they are thrown."""
+    """The dice; empty before they are thrown."""
     set: tuple[str, ...]
     """Hands that are set."""
     low: dict[str, tuple[str, ...]]
-    """The two cards of each low hand, once they lie open."""
+    """The two cards of each low hand, once they are face up."""
     leftover: bool
     """The cards that were left over were counted."""
     commission: Whole
-    """What is deducted from a win, in thousandths."""
+    """The commission on a win, in thousandths."""
 
 
 AnyShown = (

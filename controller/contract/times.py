@@ -1,6 +1,4 @@
-"""Times as they are written everywhere: UTC, ISO 8601, microseconds,
-``2025-09-23T07:25:28.384000Z``.
-"""
+"""The format of all times: UTC, ISO 8601, microseconds, ``2025-09-23T07:25:28.384000Z``."""
 
 from __future__ import annotations
 
@@ -10,8 +8,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def utc(seconds: float) -> str:
-    """The time so many seconds after 1970-01-01, to the microsecond. Raises ``ValueError`` where
-    there is no such time.
+    """Format seconds since 1970-01-01, to the microsecond. Raises ``ValueError`` if out of
+    range.
     """
     try:
         moment = _EPOCH + timedelta(microseconds=round(seconds * 1e6))
@@ -21,8 +19,8 @@ def utc(seconds: float) -> str:
 
 
 def moment(text: str) -> float:
-    """The seconds since 1970-01-01 of a time in UTC, as :func:`utc` writes it; the fraction may be
-    left out. Raises ``ValueError``.
+    """Parse a time in UTC as :func:`utc` writes it, with or without the fraction, into seconds
+    since 1970-01-01. Raises ``ValueError``.
     """
     try:
         if not text.endswith("Z"):

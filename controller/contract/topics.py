@@ -1,18 +1,18 @@
-"""The MQTT topics: the one place where they are spelled. Subscribers may import this module."""
+"""The MQTT topics, all built here. Subscribers may import this module."""
 
 from __future__ import annotations
 
 import msgspec
 
-LONGEST, DEEPEST = 256, 16
-"""The most bytes and levels of a topic that an answer is sent to. Mosquitto disconnects a client
-that sends to a topic of more than 200 levels.
+MAX_RESPONSE_TOPIC_BYTES, MAX_RESPONSE_TOPIC_LEVELS = 256, 16
+"""Maximum bytes and levels of a response topic. Mosquitto disconnects a client that publishes to a
+topic of more than 200 levels.
 """
 
 
 class Topics(msgspec.Struct, frozen=True):
-    """The topics of one site. Simulated tables have a root of their own, so that a broker can keep
-    them apart.
+    """The topics of one site. Simulated tables have their own root, so that a broker can separate
+    them.
     """
 
     site: str
@@ -30,11 +30,11 @@ class Topics(msgspec.Struct, frozen=True):
         return f"{self.root}/{table}/{leaf}"
 
     def command(self, table: str, name: str = "+") -> str:
-        """Where a command to a table is sent: ``command/round-void`` for ``round.void``."""
+        """The topic of a command to a table: ``command/round-void`` for ``round.void``."""
         return f"{self.root}/{table}/command/{level(name)}"
 
     def reply(self, table: str, client: str) -> str:
-        """Where a table answers a client."""
+        """The topic of a table's replies to a client."""
         return f"{self.root}/{table}/reply/{client}"
 
     def jackpot(self, jackpot: str, leaf: str) -> str:
@@ -51,21 +51,21 @@ class Topics(msgspec.Struct, frozen=True):
 
 
 def level(command: str) -> str:
-    """A command's name as a level of a topic. Brokers that map topics to subjects change or refuse
-    dots.
+    """Return a command's name as a topic level. Brokers that map topics to subjects change or
+    refuse dots.
     """
     return command.replace(".", "-").replace("_", "-")
 
 
-def within(topic: str, prefixes: tuple[str, ...]) -> bool:
-    """Whether an answer may go to this topic: it is below one of the prefixes, and no broker
-    refuses it.
+def may_respond_to(topic: str, prefixes: tuple[str, ...]) -> bool:
+    """Return True if a reply may be sent to this topic: it is below one of the prefixes, and no
+    broker refuses it.
     """
     return (
         any(topic.startswith(f"{prefix}/") for prefix in prefixes)
         and not {"+", "#"} & set(topic)
         and not topic.startswith("$")
         and topic.isprintable()  # neither control characters nor what is no character
-        and len(topic.encode()) <= LONGEST
-        and topic.count("/") < DEEPEST
+        and len(topic.encode()) <= MAX_RESPONSE_TOPIC_BYTES
+        and topic.count("/") < MAX_RESPONSE_TOPIC_LEVELS
     )

@@ -11,12 +11,12 @@ from pathlib import Path
 
 RELEASE = "0.2.0.dev0"
 
-_DIGITS = 12
+_COMMIT_DIGITS = 12
 
 
 def read_commit(package: Path, checkout: Path) -> str | None:
-    """The commit: from the file that a wheel, a package and an archive of the sources have, or
-    from the ``.git`` of a checkout, without running git. None: neither tells.
+    """Read the commit from the file that a wheel, a package and a source archive contain, or from
+    the ``.git`` of a checkout, without running git. None if neither has it.
     """
     built = _text(package / "commit.txt")
     if _is_commit(built):
@@ -48,5 +48,5 @@ def _is_commit(text: str) -> bool:
 
 
 COMMIT = read_commit(Path(__file__).parent, Path(__file__).parents[2])
-VERSION = RELEASE if COMMIT is None else f"{RELEASE}+{COMMIT[:_DIGITS]}"
+VERSION = RELEASE if COMMIT is None else f"{RELEASE}+{COMMIT[:_COMMIT_DIGITS]}"
 SOFTWARE = f"novamas {VERSION}"

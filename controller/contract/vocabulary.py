@@ -1,6 +1,6 @@
-"""The vocabulary: pages of Markdown that give every name on the wire with its type and meaning.
+"""Generates the vocabulary: Markdown pages with the type and meaning of every name on the wire.
 
-They are written from the JSON Schemas, which take each meaning from the docstrings of the types.
+The source is the JSON Schemas, which take each meaning from the docstrings of the types.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from controller.contract.schemas import FAMILIES, SENDER, Schema, markdown, sche
 from controller.contract.word_lists import introductions, irregularity_lists, word_lists
 from devices.readings import Reading
 
-MARK = "<!-- Written by `novamas schemas docs/integrator` from the types: change those. -->"
-HEAD = "| Field | Type | Default | Meaning |\n|---|---|---|---|"
+GENERATED_NOTE = (
+    "<!-- Written by `novamas schemas docs/integrator` from the types: change those. -->"
+)
+TABLE_HEAD = "| Field | Type | Default | Meaning |\n|---|---|---|---|"
 
 BASES: Mapping[type[msgspec.Struct], str] = {
     Reading: "every reading",
@@ -32,45 +34,45 @@ BASES: Mapping[type[msgspec.Struct], str] = {
     Event: "every event",
     Leaf: "every retained topic",
 }
-"""Types whose fields all types below them have: they are described once."""
+"""Base types whose fields are described once, not again for each subtype."""
 
-ENVELOPED = "Beside their own fields these have those of [every event](events.md#every-event)."
+ENVELOPE_NOTE = "Beside their own fields these have those of [every event](events.md#every-event)."
 
 PAGES: Mapping[str, tuple[str, str]] = {
     "readings": (
         "Readings",
         """\
-What a device reports. The journal holds readings, `novamas decode` prints them and `novamas play`
-reads them; none is published.""",
+Reports of devices. The journal stores readings, `novamas decode` prints them and `novamas play`
+reads them; they are not published.""",
     ),
     "commands": (
         "Commands",
         """\
-What a person orders. Over MQTT the topic names the command and the table stamps it, so the body has
-neither `type` nor `at`; [orders](orders.md) has what a body may have besides.
-[forms.md](../forms.md#which-game-takes-which-command) says which game takes which command.""",
+Commands of persons. Over MQTT the topic names the command and the table stamps it, so the body has
+neither `type` nor `at`; [orders](orders.md) has the further fields of a body.
+[forms.md](../forms.md#which-game-takes-which-command) lists which game accepts which command.""",
     ),
     "orders": (
         "Orders and replies",
         """\
-What a command message has besides the command, the two commands that are to the daemon and not to
-the game, and the reply.""",
+The fields of a command message besides those of the command, the two commands that are handled by
+the daemon and not by the game, and the reply.""",
     ),
     "events": (
         "Events",
         """\
-What a table says on its topic `event`: the envelope, and parts of several events. The events
+The events on a table's topic `event`: the envelope, and parts of several events. The events
 themselves are on the pages of [sessions and rounds](events-rounds.md), [cards](events-cards.md),
 [dice](events-dice.md) and [alerts and devices](events-devices.md).""",
     ),
-    "events-rounds": ("Events of sessions and rounds", ENVELOPED),
-    "events-cards": ("Events of cards", ENVELOPED),
-    "events-dice": ("Events of dice", ENVELOPED),
-    "events-devices": ("Events of alerts and devices", ENVELOPED),
+    "events-rounds": ("Events of sessions and rounds", ENVELOPE_NOTE),
+    "events-cards": ("Events of cards", ENVELOPE_NOTE),
+    "events-dice": ("Events of dice", ENVELOPE_NOTE),
+    "events-devices": ("Events of alerts and devices", ENVELOPE_NOTE),
     "outcomes": (
         "Outcomes",
         """\
-What a round came to: the `outcome` of `round.result`, of `result.corrected` and of a result in the
+The outcome of a round: `outcome` in `round.result`, in `result.corrected` and in a result in the
 topic `history`. Its `family` names its shape; games with the same outcome are one family: all
 baccarat, all poker between players, all poker against the house.""",
     ),
@@ -83,24 +85,23 @@ baccarat, all poker between players, all poker against the house.""",
     "shown": (
         "What each game shows",
         """\
-The retained topic `state` has below `shown` what the game shows of itself; its `view` names its
-shape. All fields are always there. Cards are shown only where they are face up: a card that is face
-down is `null`.""",
+The retained topic `state` has the state of the game below `shown`; its `view` names its shape. All
+fields are always there. Only face-up cards are shown: a face-down card is `null`.""",
     ),
     "history": (
         "History",
-        "The lines of the retained topic `history`. `kind` names what became of the round.",
+        "The lines of the retained topic `history`. `kind` names how the round ended.",
     ),
     "node": ("Retained topics of a daemon", "The topics below `node/<node>/`."),
     "sealed": (
         "Sealed",
         """\
-What is face down, for surveillance alone: see [sealed.md](../sealed.md).""",
+Face-down cards, for surveillance only: see [sealed.md](../sealed.md).""",
     ),
 }
-"""Page -> title and introduction. A module that is not among them has a page of its own."""
+"""Page -> title and introduction. A module without an entry here has its own page."""
 
-ROOMS: Mapping[str, str] = {
+PAGE_BY_MODULE: Mapping[str, str] = {
     "devices.readings": "readings",
     "devices.health": "node",
     "devices.codec": "node",
@@ -120,13 +121,13 @@ ROOMS: Mapping[str, str] = {
 }
 """Module -> the page of its types."""
 
-OF_DEVICES = ("journal", "alert", "clock", "device", "data")
+DEVICE_EVENT_PREFIXES = ("journal", "alert", "clock", "device", "data")
 """Events of ``controller.contract.events`` that are not about sessions and rounds, by the first
 part of their name.
 """
 
-FEW = 3
-"""So many types are named in one field; of more the page is named that has them."""
+MAX_NAMED_TYPES = 3
+"""Maximum number of types that are named in one field; for more, the field links to their page."""
 
 WORDS, IRREGULARITIES = "words", "irregularities"
 
@@ -163,7 +164,9 @@ def _sections() -> Mapping[str, list[Section]]:
         components = schemas()[family]["$defs"]
         for name, kind in structs(*types).items():
             if family != "orders" or not issubclass(kind, Command):
-                found.setdefault(_room(kind), {}).setdefault(name, Section(kind, components[name]))
+                found.setdefault(_page_of(kind), {}).setdefault(
+                    name, Section(kind, components[name])
+                )
     return {page: list(of.values()) for page, of in found.items()}
 
 
@@ -175,11 +178,11 @@ def _kinds() -> Mapping[str, type[msgspec.Struct]]:
     return {name: kind for _, types in FAMILIES.values() for name, kind in structs(*types).items()}
 
 
-def _room(kind: type[msgspec.Struct]) -> str:
+def _page_of(kind: type[msgspec.Struct]) -> str:
     """The page that a type is on."""
-    if issubclass(kind, Event) and _name(kind).partition(".")[0] in OF_DEVICES:
+    if issubclass(kind, Event) and _name(kind).partition(".")[0] in DEVICE_EVENT_PREFIXES:
         return "events-devices"
-    return ROOMS.get(kind.__module__, kind.__module__.rpartition(".")[2].replace("_", "-"))
+    return PAGE_BY_MODULE.get(kind.__module__, kind.__module__.rpartition(".")[2].replace("_", "-"))
 
 
 def _name(kind: type[msgspec.Struct]) -> str:
@@ -208,7 +211,7 @@ def _page(page: str, of: list[Section]) -> str:
 def _shared(page: str) -> Iterator[tuple[str, str]]:
     """The fields that all types of a page have."""
     for base, heading in BASES.items():
-        if _room(base) == page:
+        if _page_of(base) == page:
             schema = next(
                 section.schema
                 for of in _sections().values()
@@ -239,7 +242,9 @@ def _section(section: Section) -> str:
 
 def _table(schema: Schema, names: list[str]) -> str:
     required = schema.get("required", [])
-    return "\n".join([HEAD, *(_row(schema["properties"][name], name, required) for name in names)])
+    return "\n".join(
+        [TABLE_HEAD, *(_row(schema["properties"][name], name, required) for name in names)]
+    )
 
 
 def _row(field: Schema, name: str, required: list[str]) -> str:
@@ -254,14 +259,14 @@ def _row(field: Schema, name: str, required: list[str]) -> str:
 
 
 def _kind(field: Schema) -> str:
-    """A JSON type in words. A list of words leads to their meanings."""
+    """Describe a JSON type in words. An enumeration links to the meanings of its words."""
     if "anyOf" in field:
         options = field["anyOf"]
         named = {option["$ref"].rpartition("/")[2] for option in options if "$ref" in option}
         if named == {event.__name__ for event in EVENTS}:
             return "[event](events.md)"
-        rooms = {_room(_kinds()[name]) for name in named}
-        if len(named) > FEW and len(rooms) == 1:
+        rooms = {_page_of(_kinds()[name]) for name in named}
+        if len(named) > MAX_NAMED_TYPES and len(rooms) == 1:
             return f"one of {' '.join(f'[{room}]({room}.md)' for room in rooms)}"
         return " or ".join(_kind(option) for option in options)
     if "$ref" in field:
@@ -291,19 +296,19 @@ def _word(words: list[Any]) -> str:
 
 
 def _link(name: str) -> str:
-    """A link to a type by its name in the schemas."""
+    """Return a link to a type by its name in the schemas."""
     kind = _kinds()[name]
-    return f"[{name}]({_room(kind)}.md#{anchor(_name(kind))})"
+    return f"[{name}]({_page_of(kind)}.md#{anchor(_name(kind))})"
 
 
 def _linked(text: str) -> str:
-    """Links in place of the names of pages, and no bar that would end a cell."""
+    """Replace the names of pages by links, and escape bars, which would end a cell."""
     text = re.sub(r"docs/integrator/vocabulary/([a-z-]+)\.md", r"[\1](\1.md)", text)
     return re.sub(r"docs/([a-z-]+/)([a-z-]+\.md)", r"[\2](../../\1\2)", text).replace("|", "\\|")
 
 
 def anchor(heading: str) -> str:
-    """What a heading is called in an address."""
+    """Return the fragment of a heading in a URL."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -339,7 +344,7 @@ def _list(words: Mapping[str, str]) -> str:
 def _written(title: str, about: str, parts: Mapping[str, str]) -> str:
     contents = "\n".join(f"- [{heading}](#{anchor(heading)})" for heading in parts)
     body = "\n\n".join(f"## {heading}\n\n{text}" for heading, text in parts.items())
-    return f"# {title}\n\n{MARK}\n\n{about}\n\n{contents}\n\n{body}\n"
+    return f"# {title}\n\n{GENERATED_NOTE}\n\n{about}\n\n{contents}\n\n{body}\n"
 
 
 INDEX = """\

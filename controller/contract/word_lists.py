@@ -1,4 +1,4 @@
-"""The meanings of the words that are no free text on the wire, one TOML table for each list."""
+"""Reads the meanings of the enumerated words on the wire; each list is a TOML table."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Lists = Mapping[str, Mapping[str, str]]
 
 @cache
 def word_lists() -> Lists:
-    """The lists of words that types have."""
+    """Return the lists of words that are in types."""
     return _read("words.toml")
 
 
 @cache
 def irregularity_lists() -> Lists:
-    """The irregularities of each game, and the alerts: words that are in no type."""
+    """Return the irregularities of each game, and the alerts: words that are not in types."""
     return {name: words for name, words in _read("irregularities.toml").items() if name != "about"}
 
 
 def introductions() -> Mapping[str, str]:
-    """What is to be said of a whole list of :func:`irregularity_lists`."""
+    """Return the introduction to each list of :func:`irregularity_lists`."""
     return _read("irregularities.toml")["about"]
 
 

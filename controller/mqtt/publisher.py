@@ -31,7 +31,7 @@ from controller.broker.failures import (
 from controller.broker.login import BrokerUnusableError
 from controller.configuration.settings import BrokerConfig
 from controller.contract.node import BrokerConnection
-from controller.contract.notation import historical as marked
+from controller.contract.notation import mark_historical as marked
 from controller.contract.orders import RECALL
 from controller.contract.retained import Alert
 from controller.contract.times import utc

@@ -28,7 +28,7 @@ from controller.contract.orders import (
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import Alert
 from controller.contract.times import utc
-from controller.contract.topics import Topics, level, within
+from controller.contract.topics import Topics, level, may_respond_to
 from controller.journal.schema import JournalUnusableError
 from controller.journal.setup import HandOver
 from controller.mqtt.connection import Incoming
@@ -496,7 +496,7 @@ class TablesApi:
             replies.append(Message(topics.reply(table, sender.client), body))
         wanted = message.response_topic
         if wanted is not None:
-            allowed = within(wanted, (topics.table(table, "reply"), *self._response_topics))
+            allowed = may_respond_to(wanted, (topics.table(table, "reply"), *self._response_topics))
             if allowed and len(message.correlation or b"") <= CORRELATION:
                 replies.append(Message(wanted, body, answers=message.correlation))
             else:

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Meta
 
 from controller.contract.commands import AnyCommand
-from controller.contract.orders import LARGEST, RECALL, DeviceOrder, Recall, read_order
+from controller.contract.orders import MAX_BODY_BYTES, RECALL, DeviceOrder, Recall, read_order
 from controller.contract.refusals import RejectedError
 from controller.contract.topics import level
 from controller.people.register import Id, Key, People, Person, unspelled
@@ -161,8 +161,8 @@ def order(signed: Signed, name: str, at: float) -> AnyCommand | DeviceOrder | Re
 
 def _parts(token: bytes) -> tuple[_Header, Claims]:
     """Header and claims of a token that is not too long and is written as it must be."""
-    if len(token) > LARGEST:
-        raise RejectedError("signed_too_long", count=len(token), most=LARGEST)
+    if len(token) > MAX_BODY_BYTES:
+        raise RejectedError("signed_too_long", count=len(token), most=MAX_BODY_BYTES)
     parts = _PARTS.fullmatch(token)
     if parts is None:
         raise RejectedError("signed_form")

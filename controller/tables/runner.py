@@ -17,7 +17,7 @@ import msgspec
 from controller.confidential.boxes import CardCipher, UnopenedBoxError
 from controller.contract.commands import AnyCommand, CommandRefused, DeviceCommand
 from controller.contract.events import AnyEvent
-from controller.contract.notation import Input, historical, write
+from controller.contract.notation import Input, mark_historical, write
 from controller.contract.orders import ChainLink, Recall
 from controller.contract.refusals import RejectedError
 from controller.contract.sealed import Opened
@@ -282,7 +282,7 @@ class TableRunner:
             )
             if size <= room
         ]
-        return tuple(msgspec.Raw(historical(entry.body)) for entry in fitting or entries[:1])
+        return tuple(msgspec.Raw(mark_historical(entry.body)) for entry in fitting or entries[:1])
 
     def chain(self, wanted: Recall) -> tuple[ChainLink, ...]:
         """Return the chain of the journal entries that a recall asks for."""

@@ -43,7 +43,7 @@ from controller.contract.events import (
     StaffArrived,
     StaffLeft,
 )
-from controller.contract.json_bodies import Stored, read_body, read_whole
+from controller.contract.json_bodies import Stored, read_body, read_own_body
 from controller.contract.notation import Input
 from controller.contract.refusals import RejectedError
 from controller.contract.retained import (
@@ -579,9 +579,9 @@ class Table:
                 )
             raise ValueError(was)
         try:
-            saved = read_whole(body, _SavedState)
+            saved = read_own_body(body, _SavedState)
             state = bytes(saved.state)
-            self._state = read_whole(
+            self._state = read_own_body(
                 _drop_frames(state) if self.face_down else state, self._game.state_type
             )
         except ValueError:

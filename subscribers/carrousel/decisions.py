@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from controller.contract.jackpot import (
-    NAMED,
+    STATE_FIELDS,
     AwardDecide,
     AwardDispute,
     AwardPay,
@@ -68,7 +68,7 @@ def apply_order(entry: EntryBuilder, fact: OrderGiven, at: Cause) -> None:
             _suspend(entry, suspended=isinstance(order, JackpotSuspend))
         case _:
             _apply_award_order(entry, order, at)
-    if NAMED.get(type(order)) == "generation" and not fact.unnamed:
+    if STATE_FIELDS.get(type(order)) == "generation" and not fact.unnamed:
         entry.state = replace(entry.state, generation=entry.state.generation + 1)
 
 

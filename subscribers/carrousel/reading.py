@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.jackpot import NAMED
+from controller.contract.jackpot import STATE_FIELDS
 from controller.journal.schema import READ_ERRORS, ChainHead
 from controller.proof.checkpoint import kept
 from subscribers.carrousel.facts import Fact, OrderGiven
@@ -58,7 +58,7 @@ def _fill_named_field(fact: Any) -> dict[str, Any] | None:
     """
     match fact:
         case {"fact": "ordered", "order": {"type": str(kind)} as order}:
-            for named, field in NAMED.items():
+            for named, field in STATE_FIELDS.items():
                 if str(named.__struct_config__.tag) == kind and order.get(field) is None:
                     filled = {**order, field: _NAMED_FIELD_DEFAULTS[field]}
                     return {**fact, "order": filled, "unnamed": True}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from controller.contract.jackpot import (
-    NAMED,
+    STATE_FIELDS,
     AwardPay,
     GapSettle,
     HitFix,
@@ -55,7 +55,7 @@ def check_named_value(state: JackpotLedgerState, order: JackpotOrder) -> None:
     """Refuse an order whose signers saw another state of its subject. Raises
     :class:`OrderRefusedError`, also if the award or gap does not exist.
     """
-    field = NAMED.get(type(order))
+    field = STATE_FIELDS.get(type(order))
     if field is None:
         return
     seen, current = (
@@ -88,7 +88,7 @@ def check_complete(
     """Refuse an order of this kind that does not name the state its signers saw, and say what to
     name. Raises ``RejectedError``.
     """
-    field = NAMED.get(kind)
+    field = STATE_FIELDS.get(kind)
     if field is not None and fields.get(field) is None:
         now = named_value(state, kind, fields)
         raise RejectedError("order_unnamed", order=_tag(kind), field=field, now=now)
@@ -97,8 +97,9 @@ def check_complete(
 def named_value(
     state: JackpotLedgerState, kind: type[msgspec.Struct], fields: Mapping[str, object]
 ) -> int | str:
-    """Return the required value of the field in :data:`NAMED` for an order of this kind. Raises
-    :class:`OrderRefusedError` if the award or gap does not exist.
+    """Return the required value of the field in :data:`STATE_FIELDS` for an order of this kind.
+
+    Raises :class:`OrderRefusedError` if the award or gap does not exist.
     """
     if kind is AwardPay:
         number = fields.get("award")

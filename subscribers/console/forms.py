@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from controller.contract.commands import COMMANDS, tag_of
-from controller.contract.forms import SENT_OTHERWISE, Field, Form, form
-from controller.contract.jackpot import JACKPOT_ORDERS, NAMED
+from controller.contract.forms import SENT_OTHERWISE, CommandFormField, Form, form
+from controller.contract.jackpot import JACKPOT_ORDERS, STATE_FIELDS
 from controller.contract.messages.messages import word
 
 COMMAND_GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -97,7 +97,7 @@ PIN_COMMANDS = (
 """Commands for which the person gives the PIN again."""
 
 
-HIDDEN_FIELDS = ("note", "valid", *NAMED.values())
+HIDDEN_FIELDS = ("note", "valid", *STATE_FIELDS.values())
 """Fields without an input: a button takes a command back, and every jackpot order carries the state
 that the person saw.
 """
@@ -183,7 +183,7 @@ def _command_form(form_: Form, language: str) -> CommandForm:
     )
 
 
-def _form_field(field: Field, language: str, *, reasoned: bool) -> FormField:
+def _form_field(field: CommandFormField, language: str, *, reasoned: bool) -> FormField:
     return FormField(
         name=field.name,
         text=_text(field.text, language),

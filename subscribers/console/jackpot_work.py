@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from controller.contract.jackpot import KEPT_ALERTS, JackpotAward, JackpotState
-from controller.contract.jackpot_authority import ORDERS, May
+from controller.contract.jackpot_authority import ORDERS, OrderRight
 from controller.contract.messages.messages import text, word
 from controller.contract.retained import Alert
 from controller.contract.times import moment
@@ -124,7 +124,7 @@ def jackpot_view(context: JackpotContext) -> ConsoleView:
     )
 
 
-def authority_of(command: str) -> May:
+def authority_of(command: str) -> OrderRight:
     """Return who may give an order. Raise ``KeyError`` for an unknown name."""
     return ORDERS[KINDS[command]]
 

@@ -10,7 +10,7 @@ from controller.contract.commands import COMMANDS, tag_of
 from controller.contract.forms import NAMES, form
 from controller.contract.jackpot import JACKPOT_ORDERS
 from controller.contract.messages.messages import LANGUAGES, catalogue
-from controller.contract.refusals import AMOUNTS, Refusal
+from controller.contract.refusals import AMOUNT_FIELDS, Refusal
 
 ROOT = Path(__file__).parents[3]
 PAGES = "commands", "jackpot"
@@ -31,8 +31,8 @@ def test_every_amount_of_a_refusal_is_known_as_one() -> None:
         name = key.removeprefix("refusal.")
         if key.startswith("refusal.") and name not in COUNTED:
             fields = {each for each in re.findall(r"\{(\w+)\}", text) if each in NAMED}
-            assert fields <= {*AMOUNTS.get(name, ())}, name
-    for name, amounts in AMOUNTS.items():
+            assert fields <= {*AMOUNT_FIELDS.get(name, ())}, name
+    for name, amounts in AMOUNT_FIELDS.items():
         for language in LANGUAGES:
             text = catalogue(language)[f"refusal.{name}"]
             assert all(f"{{{field}}}" in text for field in amounts), (name, language)

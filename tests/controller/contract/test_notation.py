@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.contract.notation import historical, read_input
+from controller.contract.notation import mark_historical, read_input
 from tests.support.for_each import for_each
 
 
@@ -56,6 +56,6 @@ def test_no_line_raises_anything_else(line: bytes) -> None:
 
 def test_an_event_that_is_told_again_stays_as_another_release_wrote_it() -> None:
     line = b'{"type":"bet.placed","who":"box:5","bet":"jackpot","lies":false,"round":1}'
-    assert json.loads(historical(line)) == {**json.loads(line), "historical": True}
+    assert json.loads(mark_historical(line)) == {**json.loads(line), "historical": True}
     with pytest.raises(ValueError, match="array"):
-        historical(b"[]")
+        mark_historical(b"[]")

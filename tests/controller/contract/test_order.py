@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from controller.contract.events import DataLate
 from controller.contract.notation import write
-from controller.contract.order import Stamp, before
+from controller.contract.order import Stamp, is_before
 from controller.contract.times import moment, utc
 from devices.readings import MAX_EXACT_INTEGER
 from tests.support.for_each import for_each
@@ -41,8 +41,8 @@ def at(seconds: float, bound: float | None = 0.0) -> Stamp:
     ],
 )
 def test_two_machines(other: Stamp, allowed: float | None, first: bool | None) -> None:
-    assert before(ONE, other, allowed) is first
-    assert before(other, ONE, allowed) is (None if first is None else not first)
+    assert is_before(ONE, other, allowed) is first
+    assert is_before(other, ONE, allowed) is (None if first is None else not first)
 
 
 def test_one_run_needs_no_wall_clock() -> None:
@@ -50,13 +50,13 @@ def test_one_run_needs_no_wall_clock() -> None:
     later = replace(ONE, seq=8, time=utc(NOON - 3600), mono_ns=2_000)
     beside = replace(later, table="r2", seq=1)
     for other in (later, beside):
-        assert before(ONE, other, None) is True
-        assert before(other, ONE, None) is False
-    assert before(ONE, ONE, None) is None
-    assert before(later, beside, None) is None  # read at the same moment
+        assert is_before(ONE, other, None) is True
+        assert is_before(other, ONE, None) is False
+    assert is_before(ONE, ONE, None) is None
+    assert is_before(later, beside, None) is None  # read at the same moment
     again = replace(beside, mono_ns=5)  # the count of the year's 105th day begins at 0 again
-    assert before(replace(ONE, mono_ns=MAX_EXACT_INTEGER - 5), again, None) is True
-    assert before(again, replace(ONE, mono_ns=MAX_EXACT_INTEGER - 5), None) is False
+    assert is_before(replace(ONE, mono_ns=MAX_EXACT_INTEGER - 5), again, None) is True
+    assert is_before(again, replace(ONE, mono_ns=MAX_EXACT_INTEGER - 5), None) is False
 
 
 def test_what_is_ordered_is_ordered_for_all() -> None:
@@ -68,7 +68,7 @@ def test_what_is_ordered_is_ordered_for_all() -> None:
         for wrong in (-bound, 0.0, bound)
     ]
     for (true, one), (later, other) in product(stamps, repeat=2):
-        said = before(one, replace(other, boot="b3"), 0.1)
+        said = is_before(one, replace(other, boot="b3"), 0.1)
         assert said is not (true > later)
         if said is not None:
             assert said is (true < later)
@@ -88,6 +88,6 @@ def test_a_message_and_an_event_are_stamped_alike() -> None:
     body = write(replace(event, time_bound=0.5))
     stamp = msgspec.json.decode(body, type=Stamp)
     assert stamp.time_bound == 0.5
-    assert before(event, at(9.0), 0.1) is True
+    assert is_before(event, at(9.0), 0.1) is True
     assert b"time_bound" not in write(event)
     assert b'"time_bound":null' in write(replace(event, time_bound=None))

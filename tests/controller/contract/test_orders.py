@@ -16,7 +16,7 @@ from msgspec.structs import fields
 from controller.contract.commands import COMMANDS, RoundVoid
 from controller.contract.notation import read_input, write
 from controller.contract.orders import (
-    LARGEST,
+    MAX_BODY_BYTES,
     DeviceOrder,
     Recall,
     Reply,
@@ -102,8 +102,8 @@ def test_no_bytes_raise_anything_else(name: str, body: bytes) -> None:
 
 
 def test_a_body_is_bounded() -> None:
-    with pytest.raises(UnreadableCommandError, match=str(LARGEST)):
-        read_order("round-void", b" " * (LARGEST + 1), 0.0)
+    with pytest.raises(UnreadableCommandError, match=str(MAX_BODY_BYTES)):
+        read_order("round-void", b" " * (MAX_BODY_BYTES + 1), 0.0)
 
 
 @for_each("depth", [17, 400, 990, 8000])

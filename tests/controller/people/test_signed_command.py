@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from controller.contract.commands import RoundVoid
-from controller.contract.orders import LARGEST, DeviceOrder, Recall, UnreadableCommandError
+from controller.contract.orders import MAX_BODY_BYTES, DeviceOrder, Recall, UnreadableCommandError
 from controller.contract.refusals import RejectedError
 from controller.people.authority import HELD, allow, rights
 from controller.people.register import enrolled
@@ -391,7 +391,7 @@ def malformed(chance: random.Random) -> bytes:
 
 
 def too_long(chance: random.Random) -> bytes:
-    more = "x" * chance.randrange(LARGEST, 3 * LARGEST)
+    more = "x" * chance.randrange(MAX_BODY_BYTES, 3 * MAX_BODY_BYTES)
     return by_hand(header(), body(fields={"note": more})) if chance.random() < 0.1 else LONG
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from controller.contract.notation import historical
+from controller.contract.notation import mark_historical
 from subscribers.carrousel.facts import CaughtUp, NotWon, PlayStaked, RoundVoided, Staked, Won
 from subscribers.carrousel.intake import (
     IntakeMemory,
@@ -265,7 +265,7 @@ def test_what_another_daemon_told_in_between_is_a_gap_until_persons_settle_it(he
     taker.intake.restart("boot-r", 2, LATER)
     taker.ask_on()
     for late in journal:
-        assert not taker.told(historical(late))
+        assert not taker.told(mark_historical(late))
     assert [notice.alert for notice in taker.notices] == ["gap"]
     assert [type(fact) for fact in taker.facts[len(facts) :]] == [Staked]
 

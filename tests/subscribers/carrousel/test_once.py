@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.contract.jackpot import JACKPOT_ORDERS, NAMED
+from controller.contract.jackpot import JACKPOT_ORDERS, STATE_FIELDS
 from subscribers.carrousel.facts import OrderGiven
 from subscribers.carrousel.reading import read_fact
 from tests.subscribers.carrousel.books import Books, at, terms
@@ -220,12 +220,12 @@ def test_a_first_signature_ends_with_the_state_that_it_is_about(
     assert accounts(floor.controller.ledger) == before
 
 
-@for_each("kind", NAMED)
+@for_each("kind", STATE_FIELDS)
 def test_an_order_that_an_older_release_followed_can_be_read(kind: type[msgspec.Struct]) -> None:
     fields = {"award": 1, "amount": 5, "table": "a", "to": None, "note": None}
     tag = str(kind.__struct_config__.tag)
     told = {"type": tag, "by": "A", "role": "director"}
-    wanted = {each.encode_name for each in msgspec.structs.fields(kind)} - {NAMED[kind]}
+    wanted = {each.encode_name for each in msgspec.structs.fields(kind)} - {STATE_FIELDS[kind]}
     order = {**told, **{name: each for name, each in fields.items() if name in wanted}}
     if tag == "pool.transfer":
         order["to"] = "other"

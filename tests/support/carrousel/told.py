@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from controller.contract.notation import historical
+from controller.contract.notation import mark_historical
 from subscribers.carrousel.intake import IntakeRules
 from tests.support.games import scripts
 from tests.support.subscribers.real import RealTable
@@ -58,4 +58,4 @@ def recall(journal: Sequence[bytes], boot: str, first: int, limit: int = 100) ->
     before = [n for n, (run, seq) in enumerate(heads) if run == boot and seq < first]
     of_run = [n for n, (run, _) in enumerate(heads) if run == boot]
     start = before[-1] + 1 if before else of_run[0] if of_run else 0
-    return [historical(body) for body in journal[start : start + limit]]
+    return [mark_historical(body) for body in journal[start : start + limit]]
