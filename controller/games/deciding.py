@@ -12,7 +12,7 @@ from controller.rulebooks.chapters import decrees, games_of, head
 from controller.rulebooks.numbered import numbered
 from controller.rulebooks.pages import MADE, plain
 
-DEFAULT = "our default"
+DEFAULT = "default"
 
 
 def who_decides() -> str:
@@ -46,7 +46,7 @@ def who_decides() -> str:
 
 
 def _cells(game: str, decree: str) -> list[tuple[str, str, str, str]]:
-    """Command, roles, the words or that it is our default, and the game."""
+    """Command, roles, the words or that it is the default, and the game."""
     made = make_game(game, decree, {})
     assert isinstance(made, Machine)
     found = [
