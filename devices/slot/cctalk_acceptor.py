@@ -1,6 +1,6 @@
 """Driver of ccTalk coin acceptors: those of all boxes of a table on one bus.
 
-``docs/technician/cctalk.md`` has the wiring and the settings.
+``docs/technician/devices/coin-acceptors.md`` has the wiring and the settings.
 
 All acceptors share one wire, and the host receives an echo of its own requests. The echo shows to
 which request the next answer belongs, so a recording is decoded exactly as live data. An answer is

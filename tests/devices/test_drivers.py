@@ -68,15 +68,49 @@ def test_a_row_says_what_the_driver_says(name: str) -> None:
     assert marked(gives) == sorted(said - of_the_watch)
 
 
+PAGES = {
+    path.relative_to(contract.DOCS).as_posix(): contract.sections(
+        path.relative_to(contract.DOCS).as_posix()
+    )
+    for path in (
+        *sorted((contract.DOCS / "technician" / "devices").glob("*.md")),
+        contract.DOCS / "technician" / "profiles.md",
+    )
+}
+
+
 @for_each("name", DRIVERS)
 def test_the_options_are_described(name: str) -> None:
     options = driver(name).options
-    told = [
-        (option, default)
-        for option, default, _ in contract.table(contract.sections("technician/devices.md")[name])
+    [section] = [
+        text
+        for sections in PAGES.values()
+        for heading, text in sections.items()
+        if heading == f"Options of {name}"
     ]
+    told = [(option, default) for option, default, _ in contract.table(section)]
     fields = msgspec.structs.fields(options)
     assert told == [(field.name, msgspec.json.encode(field.default).decode()) for field in fields]
+
+
+@for_each("page", [page for page in PAGES if "/devices/" in page])
+def test_a_page_says_how_to_connect_and_what_is_not_known(page: str) -> None:
+    sections = PAGES[page]
+    assert {"Connect", "What is not known"} <= sections.keys()
+    assert {"What it gives", "What they give"} & sections.keys()
+    connect = {row[0]: row[1] for row in contract.table(sections["Connect"])}
+    assert {"Cable", "Serial"} & connect.keys()
+    names = [
+        heading.removeprefix("Options of ")
+        for heading in sections
+        if heading.startswith("Options of ")
+    ]
+    speeds = {line for name in names if (line := driver(name).line)}
+    assert [
+        line
+        for line in speeds
+        if f"{line.removeprefix('baud=')} baud" not in " ".join(connect.values())
+    ] == []
 
 
 def test_an_unknown_driver_is_named_with_the_known_ones() -> None:

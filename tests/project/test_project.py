@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from controller.cli import SUBCOMMANDS, main
+from devices.drivers import DRIVERS
 from tests.chaos.__main__ import THROUGH_A_HELPER, with_a_long_form
 
 ROOT = Path(__file__).parents[2]
@@ -222,6 +223,15 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
         main([name, "--help"])
     assert ended.value.code == 0
     assert f"usage: novamas {name}" in capsys.readouterr().out
+
+
+def test_the_readme_is_one_screen_and_names_every_driver() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 80
+    named = set(re.findall(r"`([a-z0-9*-]+)`", text))
+    boards = {name for name in DRIVERS if name.endswith("-board")}
+    assert len(boards) == 5, "README counts them"
+    assert set(DRIVERS) - boards <= named
 
 
 def test_ci_runs_the_command_of_readme_and_then_the_rest() -> None:

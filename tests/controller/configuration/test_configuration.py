@@ -685,7 +685,6 @@ def _told(field: msgspec.structs.FieldInfo) -> str:
         ("[log]", settings.LogConfig),
         ("[[table]]", settings.TableConfig),
         ("[[table.device]]", settings.DeviceConfig),
-        *((name, driver(name).options) for name in DRIVERS),
     ],
 )
 def test_the_document_tells_every_key_and_default(section: str, kind: type[msgspec.Struct]) -> None:
