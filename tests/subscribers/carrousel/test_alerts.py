@@ -84,7 +84,7 @@ def test_a_changed_configuration_is_told_until_it_is_cleared(make: Make) -> None
     name = "configuration-changed"
     for _ in range(2):
         restart(floor)
-        assert "the configuration is another one" in floor.alert(name)["detail"]
+        assert "the configuration has changed" in floor.alert(name)["detail"]
         floor.controller.kill()
     restart(floor)
     assert floor.order("t-vidal", "alert.clear", alert=name)["ok"]

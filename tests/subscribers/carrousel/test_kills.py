@@ -165,7 +165,7 @@ def test_a_full_disk_is_out_of_play_until_there_is_room(floor: Floor) -> None:
     for _ in range(4):
         play.round()
     floor.until("out of play", lambda state: state["why"] == "store" and not state["in_play"])
-    assert "make room" in floor.alert("store")["detail"].lower()
+    assert "free some disk space" in floor.alert("store")["detail"].lower()
     refused = floor.order("m-lasa", "jackpot.suspend")
     assert not refused["ok"]
     play.round()
@@ -213,7 +213,7 @@ def test_an_older_ledger_in_its_place_is_noticed(floor: Floor) -> None:
     floor.controller.ledger.write_bytes(old)
     floor.controller.start()
     floor.until("not verified", lambda state: state["why"] == "not_verified")
-    assert "Put the last file back" in floor.alert("not-verified")["detail"]
+    assert "Restore the last file" in floor.alert("not-verified")["detail"]
 
 
 def test_an_untrue_clock_of_a_node_takes_its_tables_out_of_play(floor: Floor) -> None:
