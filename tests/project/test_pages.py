@@ -28,3 +28,34 @@ def test_a_page_is_short_and_says_for_whom_it_is(page: str) -> None:
     assert title.startswith("# ")
     assert FOR_WHOM.match(first), "the first paragraph says for whom the page is, and to what end"
     assert len(rest) + 3 <= LINES, "split it: one page has one purpose"
+
+
+QUESTIONS = {
+    "Where is a spin judged void?": (["docs/engineer/where.md"], "WheelTurn.breach"),
+    "How do I add a setting?": (["docs/engineer/new-setting.md"], "RouletteSettings"),
+    "What does a refused command look like on the wire?": (
+        ["docs/integrator/commands.md"],
+        '"refusal":{"key":',
+    ),
+    "Which file decides who may void?": (["docs/engineer/where.md"], "deciders.tsv"),
+    "Who may void a spin here?": (["docs/inspector/rules/who-decides.md"], "`round.void`"),
+    "How do I see my wheel's bytes?": (["docs/technician/connect-a-wheel.md"], "novamas record"),
+    "What do I do when a device is silent?": (["docs/pit/es.md"], "un aparato calla"),
+    "How do I know that the journal was not changed?": (
+        ["docs/inspector/durability.md", "docs/inspector/verify.md"],
+        "novamas verify",
+    ),
+}
+"""What a stranger asks: the pages from one link to the next, from the README, and the answer."""
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_stranger_finds_the_answer_by_following_links(question: str) -> None:
+    pages, answer = QUESTIONS[question]
+    here = DOCS.parent / "README.md"
+    for page in pages:
+        links = re.findall(r"\]\(([^)#\s]+)", here.read_text())
+        there = DOCS.parent / page
+        assert there in [(here.parent / link).resolve() for link in links]
+        here = there
+    assert answer in here.read_text()
