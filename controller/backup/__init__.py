@@ -1,1 +1,1 @@
-"""Backups of a daemon's journal, made while it runs, and their restoring."""
+"""Backups of a daemon's journal, made while it runs, and restoring them."""

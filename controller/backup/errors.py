@@ -1,4 +1,4 @@
-"""What goes wrong with a backup."""
+"""Errors of backups."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The manifest of a backup: its point in time, and every file of it with its digest. It is written
-last, so that a folder without one is no backup.
+"""The manifest of a backup: its point in time, and every file with its digest. It is written last,
+so that a folder without one is not a backup.
 
 The Ed25519 signature of the journal's signing key covers the line ``novamas backup 1`` and the JSON
-object without ``signature``, as it is written.
+object without ``signature``, as encoded.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from controller.contract.json_bodies import Stored
 from controller.contract.times import moment, utc
 from controller.proof.checkpoint import public
 
-NAME = "manifest.json"
-JOURNAL = "journal.sqlite3"
-"""The journal in a backup, whatever it is called where it is used."""
-KEYS = "keys.sealed"
-LARGEST = 1 << 24
+MANIFEST_NAME = "manifest.json"
+JOURNAL_NAME = "journal.sqlite3"
+"""Name of the journal in a backup, independent of its original name."""
+KEYS_NAME = "keys.sealed"
+MAX_MANIFEST_BYTES = 1 << 24
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A file of the backup. ``place``: where it was, from the folder of the configuration on, or
-    absolute; empty for what belongs to the journal.
+class BackupItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file of the backup. ``place``: its original path, absolute or relative to the folder of the
+    configuration; empty for files of the journal.
     """
 
     name: str
@@ -42,10 +42,9 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The entry ``position`` of ``journal``, with this ``hash``, was the last one, stored at
-    ``time`` in the run ``boot``. ``made``: when the backup was begun; ``outcome``: the verdict on
-    the copy; ``sealed``: how many secret files are sealed; ``left_out``: what is not in it, and
-    why.
+    """``position``, ``hash``, ``time`` and ``boot`` describe the last entry of ``journal``.
+    ``made``: when the backup was started; ``outcome``: the verdict on the copy; ``sealed``: number
+    of sealed secret files; ``left_out``: files that are missing, and why.
     """
 
     format: Literal["novamas backup 1"]
@@ -60,7 +59,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     time: str
     boot: str
     outcome: str
-    items: tuple[Item, ...]
+    items: tuple[BackupItem, ...]
     sealed: Stored = 0
     left_out: tuple[str, ...] = ()
     key: str | None = None
@@ -68,55 +67,55 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal. Raises ``OSError``."""
+    """Return the SHA-256 of a file, in hexadecimal. Raises ``OSError``."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
 
-def signed(manifest: Manifest, key: SigningKey | None) -> Manifest:
-    """The manifest, signed if there is a key."""
+def sign_manifest(manifest: Manifest, key: SigningKey | None) -> Manifest:
+    """Return the manifest, signed if there is a key."""
     if key is None:
         return manifest
     named = msgspec.structs.replace(manifest, key=public(key))
-    signature = key.sign(_text(named)).signature.hex()
+    signature = key.sign(_signed_bytes(named)).signature.hex()
     return msgspec.structs.replace(named, signature=signature)
 
 
 def read_manifest(backup: Path, key: str | None) -> Manifest:
-    """The manifest of a backup whose files are all as they were. ``key``: the public key that must
-    have signed it; without it, the one that it names. Raises :class:`BackupError`.
+    """Read the manifest of a backup, and verify all its files. ``key``: the public key that must
+    have signed it; by default, the one in the manifest. Raises :class:`BackupError`.
     """
-    path = backup / NAME
+    path = backup / MANIFEST_NAME
     try:
         with path.open("rb") as file:
-            body = file.read(LARGEST)
+            body = file.read(MAX_MANIFEST_BYTES)
         manifest = msgspec.json.decode(body, type=Manifest)
     except FileNotFoundError:
         raise BackupError(
-            f"{backup}: no backup, or one that was interrupted: it has no {NAME}; name a folder "
-            "that `novamas backup` wrote"
+            f"{backup}: no backup, or one that was interrupted: it has no {MANIFEST_NAME}; name a "
+            "folder that `novamas backup` wrote"
         ) from None
     except OSError as error:
         raise BackupError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise BackupError(f"{path}: {error}; take another backup") from None
-    _hold_signature(path, manifest, key)
+    _verify_signature(path, manifest, key)
     for time in (manifest.made, manifest.time):
-        _hold_time(path, time)
+        _check_time(path, time)
     for item in manifest.items:
-        _hold(backup, item)
+        _verify_item(backup, item)
     return manifest
 
 
-def _hold_signature(path: Path, manifest: Manifest, key: str | None) -> None:
+def _verify_signature(path: Path, manifest: Manifest, key: str | None) -> None:
     if key is not None and manifest.key != key:
-        signer = "nobody" if manifest.key is None else f"the key {manifest.key[:64]}"
+        signer = "no key" if manifest.key is None else f"the key {manifest.key[:64]}"
         raise BackupError(f"{path}: signed by {signer}, and not with the key given; not restored")
     if manifest.key is None:
         return
     try:
         VerifyKey(bytes.fromhex(manifest.key)).verify(
-            _text(manifest), bytes.fromhex(manifest.signature or "")
+            _signed_bytes(manifest), bytes.fromhex(manifest.signature or "")
         )
     except (CryptoError, ValueError, TypeError):
         raise BackupError(
@@ -124,22 +123,28 @@ def _hold_signature(path: Path, manifest: Manifest, key: str | None) -> None:
         ) from None
 
 
-def _hold_time(path: Path, time: str) -> None:
-    """The times become part of file names, so they are exactly as we write them."""
+def _check_time(path: Path, time: str) -> None:
+    """Reject a time in another format than ours, because it becomes part of file names."""
     try:
         sound = utc(moment(time)) == time
     except ValueError:
         sound = False
     if not sound:
-        raise BackupError(f"{path}: {time[:64]!r} is not a time as we write it; not restored")
+        raise BackupError(
+            f"{path}: {time[:64]!r} is not a time in the expected format; not restored"
+        )
 
 
-def _hold(backup: Path, item: Item) -> None:
+def _verify_item(backup: Path, item: BackupItem) -> None:
     path = backup / item.name
     if "\0" in item.name + item.place:
-        raise BackupError(f"{backup / NAME}: a name of a file has a zero byte; not restored")
+        raise BackupError(
+            f"{backup / MANIFEST_NAME}: a name of a file has a zero byte; not restored"
+        )
     if Path(item.name).is_absolute() or ".." in Path(item.name).parts:
-        raise BackupError(f"{backup / NAME}: {item.name} is no file of the backup; not restored")
+        raise BackupError(
+            f"{backup / MANIFEST_NAME}: {item.name} is not in the backup; not restored"
+        )
     try:
         found = os.lstat(path)
         sound = stat.S_ISREG(found.st_mode) and found.st_size == item.size
@@ -153,6 +158,6 @@ def _hold(backup: Path, item: Item) -> None:
         )
 
 
-def _text(manifest: Manifest) -> bytes:
+def _signed_bytes(manifest: Manifest) -> bytes:
     bare = msgspec.structs.replace(manifest, signature=None)
     return b"novamas backup 1\n" + msgspec.json.encode(bare)

@@ -1,5 +1,5 @@
-"""The files that belong to a daemon besides its journal: those that its configuration names, and
-the keys beside the journal. Which of them are secret.
+"""The files of a daemon besides its journal: those that its configuration names, and the keys
+beside the journal; and which of them are secret.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from controller.configuration.file import SITE_FILES
 from controller.configuration.profiles import is_described
 from controller.configuration.settings import Configuration, VideoConfig
 
-OPEN = frozenset({"ca_file", "cert_file", "broker_cert_file", "file", "theme"})
-"""Keys that name a file which is no secret; all others are sealed."""
-BESIDE = (".key", ".secret", ".simulated-surveillance")
-"""What the names of the keys beside a journal end with."""
+PUBLIC_FILE_KEYS = frozenset({"ca_file", "cert_file", "broker_cert_file", "file", "theme"})
+"""Keys that name files which are not secret; all other files are sealed."""
+KEY_SUFFIXES = (".key", ".secret", ".simulated-surveillance")
+"""Suffixes of the keys beside a journal."""
 
 
-class Named(msgspec.Struct, frozen=True):
+class NamedFile(msgspec.Struct, frozen=True):
     """A file, and whether it is secret."""
 
     path: Path
     secret: bool
 
 
-def named_files(configuration: Configuration) -> list[Named]:
-    """The files that the configuration names, each once. Those that do not exist are there too."""
-    found: dict[Path, bool] = {}
+def named_files(configuration: Configuration) -> list[NamedFile]:
+    """Return the files that the configuration names, each once, including missing ones."""
+    secrecy: dict[Path, bool] = {}
     profiles = [
         (Path(device.options["file"]), False)
         for table in configuration.table
@@ -37,39 +37,39 @@ def named_files(configuration: Configuration) -> list[Named]:
         if is_described(device.driver)
     ]
     for path, secret in [*_walk(configuration), *profiles]:
-        for each in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if not each.is_dir():
-                found[each] = found.get(each, False) or secret
-    return [Named(path, secret) for path, secret in found.items()]
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if not file.is_dir():
+                secrecy[file] = secrecy.get(file, False) or secret
+    return [NamedFile(path, secret) for path, secret in secrecy.items()]
 
 
 def keys_beside(journal: Path) -> list[Path]:
-    """The keys that stand beside the journal."""
-    paths = (journal.with_name(f"{journal.name}{end}") for end in BESIDE)
+    """Return the existing keys beside the journal."""
+    paths = (journal.with_name(f"{journal.name}{suffix}") for suffix in KEY_SUFFIXES)
     return [path for path in paths if path.exists()]
 
 
 def credentials(value: Any) -> list[str]:
-    """The systemd credentials that a configuration, or a part of it, names. Only the services of
-    that unit can read them.
+    """Return the systemd credentials that a configuration, or a part of it, names. Only services of
+    their unit can read them.
     """
     if isinstance(value, tuple):
-        return [found for each in value for found in credentials(each)]
+        return [name for part in value for name in credentials(part)]
     if not isinstance(value, msgspec.Struct):
         return []
     own = [getattr(value, name) for name in value.__struct_fields__ if name.endswith("_credential")]
     inner = [credentials(getattr(value, name)) for name in value.__struct_fields__]
-    return [*filter(None, own), *(found for each in inner for found in each)]
+    return [*filter(None, own), *(name for part in inner for name in part)]
 
 
 def _walk(value: Any) -> Iterator[tuple[Path, bool]]:
     if isinstance(value, tuple):
-        for each in value:
-            yield from _walk(each)
+        for part in value:
+            yield from _walk(part)
     if not isinstance(value, msgspec.Struct) or isinstance(value, VideoConfig):
         return
     for name in SITE_FILES.get(type(value), ()):
-        if given := getattr(value, name):
-            yield Path(given), name not in OPEN
+        if file_name := getattr(value, name):
+            yield Path(file_name), name not in PUBLIC_FILE_KEYS
     for name in value.__struct_fields__:
         yield from _walk(getattr(value, name))

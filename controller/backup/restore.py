@@ -1,8 +1,8 @@
-"""Restores a backup. Nothing that is there is removed: it is renamed.
+"""Restores a backup. Existing files are renamed, never removed.
 
-The journal of the backup comes to stand beside the journal, with its sealed days, and a new journal
-goes on for it. Until that has its name, which it gets last, no daemon starts: one that began anew
-would give numbers again.
+The journal of the backup is placed next to the journal's path, with its sealed days, and a new
+journal continues it. The new journal gets its name last: until then no daemon can start, because
+one without the restored journal would assign numbers a second time.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 import msgspec
 
 from controller.backup.errors import BackupError
-from controller.backup.manifest import JOURNAL, KEYS, Manifest, read_manifest
-from controller.backup.named_files import BESIDE
+from controller.backup.manifest import JOURNAL_NAME, KEYS_NAME, Manifest, read_manifest
+from controller.backup.named_files import KEY_SUFFIXES
 from controller.backup.sealed_keys import unseal
-from controller.backup.take import Progress, copy_file
+from controller.backup.take import ProgressReport, copy_file
 from controller.configuration.file import inspect_configuration
 from controller.configuration.settings import ConfigurationError
 from controller.contract.times import moment, utc
@@ -34,16 +34,14 @@ from controller.proof.segment import folder as folder_of
 from controller.proof.verify import verify
 from devices.new_file import named_in_errors, new_file
 
-LOGS = ("-wal", "-shm")
-PERMISSIONS = 0o666
-"""What a manifest may say of the permissions of a file: never that it can be run, or be run as its
-owner.
-"""
+LOG_SUFFIXES = ("-wal", "-shm")
+ALLOWED_PERMISSIONS = 0o666
+"""Permissions that a manifest may set on a file: not executable, no set-user-id."""
 
 
-class Done(msgspec.Struct, frozen=True):
-    """What was restored. ``journal``: it goes on for ``copy``, the journal of the backup;
-    ``aside``: what was renamed; ``notes``: what a person should know.
+class RestoreResult(msgspec.Struct, frozen=True):
+    """What was restored. ``journal`` continues ``copy``, the journal of the backup; ``aside``:
+    renamed files; ``notes``: hints for the operator.
     """
 
     manifest: Manifest
@@ -60,66 +58,66 @@ def restore(
     *,
     key: str | None = None,
     set_aside: bool = False,
-    progress: Progress = lambda _what, _done, _total: None,
-) -> Done:
-    """Restore the backup in the folder ``backup`` for the configuration at ``config``, which comes
-    out of the backup if there is none. ``passphrase``: what its secret files were sealed with;
-    ``key``: the public key that must have signed it; ``set_aside``: what is in its way is renamed.
+    progress: ProgressReport = lambda _what, _done, _total: None,
+) -> RestoreResult:
+    """Restore the backup in the folder ``backup`` for the configuration at ``config``, which is
+    restored too if missing. ``passphrase``: unseals its secret files; ``key``: the public key that
+    must have signed it; ``set_aside``: rename files that are in the way.
 
-    Raises :class:`BackupError`. It may be called again after it was interrupted at any point.
+    Raises :class:`BackupError`. After an interruption at any point it may be called again.
     """
     manifest = read_manifest(backup, key)
     secrets: dict[str, bytes] = {}
     if passphrase is not None and manifest.sealed:
-        secrets = unseal(backup / KEYS, passphrase)
+        secrets = unseal(backup / KEYS_NAME, passphrase)
     now = time.time()
     if now < max(moment(manifest.time), moment(manifest.made)):
         raise BackupError(
-            f"the clock says {utc(now)}, and the backup is of {manifest.made}: set the clock, or "
-            "numbers could be given twice"
+            f"the clock is at {utc(now)}, but the backup is of {manifest.made}: set the clock; "
+            "otherwise numbers could be assigned twice"
         )
     sessions = _verify(backup, manifest, progress)
     try:
-        made = _Restore(config, backup, manifest, secrets, key, set_aside=set_aside)
-        return made.run(now, sessions)
+        operation = _Restore(config, backup, manifest, secrets, key, set_aside=set_aside)
+        return operation.run(now, sessions)
     except OSError as error:
         raise BackupError(
-            f"{error.filename or backup}: {error.strerror or error}; put it right and restore again"
+            f"{error.filename or backup}: {error.strerror or error}; fix this and restore again"
         ) from None
     except sqlite3.Error as error:
-        raise BackupError(f"{backup}: {error}; put it right and restore again") from None
+        raise BackupError(f"{backup}: {error}; fix this and restore again") from None
     except (JournalUnusableError, ConfigurationError) as error:
         raise BackupError(str(error)) from None
 
 
-class _Numbered(msgspec.Struct):
-    """An event, as far as it is looked at."""
+class _SessionNumbers(msgspec.Struct):
+    """The session numbers of an event."""
 
     session: int = 0
     next_session: int = 1
 
 
-def _verify(backup: Path, manifest: Manifest, progress: Progress) -> dict[str, int]:
-    """Verify the backup's journal. Returns the highest number of a session of each table."""
+def _verify(backup: Path, manifest: Manifest, progress: ProgressReport) -> dict[str, int]:
+    """Verify the backup's journal. Return the highest session number of each table."""
     sessions: dict[str, int] = {}
 
-    def hear(entry: Entry) -> None:
+    def on_entry(entry: Entry) -> None:
         if entry.kind != "event":
             return
         with suppress(ValueError, RecursionError):
-            told = _event.decode(entry.body)
-            last = max(told.session, told.next_session - 1)
+            event = _event_decoder.decode(entry.body)
+            last = max(event.session, event.next_session - 1)
             sessions[entry.table] = max(last, sessions.get(entry.table, 0))
 
     def show(done: int, total: int) -> None:
         progress("verifying the backup", done, total)
 
-    verdict = verify(backup / JOURNAL, manifest.key, each=hear, progress=show)
+    verdict = verify(backup / JOURNAL_NAME, manifest.key, each=on_entry, progress=show)
     if verdict.outcome is Outcome.DOES_NOT_HOLD:
-        raise BackupError(f"{backup}: its journal does not hold: {verdict.problems[0].what}")
+        raise BackupError(f"{backup}: its journal was altered: {verdict.problems[0].what}")
     if verdict.head != manifest.position:
         raise BackupError(
-            f"{backup}: its journal ends with entry {verdict.head}, and its manifest says "
+            f"{backup}: its journal ends with entry {verdict.head}, but its manifest says "
             f"{manifest.position}; take another backup"
         )
     return sessions
@@ -143,8 +141,8 @@ class _Restore:
         self._aside: list[Path] = []
         self._notes: list[str] = []
 
-    def run(self, now: float, sessions: dict[str, int]) -> Done:
-        """All of it, in an order in which it may end anywhere and be begun again."""
+    def run(self, now: float, sessions: dict[str, int]) -> RestoreResult:
+        """Restore everything, in an order that may be interrupted and repeated at any point."""
         manifest = self._manifest
         self._put_files()
         journal = self._journal()
@@ -166,10 +164,10 @@ class _Restore:
                 sessions=sessions,
             )
             new = restoring_path(journal)
-            for end in ("", "-journal", *LOGS):
+            for end in ("", "-journal", *LOG_SUFFIXES):
                 Path(f"{new}{end}").unlink(missing_ok=True)
             with new_file(new):
-                pass  # private before SQLite writes to it; its log is then too
+                pass  # created private before SQLite opens it; its log inherits the permissions
             create_restored(new, copy, point)
             end = f"replaced-{_compact(utc(now))}"
             for path in in_the_way:
@@ -185,57 +183,56 @@ class _Restore:
         finally:
             self._own(journal)
             os.close(held)
-        return Done(manifest, journal, copy, tuple(self._aside), tuple(self._notes))
+        return RestoreResult(manifest, journal, copy, tuple(self._aside), tuple(self._notes))
 
     def _journal(self) -> Path:
-        """Where the configuration has its journal, also while something else in it is wrong, as
-        where a password was not restored.
+        """Return the configured path of the journal, even if other settings are invalid, such as a
+        missing password.
         """
-        found = inspect_configuration(self._config)
-        if found.configuration is None or "journal" in found.mistaken:
-            raise ConfigurationError(str(self._config), found.mistakes)
-        for each in found.mistakes:
+        inspection = inspect_configuration(self._config)
+        if inspection.configuration is None or "journal" in inspection.mistaken:
+            raise ConfigurationError(str(self._config), inspection.mistakes)
+        for mistake in inspection.mistakes:
             self._notes.append(
-                f"{each.file or self._config}: {each.place}: {each.what}; put it right before the "
-                "start"
+                f"{mistake.file or self._config}: {mistake.place}: {mistake.what}; fix this "
+                "before the start"
             )
-        return Path(found.configuration.journal.path)
+        return Path(inspection.configuration.journal.path)
 
     def _in_the_way(self, journal: Path) -> list[Path]:
-        """What belongs to the journal that is there, the file itself last."""
-        ends = (*LOGS, ".checkpoint", ".segments", "")
-        found = [path for end in ends if (path := Path(f"{journal}{end}")).exists()]
-        if found and not self._set_aside:
+        """Return the existing files of the journal, the file itself last."""
+        suffixes = (*LOG_SUFFIXES, ".checkpoint", ".segments", "")
+        existing = [path for suffix in suffixes if (path := Path(f"{journal}{suffix}")).exists()]
+        if existing and not self._set_aside:
             raise BackupError(
-                f"{found[-1]} is there: a journal is never replaced; to have it renamed and the "
-                "backup restored in its place, add --set-aside"
+                f"{existing[-1]} exists: a journal is never replaced; to rename it and restore the "
+                "backup in its place, add --set-aside"
             )
-        return found
+        return existing
 
     def _keys(self, journal: Path) -> dict[Path, bytes]:
-        """The keys beside the journal that are to be written: those that are not there already."""
+        """Return the keys beside the journal that must be written because they differ."""
         keys = {
-            journal.with_name(f"{journal.name}{end}"): body
-            for end, body in self._secrets.items()
-            if end in BESIDE
+            journal.with_name(f"{journal.name}{suffix}"): body
+            for suffix, body in self._secrets.items()
+            if suffix in KEY_SUFFIXES
         }
         keys = {path: body for path, body in keys.items() if _read(path) != body}
         for path in keys:
             if path.exists() and not self._set_aside:
                 raise BackupError(
-                    f"{path} is there, and another than in the backup; to have it renamed, add "
-                    "--set-aside"
+                    f"{path} exists, and differs from the backup; to rename it, add --set-aside"
                 )
         if not self._secrets:
             self._notes.append(
                 "no keys were restored: the backup has none, or no key file was given. A daemon "
-                "without the keys that were used before makes new ones: face-down cards of an open "
-                "round cannot be taken up, and who verifies must be told of the new key"
+                "without the previous keys creates new ones: face-down cards of an open round "
+                "cannot be recovered, and everyone who verifies needs the new public key"
             )
         return keys
 
     def _put_files(self) -> None:
-        """The configuration, and the files that it names, where there is nothing."""
+        """Restore the configuration, and the files that it names, if missing."""
         items = {item.name: item for item in self._manifest.items if item.place}
         for name, item in items.items():
             own = item.place == self._manifest.configuration
@@ -244,14 +241,14 @@ class _Restore:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _write(path, (self._backup / name).read_bytes(), item.mode)
         for place, body in self._secrets.items():
-            path = None if place in BESIDE else self._put_at(place)
+            path = None if place in KEY_SUFFIXES else self._put_at(place)
             if path is not None and not path.exists():
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _write(path, body)
 
     def _put_at(self, place: str) -> Path | None:
-        """Where a file goes. Outside the folder of the configuration only what is signed with the
-        key given.
+        """Return the target path of a file. Outside the folder of the configuration, only files
+        signed with the given key are restored.
         """
         path = self._config.absolute().parent / place
         inside = not Path(place).is_absolute() and ".." not in Path(place).parts
@@ -259,15 +256,15 @@ class _Restore:
             return path
         if not path.exists():
             self._notes.append(
-                f"{path} was not put back, as it is outside the folder of the configuration: "
-                "give the key that signed the backup with --key, or put it there yourself"
+                f"{path} was not restored, because it is outside the folder of the configuration: "
+                "give the key that signed the backup with --key, or restore it by hand"
             )
         return None
 
     def _put_journal(self, copy: Path) -> None:
-        """The journal of the backup, with its sealed days, under a name of its own."""
+        """Copy the journal of the backup, with its sealed days, to a separate name."""
         days = folder_of(copy)
-        inside = f"{folder_of(Path(JOURNAL)).name}/"
+        inside = f"{folder_of(Path(JOURNAL_NAME)).name}/"
         for item in self._manifest.items:
             if item.name.startswith(inside):
                 days.mkdir(mode=0o700, exist_ok=True)
@@ -275,35 +272,37 @@ class _Restore:
         if days.exists():
             sync_directory(days)
         with suppress(FileNotFoundError):
-            copy_file(checkpoint_path(self._backup / JOURNAL), checkpoint_path(copy))
-        copy_file(self._backup / JOURNAL, copy)
+            copy_file(checkpoint_path(self._backup / JOURNAL_NAME), checkpoint_path(copy))
+        copy_file(self._backup / JOURNAL_NAME, copy)
         sync_directory(copy.parent)
 
     def _rename(self, path: Path, journal: Path, end: str) -> None:
-        """Rename what is in the way: ``journal.sqlite3-wal`` to
+        """Rename a file that is in the way: ``journal.sqlite3-wal`` to
         ``journal.sqlite3.replaced-TIME-wal``.
         """
-        rest = path.name.removeprefix(journal.name)
-        aside = journal.with_name(f"{journal.name}.{end}{rest}")
+        suffix = path.name.removeprefix(journal.name)
+        aside = journal.with_name(f"{journal.name}.{end}{suffix}")
         path.rename(aside)
         self._aside.append(aside)
 
     def _own(self, journal: Path) -> None:
-        """What root has written belongs to whom the folder does, or the daemon could not use it."""
+        """Give files written by root to the owner of the folder, so that the daemon can use
+        them.
+        """
         owner = journal.parent.stat()
         if os.geteuid() != 0 or owner.st_uid == 0:
             return
-        for beside in journal.parent.glob(f"{journal.name}*"):
-            for path in (beside, *beside.rglob("*")):
+        for file in journal.parent.glob(f"{journal.name}*"):
+            for path in (file, *file.rglob("*")):
                 if path.lstat().st_uid == 0:
                     os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
-_event = msgspec.json.Decoder(_Numbered)
+_event_decoder = msgspec.json.Decoder(_SessionNumbers)
 
 
 def _compact(time: str) -> str:
-    """A time as the names of files have it: ``20261119T053000.000000Z``."""
+    """Format a time for file names: ``20261119T053000.000000Z``."""
     return time.replace("-", "").replace(":", "")
 
 
@@ -315,12 +314,12 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, body: bytes, mode: int = 0o600) -> None:
-    """A whole file under its name, or none. Raises ``OSError``."""
+    """Write a whole file, or none. Raises ``OSError``."""
     part = path.with_name(f"{path.name}.part")
     with named_in_errors(part, part=True):
         with new_file(part) as file:
             file.write(body)
-            os.fchmod(file.fileno(), mode & PERMISSIONS)
+            os.fchmod(file.fileno(), mode & ALLOWED_PERMISSIONS)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

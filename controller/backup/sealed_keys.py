@@ -1,6 +1,6 @@
-"""The secret files of a backup, sealed with a passphrase: without it a backup gives nobody a key.
+"""The secret files of a backup, sealed with a passphrase, without which a backup reveals no key.
 
-They are in one libsodium secret box (XSalsa20-Poly1305) under a key that Argon2id makes of the
+They are in one libsodium secret box (XSalsa20-Poly1305), under a key that Argon2id derives from the
 passphrase.
 """
 
@@ -20,12 +20,12 @@ from nacl.utils import random
 
 from controller.backup.errors import BackupError
 
-SHORTEST = 12
-"""The fewest bytes of a passphrase."""
-LARGEST = 4096
+MIN_PASSPHRASE_BYTES = 12
+"""Minimum bytes of a passphrase."""
+MAX_PASSPHRASE_BYTES = 4096
 
 
-class _Sealed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _SealedKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["novamas sealed keys argon2id 1"]
     salt: bytes
     operations: Annotated[int, Meta(ge=1, le=64)]
@@ -35,18 +35,19 @@ class _Sealed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_passphrase(path: Path) -> bytes:
-    """The passphrase in a file that nobody else may read. Raises :class:`BackupError`."""
+    """Read the passphrase from a file with private permissions. Raises :class:`BackupError`."""
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            passphrase = file.read(LARGEST + 1).strip()
+            passphrase = file.read(MAX_PASSPHRASE_BYTES + 1).strip()
     except OSError as error:
         raise BackupError(f"{path}: {error.strerror}") from None
     if mode & 0o077:
         raise BackupError(f"{path} can be read by others; chmod 600 {path}")
-    if not SHORTEST <= len(passphrase) <= LARGEST:
+    if not MIN_PASSPHRASE_BYTES <= len(passphrase) <= MAX_PASSPHRASE_BYTES:
         raise BackupError(
-            f"{path}: the passphrase has {len(passphrase)} bytes; expected {SHORTEST} to {LARGEST}"
+            f"{path}: the passphrase has {len(passphrase)} bytes; expected "
+            f"{MIN_PASSPHRASE_BYTES} to {MAX_PASSPHRASE_BYTES}"
         )
     return passphrase
 
@@ -57,23 +58,23 @@ def seal(
     operations: int = argon2id.OPSLIMIT_MODERATE,
     memory: int = argon2id.MEMLIMIT_MODERATE,
 ) -> bytes:
-    """The body of the sealed file. ``secrets``: contents by name."""
+    """Return the body of the sealed file. ``secrets``: contents by name."""
     salt = random(argon2id.SALTBYTES)
     key = argon2id.kdf(SecretBox.KEY_SIZE, passphrase, salt, operations, memory)
     box = bytes(SecretBox(key).encrypt(msgspec.json.encode(secrets)))
     return msgspec.json.encode(
-        _Sealed("novamas sealed keys argon2id 1", salt, operations, memory, box)
+        _SealedKeys("novamas sealed keys argon2id 1", salt, operations, memory, box)
     )
 
 
 def unseal(path: Path, passphrase: bytes) -> dict[str, bytes]:
-    """Contents by name. Raises :class:`BackupError`."""
+    """Return the contents by name. Raises :class:`BackupError`."""
     try:
-        sealed = msgspec.json.decode(path.read_bytes(), type=_Sealed)
+        sealed = msgspec.json.decode(path.read_bytes(), type=_SealedKeys)
     except OSError as error:
         raise BackupError(f"{path}: {error.strerror}") from None
     except ValueError:
-        raise BackupError(f"{path}: holds no sealed keys; take another backup") from None
+        raise BackupError(f"{path}: contains no sealed keys; take another backup") from None
     try:
         key = argon2id.kdf(
             SecretBox.KEY_SIZE, passphrase, sealed.salt, sealed.operations, sealed.memory
@@ -81,5 +82,5 @@ def unseal(path: Path, passphrase: bytes) -> dict[str, bytes]:
         return msgspec.json.decode(SecretBox(key).decrypt(sealed.box), type=dict[str, bytes])
     except (CryptoError, ValueError, TypeError):
         raise BackupError(
-            f"{path}: the key file is not the one that it was sealed with, or it was changed"
+            f"{path}: the passphrase is not the one that it was sealed with, or it was changed"
         ) from None

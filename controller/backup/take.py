@@ -1,9 +1,8 @@
 """Makes a backup while the daemon runs.
 
-The journal is copied by SQLite itself from one snapshot: no lock of the daemon's is taken, and no
-commit waits. Then come the sealed days, the configuration and what it names, and last the manifest.
-The whole is written below a name that ends with ``.part``, read back and verified, and only then
-gets its own.
+SQLite copies the journal from one snapshot, without blocking the daemon's commits. Then follow the
+sealed days, the configuration and the files that it names, and last the manifest. Everything is
+written to a folder whose name ends with ``.part``, read back and verified, and only then renamed.
 """
 
 from __future__ import annotations
@@ -20,7 +19,15 @@ import msgspec
 from nacl.signing import SigningKey
 
 from controller.backup.errors import BackupError
-from controller.backup.manifest import JOURNAL, KEYS, NAME, Item, Manifest, digest, signed
+from controller.backup.manifest import (
+    JOURNAL_NAME,
+    KEYS_NAME,
+    MANIFEST_NAME,
+    BackupItem,
+    Manifest,
+    digest,
+    sign_manifest,
+)
 from controller.backup.named_files import credentials, keys_beside, named_files
 from controller.backup.sealed_keys import seal
 from controller.configuration.settings import Configuration
@@ -46,11 +53,11 @@ from controller.proof.verdict import Verdict
 from controller.proof.verify import verify
 from devices.new_file import named_in_errors, new_file
 
-PAGES = 1000
-"""Pages of the journal that are copied between two reports of progress."""
+PAGES_PER_STEP = 1000
+"""Pages of the journal copied between two reports of progress."""
 
-Progress = Callable[[str, int, int], None]
-"""What is done, how much of it, of how much."""
+ProgressReport = Callable[[str, int, int], None]
+"""Called with the current step, the amount done, and the total."""
 
 
 def back_up(
@@ -58,34 +65,34 @@ def back_up(
     configuration: Configuration,
     into: Path,
     passphrase: bytes | None,
-    progress: Progress = lambda _what, _done, _total: None,
+    progress: ProgressReport = lambda _what, _done, _total: None,
 ) -> tuple[Path, Manifest, Verdict]:
-    """Make a backup in a new folder below ``into``. ``passphrase``: what seals the secret files;
-    without it they are left out. Returns the folder, its manifest and the verdict on the copy.
-    Raises :class:`BackupError`; then nothing is left of it.
+    """Make a backup in a new folder below ``into``. ``passphrase``: seals the secret files, which
+    are otherwise left out. Return the folder, its manifest and the verdict on the copy. Raises
+    :class:`BackupError`, after removing the incomplete backup.
     """
-    made = time.time()
-    stamp = utc(made)[:19].replace("-", "").replace(":", "")
-    whole = into / f"novamas-{configuration.site.id}-{configuration.site.node}-{stamp}Z"
-    part = whole.with_name(f"{whole.name}.part")
-    begun = False
+    start = time.time()
+    stamp = utc(start)[:19].replace("-", "").replace(":", "")
+    folder = into / f"novamas-{configuration.site.id}-{configuration.site.node}-{stamp}Z"
+    part = folder.with_name(f"{folder.name}.part")
+    created = False
     try:
         into.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise BackupError(f"{into}: {error.strerror}; name a folder") from None
     try:
-        if whole.exists():
-            raise BackupError(f"{whole} exists already; a backup never replaces another")
+        if folder.exists():
+            raise BackupError(f"{folder} exists already; a backup never replaces another")
         part.mkdir(mode=0o700)
-        begun = True
-        manifest, verdict = _Backup(config, configuration, part, passphrase, progress).make(made)
-        part.rename(whole)
+        created = True
+        manifest, verdict = _Backup(config, configuration, part, passphrase, progress).make(start)
+        part.rename(folder)
         sync_directory(into)
     except BaseException as error:
-        if begun:
+        if created:
             with suppress(OSError):
                 shutil.rmtree(part)
-        if isinstance(error, FileExistsError) and not begun:
+        if isinstance(error, FileExistsError) and not created:
             raise BackupError(
                 f"{part} exists: another backup is being made, or was interrupted; remove it then"
             ) from None
@@ -99,11 +106,11 @@ def back_up(
                 "made"
             ) from None
         raise
-    return whole, manifest, verdict
+    return folder, manifest, verdict
 
 
 class _Backup:
-    """One backup in the making."""
+    """A backup in progress."""
 
     def __init__(
         self,
@@ -111,26 +118,26 @@ class _Backup:
         configuration: Configuration,
         part: Path,
         passphrase: bytes | None,
-        progress: Progress,
+        progress: ProgressReport,
     ) -> None:
         self._config, self._configuration = config, configuration
         self._source = Path(configuration.journal.path)
-        self._part, self._journal = part, part / JOURNAL
+        self._part, self._journal = part, part / JOURNAL_NAME
         self._passphrase, self._progress = passphrase, progress
         self._places: dict[str, tuple[str, int]] = {}
-        """By file of the backup: where it was, and its permissions."""
+        """By file of the backup: its original path and permissions."""
         self._left_out: list[str] = []
 
-    def make(self, made: float) -> tuple[Manifest, Verdict]:
-        """Everything but the name. Raises ``OSError``, ``sqlite3.Error`` and
+    def make(self, start: float) -> tuple[Manifest, Verdict]:
+        """Make everything but the final name. Raises ``OSError``, ``sqlite3.Error`` and
         :class:`BackupError`.
         """
         if not self._source.exists():
             raise BackupError(
-                f"{self._source}: there is no journal. If the daemon is a service, its folder is "
-                "elsewhere: call this with STATE_DIRECTORY=/var/lib/novamas in the environment"
+                f"{self._source}: there is no journal. A daemon that runs as a service has it in "
+                "another folder: set STATE_DIRECTORY=/var/lib/novamas in the environment"
             )
-        before = kept(self._source)  # not later than the snapshot
+        checkpoint = kept(self._source)  # read before the snapshot, so that it is not newer
         key = self._key()
         self._copy_journal()
         with closing(JournalReader(self._journal)) as reader:
@@ -138,17 +145,20 @@ class _Backup:
         if last is None:
             raise BackupError(f"{self._source}: no daemon has stored anything in it yet")
         if key is not None:
-            before = sign(key, id_, last.boot, utc(made), head)
-        if before is not None and (before.journal, before.position <= head.position) == (id_, True):
-            keep(before, self._journal)
+            checkpoint = sign(key, id_, last.boot, utc(start), head)
+        if checkpoint is not None and (
+            checkpoint.journal,
+            checkpoint.position <= head.position,
+        ) == (id_, True):
+            keep(checkpoint, self._journal)
         self._copy_days(id_, last)
         self._copy_files()
         secrets = self._seal_keys()
         verdict = self._verify(key)
-        manifest = signed(
+        manifest = sign_manifest(
             Manifest(
                 format="novamas backup 1",
-                made=utc(made),
+                made=utc(start),
                 software=SOFTWARE,
                 site=self._configuration.site.id,
                 node=self._configuration.site.node,
@@ -165,13 +175,13 @@ class _Backup:
             ),
             key,
         )
-        self._write(NAME, _pretty(manifest))
-        for folder in {self._part, *(each.parent for each in self._part.rglob("*"))}:
+        self._write(MANIFEST_NAME, _pretty(manifest))
+        for folder in {self._part, *(file.parent for file in self._part.rglob("*"))}:
             sync_directory(folder)
         return manifest, verdict
 
     def _key(self) -> SigningKey | None:
-        """The key that signs checkpoints, if it stands beside the journal."""
+        """Return the key that signs checkpoints, if it is beside the journal."""
         if self._configuration.journal.key_credential is not None:
             return None
         try:
@@ -186,17 +196,17 @@ class _Backup:
         except READ_ERRORS as error:
             raise BackupError(str(error)) from None
         with closing(source), closing(sqlite3.connect(self._journal)) as target:
-            source.execute("BEGIN")  # one snapshot, however long it takes
+            source.execute("BEGIN")  # one snapshot for the whole copy
             source.execute("SELECT count(*) FROM meta").fetchone()
-            source.backup(target, pages=PAGES, progress=self._copied)
-            target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log
+            source.backup(target, pages=PAGES_PER_STEP, progress=self._copied)
+            target.execute("PRAGMA journal_mode = DELETE")  # a single file, without a log
         _flush(self._journal)
 
     def _copied(self, _status: int, remaining: int, total: int) -> None:
         self._progress("copying the journal", total - remaining, total)
 
     def _copy_days(self, journal: str, last: Entry) -> None:
-        """The sealed days, but none with entries after the snapshot."""
+        """Copy the sealed days, except days with entries after the snapshot."""
         days = [
             path
             for path in segments(self._source)
@@ -210,9 +220,9 @@ class _Backup:
             self._progress("copying sealed days", number, len(days))
 
     def _copy_files(self) -> None:
-        """The configuration, and what it names and is no secret."""
-        open_ = [each.path for each in named_files(self._configuration) if not each.secret]
-        for number, path in enumerate([*files_of(self._config), *open_]):
+        """Copy the configuration, and the files that it names, except secrets."""
+        public_files = [file.path for file in named_files(self._configuration) if not file.secret]
+        for number, path in enumerate([*files_of(self._config), *public_files]):
             name = f"files/{number:03}-{path.name}"
             (self._part / "files").mkdir(mode=0o700, exist_ok=True)
             try:
@@ -223,13 +233,13 @@ class _Backup:
             self._places[name] = self._place(path), path.stat().st_mode & 0o777
 
     def _seal_keys(self) -> int:
-        """The secret files, in one that is sealed."""
+        """Write the secret files to one sealed file; return their number."""
         self._left_out += [
-            f"{name}: a credential of systemd; back it up where systemd has it"
+            f"{name}: a systemd credential; back it up at its source"
             for name in dict.fromkeys(credentials(self._configuration))
         ]
         beside = keys_beside(self._source)
-        named = [each.path for each in named_files(self._configuration) if each.secret]
+        named = [file.path for file in named_files(self._configuration) if file.secret]
         if self._passphrase is None:
             self._left_out += [
                 f"{path}: secret, and no key file was given" for path in [*beside, *named]
@@ -243,14 +253,14 @@ class _Backup:
                 secrets[self._place(path)] = path.read_bytes()
             except FileNotFoundError:
                 self._left_out.append(f"{path}: no such file")
-        self._write(KEYS, seal(secrets, self._passphrase))
+        self._write(KEYS_NAME, seal(secrets, self._passphrase))
         return len(secrets)
 
     def _place(self, path: Path) -> str:
-        """Where a file is, from the folder of the configuration on if it is below it."""
+        """Return the path of a file, relative to the folder of the configuration if below it."""
         folder = self._config.resolve().parent
-        found = path.absolute()
-        return str(found.relative_to(folder) if found.is_relative_to(folder) else found)
+        absolute = path.absolute()
+        return str(absolute.relative_to(folder) if absolute.is_relative_to(folder) else absolute)
 
     def _verify(self, key: SigningKey | None) -> Verdict:
         def show(done: int, total: int) -> None:
@@ -260,16 +270,16 @@ class _Backup:
         if verdict.outcome is Outcome.DOES_NOT_HOLD:
             raise BackupError(
                 f"{self._source}: the copy does not hold: {verdict.problems[0].what}. No backup "
-                "was made; run `novamas verify` on the journal, and keep a copy of it as it is"
+                "was made; run `novamas verify` on the journal, and keep a copy of it unchanged"
             )
         return verdict
 
-    def _items(self) -> Iterable[Item]:
+    def _items(self) -> Iterable[BackupItem]:
         for path in sorted(self._part.rglob("*")):
             if path.is_file():
                 name = str(path.relative_to(self._part))
                 place, mode = self._places.get(name, ("", 0o600))
-                yield Item(
+                yield BackupItem(
                     name=name,
                     size=path.stat().st_size,
                     sha256=digest(path),
@@ -285,10 +295,10 @@ class _Backup:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy one file: whole, private and on the disk, or not at all. Raises ``OSError``."""
+    """Copy one file: completely, privately and durably, or not at all. Raises ``OSError``."""
     part = target.with_name(f"{target.name}.part")
-    with source.open("rb") as given, named_in_errors(part, part=True), new_file(part) as file:
-        shutil.copyfileobj(given, file, 1 << 20)
+    with source.open("rb") as original, named_in_errors(part, part=True), new_file(part) as file:
+        shutil.copyfileobj(original, file, 1 << 20)
         file.flush()
         os.fsync(file.fileno())
     part.replace(target)

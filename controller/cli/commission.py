@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import msgspec
     from nacl.signing import SigningKey
 
-    from controller.commissioning.listening import Listening
-    from controller.commissioning.protocol import AnyNote, Expected, Protocol, Recorded
+    from controller.commissioning.listening import DeviceListener
+    from controller.commissioning.protocol import AnyNote, Expected, Protocol, RecordingSummary
     from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
     from devices.codec import Codec, Driver
 
@@ -139,12 +139,12 @@ class _Acceptance:
         self._person, self._by = _person(configuration, self._key, arguments.by, arguments.config)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._notes = _notes(folder / PROGRESS)
-        self._listening: Listening | None = None
+        self._listening: DeviceListener | None = None
         self._usb: dict[str, str] = {}
 
     def lead(self) -> None:
         """Run all steps that were not done before."""
-        from controller.commissioning.listening import Listening
+        from controller.commissioning.listening import DeviceListener
         from controller.commissioning.protocol import Began
         from devices.links import LinkFailedError
         from devices.recording import RecordingWriter
@@ -159,7 +159,7 @@ class _Acceptance:
             "host": socket.gethostname(),
             "writer": SOFTWARE,
         }
-        self._listening = Listening(
+        self._listening = DeviceListener(
             device.link,
             self._codec,
             device.id,
@@ -265,8 +265,8 @@ class _Acceptance:
 
     def _values(self) -> None:
         from controller.commissioning.judgement import missing
-        from controller.commissioning.plan import read
-        from controller.commissioning.protocol import Answer
+        from controller.commissioning.plan import parse_value
+        from controller.commissioning.protocol import AnswerNote
 
         wheel = self._expected.kind == "wheel"
         left = missing(self._expected, self._notes)
@@ -286,7 +286,7 @@ class _Acceptance:
             text = self._ask(f"[{total - len(left)} of {total}] {'number' if wheel else 'card'}: ")
             if text == SKIP:
                 return
-            entered = read(text, self._expected)
+            entered = parse_value(text, self._expected)
             if entered is None:
                 some = ", ".join(left[:8])
                 print(f"  {text!r} is not a value of this device; left are {some} ...")
@@ -298,14 +298,14 @@ class _Acceptance:
                 second = None
                 while second is None:
                     word = self._ask("  Not the same. Look again, and enter it again: ")
-                    second = read(word, self._expected)
+                    second = parse_value(word, self._expected)
                     if second is None:
                         print(f"  {word!r} is not a value of this device.")
                 first, entered = (entered, second) if second != entered else (None, entered)
                 found += self._listening.results(0)  # the person may have been faster
                 reported, ms = found[-1]
             self._note(
-                Answer(
+                AnswerNote(
                     at=_now(),
                     said=entered,
                     told=reported,
@@ -323,10 +323,10 @@ class _Acceptance:
                 print(f"  NOT THE SAME. You: {entered}; the device: {unread}.")
 
     def _phases(self) -> None:
-        from controller.commissioning.protocol import Phase
+        from controller.commissioning.protocol import PhaseNote
         from devices.readings import WheelPhase
 
-        done = {note.phase for note in self._notes if isinstance(note, Phase)}
+        done = {note.phase for note in self._notes if isinstance(note, PhaseNote)}
         remaining = [phase for phase in self._expected.phases if phase not in done]
         if not remaining:
             return
@@ -346,13 +346,13 @@ class _Acceptance:
             )
             if not reported:
                 print(f"  The device did not report {_words(phase)}.")
-                self._note(Phase(at=_now(), phase=phase, told=False))
+                self._note(PhaseNote(at=_now(), phase=phase, told=False))
                 continue
             is_right = self._yes(f"  The device reports {_words(phase)} now. Is that right?")
-            self._note(Phase(at=_now(), phase=phase, told=True, right=is_right))
+            self._note(PhaseNote(at=_now(), phase=phase, told=True, right=is_right))
 
     def _faults(self) -> None:
-        from controller.commissioning.plan import FAULTS, ends, tells
+        from controller.commissioning.plan import FAULTS, fault_ended, fault_report
         from controller.commissioning.protocol import Provoked
 
         done = {note.fault for note in self._notes if isinstance(note, Provoked)}
@@ -371,7 +371,7 @@ class _Acceptance:
             def is_reported(
                 reading: object, fault: str = fault, reports: list[str] = reports
             ) -> bool:
-                how = tells(fault, reading)  # type: ignore[arg-type]
+                how = fault_report(fault, reading)  # type: ignore[arg-type]
                 if how is not None:
                     reports.append(how)
                 return how is not None
@@ -382,7 +382,10 @@ class _Acceptance:
             has_ended = (
                 not reports
                 or not steps.ends
-                or self._until(lambda reading, fault=fault: ends(fault, reading), FAULT_END_SECONDS)  # type: ignore[misc]
+                or self._until(
+                    lambda reading, fault=fault: fault_ended(fault, reading),  # type: ignore[misc]
+                    FAULT_END_SECONDS,
+                )
             )
             if not has_ended:
                 print("  The device does not report its end.")
@@ -427,7 +430,7 @@ class _Acceptance:
             file.flush()
             os.fsync(file.fileno())
 
-    def _recorded(self) -> list[Recorded]:
+    def _recorded(self) -> list[RecordingSummary]:
         """Return each recording, as read again from its file."""
         from controller.commissioning.protocol import Began
 
@@ -570,8 +573,8 @@ def _notes(path: Path) -> list[AnyNote]:
     return notes
 
 
-def _recording(path: Path, codec: Codec) -> Recorded:
-    from controller.commissioning.protocol import Recorded
+def _recording(path: Path, codec: Codec) -> RecordingSummary:
+    from controller.commissioning.protocol import RecordingSummary
     from devices.codec import feed
     from devices.recording import RecordingError, read_recording
 
@@ -587,7 +590,7 @@ def _recording(path: Path, codec: Codec) -> Recorded:
         if not chunk.sent:
             count += len(chunk.data)
             feed(codec, chunk.data, chunk.at)
-    return Recorded(
+    return RecordingSummary(
         file=path.name,
         sha256=sha256(data).hexdigest(),
         bytes=count,

@@ -1,4 +1,4 @@
-"""The device during an acceptance: its driver without a table, and its bytes in a recording."""
+"""Reads the device during an acceptance, without a table, and records its bytes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from devices.recording import ClockedWriter, RecordingWriter
 from devices.recording_lines import LINK_OPENED
 from devices.watch import CodecDefectError, Watch
 
-LOOK = 0.05
-"""Seconds of one read."""
-AGAIN = 0.5
-"""Seconds before a lost link is opened again."""
+READ_SECONDS = 0.05
+"""Maximum seconds of one read."""
+REOPEN_DELAY_SECONDS = 0.5
+"""Seconds before a lost link is reopened."""
 
 
-class Heard(NamedTuple):
-    """A reading, and how long it took: milliseconds from the arrival of its bytes."""
+class TimedReading(NamedTuple):
+    """A reading, and the milliseconds from the arrival of its bytes to the reading."""
 
     reading: AnyReading
     ms: float
 
 
-class Listening:
-    """Reads one device until it is closed. ``watch`` belongs to its thread."""
+class DeviceListener:
+    """Reads one device in a thread until closed. Only that thread uses ``_watch``."""
 
     def __init__(
         self, url: str, codec: Codec, device: str, stale_after: float, recorder: RecordingWriter
@@ -39,10 +39,10 @@ class Listening:
         self._url, self._codec, self._recorder = url, codec, recorder
         self._clocked = ClockedWriter(recorder)
         self._watch = Watch(codec, device, stale_after)
-        self._gap = ""  # a remark for the recording: what comes next continues nothing
+        self._gap = ""  # a remark for the recording: the next bytes do not continue the last ones
         self._device = device
-        self._heard: queue.Queue[Heard] = queue.Queue()
-        self._ended = threading.Event()
+        self._readings: queue.Queue[TimedReading] = queue.Queue()
+        self._closed = threading.Event()
         self._link: Link | None = None
         self._thread = threading.Thread(target=self._run, name="commission", daemon=True)
 
@@ -52,45 +52,49 @@ class Listening:
         self._thread.start()
 
     def close(self) -> None:
-        """Release the device and end the recording."""
-        self._ended.set()
+        """Release the device and close the recording."""
+        self._closed.set()
         if self._thread.is_alive():
             self._thread.join()
         if self._link is not None:
             self._link.close()
         self._recorder.close()
 
-    def next(self, seconds: float) -> Heard | None:
-        """The next reading, if one comes in time."""
+    def next(self, seconds: float) -> TimedReading | None:
+        """Return the next reading, or None if there is none in time."""
         try:
-            return self._heard.get(timeout=max(0.0, seconds)) if seconds else self._heard.get(False)
+            return (
+                self._readings.get(timeout=max(0.0, seconds))
+                if seconds
+                else self._readings.get(False)
+            )
         except queue.Empty:
             return None
 
     def forget(self) -> None:
-        """Drop what was said so far."""
+        """Drop all readings received so far."""
         while self.next(0) is not None:
             pass
 
     def results(self, seconds: float) -> list[tuple[str, float]]:
-        """The results told since the last call; waits so long for the first one."""
-        found: list[tuple[str, float]] = []
+        """Return the results since the last call; wait up to ``seconds`` for the first one."""
+        results: list[tuple[str, float]] = []
         until = time.monotonic() + seconds
         while (
-            heard := self.next(0 if found else max(0.001, until - time.monotonic()))
-        ) is not None or (not found and time.monotonic() < until):
-            if heard is not None and (told := result_of(heard.reading)) is not None:
-                found.append((told, heard.ms))
-        return found
+            received := self.next(0 if results else max(0.001, until - time.monotonic()))
+        ) is not None or (not results and time.monotonic() < until):
+            if received is not None and (value := result_of(received.reading)) is not None:
+                results.append((value, received.ms))
+        return results
 
     def _open(self) -> None:
         self._link = open_link(self._url)
         self.facts = self._link.describe()
-        self._give(self._watch.opened(time.monotonic(), kept=True), time.monotonic())
+        self._queue(self._watch.opened(time.monotonic(), kept=True), time.monotonic())
         self._polls = [(time.monotonic(), every, data) for every, data in self._codec.polls()]
 
     def _run(self) -> None:
-        while not self._ended.is_set():
+        while not self._closed.is_set():
             try:
                 if self._link is None:
                     self._open()
@@ -101,12 +105,12 @@ class Listening:
                     self._link.close()
                     self._link = None
                 now = time.monotonic()
-                self._give(self._watch.lost(now, str(failure)), now)
-                self._ended.wait(AGAIN)
-            except OSError as error:  # the recording cannot be written: nothing is proved any more
+                self._queue(self._watch.lost(now, str(failure)), now)
+                self._closed.wait(REOPEN_DELAY_SECONDS)
+            except OSError as error:  # without a recording the acceptance proves nothing
                 self.trouble = f"the recording cannot be written: {error.strerror or error}"
                 now = time.monotonic()
-                self._give([LinkLost(at=now, device=self._device, reason=self.trouble)], now)
+                self._queue([LinkLost(at=now, device=self._device, reason=self.trouble)], now)
                 return
 
     def _serve(self) -> None:
@@ -122,26 +126,26 @@ class Listening:
             due.append(request)
         for data in due:
             self._link.write(data)
-            self._keep(data, time.monotonic(), sent=True)
+            self._record(data, time.monotonic(), sent=True)
         asks = isinstance(self._codec, RequestingCodec)
-        data = self._link.read(LOOK / 10 if asks else LOOK)
+        data = self._link.read(READ_SECONDS / 10 if asks else READ_SECONDS)
         arrived = time.monotonic()
         if data:
-            self._keep(data, arrived)
+            self._record(data, arrived)
         readings: list[AnyReading] = []
         try:
             readings += self._watch.tick(arrived)
             readings += self._watch.receive(data, arrived)
         except CodecDefectError as defect:
             readings += defect.readings
-            self.trouble = f"defect in the driver: {defect}"
-        self._give(readings, arrived)
+            self.trouble = f"bug in the driver: {defect}"
+        self._queue(readings, arrived)
 
-    def _keep(self, data: bytes, at: float, *, sent: bool = False) -> None:
+    def _record(self, data: bytes, at: float, *, sent: bool = False) -> None:
         gap, self._gap = self._gap, ""
         self._clocked.write(at, time.time(), data, sent, gap)
 
-    def _give(self, readings: list[AnyReading], arrived: float) -> None:
+    def _queue(self, readings: list[AnyReading], arrived: float) -> None:
         for reading in readings:
             ms = round((time.monotonic() - arrived) * 1000, 3)
-            self._heard.put(Heard(reading, ms))
+            self._readings.put(TimedReading(reading, ms))

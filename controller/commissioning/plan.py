@@ -1,4 +1,4 @@
-"""What has to be seen of a wheel or a shoe before it is accepted."""
+"""The steps of an acceptance of a wheel or a shoe."""
 
 from __future__ import annotations
 
@@ -25,52 +25,54 @@ from devices.readings import (
     WheelNumber,
 )
 
-HOLES = 18
-"""Holes of a boule."""
+BOULE_HOLES = 18
+"""Holes of a boule wheel."""
 RANKS, SUITS = "A23456789TJQK", "cdhs"
-BALL = ("ball_removed", "ball_not_in_track", "ball_out", "ball_with_rotor", "between")
-"""Faults by which a wheel tells that its ball is not where it must be."""
+BALL_FAULTS = ("ball_removed", "ball_not_in_track", "ball_out", "ball_with_rotor", "between")
+"""Faults in which a wheel reports a misplaced ball."""
 
 
 class NotCommissionedError(NovamasError):
-    """No acceptance is led through for this kind of device."""
+    """There is no acceptance for this kind of device."""
 
 
-class Fault(NamedTuple):
-    """A fault that a person provokes: what to do, and what to do then."""
+class FaultSteps(NamedTuple):
+    """A fault to provoke: instructions to cause it and to end it."""
 
     make: str
     mend: str
     ends: bool
-    """Whether the device tells its end."""
+    """Whether the device reports the end."""
 
 
-FAULTS: Mapping[str, Fault] = {
-    "cable": Fault("Pull the device's cable.", "Plug it in again.", True),
-    "ball": Fault(
+FAULTS: Mapping[str, FaultSteps] = {
+    "cable": FaultSteps("Pull the device's cable.", "Plug it in again.", True),
+    "ball": FaultSteps(
         "Start a spin and take the ball out, or hold it back, so that the device misses it.",
-        "Put the ball back and let the device go on.",
+        "Put the ball back and let the device continue.",
         False,
     ),
-    "sensor": Fault("Cover a sensor of the ball.", "Uncover it and let the device go on.", True),
-    "unread": Fault(
+    "sensor": FaultSteps(
+        "Cover a sensor of the ball.", "Uncover it and let the device continue.", True
+    ),
+    "unread": FaultSteps(
         "Draw a card that the shoe cannot read: face up, or with its code covered.",
         "Put the shoe in order.",
         False,
     ),
-    "cut card": Fault("Draw the cut card.", "Put it back.", False),
+    "cut card": FaultSteps("Draw the cut card.", "Put it back.", False),
 }
-"""By name. The cut card is no fault, but the shoe has to tell it as well."""
+"""By name. The cut card is not a fault, but the shoe must report it as well."""
 
 
 def expected(driver: Driver, options: msgspec.Struct, game: str, pockets: int | None) -> Expected:
-    """What has to be seen of this device; ``pockets``: as the decree has them for the game. Raises
+    """Return what a device must report. ``pockets``: number required by the decree. Raises
     :class:`NotCommissionedError`.
     """
     if driver.kind == "shoe":
         cards = tuple(rank + suit for suit in SUITS for rank in RANKS)
-        of_a_shoe = ("cable", "unread", "cut card")
-        return Expected(kind="shoe", values=cards, phases=(), faults=of_a_shoe)
+        shoe_faults = ("cable", "unread", "cut card")
+        return Expected(kind="shoe", values=cards, phases=(), faults=shoe_faults)
     if driver.kind == "wheel":
         phases: tuple[str, ...] = ("bets_open", "no_more_bets")
         faults: tuple[str, ...] = ("cable", "ball", "sensor")
@@ -85,32 +87,34 @@ def expected(driver: Driver, options: msgspec.Struct, game: str, pockets: int | 
             faults=faults,
         )
     raise NotCommissionedError(
-        f"the driver {driver.name} is for a {driver.kind}; an acceptance is of a wheel or a shoe"
+        f"the driver {driver.name} is for a {driver.kind}; only wheels and shoes have an acceptance"
     )
 
 
 def _numbers(options: msgspec.Struct, game: str, pockets: int | None) -> tuple[str, ...]:
-    """The values that the device can tell: pockets of a roulette, holes or cells by position."""
+    """Return the values that the device can report: roulette pockets, or holes or cells by
+    position.
+    """
     if game == "boule":
-        return tuple(str(hole) for hole in range(1, HOLES + 1))
+        return tuple(str(hole) for hole in range(1, BOULE_HOLES + 1))
     if game == "fortune-wheel":
         return tuple(str(cell) for cell in range(1, getattr(options, "cells", 54) + 1))
     count = getattr(options, "pockets", None) or pockets or 37
     return (*map(str, range(37)), *("00", "000", "0000")[: count - 37])
 
 
-def read(text: str, of: Expected) -> str | None:
-    """What a person typed, as the device would tell it; None: none of what there is."""
-    said = text.strip()
-    if of.kind == "shoe":
-        said = said.upper().replace("10", "T")
-        said = said[:1] + said[1:].lower()
-    return said if said in of.values else None
+def parse_value(text: str, device: Expected) -> str | None:
+    """Convert a person's entry to the device's notation; None if it is not a possible value."""
+    value = text.strip()
+    if device.kind == "shoe":
+        value = value.upper().replace("10", "T")
+        value = value[:1] + value[1:].lower()
+    return value if value in device.values else None
 
 
 def result_of(reading: AnyReading) -> str | None:
-    """The number or card that a reading tells: ``?`` if the device could not read it; None: it
-    tells none.
+    """Return the number or card of a reading: ``?`` if the device could not read it; None if it is
+    another reading.
     """
     match reading:
         case WheelNumber(number=number):
@@ -122,26 +126,26 @@ def result_of(reading: AnyReading) -> str | None:
     return None
 
 
-def tells(fault: str, reading: AnyReading) -> str | None:
-    """How a reading tells that a fault began, or None."""
+def fault_report(fault: str, reading: AnyReading) -> str | None:
+    """Describe how a reading reports the start of a fault, or return None."""
     match fault, reading:
         case "cable", LinkLost() | LinkStale() | LinkUnintelligible():
             return str(reading.__struct_config__.tag)
-        case "ball", WheelFault(fault=what, active=True) if what in BALL:
-            return f"wheel.fault {what}"
+        case "ball", WheelFault(fault=wheel_fault, active=True) if wheel_fault in BALL_FAULTS:
+            return f"wheel.fault {wheel_fault}"
         case "sensor", WheelFault(fault="sensor", active=True):
             return "wheel.fault sensor"
         case "unread", CardDrawn(card=None):
             return "card.drawn, unread"
-        case "unread", ShoeFault(fault=what, active=True):
-            return f"shoe.fault {what}"
+        case "unread", ShoeFault(fault=wheel_fault, active=True):
+            return f"shoe.fault {wheel_fault}"
         case "cut card", CardCut():
             return "card.cut"
     return None
 
 
-def ends(fault: str, reading: AnyReading) -> bool:
-    """Whether a reading tells that a fault is over."""
+def fault_ended(fault: str, reading: AnyReading) -> bool:
+    """True if a reading reports the end of a fault."""
     match fault, reading:
         case "cable", LinkUp() | LinkOpen():
             return True

@@ -1,6 +1,6 @@
-"""What is kept of an acceptance: its notes, in their order, and the protocol that a person signs.
+"""Data of an acceptance: its notes in order, and the protocol that a person signs.
 
-A protocol holds everything that its verdict follows from, so whoever has it can judge it again.
+A protocol contains everything that its verdict follows from, so the verdict can be derived again.
 """
 
 from __future__ import annotations
@@ -16,45 +16,44 @@ from controller.people.register import spelled, unspelled
 from devices.errors import NovamasError
 
 FORMAT = "novamas commission 1"
-LARGEST = 16_000_000
-"""The most bytes of a protocol."""
+MAX_PROTOCOL_BYTES = 16_000_000
+"""Maximum bytes of a protocol."""
 
 Outcome = Literal["passed", "failed", "not done"]
 Verdict = Literal["accepted", "not accepted", "incomplete"]
 
 
 class ProtocolError(NovamasError):
-    """A file is no protocol, or not as it was signed. The message says what is wrong."""
+    """A file is not a protocol, or was changed since it was signed. The message says which."""
 
 
-class _Note(
+class _AcceptanceNote(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower
 ):
     at: str
     """UTC, ISO 8601."""
 
 
-class Began(_Note, frozen=True):
-    """A run began: an acceptance that was interrupted has several."""
+class Began(_AcceptanceNote, frozen=True):
+    """Start of a run; an interrupted acceptance has several."""
 
     by: str
     recording: str
-    """The name of the file with all bytes of the run."""
+    """Name of the file with all bytes of the run."""
 
 
-class Plate(_Note, frozen=True):
-    """What a person read on the plate; empty: it is not there."""
+class Plate(_AcceptanceNote, frozen=True):
+    """The type plate as read by a person; empty: missing."""
 
     maker: str
     model: str
     serial: str
 
 
-class Answer(_Note, frozen=True):
-    """What a person saw, said before the device's own word was shown. ``first``: what the person
-    said before looking once more; ``told``: what the device said, None: nothing; ``ms``: from the
-    arrival of its bytes to the result; ``unasked``: results told since the answer before, beside
-    this one.
+class AnswerNote(_AcceptanceNote, frozen=True, tag="answer"):
+    """A result as a person saw it, entered before the device's value was shown. ``first``: the
+    first entry, if it was corrected; ``told``: the device's value, None: no value; ``ms``: from the
+    arrival of its bytes to the result; ``unasked``: further results since the previous answer.
     """
 
     said: str
@@ -64,9 +63,9 @@ class Answer(_Note, frozen=True):
     unasked: int = 0
 
 
-class Phase(_Note, frozen=True):
-    """What the device said of the game, and whether the person saw the same. ``told`` False: it
-    did not say it.
+class PhaseNote(_AcceptanceNote, frozen=True, tag="phase"):
+    """A phase of the game reported by the device, and whether the person saw the same. ``told``
+    False: the device did not report it.
     """
 
     phase: str
@@ -74,9 +73,9 @@ class Phase(_Note, frozen=True):
     right: bool = False
 
 
-class Provoked(_Note, frozen=True):
-    """A fault that a person made. ``told``: the readings by which the device told it; ``over``: it
-    told the end too.
+class Provoked(_AcceptanceNote, frozen=True):
+    """A fault that a person provoked. ``told``: the readings that reported it; ``over``: the end
+    was reported too.
     """
 
     fault: str
@@ -84,11 +83,11 @@ class Provoked(_Note, frozen=True):
     over: bool
 
 
-AnyNote = Began | Plate | Answer | Phase | Provoked
+AnyNote = Began | Plate | AnswerNote | PhaseNote | Provoked
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """What is accepted, and what has to be seen of it. ``values``: numbers or cards."""
+    """What the device must report. ``values``: numbers or cards."""
 
     kind: Literal["wheel", "shoe"]
     values: tuple[str, ...]
@@ -96,8 +95,8 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
     faults: tuple[str, ...]
 
 
-class Recorded(msgspec.Struct, frozen=True, kw_only=True):
-    """A recording of the acceptance, and what its bytes come to."""
+class RecordingSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A recording of the acceptance, with counts of its bytes and frames."""
 
     file: str
     sha256: str
@@ -106,8 +105,8 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     damaged: int
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of the acceptance. ``what``: what it rests on, or what is missing."""
+class AcceptanceCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of the acceptance. ``what``: its basis, or what is missing."""
 
     name: str
     outcome: Outcome
@@ -115,8 +114,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Protocol(msgspec.Struct, frozen=True, kw_only=True):
-    """One acceptance. ``by``: who led it; ``person``: that person in the people file, if there is
-    one; ``usb``: what USB told of the connection.
+    """One acceptance. ``by``: name of the person who led it; ``person``: that person's id in the
+    people file, if any; ``usb``: facts of the USB connection.
     """
 
     site: str
@@ -135,51 +134,51 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
     ended: str
     expected: Expected
     notes: tuple[AnyNote, ...]
-    recordings: tuple[Recorded, ...]
-    checks: tuple[Check, ...]
+    recordings: tuple[RecordingSummary, ...]
+    checks: tuple[AcceptanceCheck, ...]
     verdict: Verdict
 
 
-class Signed(msgspec.Struct, frozen=True, kw_only=True):
-    """The file: the protocol in the very bytes that were signed."""
+class SignedProtocol(msgspec.Struct, frozen=True, kw_only=True):
+    """The signed file. It contains the protocol in exactly the bytes that were signed."""
 
     format: str
     key: str
-    """The public key, base64url."""
+    """Public key, base64url."""
     signature: str
-    """Ed25519 over the format, a line end and the protocol; base64url."""
+    """Ed25519 signature of the format, a line end and the protocol; base64url."""
     protocol: msgspec.Raw
 
 
 def write_signed(protocol: Protocol, key: SigningKey) -> bytes:
-    """The file of a protocol."""
+    """Return the signed file of a protocol."""
     body = msgspec.json.encode(protocol)
     return msgspec.json.encode(
-        Signed(
+        SignedProtocol(
             format=FORMAT,
             key=spelled(key.verify_key.encode()),
-            signature=spelled(key.sign(_signed(body)).signature),
+            signature=spelled(key.sign(_signed_bytes(body)).signature),
             protocol=msgspec.Raw(body),
         )
     )
 
 
-def read_signed(data: bytes) -> tuple[Signed, Protocol]:
-    """A protocol whose signature is right. Raises :class:`ProtocolError`."""
-    if len(data) > LARGEST:
-        raise ProtocolError(f"is no protocol: longer than {LARGEST} bytes")
+def read_signed(data: bytes) -> tuple[SignedProtocol, Protocol]:
+    """Read a protocol and verify its signature. Raises :class:`ProtocolError`."""
+    if len(data) > MAX_PROTOCOL_BYTES:
+        raise ProtocolError(f"is not a protocol: longer than {MAX_PROTOCOL_BYTES} bytes")
     try:
-        signed = msgspec.json.decode(data, type=Signed)
+        signed = msgspec.json.decode(data, type=SignedProtocol)
         body = bytes(signed.protocol)
         if signed.format != FORMAT:
             raise ProtocolError(f"has the format {signed.format[:64]!r}; this reads {FORMAT}")
-        VerifyKey(unspelled(signed.key)).verify(_signed(body), unspelled(signed.signature))
+        VerifyKey(unspelled(signed.key)).verify(_signed_bytes(body), unspelled(signed.signature))
         return signed, msgspec.json.decode(body, type=Protocol)
     except BadSignatureError:
         raise ProtocolError("is not as it was signed: the signature is wrong") from None
     except (ValueError, TypeError, RecursionError) as error:
-        raise ProtocolError(f"is no protocol of an acceptance: {error}") from None
+        raise ProtocolError(f"is not a protocol of an acceptance: {error}") from None
 
 
-def _signed(body: bytes) -> bytes:
+def _signed_bytes(body: bytes) -> bytes:
     return FORMAT.encode() + b"\n" + body

@@ -22,8 +22,8 @@ from controller.backup import manifest as manifests
 from controller.backup import sealed_keys
 from controller.backup import take as taking
 from controller.backup.errors import BackupError
-from controller.backup.manifest import JOURNAL, KEYS, Manifest, read_manifest
-from controller.backup.restore import Done, restore
+from controller.backup.manifest import JOURNAL_NAME, KEYS_NAME, Manifest, read_manifest
+from controller.backup.restore import RestoreResult, restore
 from controller.backup.sealed_keys import read_passphrase
 from controller.backup.take import back_up
 from controller.cli import main
@@ -100,7 +100,7 @@ class House:
     def back_up(self, passphrase: bytes | None = PASSPHRASE) -> Path:
         return back_up(self.config, load(self.config), self.backups, passphrase)[0]
 
-    def restore(self, backup: Path, **how: Any) -> Done:
+    def restore(self, backup: Path, **how: Any) -> RestoreResult:
         return restore(self.config, backup, **{"passphrase": PASSPHRASE, **how})
 
     def other(self, name: str = "other") -> House:
@@ -133,7 +133,7 @@ def test_a_backup_is_whole_private_and_has_no_key_in_clear(house: House) -> None
     assert (told.position, told.hash, told.time) == (last.position, last.hash.hex(), last.time)
     assert (told.outcome, told.sealed, told.left_out) == ("holds", 2, ())
     assert {item.place for item in told.items} == {"", "novamas.toml"}
-    assert verify(backup / JOURNAL, house.key).outcome is Outcome.HOLDS
+    assert verify(backup / JOURNAL_NAME, house.key).outcome is Outcome.HOLDS
     assert {path.stat().st_mode & 0o077 for path in [backup, *backup.rglob("*")]} == {0}
     key = key_path(house.journal).read_text().strip()
     for secret in (key, key.upper(), SECRET):
@@ -159,7 +159,7 @@ def test_a_credential_of_systemd_is_named_as_left_out(
     (tmp_path / "mqtt").write_text(SECRET)
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     told = read_manifest(house.back_up(), None)
-    assert told.left_out == ("mqtt: a credential of systemd; back it up where systemd has it",)
+    assert told.left_out == ("mqtt: a systemd credential; back it up at its source",)
 
 
 async def test_it_is_of_one_moment_though_the_daemon_writes_on(house: House) -> None:
@@ -183,7 +183,7 @@ async def test_it_is_of_one_moment_though_the_daemon_writes_on(house: House) -> 
     )
     assert seen
     assert (told.position, verdict.outcome) == (before, Outcome.HOLDS)
-    with closing(JournalReader(backup / JOURNAL)) as reader:
+    with closing(JournalReader(backup / JOURNAL_NAME)) as reader:
         assert "another" not in reader.cursors()
     await running.end()
 
@@ -317,15 +317,15 @@ REFUSALS: dict[str, tuple[Callable[[Path], object], str]] = {
         "its signature does not hold",
     ),
     "one bit of the journal": (
-        lambda backup: _flip(backup / JOURNAL),
+        lambda backup: _flip(backup / JOURNAL_NAME),
         "is not the file that was backed up",
     ),
     "one bit of the keys": (
-        lambda backup: _flip(backup / KEYS),
+        lambda backup: _flip(backup / KEYS_NAME),
         "is not the file that was backed up",
     ),
-    "no journal": (lambda backup: (backup / JOURNAL).unlink(), "No such file"),
-    "a link for the journal": (lambda backup: _link(backup / JOURNAL), "is not the file"),
+    "no journal": (lambda backup: (backup / JOURNAL_NAME).unlink(), "No such file"),
+    "a link for the journal": (lambda backup: _link(backup / JOURNAL_NAME), "is not the file"),
 }
 
 
@@ -370,13 +370,13 @@ def test_a_file_elsewhere_is_refused_though_nobody_signed(house: House) -> None:
     done = house.restore(backup, passphrase=None, set_aside=True)
     assert any("outside the folder" in note for note in done.notes)
     assert not (house.folder.parent / "evil.toml").exists()
-    with pytest.raises(BackupError, match="signed by nobody"):
+    with pytest.raises(BackupError, match="signed by no key"):
         house.restore(backup, key=house.key, set_aside=True)
 
 
 def test_another_key_file_opens_nothing(house: House) -> None:
     backup = house.back_up()
-    with pytest.raises(BackupError, match="the key file is not the one"):
+    with pytest.raises(BackupError, match="the passphrase is not the one"):
         house.restore(backup, passphrase=b"other words than these are", set_aside=True)
     with pytest.raises(BackupError, match="not with the key given"):
         house.restore(backup, key="0" * 64, set_aside=True)
@@ -420,7 +420,7 @@ def test_what_is_in_the_way_is_never_removed(house: House) -> None:
     assert was in {path.read_bytes() for path in done.aside}
     other = house.other()
     key_path(other.journal).write_text("ab" * 32)
-    with pytest.raises(BackupError, match="another than in the backup"):
+    with pytest.raises(BackupError, match="differs from the backup"):
         other.restore(backup)
     assert not other.journal.exists()
 
@@ -515,7 +515,7 @@ def test_a_backup_that_is_interrupted_anywhere_is_none(
             break
         for left in house.backups.iterdir():
             assert left.name.endswith(".part") or read_manifest(left, house.key)
-            if not (left / manifests.NAME).exists():
+            if not (left / manifests.MANIFEST_NAME).exists():
                 with pytest.raises(BackupError, match="interrupted"):
                     read_manifest(left, None)
     assert step > 8
@@ -566,7 +566,7 @@ def test_a_disk_that_takes_nothing_is_told_and_leaves_what_was_there(
         house.backups = house.folder.parent / "more"
         with pytest.raises(BackupError, match=f"{os.strerror(number)}; no backup was made"):
             house.back_up()
-        with pytest.raises(BackupError, match=f"{os.strerror(number)}; put it right"):
+        with pytest.raises(BackupError, match=f"{os.strerror(number)}; fix this"):
             house.restore(backup, set_aside=True)
     assert list(house.backups.iterdir()) == []
     assert house.journal.read_bytes() == was
@@ -608,7 +608,7 @@ def test_the_commands_say_what_they_did(
 
 
 def _forge(backup: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the manifest as somebody does who has no key: it is signed by nobody then."""
+    """Change the manifest as somebody does who has no key: it is signed by no key then."""
     path = backup / "manifest.json"
     told = json.loads(path.read_bytes())
     told.pop("key", None)
@@ -663,7 +663,7 @@ HOSTILE: tuple[Any, ...] = (
     [],
 )
 TOLD = [each.name for each in msgspec.structs.fields(Manifest)]
-TOLD_OF_A_FILE = [each.name for each in msgspec.structs.fields(manifests.Item)]
+TOLD_OF_A_FILE = [each.name for each in msgspec.structs.fields(manifests.BackupItem)]
 
 
 @pytest.mark.parametrize("field", [*TOLD, *(f"items.{each}" for each in TOLD_OF_A_FILE)])

@@ -12,13 +12,13 @@ import pytest
 from controller.cli import main
 from controller.commissioning.judgement import judge, verdict
 from controller.commissioning.protocol import (
-    Answer,
+    AnswerNote,
     Expected,
-    Phase,
+    PhaseNote,
     Plate,
     Protocol,
     Provoked,
-    Recorded,
+    RecordingSummary,
     read_signed,
 )
 from controller.contract.retained import Identity
@@ -206,7 +206,9 @@ def test_a_wheel_that_misreads_one_pocket(wheel: Wheel, person: Start, tmp_path:
         "latency": "passed",
     }
     assert found.checks[2].what == "20: the device said 14"
-    assert [(each.said, each.first) for each in found.notes if isinstance(each, Answer)][-1] == (
+    assert [(each.said, each.first) for each in found.notes if isinstance(each, AnswerNote)][
+        -1
+    ] == (
         "21",
         "22",
     )
@@ -253,17 +255,17 @@ def test_whoever_is_held_up_is_told_why(
     wheel.plug()
     (tmp_path / "protocol").write_bytes(b"{}")
     assert main(["commission", "--verify", str(tmp_path / "protocol")]) == 1
-    assert "is no protocol of an acceptance" in capsys.readouterr().err
+    assert "is not a protocol of an acceptance" in capsys.readouterr().err
 
 
 EXPECTED = Expected(kind="wheel", values=("0", "1"), phases=("bets_open",), faults=("cable",))
 AT = "2026-03-20T20:00:00.000000Z"
-RECORDED = (Recorded(file="run-1.rec", sha256="", bytes=9, frames=1, damaged=0),)
+RECORDED = (RecordingSummary(file="run-1.rec", sha256="", bytes=9, frames=1, damaged=0),)
 DONE = (
     Plate(at=AT, maker="Acme", model="Rota", serial="A117"),
-    Answer(at=AT, said="0", told="0", ms=0.2),
-    Answer(at=AT, said="1", told="1", ms=0.4),
-    Phase(at=AT, phase="bets_open", told=True, right=True),
+    AnswerNote(at=AT, said="0", told="0", ms=0.2),
+    AnswerNote(at=AT, said="1", told="1", ms=0.4),
+    PhaseNote(at=AT, phase="bets_open", told=True, right=True),
     Provoked(at=AT, fault="cable", told=("link.lost",), over=True),
 )
 IS = Identity(serial="A117")
@@ -284,15 +286,15 @@ def test_nothing_passes_because_nobody_looked() -> None:
     "wrong",
     [
         Plate(at=AT, maker="Acme", model="Rota", serial="A118"),
-        Answer(at=AT, said="1", told="0", ms=0.1),
-        Answer(at=AT, said="1", told=None),
-        Answer(at=AT, said="1", told="1", ms=5000.0),
-        Phase(at=AT, phase="bets_open", told=True, right=False),
-        Phase(at=AT, phase="bets_open", told=False),
+        AnswerNote(at=AT, said="1", told="0", ms=0.1),
+        AnswerNote(at=AT, said="1", told=None),
+        AnswerNote(at=AT, said="1", told="1", ms=5000.0),
+        PhaseNote(at=AT, phase="bets_open", told=True, right=False),
+        PhaseNote(at=AT, phase="bets_open", told=False),
         Provoked(at=AT, fault="cable", told=(), over=True),
         Provoked(at=AT, fault="cable", told=("link.lost",), over=False),
     ],
     ids=lambda note: json.dumps(str(note))[:60],
 )
-def test_what_is_wrong_fails(wrong: Plate | Answer | Phase | Provoked) -> None:
+def test_what_is_wrong_fails(wrong: Plate | AnswerNote | PhaseNote | Provoked) -> None:
     assert verdict(judge(EXPECTED, (*DONE, wrong), IS, RECORDED)) == "not accepted"
