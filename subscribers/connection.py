@@ -238,11 +238,11 @@ class ServiceConnection:
         if not topics:
             return []
         qos = 0 if self._session is None else 1
-        wanted = [(topic, qos) for topic in topics]
-        codes = await client.subscribe(wanted, timeout=REPLY_TIMEOUT_SECONDS)
+        subscriptions = [(topic, qos) for topic in topics]
+        codes = await client.subscribe(subscriptions, timeout=REPLY_TIMEOUT_SECONDS)
         if self._session is None:
             # see SUBSCRIBE_PASSES; not with a session, whose backlog could fill the broker's queue
-            await client.subscribe(wanted, timeout=REPLY_TIMEOUT_SECONDS)
+            await client.subscribe(subscriptions, timeout=REPLY_TIMEOUT_SECONDS)
         results = [code.value if isinstance(code, ReasonCode) else code for code in codes]
         refused = [topic for topic, code in zip(topics, results, strict=False) if code >= 0x80]
         if refused and not self._logged_refusals.issuperset(refused):

@@ -94,20 +94,22 @@ async def table_feed(
     NATS supports it for a few dozen topics only.
     """
     leaves = ("info", "state", "result", "history", "shoe", "alert/+", "event")
-    wanted = [(topics.table(table, leaf), 0) for table in tables for leaf in leaves]
-    wanted += [(topics.node("+", leaf), 0) for leaf in ("status", "health", "checkpoint")]
-    wanted += [
+    subscriptions = [(topics.table(table, leaf), 0) for table in tables for leaf in leaves]
+    subscriptions += [(topics.node("+", leaf), 0) for leaf in ("status", "health", "checkpoint")]
+    subscriptions += [
         (topics.jackpot(jackpot, leaf), 0) for jackpot in jackpots for leaf in ("state", "alert/+")
     ]
-    root, known = topics.root + "/", frozenset(tables)
+    root, known_tables = topics.root + "/", frozenset(tables)
     for url in cycle(addresses(login.url)):
         try:
             node = msgspec.structs.replace(login, url=url)
             client = BrokerClient(node, protocol=aiomqtt.ProtocolVersion.V311, keepalive=10)
             async with client:
-                for first in range(0, len(wanted), MAX_TOPICS_PER_SUBSCRIBE):
+                for first in range(0, len(subscriptions), MAX_TOPICS_PER_SUBSCRIBE):
                     for _ in SUBSCRIBE_PASSES:
-                        await client.subscribe(wanted[first : first + MAX_TOPICS_PER_SUBSCRIBE])
+                        await client.subscribe(
+                            subscriptions[first : first + MAX_TOPICS_PER_SUBSCRIBE]
+                        )
                 yield ConnectionChange(up=True)
                 overtaken = Overtaken()
                 async for message in client.messages:
@@ -118,7 +120,7 @@ async def table_feed(
                     table, _, leaf = path.partition("/")
                     yield (
                         FeedMessage(leaf, body, table)
-                        if table in known
+                        if table in known_tables
                         else FeedMessage(path, body)
                     )
         except (aiomqtt.MqttError, BrokerUnusableError) as error:

@@ -54,7 +54,7 @@ def on_state(meter: Meter, body: bytes, at: str) -> Meter:
 
 def on_alert(meter: Meter, name: str, body: bytes) -> Meter:
     """Apply a message on its topic ``alert/<name>``. An unreadable one counts as cleared."""
-    others = {known: alert for known, alert in meter.alerts.items() if known != name}
+    others = {alert_id: alert for alert_id, alert in meter.alerts.items() if alert_id != name}
     try:
         alert = {name: msgspec.json.decode(body, type=Alert)} if body else {}
     except (ValueError, RecursionError):

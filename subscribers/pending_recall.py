@@ -44,7 +44,9 @@ class PendingRecall(msgspec.Struct, Generic[Subject], frozen=True):
 
     def subject_of(self, number: object) -> Subject | None:
         """Return what the attempt with this id requested; None if no reply to it counts."""
-        return next((subject for known, subject in self.attempts if known == number), None)
+        return next(
+            (subject for attempt_id, subject in self.attempts if attempt_id == number), None
+        )
 
 
 def record_attempt(

@@ -137,8 +137,8 @@ def daemon_of(table: TableSnapshot, nodes: Mapping[tuple[bool, str], bytes]) -> 
     ``nodes``: (simulated, node) -> body of its retained ``status``.
     """
     boot = None if table.state is None else table.state.boot
-    found = (node for (_, node), body in nodes.items() if _status(body) == ("online", boot))
-    return next(found, None)
+    matching = (node for (_, node), body in nodes.items() if _status(body) == ("online", boot))
+    return next(matching, None)
 
 
 def _status(body: bytes) -> tuple[str, str] | None:

@@ -25,18 +25,18 @@ class AwardDetails(msgspec.Struct, frozen=True, kw_only=True):
     cards: tuple[str, ...]
 
 
-def find_awards(file: LedgerReader, jackpot: str, wanted: set[int]) -> dict[int, AwardDetails]:
+def find_awards(file: LedgerReader, jackpot: str, numbers: set[int]) -> dict[int, AwardDetails]:
     """Return the awards with these numbers. The last saved state has the open and the latest
     awards; for older ones all facts are replayed. Raises :class:`LedgerError`.
     """
     saved = saved_states(file.connection).get(jackpot)
-    found = (
+    details = (
         {}
         if saved is None
         else _details_by_number(msgspec.json.decode(saved[1], type=JackpotLedgerState))
     )
-    if wanted <= found.keys():
-        return found
+    if numbers <= details.keys():
+        return details
     replay = Replay()
     try:
         for row, postings in file.entries():
@@ -51,12 +51,12 @@ def find_awards(file: LedgerReader, jackpot: str, wanted: set[int]) -> dict[int,
                     "verify` for all findings"
                 )
             if isinstance(fact, Won):
-                found |= _details_by_number(replay.states[jackpot])
+                details |= _details_by_number(replay.states[jackpot])
     finally:
         replay.close()
-    if missing := sorted(wanted - found.keys()):
+    if missing := sorted(numbers - details.keys()):
         raise LedgerError(f"{file.path}: {jackpot} has no award {missing[0]}")
-    return found
+    return details
 
 
 def _details_by_number(state: JackpotLedgerState) -> dict[int, AwardDetails]:

@@ -36,10 +36,11 @@ def signing_key(ledger: Path, path: Path | None = None) -> SigningKey:
         key = load_key(file)
     except SigningKeyError as error:
         raise LedgerError(str(error)) from None
-    if last is not None and (found := flaw(last, frozenset({public(key)}))) is not None:
+    if last is not None and (problem := flaw(last, frozenset({public(key)}))) is not None:
         raise LedgerError(
-            f"{checkpoint_path(ledger)}: {found}. Restore the right key as {file}; if it is lost, "
-            "verify the ledger with the key of a published checkpoint, then move this one away"
+            f"{checkpoint_path(ledger)}: {problem}. Restore the right key as {file}; if it is "
+            "lost, verify the ledger with the key of a published checkpoint, then move this "
+            "checkpoint away"
         )
     return key
 

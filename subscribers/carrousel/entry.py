@@ -56,7 +56,7 @@ class EntryBuilder:
             if posting.account == account
         )
 
-    def post(self, what: TransactionKind, at: Cause, amounts: Amounts) -> None:
+    def post(self, kind: TransactionKind, at: Cause, amounts: Amounts) -> None:
         """Add a transaction, leaving out amounts of zero."""
         postings = tuple(
             Posting(account, part, amount) for (account, part), amount in amounts.items() if amount
@@ -65,17 +65,17 @@ class EntryBuilder:
             self._transactions.append(
                 Transaction(
                     jackpot=self.state.jackpot,
-                    what=what,
+                    what=kind,
                     at=at,
                     cause=self.cause,
                     postings=postings,
                 )
             )
 
-    def post_stake(self, what: TransactionKind, at: Cause, table: str, parts: Parts) -> None:
+    def post_stake(self, kind: TransactionKind, at: Cause, table: str, parts: Parts) -> None:
         """Post a stake, or with negative parts its return."""
         self.post(
-            what,
+            kind,
             at,
             {
                 ("stakes", table): -parts.stakes,
@@ -93,9 +93,9 @@ class EntryBuilder:
         limited = terms is not None and terms.limit is not None
         self.unsettled = self.unsettled or late or limited or parts.meter < 0 or parts.reserve < 0
 
-    def add_notice(self, what: NoticeKind, text: str, table: str = "") -> None:
+    def add_notice(self, kind: NoticeKind, text: str, table: str = "") -> None:
         """Add a notice for a person."""
-        self._notices.append(LedgerNotice(what=what, table=table, text=text))
+        self._notices.append(LedgerNotice(what=kind, table=table, text=text))
 
     def send(self, transfer: TransferReceived) -> None:
         """Transfer money to another jackpot in the same commit."""

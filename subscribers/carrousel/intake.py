@@ -531,8 +531,8 @@ class TableIntake:
 
     def _check_repeated(self, head: _EventHead, body: bytes) -> IntakeResult:
         """Handle an event that was accepted before."""
-        known = self._digests.get((head.boot, head.seq))
-        if known is None or known == event_digest(body):
+        first_digest = self._digests.get((head.boot, head.seq))
+        if first_digest is None or first_digest == event_digest(body):
             return NOTHING
         return IntakeResult(notices=(self._contradiction(head),))
 
@@ -544,27 +544,27 @@ class TableIntake:
         )
 
     def _find_mismatch(
-        self, head: _EventHead, body: bytes, asked: EventPosition
+        self, head: _EventHead, body: bytes, expected: EventPosition
     ) -> IntakeNotice | None:
         """Return what is wrong with a reply that should begin with the last accepted event, or
         None.
         """
-        if (head.boot, head.seq) != (asked.boot, asked.seq):
+        if (head.boot, head.seq) != (expected.boot, expected.seq):
             return self._open_gap(
                 f"its reply begins with {head.boot} {head.seq}, not with the last event "
-                f"accepted, {asked.boot} {asked.seq}: its journal was replaced or restored, does "
-                "not reach back that far, or is that of the other daemon of a pair"
+                f"accepted, {expected.boot} {expected.seq}: its journal was replaced or restored, "
+                "does not reach back that far, or is that of the other daemon of a pair"
             )
-        if asked.digest and event_digest(body) != asked.digest:
+        if expected.digest and event_digest(body) != expected.digest:
             return self._open_gap(
-                f"its event {asked.boot} {asked.seq} has changed: its journal was replaced or "
-                "restored"
+                f"its event {expected.boot} {expected.seq} has changed: its journal was replaced "
+                "or restored"
             )
         return None
 
-    def _open_gap(self, what: str) -> IntakeNotice:
-        self.memory.gap = what
-        return self._notice("gap", what)
+    def _open_gap(self, missing: str) -> IntakeNotice:
+        self.memory.gap = missing
+        return self._notice("gap", missing)
 
     def _end_run(self, boot: str) -> None:
         self.memory.boots = [*self.memory.boots, boot][-MAX_REMEMBERED_BOOTS:]

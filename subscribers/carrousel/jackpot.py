@@ -87,8 +87,8 @@ def _apply_event(
 ) -> None:
     table = fact.cause.table
     record = entry.table(table)
-    known = max(record.last, entry.state.base)
-    at = fact.cause if fact.cause > known else successor(known)
+    last_position = max(record.last, entry.state.base)
+    at = fact.cause if fact.cause > last_position else successor(last_position)
     entry.set_table(table, replace(record, last=at))
     match fact:
         case Staked():

@@ -36,14 +36,14 @@ def place_hits(state: JackpotLedgerState) -> list[Hit]:
         )
         for index, hit in zip(indexes, ordered, strict=True):
             hits[index] = hit
-    last, found = state.base, []
+    last, placed = state.base, []
     for hit in hits:
         last = max(hit.points[0].own, successor(last))
         points = [replace(hit.points[0], at=last)]
         for point in hit.points[1:]:
             points.append(replace(point, at=max(point.own, successor(points[-1].at))))
-        found.append(replace(hit, points=tuple(points)))
-    return found
+        placed.append(replace(hit, points=tuple(points)))
+    return placed
 
 
 def undecided_orders(state: JackpotLedgerState) -> list[tuple[int, ...]]:
@@ -107,8 +107,8 @@ def all_tables_caught_up(state: JackpotLedgerState, hit: Hit) -> bool:
     return True
 
 
-def _same_node(one: TableRecord, other: TableRecord) -> bool:
-    return one.node != "" and one.node == other.node
+def _same_node(first: TableRecord, second: TableRecord) -> bool:
+    return first.node != "" and first.node == second.node
 
 
 def _is_order_unclear(state: JackpotLedgerState, one: Hit, other: Hit) -> bool:

@@ -36,12 +36,12 @@ def on_terms_given(entry: EntryBuilder, fact: TermsGiven) -> None:
         )
         return
     state = entry.state
-    given = max(Cause(time=fact.time, table="", boot="", seq=0), state.base)
+    position = max(Cause(time=fact.time, table="", boot="", seq=0), state.base)
     if state.terms is None:
         if terms.authorisation is None:
-            entry.state = replace(state, waiting=terms, waiting_given=given)
+            entry.state = replace(state, waiting=terms, waiting_given=position)
         else:
-            _open(entry, terms, given)
+            _open(entry, terms, position)
         return
     renewed = _renewed(state.terms, terms)
     entry.state = state = replace(
@@ -49,9 +49,9 @@ def on_terms_given(entry: EntryBuilder, fact: TermsGiven) -> None:
     )
     if terms == renewed:
         return
-    entry.state = replace(state, waiting=terms, waiting_given=given)
+    entry.state = replace(state, waiting=terms, waiting_given=position)
     if not is_live(entry):
-        _post_seed(entry, given, terms.seed - renewed.seed)
+        _post_seed(entry, position, terms.seed - renewed.seed)
         begin_waiting(entry, END_OF_TIME)
 
 
@@ -66,13 +66,15 @@ def begin_waiting(entry: EntryBuilder, won: Cause) -> None:
         or not state.waiting_given < won
     ):
         return
-    known = max((record.last for record in state.tables.values()), default=BEGINNING_OF_TIME)
+    last_position = max(
+        (record.last for record in state.tables.values()), default=BEGINNING_OF_TIME
+    )
     entry.state = replace(
         state,
         former=state.terms,
         terms=state.waiting,
         given=state.waiting_given,
-        since=max(known, state.waiting_given, state.base),
+        since=max(last_position, state.waiting_given, state.base),
         waiting=None,
         waiting_given=BEGINNING_OF_TIME,
     )
@@ -106,16 +108,16 @@ def is_due(award: HitAward) -> bool:
     return not award.returned and (award.claimed or award.value is None or award.paid < award.value)
 
 
-def _open(entry: EntryBuilder, terms: Terms, given: Cause) -> None:
+def _open(entry: EntryBuilder, terms: Terms, position: Cause) -> None:
     entry.state = replace(
         entry.state,
         terms=terms,
-        given=given,
-        base=given,
+        given=position,
+        base=position,
         waiting=None,
         waiting_given=BEGINNING_OF_TIME,
     )
-    _post_seed(entry, given, terms.seed)
+    _post_seed(entry, position, terms.seed)
 
 
 def _post_seed(entry: EntryBuilder, at: Cause, amount: int) -> None:
@@ -124,7 +126,7 @@ def _post_seed(entry: EntryBuilder, at: Cause, amount: int) -> None:
 
 def _renewed(now: Terms, new: Terms) -> Terms:
     """Return the terms in force, with the changes that apply at once."""
-    old, given = now.authorisation, new.authorisation
-    if old and given and (old.percentage, old.tables) == (given.percentage, given.tables):
-        return replace(now, shown=new.shown, authorisation=given)
+    old, renewed = now.authorisation, new.authorisation
+    if old and renewed and (old.percentage, old.tables) == (renewed.percentage, renewed.tables):
+        return replace(now, shown=new.shown, authorisation=renewed)
     return replace(now, shown=new.shown)

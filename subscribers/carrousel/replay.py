@@ -40,7 +40,7 @@ class Replay:
         self.diverged: set[str] = set()
 
     def find_difference(
-        self, position: int, jackpot: str, fact: Fact, found: Sequence[PostingRow]
+        self, position: int, jackpot: str, fact: Fact, stored: Sequence[PostingRow]
     ) -> str | None:
         """Return how the postings of an entry differ from what follows from its fact, or None."""
         if jackpot in self.diverged:
@@ -52,18 +52,18 @@ class Replay:
         except Exception as error:
             self.diverged.add(jackpot)
             return f"the rules cannot apply its fact: {type(error).__name__}: {error}"
-        if expected == found:
+        if expected == stored:
             self.states[jackpot] = outcome.state
-            self._postings.executemany(_INSERT_POSTING, [(position, *each) for each in expected])
+            self._postings.executemany(_INSERT_POSTING, [(position, *row) for row in expected])
             self._balances.add(expected)
             return None
         self.diverged.add(jackpot)
-        count = min(len(expected), len(found))
+        count = min(len(expected), len(stored))
         index = next(
-            (number for number in range(count) if expected[number] != found[number]), count
+            (number for number in range(count) if expected[number] != stored[number]), count
         )
         return (
-            f"line {index + 1} is {_describe_row(found, index)}; expected from the facts: "
+            f"line {index + 1} is {_describe_row(stored, index)}; expected from the facts: "
             f"{_describe_row(expected, index)}"
         )
 

@@ -251,10 +251,10 @@ def find_schema_flaw(connection: sqlite3.Connection) -> str | None:
         expected = set(template.execute(_SCHEMA_QUERY))
     finally:
         template.close()
-    found = set(connection.execute(_SCHEMA_QUERY))
-    if missing := sorted(name for _, name, _ in expected - found):
+    actual = set(connection.execute(_SCHEMA_QUERY))
+    if missing := sorted(name for _, name, _ in expected - actual):
         return f"{', '.join(missing)}: missing, or not as in a ledger"
-    if foreign := sorted(name for _, name, _ in found - expected):
+    if foreign := sorted(name for _, name, _ in actual - expected):
         return f"{', '.join(foreign)}: does not belong to a ledger"
     return None
 

@@ -125,12 +125,12 @@ def _post_point(entry: EntryBuilder, number: int, index: int) -> None:
         ]
         hit = replace(hit, awards=_replace_awards(hit.awards, awards))
     sign = 1 if point.what == "won" else -1
-    what: Literal["award", "award_returned"] = "award" if sign > 0 else "award_returned"
+    kind: Literal["award", "award_returned"] = "award" if sign > 0 else "award_returned"
     postings: list[HitPosting] = []
     for award in awards:
         postings += [
-            HitPosting(what, "award", str(award.number), _signed_value(award, sign)),
-            HitPosting(what, "meter", hit.table, -_signed_value(award, sign)),
+            HitPosting(kind, "award", str(award.number), _signed_value(award, sign)),
+            HitPosting(kind, "meter", hit.table, -_signed_value(award, sign)),
         ]
     if terms.kind == "fixed":
         # «Finkoa» (EUS96 L1847): the house restores it after each play
@@ -219,8 +219,8 @@ def _post_difference(
             *((posting.what, posting.account, posting.part, -posting.amount) for posting in posted),
         ]
     )
-    for what, group in groupby(changes, key=lambda posting: posting[0]):
-        entry.post(what, at, sum_by_account([change[1:] for change in group]))
+    for kind, group in groupby(changes, key=lambda posting: posting[0]):
+        entry.post(kind, at, sum_by_account([change[1:] for change in group]))
 
 
 def _fix_next(entry: EntryBuilder) -> bool:

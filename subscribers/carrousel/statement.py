@@ -170,7 +170,7 @@ def build_statement(
         begin=begin,
         end=end,
         before=_read_balances(file, jackpot, since),
-        movements={what: movements[what] for what in sorted(movements, key=_kind_order)},
+        movements={kind: movements[kind] for kind in sorted(movements, key=_kind_order)},
         after=_read_balances(file, jackpot, until),
         tables=tuple(
             TableTotals(
@@ -202,10 +202,10 @@ def build_statement(
     )
 
 
-def _kind_order(what: str) -> tuple[int, str]:
+def _kind_order(kind: str) -> tuple[int, str]:
     """Sort stakes first, as in the list of kinds; kinds of a newer release come last."""
-    known: tuple[str, ...] = get_args(TransactionKind)
-    return (known.index(what) if what in known else len(known)), what
+    kinds: tuple[str, ...] = get_args(TransactionKind)
+    return (kinds.index(kind) if kind in kinds else len(kinds)), kind
 
 
 AWARD_KINDS = ("award", "award_returned")
@@ -225,8 +225,8 @@ def _add(sums: AccountSums, posting: PostingRow) -> None:
 
 
 def _read_balances(file: LedgerReader, jackpot: str, before: str) -> AccountSums:
-    found = dict(file.connection.execute(_BALANCES_QUERY, (jackpot, before)).fetchall())
-    return AccountSums(meter=found.get("meter", 0), reserve=found.get("reserve", 0))
+    balances = dict(file.connection.execute(_BALANCES_QUERY, (jackpot, before)).fetchall())
+    return AccountSums(meter=balances.get("meter", 0), reserve=balances.get("reserve", 0))
 
 
 def _award_sums(file: LedgerReader, jackpot: str, before: str) -> defaultdict[tuple[int, str], int]:

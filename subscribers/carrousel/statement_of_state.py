@@ -123,18 +123,18 @@ class JackpotAlerts:
         """Alerts in the committed ledger."""
 
     def report(
-        self, name: str, what: JackpotAlert, detail: str, time: str, *, fault: bool = False
+        self, name: str, kind: JackpotAlert, detail: str, time: str, *, fault: bool = False
     ) -> None:
         """Raise an alert, or update it with the latest occurrence. Occurrences are counted."""
         count = self._counts[name] = self._counts.get(name, 0) + 1
-        known = self.open.get(name)
-        if what in KEPT_ALERTS and (known is None or known.acknowledged_by is not None):
-            self.unstored[name] = what
+        open_alert = self.open.get(name)
+        if kind in KEPT_ALERTS and (open_alert is None or open_alert.acknowledged_by is not None):
+            self.unstored[name] = kind
         self.open[name] = Alert(
             alert=name,
-            what=f"jackpot.{what}",
+            what=f"jackpot.{kind}",
             severity="fault" if fault else "warning",
-            raised=time if known is None else known.raised,
+            raised=time if open_alert is None else open_alert.raised,
             detail=detail if count == 1 else f"{count} times since the start; the last: {detail}",
         )
         self.changed.add(name)
@@ -153,14 +153,14 @@ class JackpotAlerts:
                 self._counts.pop(name, None)
                 self.clear(name)
         for name, alert in stored.items():
-            known = self.open.get(name)
+            open_alert = self.open.get(name)
             updated = replace(
-                known or alert,
+                open_alert or alert,
                 acknowledged_by=alert.acknowledged_by,
                 acknowledged_role=alert.acknowledged_role,
                 acknowledged=alert.acknowledged,
             )
-            if name not in self.unstored and known != updated:
+            if name not in self.unstored and open_alert != updated:
                 self.open[name] = updated
                 self.changed.add(name)
 

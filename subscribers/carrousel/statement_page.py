@@ -104,8 +104,8 @@ def _meter_section(statement: JackpotStatement, language: str) -> StatementSecti
         rows=(
             row(text("book.before", language), (statement.before.meter, statement.before.reserve)),
             *(
-                row(word("book", f"what.{what}", language), (movement.meter, movement.reserve))
-                for what, movement in statement.movements.items()
+                row(word("book", f"what.{kind}", language), (movement.meter, movement.reserve))
+                for kind, movement in statement.movements.items()
                 if movement.meter or movement.reserve
             ),
         ),
@@ -246,8 +246,8 @@ def _csv_records(statement: JackpotStatement) -> Iterator[dict[str, object]]:
             "awarded": table.awarded,
             "paid": table.paid,
         }
-    for what, sums in statement.movements.items():
-        yield {"section": "movement", "what": what, "meter": sums.meter, "reserve": sums.reserve}
+    for kind, sums in statement.movements.items():
+        yield {"section": "movement", "what": kind, "meter": sums.meter, "reserve": sums.reserve}
     for award in statement.awards:
         details = award.of
         yield {

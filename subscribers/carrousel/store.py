@@ -126,8 +126,8 @@ class LedgerStore:
         """Add a fact of a jackpot with its transactions. ``time``: now, formatted by
         ``controller.contract.times.utc``. Raises :class:`LedgerNotStoredError`.
         """
-        if (known := self.known(fact, jackpot)) != "new":
-            return known
+        if (existing := self.known(fact, jackpot)) != "new":
+            return existing
         body, cause, postings = (
             msgspec.json.encode(fact),
             cause_of(fact),

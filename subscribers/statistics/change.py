@@ -94,12 +94,12 @@ class ChangeWatch:
         """Return the fraction of all values so far that are smaller, with ties broken at random."""
         values = self._values.setdefault((feature, group), [])
         below, upto = bisect_left(values, value), bisect_right(values, value)
-        known = len(values)
+        count = len(values)
         insort(values, value)
         return (
             None
-            if known < MIN_REFERENCE_VALUES
-            else (below + even * (upto - below + 1)) / (known + 1)
+            if count < MIN_REFERENCE_VALUES
+            else (below + even * (upto - below + 1)) / (count + 1)
         )
 
     def _pocket(self, place: int, even: float) -> float | None:

@@ -201,9 +201,9 @@ class ObservedWheel:
         self._pace(spin)
         self._last = spin
         if was_fair and self.evidence.alarm is not None:
-            yield self._found("wheel_bias", self._describe_suspect())
+            yield self._finding("wheel_bias", self._describe_suspect())
         if was_unchanged and self.change.alarm is not None:
-            yield self._found("wheel_changed", f"shown by {self.change.alarm[1]}")
+            yield self._finding("wheel_changed", f"shown by {self.change.alarm[1]}")
 
     def correct(self, correction: CorrectedSpin) -> None:
         """Correct the result of a spin."""
@@ -293,9 +293,9 @@ class ObservedWheel:
         ):
             self._played = games + 1, seconds + spin.mono - last.mono
 
-    def _found(self, what: FindingName, detail: str) -> HealthFinding:
+    def _finding(self, name: FindingName, detail: str) -> HealthFinding:
         spins = self.evidence.spins
-        return HealthFinding(what, self.site, self.table, self.until, self.since, spins, detail)
+        return HealthFinding(name, self.site, self.table, self.until, self.since, spins, detail)
 
     def _describe_suspect(self) -> str:
         suspect = bias_report(self.evidence, self.cylinder).suspect

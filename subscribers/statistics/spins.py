@@ -305,8 +305,8 @@ def _seconds_since(begin: tuple[str, int] | None, event: TableEvent) -> float | 
 
 def _number(outcome: Mapping[str, Any]) -> Number | None:
     number = outcome.get("number")
-    known = outcome.get("family") in ("roulette", "boule") and isinstance(number, int | str)
-    return number if known else None
+    is_wheel = outcome.get("family") in ("roulette", "boule") and isinstance(number, int | str)
+    return number if is_wheel else None
 
 
 def _service_event(event: TableEvent, work: Literal["replaced"] | str) -> ServiceWork:
