@@ -74,7 +74,7 @@ PAGES = {
     )
     for path in (
         *sorted((contract.DOCS / "technician" / "devices").glob("*.md")),
-        contract.DOCS / "technician" / "profiles.md",
+        contract.DOCS / "technician" / "profiles-reference.md",
     )
 }
 

@@ -650,8 +650,9 @@ k = {z = 1}
 
 
 def _documented(section: str) -> dict[str, str]:
-    """Key and default of the table under a heading of docs/technician/configuration.md."""
-    text = (DOCS / "technician" / "configuration.md").read_text()
+    """Key and default of the table under a heading of the two pages of the configuration."""
+    pages = sorted((DOCS / "technician").glob("configuration*.md"))
+    text = "\n".join(page.read_text() for page in pages)
     body = re.split(r"\n#+ ", text.split(f"# {section}\n", 1)[1])[0]
     return dict(re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", body, re.MULTILINE))
 

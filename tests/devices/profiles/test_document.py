@@ -1,6 +1,4 @@
-"""``docs/technician/profiles.md`` tells every key with its default, and its example is the one that the tests
-use.
-"""
+"""The pages of profiles have every key with its default, and the example is the one of the tests."""
 
 from __future__ import annotations
 
@@ -14,7 +12,10 @@ from tests.support import contract
 from tests.support.devices.described import FOLDER
 from tests.support.for_each import for_each
 
-TEXT = (contract.DOCS / "technician" / "profiles.md").read_text()
+TEXT = "\n".join(
+    (contract.DOCS / "technician" / page).read_text()
+    for page in ("profiles.md", "profiles-reference.md")
+)
 SECTIONS = {
     "The file": language.Profile,
     "[framing]": language.FramingSpec,
