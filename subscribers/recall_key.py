@@ -9,7 +9,7 @@ import msgspec
 
 from controller.contract.orders import RECALL
 from controller.people.private_key import open_private_key
-from controller.people.register import spelled, thumbprint
+from controller.people.register import thumbprint, to_base64url
 from controller.people.signed_command import Claims, prepare, sign
 
 RECALL_LIFETIME_SECONDS = 60
@@ -21,7 +21,7 @@ class RecallKey:
 
     def __init__(self, path: Path, passphrase: Path) -> None:
         self._key = open_private_key(path, passphrase.read_bytes().rstrip(b"\r\n"))
-        self.kid = thumbprint(spelled(self._key.verify_key.encode()))
+        self.kid = thumbprint(to_base64url(self._key.verify_key.encode()))
         prepare()
 
     def sign(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from controller.cli import CommandLineError
 from controller.cli.configured import configuration_at
-from controller.people.broker_access import KINDS, Client, Floor, Kind
+from controller.people.broker_access import KINDS, AccessScope, ClientAccess, Kind
 from devices.suggestions import unknown_word
 
 BROKERS = ("mosquitto", "mosquitto-dynamic", "nats", "rabbitmq")
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from controller.people import broker_access
 
     configuration = configuration_at(arguments.config)
-    floor = Floor(
+    floor = AccessScope(
         configuration.site.id,
         configuration.site.node,
         tuple((table.id, table.simulated) for table in configuration.table),
@@ -60,16 +60,16 @@ def run(arguments: argparse.Namespace) -> int:
     users = [user for _, user in users_by_kind]
     if repeated := [user for user in users if users.count(user) > 1]:
         raise CommandLineError(f"--client: {repeated[0]} is named twice; a user has one kind", 2)
-    clients: list[Client] = [
-        broker_access.client(kind, user, floor) for kind, user in users_by_kind
+    clients: list[ClientAccess] = [
+        broker_access.client_access(kind, user, floor) for kind, user in users_by_kind
     ]
     if arguments.broker == "mosquitto":
-        text = broker_access.mosquitto(clients)
+        text = broker_access.mosquitto_acl(clients)
     elif arguments.broker == "nats":
-        text = broker_access.nats(clients)
+        text = broker_access.nats_authorization(clients)
     else:
         write = (
-            broker_access.rabbitmq
+            broker_access.rabbitmq_definitions
             if arguments.broker == "rabbitmq"
             else broker_access.mosquitto_dynamic
         )

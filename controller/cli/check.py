@@ -21,7 +21,7 @@ from controller.configuration.file import inspect_configuration
 from controller.configuration.listening import address, is_loopback, metrics_addresses
 from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secret_files
 from controller.configuration.settings import ClockConfig, Configuration
-from controller.people.register import alike, read_unsigned, said_alike
+from controller.people.register import alike, describe_alike, read_unsigned
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import stated
@@ -186,7 +186,7 @@ def similar_names(configuration: Configuration) -> list[str]:
         return []
     register = read_unsigned(Path(people.file).read_bytes())  # verified by the inspection
     return [
-        f"{people.file}: {said_alike(*pair)}. Until then neither of them may act"
+        f"{people.file}: {describe_alike(*pair)}. Until then neither of them may act"
         for pair in alike(register.persons)
     ]
 

@@ -194,7 +194,7 @@ class _Acceptance:
         from controller.commissioning.paper import as_pdf
         from controller.commissioning.protocol import Protocol, write_signed
         from controller.contract.retained import Identity
-        from controller.people.register import spelled
+        from controller.people.register import to_base64url
         from controller.service.identities import plate
 
         configured = plate(self._device) or Identity()
@@ -222,7 +222,7 @@ class _Acceptance:
             verdict=verdict(checks),
         )
         body = write_signed(protocol, self._key)
-        key = spelled(self._key.verify_key.encode())
+        key = to_base64url(self._key.verify_key.encode())
         _put(self._folder / PAPER, as_pdf(protocol, key, sha256(body).hexdigest()))
         _put(self._folder / PROTOCOL, body)
         _print_verdict(protocol)
@@ -522,12 +522,12 @@ def _driver(device: DeviceConfig) -> tuple[Driver, msgspec.Struct, Codec]:
 
 def _owner(configuration: Configuration, key: str) -> tuple[str, str] | None:
     """Return id and name of the person with this key."""
-    from controller.people.register import read_people, thumbprint, unspelled
+    from controller.people.register import from_base64url, read_people, thumbprint
 
     people = configuration.people
     if people is None or people.file is None or people.key is None:
         return None
-    data, signer = Path(people.file).read_bytes(), unspelled(people.key)
+    data, signer = Path(people.file).read_bytes(), from_base64url(people.key)
     register = read_people(data, configuration.site.id, signer)
     owner = register.owners.get(thumbprint(key))
     return None if owner is None else (owner[0].id, owner[0].name)
@@ -537,11 +537,11 @@ def _person(
     configuration: Configuration, key: SigningKey, by: str | None, path: Path
 ) -> tuple[str | None, str]:
     """Return id and name of the person who leads the acceptance."""
-    from controller.people.register import spelled
+    from controller.people.register import to_base64url
 
     people = configuration.people
     if people is not None and people.file is not None:
-        owner = _owner(configuration, spelled(key.verify_key.encode()))
+        owner = _owner(configuration, to_base64url(key.verify_key.encode()))
         if owner is None:
             raise CommandLineError(f"{path}: no person has this key; enrol it first")
         return owner

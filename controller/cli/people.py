@@ -106,11 +106,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _key(arguments: argparse.Namespace) -> int:
     from controller.people.private_key import make_private_key
-    from controller.people.register import spelled, thumbprint
+    from controller.people.register import thumbprint, to_base64url
 
     path = _required(arguments, "file")
     key = make_private_key(path, passphrase(arguments.passphrase_file, new=True))
-    public = spelled(key.verify_key.encode())
+    public = to_base64url(key.verify_key.encode())
     print(msgspec.json.encode({"public": public, "kid": thumbprint(public)}).decode())
     return 0
 
@@ -123,11 +123,11 @@ def _pin(arguments: argparse.Namespace) -> int:
         make_pepper,
         read_pepper,
         read_pin_keys,
-        seal,
+        seal_key,
         write_pin_key,
     )
     from controller.people.private_key import open_private_key
-    from controller.people.register import read_unsigned, spelled, thumbprint
+    from controller.people.register import read_unsigned, thumbprint, to_base64url
 
     path = _required(arguments, "file")
     configuration = configuration_at(arguments.config)
@@ -139,7 +139,7 @@ def _pin(arguments: argparse.Namespace) -> int:
     folder, pepper = Path(web.pin_keys), pepper_path(web)
     people = read_unsigned(_bytes(Path(site.file)))  # verified by load
     key = open_private_key(path, passphrase(arguments.passphrase_file))
-    kid = thumbprint(spelled(key.verify_key.encode()))
+    kid = thumbprint(to_base64url(key.verify_key.encode()))
     if kid not in people.owners:
         raise CommandLineError(f"{path}: no person is enrolled with this key ({kid})")
     person = people.owners[kid][0]
@@ -155,7 +155,7 @@ def _pin(arguments: argparse.Namespace) -> int:
             same_badge = badge and other.badge.strip().casefold() == badge.casefold()
             if same_badge and other.person != person.id:
                 raise CommandLineError(f"--badge: {other.person} has the badge {other.badge}")
-        key_file = write_pin_key(folder, seal(key, person.id, badge, pin, secret))
+        key_file = write_pin_key(folder, seal_key(key, person.id, badge, pin, secret))
     except PinKeyError as error:
         raise CommandLineError(str(error)) from None
     print(msgspec.json.encode({"person": person.id, "file": str(key_file)}).decode())
@@ -164,19 +164,19 @@ def _pin(arguments: argparse.Namespace) -> int:
 
 def _roles(arguments: argparse.Namespace, status: int) -> list[str]:
     """Return the roles on the command line. Exits with ``status`` if one is unknown."""
-    from controller.people.roles import HELD
+    from controller.people.roles import ENROLLABLE_ROLES
     from devices.suggestions import unknown_word
 
     for role in arguments.role or ():
-        if role not in HELD:
-            raise CommandLineError(unknown_word("role", role, HELD), status)
+        if role not in ENROLLABLE_ROLES:
+            raise CommandLineError(unknown_word("role", role, ENROLLABLE_ROLES), status)
     return arguments.role or []
 
 
 def _add(arguments: argparse.Namespace) -> int:
     from controller.contract.times import utc
-    from controller.people.enrolment import added
-    from controller.people.register import Head, PeopleError, Person, enrolled
+    from controller.people.enrolment import add_person
+    from controller.people.register import PeopleError, PeopleHeader, Person, checked_people
 
     path, now = _required(arguments, "file"), time.time()
     _required(arguments, "id", "name", "role", "table", "public")
@@ -186,7 +186,7 @@ def _add(arguments: argparse.Namespace) -> int:
         people = _read(path, key)
     else:
         _required(arguments, "site")
-        people = enrolled(Head(site=arguments.site, number=1, time=utc(now)), ())
+        people = checked_people(PeopleHeader(site=arguments.site, number=1, time=utc(now)), ())
     person = _convert(
         Person,
         {
@@ -201,24 +201,24 @@ def _add(arguments: argparse.Namespace) -> int:
     )
     if person.id in {enrolled_person.id for enrolled_person in people.persons}:
         raise PeopleError(f"{person.id} is enrolled already; revoke or rotate, or use another id")
-    _write(path, added(people, person, now), key)
+    _write(path, add_person(people, person, now), key)
     return 0
 
 
 def _revoke(arguments: argparse.Namespace) -> int:
-    from controller.people.enrolment import revoked
+    from controller.people.enrolment import revoke
 
     path = _required(arguments, "file")
     _required(arguments, "id")
     key = _site_key(arguments)
-    changed = revoked(_read(path, key), arguments.id, arguments.kid, time.time())
+    changed = revoke(_read(path, key), arguments.id, arguments.kid, time.time())
     _write(path, changed, key)
     return 0
 
 
 def _rotate(arguments: argparse.Namespace) -> int:
     from controller.contract.times import moment
-    from controller.people.enrolment import rotated
+    from controller.people.enrolment import rotate_key
     from controller.people.register import Key
 
     path, now = _required(arguments, "file"), time.time()
@@ -229,17 +229,17 @@ def _rotate(arguments: argparse.Namespace) -> int:
         raise CommandLineError(f"--until: {error}", 2) from None
     key = _site_key(arguments)
     new = _convert(Key, {"x": arguments.public, "from": arguments.since})
-    _write(path, rotated(_read(path, key), arguments.id, new, until, now), key)
+    _write(path, rotate_key(_read(path, key), arguments.id, new, until, now), key)
     return 0
 
 
 def _list(arguments: argparse.Namespace) -> int:
     from controller.people.register import (
         alike,
+        describe_alike,
+        from_base64url,
         read_people,
         read_unsigned,
-        said_alike,
-        unspelled,
     )
 
     path = _required(arguments, "file")
@@ -252,14 +252,14 @@ def _list(arguments: argparse.Namespace) -> int:
         )
     else:
         try:
-            signer = unspelled(arguments.signer)
+            signer = from_base64url(arguments.signer)
             if len(signer) != PUBLIC_KEY_BYTES:
                 raise ValueError
         except ValueError:
             raise CommandLineError("--signer: not a key as `people key` prints it", 2) from None
         people = read_people(data, read_unsigned(data).head.site, signer)
     for pair in alike(people.persons):
-        print(f"novamas: {path}: {said_alike(*pair)}. Neither of them may act", file=sys.stderr)
+        print(f"novamas: {path}: {describe_alike(*pair)}. Neither of them may act", file=sys.stderr)
     if arguments.json or not sys.stdout.isatty():
         for person in people.persons:
             keys = [{"kid": key.id, **msgspec.to_builtins(key)} for key in person.keys]
@@ -285,24 +285,24 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _sign(arguments: argparse.Namespace) -> int:
-    from controller.people.enrolment import signed_again
+    from controller.people.enrolment import renumber
     from controller.people.register import read_unsigned
 
     path = _required(arguments, "file")
     key = _site_key(arguments)
-    _write(path, signed_again(read_unsigned(_bytes(path)), time.time()), key)
+    _write(path, renumber(read_unsigned(_bytes(path)), time.time()), key)
     return 0
 
 
 def _may(arguments: argparse.Namespace) -> int:
-    from controller.people.authority import rights
+    from controller.people.authority import command_rights
 
     _required(arguments, "game", "decree")
     roles = _roles(arguments, status=2)
     try:
         matching = [
             right
-            for right in rights(arguments.game, arguments.decree).values()
+            for right in command_rights(arguments.game, arguments.decree).values()
             if not roles or set(roles) & set(right.roles)
         ]
     except ValueError as error:

@@ -275,7 +275,7 @@ def _signer(
 
     from controller.cli.people import passphrase
     from controller.people.private_key import PrivateKeyError, open_private_key
-    from controller.people.register import PeopleError, read_unsigned, spelled, thumbprint
+    from controller.people.register import PeopleError, read_unsigned, thumbprint, to_base64url
     from controller.people.signed_command import Claims, sign
 
     if configuration.people is None or configuration.people.file is None:
@@ -287,7 +287,7 @@ def _signer(
         people = read_unsigned(Path(configuration.people.file).read_bytes())  # verified by load
     except (PrivateKeyError, PeopleError) as error:
         raise CommandLineError(str(error)) from None
-    kid = thumbprint(spelled(key.verify_key.encode()))
+    kid = thumbprint(to_base64url(key.verify_key.encode()))
     if kid not in people.owners:
         raise CommandLineError(f"{arguments.key}: no person is enrolled with this key ({kid})")
     person = people.owners[kid][0]

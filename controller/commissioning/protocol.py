@@ -12,7 +12,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.contract.retained import Identity
-from controller.people.register import spelled, unspelled
+from controller.people.register import from_base64url, to_base64url
 from devices.errors import NovamasError
 
 FORMAT = "novamas commission 1"
@@ -156,8 +156,8 @@ def write_signed(protocol: Protocol, key: SigningKey) -> bytes:
     return msgspec.json.encode(
         SignedProtocol(
             format=FORMAT,
-            key=spelled(key.verify_key.encode()),
-            signature=spelled(key.sign(_signed_bytes(body)).signature),
+            key=to_base64url(key.verify_key.encode()),
+            signature=to_base64url(key.sign(_signed_bytes(body)).signature),
             protocol=msgspec.Raw(body),
         )
     )
@@ -172,7 +172,9 @@ def read_signed(data: bytes) -> tuple[SignedProtocol, Protocol]:
         body = bytes(signed.protocol)
         if signed.format != FORMAT:
             raise ProtocolError(f"has the format {signed.format[:64]!r}; this reads {FORMAT}")
-        VerifyKey(unspelled(signed.key)).verify(_signed_bytes(body), unspelled(signed.signature))
+        VerifyKey(from_base64url(signed.key)).verify(
+            _signed_bytes(body), from_base64url(signed.signature)
+        )
         return signed, msgspec.json.decode(body, type=Protocol)
     except BadSignatureError:
         raise ProtocolError("is not as it was signed: the signature is wrong") from None

@@ -37,10 +37,10 @@ from controller.contract.commands import COMMANDS
 from controller.contract.orders import RECALL
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
-from controller.people.authority import LAUNCH, rights
-from controller.people.register import LARGEST, PeopleError, read_people, unspelled
-from controller.people.roles import HELD
-from controller.people.two_persons import MARKED
+from controller.people.authority import LAUNCH_COMMAND, command_rights
+from controller.people.register import MAX_FILE_BYTES, PeopleError, from_base64url, read_people
+from controller.people.roles import ENROLLABLE_ROLES
+from controller.people.two_persons import MARKED_BY_DEFAULT
 from controller.rulebooks.chapters import decrees, games_of
 from devices.codec import Driver
 from devices.drivers import DRIVERS, driver
@@ -278,8 +278,8 @@ def _people(configuration: Configuration) -> Flaws:
     if people.key is not None and people.file is not None:
         yield from _people_file(people.file, people.key, configuration.site.id)
     for index, mark in enumerate(people.two_persons):
-        if mark not in MARKED:
-            yield (*at, "two_persons", index), unknown_word("command", mark, MARKED)
+        if mark not in MARKED_BY_DEFAULT:
+            yield (*at, "two_persons", index), unknown_word("command", mark, MARKED_BY_DEFAULT)
     yield from _rights(people.may, configuration.table)
 
 
@@ -312,7 +312,7 @@ def _web(configuration: Configuration) -> Flaws:
 
 def _people_file(file: str, key: str, site: str) -> Flaws:
     try:
-        signer = unspelled(key)
+        signer = from_base64url(key)
         if len(signer) != PUBLIC_KEY_BYTES:
             raise ValueError
     except ValueError:
@@ -320,7 +320,7 @@ def _people_file(file: str, key: str, site: str) -> Flaws:
         return
     try:
         with open(file, "rb") as opened:  # noqa: PTH123
-            read_people(opened.read(LARGEST + 1), site, signer)
+            read_people(opened.read(MAX_FILE_BYTES + 1), site, signer)
     except OSError as error:
         yield ("people", "file"), f"{file}: {error.strerror}"
     except PeopleError as error:
@@ -339,24 +339,37 @@ def _rights(may: Mapping[str, tuple[str, ...]], tables: tuple[TableConfig, ...])
     is invalid, any existing command may be one of its commands.
     """
     valid = [table for table in tables if _game_of(table) is not None]
-    rights_by_table = [rights(table.game, table.decree) for table in valid]
+    rights_by_table = [command_rights(table.game, table.decree) for table in valid]
     names = {name for table_rights in rights_by_table for name in table_rights}
     if len(valid) < len(tables):
-        names |= {str(command.__struct_config__.tag) for command in COMMANDS} | {LAUNCH, RECALL}
+        names |= {str(command.__struct_config__.tag) for command in COMMANDS} | {
+            LAUNCH_COMMAND,
+            RECALL,
+        }
     for command, roles in may.items():
         at = ("people", "may", command)
         if command not in names:
             yield at, unknown_word("command", command, sorted(names))
-        for role in set(roles) - set(HELD):
-            yield at, f"{role} may not have it at any table: {unknown_word('role', role, HELD)}"
+        for role in set(roles) - set(ENROLLABLE_ROLES):
+            yield (
+                at,
+                (
+                    f"{role} may not have it at any table: "
+                    f"{unknown_word('role', role, ENROLLABLE_ROLES)}"
+                ),
+            )
         matching = [
             table_rights[command] for table_rights in rights_by_table if command in table_rights
         ]
         for role in roles:
-            if matching and role in HELD and not any(role in right.roles for right in matching):
+            if (
+                matching
+                and role in ENROLLABLE_ROLES
+                and not any(role in right.roles for right in matching)
+            ):
                 law = next((f"; {right.law}" for right in matching if right.law), "")
                 yield at, f"{role} may not have it at any table{law}"
-        if not set(roles) <= set(HELD):
+        if not set(roles) <= set(ENROLLABLE_ROLES):
             continue  # which is reported
         for table, table_rights in zip(valid, rights_by_table, strict=True):
             if command in table_rights and not set(roles) & set(table_rights[command].roles):

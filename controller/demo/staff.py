@@ -14,18 +14,18 @@ from nacl.signing import SigningKey
 
 from controller.contract.commands import Role
 from controller.contract.times import utc
-from controller.people.pin_key import make_pepper, seal, write_pin_key
+from controller.people.pin_key import make_pepper, seal_key, write_pin_key
 from controller.people.private_key import make_private_key
 from controller.people.register import (
-    ALL,
-    Head,
+    ALL_TABLES,
     Key,
+    PeopleHeader,
     Person,
-    enrolled,
-    spelled,
+    checked_people,
+    to_base64url,
     write_people,
 )
-from controller.people.roles import Holds
+from controller.people.roles import EnrolledRole
 from controller.people.signed_command import Claims, sign
 from devices.new_file import create_private, replace_file
 
@@ -38,7 +38,7 @@ class Visitor(NamedTuple):
 
     person: str
     name: str
-    roles: tuple[Holds, ...]
+    roles: tuple[EnrolledRole, ...]
     badge: str
     pin: str
 
@@ -108,8 +108,8 @@ def enrol(
             id=_id(role),
             name=f"demo {role}",
             roles=(role,),
-            tables=(ALL,),
-            keys=(Key(x=spelled(key.verify_key.encode())),),
+            tables=(ALL_TABLES,),
+            keys=(Key(x=to_base64url(key.verify_key.encode())),),
         )
         for role, key in keys.items()
     ]
@@ -118,14 +118,14 @@ def enrol(
     secret = make_pepper(pepper)
     for each in visitors:
         key = SigningKey.generate()
-        write_pin_key(pins, seal(key, each.person, each.badge, each.pin, secret, LEAST))
+        write_pin_key(pins, seal_key(key, each.person, each.badge, each.pin, secret, LEAST))
         persons.append(
             Person(
                 id=each.person,
                 name=each.name,
                 roles=each.roles,
-                tables=(ALL,),
-                keys=(Key(x=spelled(key.verify_key.encode())),),
+                tables=(ALL_TABLES,),
+                keys=(Key(x=to_base64url(key.verify_key.encode())),),
             )
         )
     readers = {
@@ -137,15 +137,15 @@ def enrol(
             id=name,
             name=f"demo {name}",
             roles=("reader",),
-            tables=(ALL,),
-            keys=(Key(x=spelled(_new_key(reader).verify_key.encode())),),
+            tables=(ALL_TABLES,),
+            keys=(Key(x=to_base64url(_new_key(reader).verify_key.encode())),),
         )
         for name, reader in readers.items()
     ]
-    people = enrolled(Head(site=site, number=1, time=utc(time.time())), persons)
+    people = checked_people(PeopleHeader(site=site, number=1, time=utc(time.time())), persons)
     replace_file(path, write_people(people, site_key))
     return Staff(
-        spelled(site_key.verify_key.encode()),
+        to_base64url(site_key.verify_key.encode()),
         {role: bytes(key) for role, key in keys.items()},
         pins,
         pepper,

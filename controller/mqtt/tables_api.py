@@ -35,7 +35,7 @@ from controller.mqtt.connection import Incoming
 from controller.mqtt.jackpots import Jackpots
 from controller.mqtt.outgoing import Message
 from controller.mqtt.table_claims import Numbers, TableClaims
-from controller.people.gate import Gate, said, signature
+from controller.people.gate import CommandGate, signature_by, signature_of
 from controller.people.signed_command import claims_of, kid_of
 from controller.tables.device_orders import command_device
 from controller.tables.runner import NotStoredError, TableRunner
@@ -99,7 +99,7 @@ class ServedTable(msgspec.Struct, frozen=True):
     """The devices by id."""
     silence: float
     """Seconds on the table's clock after which a silent device counts as down."""
-    gate: Gate | None = None
+    gate: CommandGate | None = None
     """Who may give commands; None where it is not known."""
     required: bool = True
     """With a gate: whether commands must be signed."""
@@ -392,9 +392,9 @@ class TablesApi:
                 if message.retain:
                     raise RejectedError("retained_command")
                 now, at = time.time(), place.runner.clock()
-                by = place.gate.signer(message.payload, now)
+                by = place.gate.verify(message.payload, now)
                 log = log.bind(by=by.person.name, role=by.claims.role)
-                proof = signature(by, message.payload)
+                proof = signature_of(by, message.payload)
                 standing = place.runner.table.preview
                 passed = place.gate.permit(by, message.payload, name, now, at, standing)
                 given, signed = passed.command, passed.signed
@@ -480,7 +480,7 @@ class TablesApi:
                 name = level(claims.command)
                 self.refusals[refusal.key] = self.refusals.get(refusal.key, 0) + 1
                 self._log.info("no second person", table=table, command=name, by=each.first.name)
-                if (first := said(each.first)) is not None:
+                if (first := signature_by(each.first)) is not None:
                     _keep(place, first, refusal.key)
                 if claims.client is not None:
                     reply = Reply(id=claims.jti, ok=False, error=refusal.error(), refusal=refusal)

@@ -1,7 +1,7 @@
-"""What each role may say at a table: one table of data, derived from the game and its rulebook.
+"""The commands that each role may give at a table, derived from the game and its rulebook.
 
-Where the decree says who decides, its article stands beside it. The rest is our own default, which
-is strict. A site can narrow either, and widen neither.
+If the decree determines who decides, the right has its article. The rest is a strict default of
+Novamás. A site can restrict both, and extend neither.
 """
 
 from __future__ import annotations
@@ -29,90 +29,89 @@ from controller.games.games import make_game
 from controller.games.machine import Inputs, Machine
 from controller.games.roles import AT_THE_TABLE, COMMANDS_DEVICES, LAUNCHES, may_command
 from controller.games.when import never
-from controller.people.roles import HELD as HELD
-from controller.people.roles import READS as READS
-from controller.people.roles import ROLES as ROLES
-from controller.people.roles import Holds as Holds
+from controller.people.roles import COMMANDING_ROLES, ENROLLABLE_ROLES, EnrolledRole
 from devices.suggestions import unknown_word
 
-DEVICE = str(DeviceCommand.__struct_config__.tag)
-LAUNCH = f"{DEVICE} launch"
-"""Commands to devices that set the ball or the dice going; :data:`DEVICE` is all others."""
+DEVICE_COMMAND = str(DeviceCommand.__struct_config__.tag)
+LAUNCH_COMMAND = f"{DEVICE_COMMAND} launch"
+"""Commands to devices that launch the ball or the dice; :data:`DEVICE_COMMAND` is all others."""
 
 
-class Right(msgspec.Struct, frozen=True):
-    """Who may give one command at a table."""
+class CommandRight(msgspec.Struct, frozen=True):
+    """The right to give one command at a table."""
 
     command: str
-    """Its name, as ``round.void``. Commands to devices have two lines."""
-    roles: tuple[Holds, ...]
-    """The roles that may give it. The game may ask for more, depending on what the command says."""
-    law: str | None = None
-    """The page of the decree that says who decides; None: no decree says, this is our default."""
-    narrowed: bool = False
-    """Whether the site has taken it from a role that could have it."""
-
-
-Rights = Mapping[str, Right]
-
-
-def rights(game: str, decree: str) -> Rights:
-    """What may be said at a table of this game under this decree, by the command's name.
-
-    Raises ``ValueError`` for a game that the decree does not have.
+    """Its name, such as ``round.void``. Commands to devices have two rights."""
+    roles: tuple[EnrolledRole, ...]
+    """The roles that may give it. The game may require more, depending on the fields of the
+    command.
     """
-    made = make_game(game, decree, {})
-    assert isinstance(made, Machine)
-    law: str = made.book.article
-    named = {*map(_name, made.inputs.of_voiders), *made.deciders}
-    found = [
-        Right(_name(kind), roles, law if _name(kind) in named else None)
-        for kind, roles in made.may.items()
-    ]
-    found += [
-        Right(_name(AlertAcknowledge), ROLES),
-        Right(_name(StaffOn), AT_THE_TABLE),
-        Right(_name(StaffOff), AT_THE_TABLE),
-        Right(_name(DeviceService), COMMANDS_DEVICES),
-        Right(LAUNCH, may_command(LAUNCHES[0])),
-        Right(DEVICE, may_command("")),
-        Right(RECALL, HELD),
-    ]
-    return {right.command: right for right in sorted(found, key=lambda right: right.command)}
+    law: str | None = None
+    """The page of the decree that determines who decides; None for a default of Novamás."""
+    narrowed: bool = False
+    """True if the site has withdrawn it from a role."""
 
 
-def allowed(
+Rights = Mapping[str, CommandRight]
+
+
+def command_rights(game: str, decree: str) -> Rights:
+    """Return the rights at a table of this game under this decree, by command.
+
+    Raises ``ValueError`` if the decree does not have the game.
+    """
+    machine = make_game(game, decree, {})
+    assert isinstance(machine, Machine)
+    law: str = machine.book.article
+    named = {*map(_name, machine.inputs.of_voiders), *machine.deciders}
+    found_rights = [
+        CommandRight(_name(kind), roles, law if _name(kind) in named else None)
+        for kind, roles in machine.may.items()
+    ]
+    found_rights += [
+        CommandRight(_name(AlertAcknowledge), COMMANDING_ROLES),
+        CommandRight(_name(StaffOn), AT_THE_TABLE),
+        CommandRight(_name(StaffOff), AT_THE_TABLE),
+        CommandRight(_name(DeviceService), COMMANDS_DEVICES),
+        CommandRight(LAUNCH_COMMAND, may_command(LAUNCHES[0])),
+        CommandRight(DEVICE_COMMAND, may_command("")),
+        CommandRight(RECALL, ENROLLABLE_ROLES),
+    ]
+    return {right.command: right for right in sorted(found_rights, key=lambda right: right.command)}
+
+
+def allowed_commands(
     game: str,
     decree: str,
     settings: Mapping[str, Any],
-    of: Rights,
+    rights: Rights,
     two_persons: Collection[str] = (),
     devices: tuple[str, ...] = (),
 ) -> dict[str, Allowed]:
-    """The same for a program that shows forms, with what the game knows of each command: the topic
-    ``info`` has it. ``two_persons``: the commands that may take a second person; ``devices``: those
-    of the table.
+    """Return the rights with the game's restrictions of each command, for programs that show forms.
+    The topic ``info`` has it. ``two_persons``: the commands that may need a second person;
+    ``devices``: those of the table.
     """
-    made = make_game(game, decree, settings)
-    assert isinstance(made, Machine)
+    machine = make_game(game, decree, settings)
+    assert isinstance(machine, Machine)
     named: dict[str, type[Command]] = {_name(kind): kind for kind in COMMANDS}
-    inputs = made.inputs
-    choices = {**made.choices()}
+    inputs = machine.inputs
+    choices = {**machine.choices()}
     if devices:
         choices[DeviceService] = {"device": devices}
     return {
         name: Allowed(
-            roles=tuple(role for role in ROLES if role in right.roles),
+            roles=tuple(role for role in COMMANDING_ROLES if role in right.roles),
             two_persons=name in two_persons,
             choices=dict(choices.get(named.get(name, Command), {})),
             leaves_out=inputs.leaves_out.get(named.get(name, Command), ()),
             undone_by=_undone_by(inputs, name),
             reasons={
                 reason: tuple(role for role in roles if role in right.roles)
-                for reason, roles in made.roles_by_reason(name).items()
+                for reason, roles in machine.roles_by_reason(name).items()
             },
         )
-        for name, right in of.items()
+        for name, right in rights.items()
         if name != RECALL
     }
 
@@ -127,7 +126,9 @@ UNDONE_BY: Mapping[str, str] = {
     "staff.on": "staff.off",
     "staff.off": "staff.on",
 }
-"""What takes a command back, where the table knows both and does not always refuse it."""
+"""The command that takes each command back, if the table knows both and does not always refuse
+it.
+"""
 
 
 def _undone_by(inputs: Inputs, name: str) -> Undo | None:
@@ -138,18 +139,17 @@ def _undone_by(inputs: Inputs, name: str) -> Undo | None:
     return Undo(command=by) if by in {*known, "staff.on", "staff.off"} else None
 
 
-def narrowed(of: Rights, site: Mapping[str, tuple[Holds, ...]]) -> Rights:
-    """The rights with those that a site takes away: for each command that it names, the roles that
-    keep it.
+def narrow(rights: Rights, site: Mapping[str, tuple[EnrolledRole, ...]]) -> Rights:
+    """Restrict the rights to the roles that ``site`` lists for some commands.
 
-    Raises ``ValueError`` that names a command that there is not, a role that may not have it, or a
-    command that nobody could give any more.
+    Raises ``ValueError`` for an unknown command, for a role that may not have it, and for a command
+    that no role could give.
     """
-    found = dict(of)
+    narrowed = dict(rights)
     for command, roles in site.items():
-        right = of.get(command)
+        right = rights.get(command)
         if right is None:
-            raise ValueError(unknown_word("command", command, sorted(of)))
+            raise ValueError(unknown_word("command", command, sorted(rights)))
         if wider := [role for role in roles if role not in right.roles]:
             by = right.law or "the default"
             raise ValueError(
@@ -158,42 +158,44 @@ def narrowed(of: Rights, site: Mapping[str, tuple[Holds, ...]]) -> Rights:
             )
         if not roles:
             raise ValueError(f"{command}: nobody could give it; name one of its roles")
-        kept = tuple(role for role in right.roles if role in roles)
-        found[command] = msgspec.structs.replace(
-            right, roles=kept, narrowed=len(kept) < len(right.roles)
+        remaining = tuple(role for role in right.roles if role in roles)
+        narrowed[command] = msgspec.structs.replace(
+            right, roles=remaining, narrowed=len(remaining) < len(right.roles)
         )
-    return found
+    return narrowed
 
 
-def at_table(of: Rights, site: Mapping[str, tuple[str, ...]]) -> Rights:
-    """The rights of one table with what the site takes away at all of its tables: commands that
-    this table has, and of their roles those that may have them here.
+def narrow_at_table(rights: Rights, site: Mapping[str, tuple[str, ...]]) -> Rights:
+    """Restrict the rights of one table as ``site`` does for all tables. Commands that this table
+    does not have, and roles that may not have them here, are ignored.
 
-    Raises ``ValueError`` for a command that nobody could give any more.
+    Raises ``ValueError`` for a command that no role could give.
     """
-    return narrowed(
-        of,
+    return narrow(
+        rights,
         {
-            command: tuple(role for role in of[command].roles if role in roles)
+            command: tuple(role for role in rights[command].roles if role in roles)
             for command, roles in site.items()
-            if command in of
+            if command in rights
         },
     )
 
 
-def command_name(given: AnyCommand | DeviceOrder | Recall) -> str:
-    """The name under which :func:`rights` has this command."""
-    if isinstance(given, Recall):
+def command_name(command: AnyCommand | DeviceOrder | Recall) -> str:
+    """Return the name of this command in :func:`command_rights`."""
+    if isinstance(command, Recall):
         return RECALL
-    if isinstance(given, DeviceOrder | DeviceCommand):
-        return LAUNCH if given.command in LAUNCHES else DEVICE
-    return _name(type(given))
+    if isinstance(command, DeviceOrder | DeviceCommand):
+        return LAUNCH_COMMAND if command.command in LAUNCHES else DEVICE_COMMAND
+    return _name(type(command))
 
 
-def allow(of: Rights, given: AnyCommand | DeviceOrder | Recall, role: Holds) -> Right:
-    """The right by which this role may give this command. Raises :class:`RejectedError`."""
-    name = command_name(given)
-    right = of.get(name)
+def authorise(
+    rights: Rights, command: AnyCommand | DeviceOrder | Recall, role: EnrolledRole
+) -> CommandRight:
+    """Return the right of this role to give this command. Raises :class:`RejectedError`."""
+    name = command_name(command)
+    right = rights.get(name)
     if right is None:
         raise RejectedError("unknown_command", command=level(name))
     if role not in right.roles:

@@ -1,8 +1,8 @@
-"""What each kind of client may read and write at the broker: one table, written as rules for
-Mosquitto, NATS and RabbitMQ.
+"""The topics that each kind of client may read and write, as access rules for Mosquitto, NATS and
+RabbitMQ.
 
-It needs no trust in what a message says: a client that may not write ``command`` cannot command,
-and one that may not read ``sealed`` does not get it.
+They do not depend on the content of messages: a client that may not write ``command`` cannot give
+commands, and one that may not read ``sealed`` does not get it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import msgspec
 from controller.contract.topics import Topics
 
 Kind = Literal["daemon", "display", "console", "surveillance", "carrousel", "integrator"]
-"""``daemon``: one ``novamas run``. ``display``: a screen for everybody. ``console``: where people
-give commands. ``surveillance``: who alone may read what is sealed. ``carrousel``: a jackpot
+"""``daemon``: one ``novamas run``. ``display``: a public screen. ``console``: gives commands of
+people. ``surveillance``: the only one to read the topic ``sealed``. ``carrousel``: a jackpot
 controller. ``integrator``: any other program of the house.
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -32,11 +32,11 @@ JACKPOT = ("state", "alert/+")
 
 
 class Access(msgspec.Struct, frozen=True):
-    """What one kind of client may do, as leaves of its topics: of tables, of daemons, of jackpots.
+    """The rights of one kind of client, as leaves of topics: of tables, of daemons, of jackpots.
 
-    ``own_node``: what it writes below its own node, that of the recorder or of the controller of
-    the jackpots; ``own``: whether
-    it may read ``reply/<its user name>`` of tables; ``own_jackpot``: of jackpots.
+    ``own_node``: leaves that it writes below its own node, that of the recorder or of the jackpot
+    controller; ``own``: whether it may read ``reply/<its user name>`` of tables; ``own_jackpot``:
+    of jackpots.
     """
 
     read: tuple[str, ...] = ()
@@ -96,8 +96,8 @@ ACCESS: Mapping[Kind, Access] = {
 }
 
 
-class Client(msgspec.Struct, frozen=True):
-    """One user of the broker, and what it may do, as topic filters."""
+class ClientAccess(msgspec.Struct, frozen=True):
+    """The rights of one user of the broker, as topic filters."""
 
     user: str
     kind: Kind
@@ -105,8 +105,8 @@ class Client(msgspec.Struct, frozen=True):
     write: tuple[str, ...]
 
 
-class Floor(msgspec.Struct, frozen=True):
-    """What the rules depend on, from the configuration."""
+class AccessScope(msgspec.Struct, frozen=True):
+    """The values of the configuration on which the rules depend."""
 
     site: str
     node: str
@@ -121,10 +121,11 @@ class Floor(msgspec.Struct, frozen=True):
     """The node of the recorder."""
 
 
-def client(kind: Kind, user: str, floor: Floor) -> Client:
-    """What this user may do. The daemon is kept to its own tables; the others read every table of
-    the site, those of other daemons too, real and simulated: which kinds there are, one daemon's
-    configuration does not say, and the recorder says its status among the real ones in any case.
+def client_access(kind: Kind, user: str, floor: AccessScope) -> ClientAccess:
+    """Return the rights of a user. The daemon is restricted to its own tables. The others may read
+    every table of the site, also those of other daemons, real and simulated: the configuration of
+    one daemon does not tell which exist, and the recorder publishes its status below the real root
+    in any case.
     """
     access = ACCESS[kind]
     kinds = {simulated for _, simulated in floor.tables} if kind == "daemon" else {False, True}
@@ -143,12 +144,12 @@ def client(kind: Kind, user: str, floor: Floor) -> Client:
     jackpot_reads = (*access.jackpot_read, *([f"reply/{user}"] if access.own_jackpot else []))
     # who has a table that two daemons serve
     claims = [root.node("+", CLAIM) for root in roots] if kind == "daemon" else []
-    claim = [root.node(node, CLAIM) for root in roots if root not in nodes]
+    own_claims = [root.node(node, CLAIM) for root in roots if root not in nodes]
     # not that of any daemon
-    speaker = floor.recorder if kind == "surveillance" else floor.carrousel
-    spoken = [root.node(speaker, leaf) for root in roots for leaf in access.own_node]
+    own_node = floor.recorder if kind == "surveillance" else floor.carrousel
+    own_topics = [root.node(own_node, leaf) for root in roots for leaf in access.own_node]
     answers = [f"{prefix}/#" for prefix in floor.response_topics] if kind == "daemon" else []
-    return Client(
+    return ClientAccess(
         user,
         kind,
         read=(
@@ -160,8 +161,8 @@ def client(kind: Kind, user: str, floor: Floor) -> Client:
         write=(
             *(root.table(table, leaf) for root, table in tables for leaf in access.write),
             *(root.node(node, leaf) for root in nodes for leaf in access.node_write),
-            *claim,
-            *spoken,
+            *own_claims,
+            *own_topics,
             *answers,
             *(
                 root.jackpot(jackpot, leaf)
@@ -172,22 +173,22 @@ def client(kind: Kind, user: str, floor: Floor) -> Client:
     )
 
 
-def mosquitto(clients: Iterable[Client]) -> str:
-    """An ``acl_file`` of Mosquitto. Whoever is not in it may do nothing."""
+def mosquitto_acl(clients: Iterable[ClientAccess]) -> str:
+    """Return an ``acl_file`` of Mosquitto. Users that are not in it have no rights."""
     blocks = []
-    for each in clients:
-        lines = [f"# {each.kind}", f"user {each.user}"]
-        both = [topic for topic in each.read if topic in each.write]
+    for client in clients:
+        lines = [f"# {client.kind}", f"user {client.user}"]
+        both = [topic for topic in client.read if topic in client.write]
         lines += [f"topic readwrite {topic}" for topic in both]
-        lines += [f"topic read {topic}" for topic in each.read if topic not in both]
-        lines += [f"topic write {topic}" for topic in each.write if topic not in both]
+        lines += [f"topic read {topic}" for topic in client.read if topic not in both]
+        lines += [f"topic write {topic}" for topic in client.write if topic not in both]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
 
 
-def mosquitto_dynamic(clients: Iterable[Client]) -> dict[str, Any]:
-    """The file of Mosquitto's dynamic security plugin, with a role for each user. Nobody has a
-    password yet: ``mosquitto_ctrl dynsec setClientPassword`` gives one.
+def mosquitto_dynamic(clients: Iterable[ClientAccess]) -> dict[str, Any]:
+    """Return the file of Mosquitto's dynamic security plugin, with a role for each user. It has no
+    passwords: ``mosquitto_ctrl dynsec setClientPassword`` sets them.
     """
     listed = list(clients)
     return {
@@ -197,95 +198,102 @@ def mosquitto_dynamic(clients: Iterable[Client]) -> dict[str, Any]:
             "subscribe": False,
             "unsubscribe": True,
         },
-        "clients": [{"username": each.user, "roles": [{"rolename": each.user}]} for each in listed],
+        "clients": [
+            {"username": client.user, "roles": [{"rolename": client.user}]} for client in listed
+        ],
         "groups": [],
         "roles": [
             {
-                "rolename": each.user,
+                "rolename": client.user,
                 "acls": [
                     {"acltype": kind, "topic": topic, "priority": 0, "allow": True}
                     for kind, topics in (
-                        ("subscribePattern", each.read),
-                        ("publishClientReceive", each.read),
-                        ("publishClientSend", each.write),
+                        ("subscribePattern", client.read),
+                        ("publishClientReceive", client.read),
+                        ("publishClientSend", client.write),
                     )
                     for topic in topics
                 ],
             }
-            for each in listed
+            for client in listed
         ],
     }
 
 
-def nats(clients: Iterable[Client]) -> str:
-    """The ``authorization`` block of a NATS server with MQTT. The passwords are variables of the
-    server's environment. Each user may connect over MQTT only.
+def nats_authorization(clients: Iterable[ClientAccess]) -> str:
+    """Return the ``authorization`` block of a NATS server with MQTT. The passwords are variables of
+    the server's environment. Each user may connect over MQTT only.
     """
     users = []
-    for each in clients:
-        password = "NOVAMAS_" + re.sub(r"[^A-Z0-9]", "_", each.user.upper())
+    for client in clients:
+        password = "NOVAMAS_" + re.sub(r"[^A-Z0-9]", "_", client.user.upper())
         allowed = {
-            "subscribe": ["$MQTT.sub.>", *map(_subject, each.read)],  # the former for QoS 1
-            "publish": [_subject(topic) for topic in each.write],
+            "subscribe": ["$MQTT.sub.>", *map(_nats_subject, client.read)],  # the former for QoS 1
+            "publish": [_nats_subject(topic) for topic in client.write],
         }
         users += [
-            f"    {{ # {each.kind}",
-            f'      user: "{each.user}"',
+            f"    {{ # {client.kind}",
+            f'      user: "{client.user}"',
             f"      password: ${password}",
             '      allowed_connection_types: ["MQTT"]',
             "      permissions: {",
-            *(line for name, subjects in allowed.items() for line in _permission(name, subjects)),
+            *(
+                line
+                for name, subjects in allowed.items()
+                for line in _nats_permission(name, subjects)
+            ),
             "      }",
             "    }",
         ]
     return "\n".join(["authorization {", "  users: [", *users, "  ]", "}", ""])
 
 
-def _permission(name: str, subjects: list[str]) -> list[str]:
-    """An empty list would allow everything."""
+def _nats_permission(name: str, subjects: list[str]) -> list[str]:
+    """Return the lines of one permission. An empty list would allow everything."""
     if not subjects:
         return [f'        {name}: {{ deny: [">"] }}']
     listed = [f'          "{subject}"' for subject in subjects]
     return [f"        {name}: {{ allow: [", *listed, "        ] }"]
 
 
-def rabbitmq(clients: Iterable[Client], vhost: str = "/") -> dict[str, Any]:
-    """Definitions of RabbitMQ, for ``rabbitmqctl import_definitions``: what each user may do with
-    its own MQTT queues and, by topic, at the exchange ``amq.topic``. Users are not in it.
+def rabbitmq_definitions(clients: Iterable[ClientAccess], vhost: str = "/") -> dict[str, Any]:
+    """Return definitions for ``rabbitmqctl import_definitions``: the rights of each user for its
+    own MQTT queues and, by topic, at the exchange ``amq.topic``. They do not contain the users.
     """
     listed = list(clients)
     return {
         "permissions": [
             {
-                "user": each.user,
+                "user": client.user,
                 "vhost": vhost,
                 "configure": "^mqtt-(subscription|will)-.*$",
                 "write": "^(mqtt-(subscription|will)-.*|amq\\.topic)$",
                 "read": "^(mqtt-(subscription|will)-.*|amq\\.topic)$",
             }
-            for each in listed
+            for client in listed
         ],
         "topic_permissions": [
             {
-                "user": each.user,
+                "user": client.user,
                 "vhost": vhost,
                 "exchange": "amq.topic",
-                "write": _pattern(each.write),
-                "read": _pattern(each.read),
+                "write": _routing_key_pattern(client.write),
+                "read": _routing_key_pattern(client.read),
             }
-            for each in listed
+            for client in listed
         ],
     }
 
 
-def _subject(topic: str) -> str:
-    """A topic filter as NATS maps it."""
+def _nats_subject(topic: str) -> str:
+    """Return the subject to which NATS maps a topic filter."""
     return "".join({"/": ".", ".": "//", "+": "*", "#": ">"}.get(each, each) for each in topic)
 
 
-def _pattern(topics: Iterable[str]) -> str:
-    """A regular expression of the routing keys of these filters. It matches a subscription with the
-    same wildcards too, which RabbitMQ writes as ``*`` and ``#``; nothing at all for no topic.
+def _routing_key_pattern(topics: Iterable[str]) -> str:
+    """Return a regular expression for the routing keys of these filters. It also matches a
+    subscription with the same wildcards, which RabbitMQ writes as ``*`` and ``#``. Without topics
+    it matches nothing.
     """
     keys = [
         re.escape(topic.replace("/", "."))

@@ -1,5 +1,5 @@
-"""Before a table: who signed a command, whether that role may say it here, and whether it takes
-another person. In this order, and only a command that passes all of it is followed.
+"""Checks a signed command for a table: the signature, the right of the role, and whether a second
+person must sign. Only a command that passes all checks, in this order, is executed.
 """
 
 from __future__ import annotations
@@ -12,73 +12,80 @@ import msgspec
 from controller.contract.commands import AnyCommand, Command, Signature
 from controller.contract.orders import DeviceOrder, Recall
 from controller.contract.refusals import RejectedError
-from controller.people.authority import Rights, allow
+from controller.people.authority import Rights, authorise
 from controller.people.register import People
-from controller.people.seen import Seen
-from controller.people.signed_command import TOLERANCE, Signed, claims_of, order, prepare, verify
+from controller.people.seen import SeenCommands
+from controller.people.signed_command import (
+    CLOCK_TOLERANCE_SECONDS,
+    VerifiedCommand,
+    claims_of,
+    command_of,
+    prepare,
+    verify,
+)
 from controller.people.two_persons import (
-    MARKED,
+    MARKED_BY_DEFAULT,
+    CommandSigner,
+    CommandSubject,
     Mark,
-    Said,
-    Standing,
-    Waiting,
-    Waits,
-    expired,
-    say,
-    takes_two,
-    wanted,
+    WaitingCommand,
+    WaitingCommands,
+    add_signature,
+    drop_expired,
+    needs_two,
+    second_person_wanted,
 )
 
 
-class Passed(msgspec.Struct, frozen=True):
-    """A command to follow, and who gave it."""
+class PermittedCommand(msgspec.Struct, frozen=True):
+    """A command to execute, and the persons who gave it."""
 
     command: AnyCommand | DeviceOrder | Recall
     """With the name and role of ``first``."""
-    first: Said
-    second: Said | None = None
-    """Who said the same, where it took two."""
+    first: CommandSigner
+    second: CommandSigner | None = None
+    """The second signer, if two were needed."""
 
     @property
     def signed(self) -> tuple[Signature, ...]:
-        """The proof, for the journal."""
+        """The signatures, for the journal."""
         return tuple(
-            found
-            for each in (self.first, self.second)
-            if each is not None and (found := said(each)) is not None
+            signature
+            for signer in (self.first, self.second)
+            if signer is not None and (signature := signature_by(signer)) is not None
         )
 
 
-def said(by: Said) -> Signature | None:
-    """The proof that a person said it; None of who only reads, for that is not kept."""
+def signature_by(by: CommandSigner) -> Signature | None:
+    """Return the signature to journal, or None for read-only roles."""
     if by.role == "reader" or by.role == "surveillance":
         return None
     return Signature(id=by.person, name=by.name, role=by.role, token=by.token)
 
 
-def signature(signed: Signed, token: bytes) -> Signature | None:
-    """The same of a command that is not permitted yet."""
+def signature_of(signed: VerifiedCommand, token: bytes) -> Signature | None:
+    """Return the signature to journal of a command that is not permitted yet."""
     person = signed.person
-    return said(Said(person.id, person.name, signed.claims.role, token.decode()))
+    return signature_by(CommandSigner(person.id, person.name, signed.claims.role, token.decode()))
 
 
-def _subject(standing: Callable[[Any], Standing]) -> Callable[[Any], Standing | None]:
-    """The state of what a command is about; None: there is no such thing any more."""
+def _subject(subject_of: Callable[[Any], CommandSubject]) -> Callable[[Any], CommandSubject | None]:
+    """Return a function that gives the subject of a command, or None if it no longer exists."""
 
-    def found(given: Any) -> Standing | None:
+    def find(command: Any) -> CommandSubject | None:
         try:
-            return standing(given)
+            return subject_of(command)
         except RejectedError:
             return None
 
-    return found
+    return find
 
 
-class Gate:
-    """What stands before one table. It asks no clock and does no I/O.
+class CommandGate:
+    """The checks of one table. Uses no clock and does no I/O.
 
-    ``audience``: the table's topic; ``seen`` is one for all tables of a daemon. :attr:`people` and
-    :attr:`rights` may be replaced at any time.
+    ``audience``: the table's topic; ``seen`` is shared by all tables of a daemon. :attr:`people`
+    and :attr:`rights` may be replaced at any time.
     """
 
     def __init__(
@@ -87,8 +94,8 @@ class Gate:
         table: str,
         people: People,
         rights: Rights,
-        seen: Seen,
-        marked: tuple[Mark, ...] = MARKED,
+        seen: SeenCommands,
+        marked: tuple[Mark, ...] = MARKED_BY_DEFAULT,
     ) -> None:
         self._audience = audience
         self._table = table
@@ -96,87 +103,90 @@ class Gate:
         self.rights = rights
         self._seen = seen
         self._marked = marked
-        self._waits = Waits()
-        self._over: tuple[Waiting, ...] = ()
-        """What waits no longer, and nobody was told of."""
+        self._waiting = WaitingCommands()
+        self._ended: tuple[WaitingCommand, ...] = ()
+        """Commands that no longer wait and were not returned by :meth:`expired` yet."""
         prepare()
 
     @property
     def people(self) -> People:
-        """Who may act."""
+        """The people in force."""
         return self._people
 
     @people.setter
     def people(self, people: People) -> None:
-        """What somebody said first who may not act any more, waits no longer."""
+        """Drop pending first signatures of revoked people."""
         self._people = people
         may = {person.id for person in people.persons if person.revoked is None}
-        self._waits = Waits(tuple(each for each in self._waits.waiting if each.first.person in may))
+        self._waiting = WaitingCommands(
+            tuple(each for each in self._waiting.waiting if each.first.person in may)
+        )
 
     def expired(
-        self, now: float, standing: Callable[[Any], Standing] | None = None
-    ) -> tuple[Waiting, ...]:
-        """Drop, and return, what no second person signed in time, and what a command was about that
-        has changed or ended by now: its round, its session. ``standing``: as for :meth:`permit`.
+        self, now: float, subject_of: Callable[[Any], CommandSubject] | None = None
+    ) -> tuple[WaitingCommand, ...]:
+        """Drop and return the waiting commands that no second person signed in time, and those
+        whose subject (round or session) has changed or ended. ``subject_of``: as for
+        :meth:`permit`.
         """
-        self._end(now, standing)
-        over, self._over = self._over, ()
+        self._end(now, subject_of)
+        over, self._ended = self._ended, ()
         return over
 
-    def _end(self, now: float, standing: Callable[[Any], Standing] | None) -> None:
-        self._waits, over = expired(self._waits, now, standing and _subject(standing))
-        self._over += over
+    def _end(self, now: float, subject_of: Callable[[Any], CommandSubject] | None) -> None:
+        self._waiting, over = drop_expired(self._waiting, now, subject_of and _subject(subject_of))
+        self._ended += over
 
-    def signer(self, token: bytes, now: float) -> Signed:
-        """Who signed a command (``now``: seconds since 1970). It counts as seen from here on.
-        Raises :class:`RejectedError`.
+    def verify(self, token: bytes, now: float) -> VerifiedCommand:
+        """Verify a signed command (``now``: seconds since 1970) and mark it as seen. Raises
+        :class:`RejectedError`.
         """
         return verify(token, now, self._audience, self._table, self._people, self._seen)
 
     def permit(
         self,
-        signed: Signed,
+        signed: VerifiedCommand,
         token: bytes,
         name: str,
         now: float,
         at: float,
-        standing: Callable[[AnyCommand], Standing],
-    ) -> Passed:
-        """The command to follow, signed as ``token`` and sent to ``command/<name>``.
+        subject_of: Callable[[AnyCommand], CommandSubject],
+    ) -> PermittedCommand:
+        """Return the command to execute, signed as ``token`` and sent to ``command/<name>``.
 
-        ``at``: on the table's clock; ``standing``: what is known of the round that a command is
-        about. Raises :class:`RejectedError`, also where a second person must say it first;
-        ``UnreadableCommandError`` for wrong fields.
+        ``at``: time of the table's clock; ``subject_of``: returns the state of the round that a
+        command is about. Raises :class:`RejectedError`, also if a second person must sign it first,
+        and ``UnreadableCommandError`` for wrong fields.
         """
-        given, role = order(signed, name, at), signed.claims.role
-        right = allow(self.rights, given, role)
-        speaker = Said(signed.person.id, signed.person.name, role, token.decode())
-        if not isinstance(given, Command):
-            return Passed(given, speaker)
-        subject = standing(given)
-        if not takes_two(given, subject, self._marked):
-            return Passed(given, speaker)
-        self._end(now, standing)
-        self._waits, first = say(self._waits, given, speaker, now, subject)
+        command, role = command_of(signed, name, at), signed.claims.role
+        right = authorise(self.rights, command, role)
+        signer = CommandSigner(signed.person.id, signed.person.name, role, token.decode())
+        if not isinstance(command, Command):
+            return PermittedCommand(command, signer)
+        subject = subject_of(command)
+        if not needs_two(command, subject, self._marked):
+            return PermittedCommand(command, signer)
+        self._end(now, subject_of)
+        self._waiting, first = add_signature(self._waiting, command, signer, now, subject)
         if first is None:
-            raise wanted(speaker, right.roles)
-        self._still(first, now)
-        fields = {**msgspec.to_builtins(given), "by": first.name, "role": first.role}
-        return Passed(msgspec.convert(fields, type(given)), first, speaker)
+            raise second_person_wanted(signer, right.roles)
+        self._check_first(first, now)
+        fields = {**msgspec.to_builtins(command), "by": first.name, "role": first.role}
+        return PermittedCommand(msgspec.convert(fields, type(command)), first, signer)
 
-    def _still(self, first: Said, now: float) -> None:
-        """Reject it if the first person may not say it any more."""
+    def _check_first(self, first: CommandSigner, now: float) -> None:
+        """Reject the command if the first person may no longer give it."""
         token = first.token.encode()
-        in_time = min(now, claims_of(token).exp + TOLERANCE - 1)
-        verify(token, in_time, self._audience, self._table, self._people, Seen())
+        in_time = min(now, claims_of(token).exp + CLOCK_TOLERANCE_SECONDS - 1)
+        verify(token, in_time, self._audience, self._table, self._people, SeenCommands())
 
-    def take(
+    def accept(
         self,
         token: bytes,
         name: str,
         now: float,
         at: float,
-        standing: Callable[[AnyCommand], Standing],
-    ) -> Passed:
-        """Both in one."""
-        return self.permit(self.signer(token, now), token, name, now, at, standing)
+        subject_of: Callable[[AnyCommand], CommandSubject],
+    ) -> PermittedCommand:
+        """:meth:`verify` and :meth:`permit` in one call."""
+        return self.permit(self.verify(token, now), token, name, now, at, subject_of)

@@ -1,4 +1,4 @@
-"""The signature of a JWS in the compact form (RFC 7515), EdDSA with an Ed25519 key (RFC 8037)."""
+"""Signs and verifies a JWS in the compact form (RFC 7515), EdDSA with an Ed25519 key (RFC 8037)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _JWS = jwt.PyJWS(algorithms=["EdDSA"])
 
 
 def sign(key: bytes, payload: bytes) -> str:
-    """The payload, signed with a secret key (32 bytes). ``kid`` is the thumbprint of the key."""
+    """Sign a payload with a secret key (32 bytes). ``kid`` is the thumbprint of the key."""
     secret = Ed25519PrivateKey.from_private_bytes(key)
     public = secret.public_key().public_bytes_raw()
     kid = thumbprint(jwt.utils.base64url_encode(public).decode())
@@ -19,7 +19,7 @@ def sign(key: bytes, payload: bytes) -> str:
 
 
 def is_signed(token: bytes, key: bytes) -> bool:
-    """Whether the token is signed with the secret key of this public one (32 bytes)."""
+    """Return True if the token is signed with the secret key of this public key (32 bytes)."""
     try:
         _JWS.decode_complete(token, Ed25519PublicKey.from_public_bytes(key), ["EdDSA"])
     except jwt.PyJWTError:

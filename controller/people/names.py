@@ -1,10 +1,10 @@
-"""Names that people cannot tell apart when they read them.
+"""Detects names that people cannot tell apart when they read them.
 
 Compared are names without white space and invisible characters, in Unicode's compatibility form
-(NFKC). They look the same if they differ in nothing but case, or in nothing but letters that have
-the same shape: ``lookalikes.tsv`` has, by Latin letter, the letters of all scripts that look like
-it (as Unicode Technical Standard 39 has them, restricted to letters and digits). Accents count:
-Jose and José, Nunez and Núñez are different names.
+(NFKC). They look the same if they differ only in case, or only in letters of the same shape:
+``lookalikes.tsv`` has, by Latin letter, the letters of all scripts that look like it (as Unicode
+Technical Standard 39 has them, restricted to letters and digits). Accents count: Jose and José,
+Nunez and Núñez are different names.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ _INVISIBLE = {
     *map(chr, range(0xFE00, 0xFE10)),
     *map(chr, range(0xE0100, 0xE01F0)),
 }
-"""Characters that show nothing, beside those of the category ``Cf``."""
+"""Invisible characters, besides those of the category ``Cf``."""
 _ORDER = {*"\u061c\u200e\u200f", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
-"""Characters that set the direction in which text is shown."""
+"""Characters that change the direction of text."""
 _SIGNS = {ord(each): "'" for each in "`´ʹʻʼʽˈˊˋ‘’‛′＇ʾʿ"} | {ord(each): "-" for each in "‐‑‒–—−⁃﹘"}
 """Apostrophes and hyphens."""
 _IN_ONE_CASE = str.maketrans({"I": "l", "1": "l", "|": "l", "0": "O", "m": "rn"})
-"""Latin letters that look like others, as long as each keeps its case."""
+"""Latin letters that look like others of the given case."""
 
 
-def reorders(name: str) -> bool:
-    """Whether a name has characters that show its letters in another order than they stand."""
+def has_direction_marks(name: str) -> bool:
+    """Return True if a name has characters that change the displayed order of its letters."""
     return bool(_ORDER & set(name))
 
 
-def looks(name: str) -> frozenset[str]:
-    """How a name looks. Two names look the same if they have one of these in common."""
+def appearances(name: str) -> frozenset[str]:
+    """Return the appearances of a name. Two names look the same if they have one in common."""
     shown = "".join(
         each
         for each in unicodedata.normalize("NFKC", name)
@@ -51,12 +51,12 @@ def looks(name: str) -> frozenset[str]:
 
 
 def _latin(text: str) -> str:
-    """With Latin letters for those of any script that look like them."""
+    """Replace letters of any script by the Latin letters that look like them."""
     return _normal(text).translate(_table()).translate(_SIGNS)
 
 
 def _normal(text: str) -> str:
-    """With each accent after its letter. An i has its dot anyway."""
+    """Decompose accents. The dot of an i is dropped."""
     return unicodedata.normalize("NFD", text).replace("i\u0307", "i").replace("j\u0307", "j")
 
 

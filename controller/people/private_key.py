@@ -1,9 +1,9 @@
-"""A person's secret key, or the site's, in a file: locked with a passphrase and readable by its
-owner alone.
+"""A secret key of a person or of the site in a file, encrypted with a passphrase and readable by
+its owner only.
 
-The key is in a libsodium secret box (XSalsa20-Poly1305) under a key that Argon2id makes of the
-passphrase. ``kind`` says what is in the file: others may come, such as a reference to a security
-key.
+The key is in a libsodium secret box (XSalsa20-Poly1305) under a key that Argon2id derives from the
+passphrase. ``kind`` names the content of the file, for later kinds such as a reference to a
+security key.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from nacl.secret import SecretBox
 from nacl.signing import SigningKey
 from nacl.utils import random
 
-from controller.people.register import spelled, unspelled
+from controller.people.register import from_base64url, to_base64url
 from devices.errors import NovamasError
 from devices.new_file import create_private
 
-LARGEST = 4096
-SHORTEST = 12
-"""The fewest characters of a passphrase."""
+MAX_FILE_BYTES = 4096
+MIN_PASSPHRASE_BYTES = 12
+"""Minimum length of a passphrase."""
 
 
 class PrivateKeyError(NovamasError):
@@ -35,7 +35,7 @@ class PrivateKeyError(NovamasError):
     """
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["novamas ed25519 argon2id 1"]
     public: str
     """The public key, base64url, so that it can be enrolled without the passphrase."""
@@ -52,21 +52,22 @@ def make_private_key(
     operations: int = argon2id.OPSLIMIT_MODERATE,
     memory: int = argon2id.MEMLIMIT_MODERATE,
 ) -> SigningKey:
-    """Make a key and write it into a new file. Raises :class:`PrivateKeyError`."""
-    if len(passphrase) < SHORTEST:
+    """Generate a key and write it to a new file. Raises :class:`PrivateKeyError`."""
+    if len(passphrase) < MIN_PASSPHRASE_BYTES:
         raise PrivateKeyError(
-            f"the passphrase has {len(passphrase)} characters; at least {SHORTEST}, please"
+            f"the passphrase has {len(passphrase)} characters; at least {MIN_PASSPHRASE_BYTES}, "
+            "please"
         )
     key, salt = SigningKey.generate(), random(argon2id.SALTBYTES)
-    box = SecretBox(_lock(passphrase, salt, operations, memory)).encrypt(key.encode())
+    box = SecretBox(_derive_key(passphrase, salt, operations, memory)).encrypt(key.encode())
     body = msgspec.json.encode(
-        _File(
+        _KeyFile(
             "novamas ed25519 argon2id 1",
-            spelled(key.verify_key.encode()),
-            spelled(salt),
+            to_base64url(key.verify_key.encode()),
+            to_base64url(salt),
             operations,
             memory,
-            spelled(box),
+            to_base64url(box),
         )
     )
     try:
@@ -79,45 +80,47 @@ def make_private_key(
 
 
 def public_part(path: Path) -> str:
-    """The public key in a file, base64url. It needs no passphrase. Raises
+    """Read the public key in a file, base64url, without the passphrase. Raises
     :class:`PrivateKeyError`.
     """
     return _read(path).public
 
 
 def open_private_key(path: Path, passphrase: bytes) -> SigningKey:
-    """The key in a file. Raises :class:`PrivateKeyError`."""
-    found = _read(path)
+    """Read the secret key in a file. Raises :class:`PrivateKeyError`."""
+    key_file = _read(path)
     try:
         secret = SecretBox(
-            _lock(passphrase, unspelled(found.salt), found.operations, found.memory)
-        ).decrypt(unspelled(found.box))
+            _derive_key(
+                passphrase, from_base64url(key_file.salt), key_file.operations, key_file.memory
+            )
+        ).decrypt(from_base64url(key_file.box))
         key = SigningKey(secret)
     except CryptoError:
         raise PrivateKeyError(f"{path}: the passphrase is wrong, or the file was changed") from None
     except (ValueError, TypeError):
         raise PrivateKeyError(f"{path} holds no key; novamas people key makes one") from None
-    if spelled(key.verify_key.encode()) != found.public:
+    if to_base64url(key.verify_key.encode()) != key_file.public:
         raise PrivateKeyError(f"{path}: `public` is not of this key; the file was changed")
     return key
 
 
-def _lock(passphrase: bytes, salt: bytes, operations: int, memory: int) -> bytes:
+def _derive_key(passphrase: bytes, salt: bytes, operations: int, memory: int) -> bytes:
     return argon2id.kdf(SecretBox.KEY_SIZE, passphrase, salt, operations, memory)
 
 
-def _read(path: Path) -> _File:
+def _read(path: Path) -> _KeyFile:
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            body = file.read(LARGEST + 1)
+            body = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise PrivateKeyError(f"{path}: {error.strerror}") from None
     if mode & 0o077:
         raise PrivateKeyError(f"{path} can be read by others; chmod 600 {path}, and make a new key")
     try:
-        if len(body) > LARGEST:
+        if len(body) > MAX_FILE_BYTES:
             raise ValueError
-        return msgspec.json.decode(body, type=_File)
+        return msgspec.json.decode(body, type=_KeyFile)
     except ValueError:
         raise PrivateKeyError(f"{path} holds no key; novamas people key makes one") from None

@@ -1,8 +1,9 @@
-"""The people file: who may act at the tables of a site, and with which keys.
+"""The people file: the people who may act at the tables of a site, and their keys.
 
-JSON Lines in UTF-8. The first line is about the file, each further one is a person, and the last
-one is the site's signature: Ed25519, over the line ``novamas people 1`` and all bytes before the
-last line. A key is a JWK (RFC 7517, RFC 8037) and is known by its thumbprint (RFC 7638).
+The format is JSON Lines in UTF-8. The first line is the header, each further one is a person, and
+the last one is the site's signature: Ed25519, over the line ``novamas people 1`` and all bytes
+before the last line. A key is a JWK (RFC 7517, RFC 8037) and is identified by its thumbprint (RFC
+7638).
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.contract.times import moment
-from controller.people.names import looks
-from controller.people.roles import HELD, Holds
+from controller.people.names import appearances
+from controller.people.roles import ENROLLABLE_ROLES, EnrolledRole
 from controller.people.strict_json import parse
 from devices.errors import NovamasError
 from devices.readings import MAX_EXACT_INTEGER
 from devices.sections import explain_validation_error
 
-LARGEST = 4_000_000
-"""The most bytes of a people file."""
-ALL = "*"
+MAX_FILE_BYTES = 4_000_000
+"""Maximum size of a people file."""
+ALL_TABLES = "*"
 """In ``tables``: every table of the site."""
 
 _ID = r"^[a-z0-9]+(-[a-z0-9]+)*\Z"
@@ -45,35 +46,35 @@ _DOMAIN = b"novamas people 1\n"
 
 
 class PeopleError(NovamasError, ValueError):
-    """The people file cannot be used. The message says where and what is wrong."""
+    """The people file cannot be used. The message gives the line and the problem."""
 
 
-class _Line(
+class _PeopleLine(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
     pass
 
 
-class _Term(_Line, frozen=True, kw_only=True):
-    """For how long something is in force."""
+class _Term(_PeopleLine, frozen=True, kw_only=True):
+    """The period in which something is valid."""
 
     since: Time | None = msgspec.field(default=None, name="from")
-    """From then on; None: always."""
+    """Valid from; None for no start."""
     until: Time | None = None
-    """Until then; None: always."""
+    """Valid until; None for no end."""
     revoked: Time | None = None
-    """When it was revoked. It is not in force then, whatever the time is."""
+    """When it was revoked. It is then never valid, whatever the time is."""
 
     def in_term(self, now: float) -> bool:
-        """Whether now is between ``from`` and ``until``."""
+        """Return True if ``now`` is between ``from`` and ``until``."""
         return (self.since is None or moment(self.since) <= now) and (
             self.until is None or now < moment(self.until)
         )
 
 
 class Key(_Term, frozen=True, kw_only=True):
-    """A public key of a person: a JWK, and for how long it is in force. Other kinds of keys may
-    come, such as a security key; this release knows Ed25519.
+    """A public key of a person: a JWK with its period of validity. This release supports Ed25519
+    only.
     """
 
     kty: Literal["OKP"] = "OKP"
@@ -89,58 +90,58 @@ class Key(_Term, frozen=True, kw_only=True):
     @property
     def raw(self) -> bytes:
         """The 32 bytes."""
-        return unspelled(self.x)
+        return from_base64url(self.x)
 
 
 class Person(_Term, frozen=True, kw_only=True):
-    """Somebody who may act, at some tables in some roles."""
+    """A person who may act, at some tables in some roles."""
 
     id: Id
     name: Annotated[str, Meta(min_length=1, max_length=128)]
     """The name that events have as ``by``."""
-    roles: Annotated[tuple[Holds, ...], Meta(min_length=1, max_length=len(HELD))]
+    roles: Annotated[tuple[EnrolledRole, ...], Meta(min_length=1, max_length=len(ENROLLABLE_ROLES))]
     tables: Annotated[tuple[_TableOrAll, ...], Meta(max_length=1000)] = ()
-    """Ids of tables; ``*`` is every one."""
+    """Ids of tables; ``*`` for all."""
     pits: Annotated[tuple[Id, ...], Meta(max_length=100)] = ()
     """Names of ``pits`` of the first line."""
     keys: Annotated[tuple[Key, ...], Meta(max_length=32)] = ()
 
 
-class Head(_Line, frozen=True, kw_only=True):
+class PeopleHeader(_PeopleLine, frozen=True, kw_only=True):
     """The first line."""
 
     people: Literal[1] = 1
-    """The version of this form."""
+    """The version of the format."""
     site: Id
     number: Annotated[int, Meta(ge=1, le=MAX_EXACT_INTEGER)]
-    """One more each time the file is signed, so that an old copy can be told from the last one."""
+    """Raised each time the file is signed, so that an old copy can be recognised."""
     time: Time
     """When it was signed."""
     pits: dict[Id, tuple[Id, ...]] = {}
     """The tables of each pit."""
 
 
-class _Signature(_Line, frozen=True, kw_only=True):
+class _SignatureLine(_PeopleLine, frozen=True, kw_only=True):
     key: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
     signature: Annotated[str, Meta(pattern=r"^[0-9a-f]{128}\Z")]
 
 
 class People(msgspec.Struct, frozen=True):
-    """The people of a site, as their file says."""
+    """The people of a site, from their file."""
 
-    head: Head
+    head: PeopleHeader
     persons: tuple[Person, ...]
     owners: Mapping[str, tuple[Person, Key]]
     """Each key by its id, with its owner."""
     alike: Mapping[str, str] = {}
-    """By id of a person whose name looks like that of another one: the id of that one. None of them
-    is revoked, and none of them may act.
+    """The id of another person by the id of a person whose name looks the same. Neither is revoked,
+    and neither may act.
     """
 
     def may_be_at(self, person: Person, table: str) -> bool:
-        """Whether the person is enrolled for this table."""
+        """Return True if the person is enrolled for this table."""
         return (
-            ALL in person.tables
+            ALL_TABLES in person.tables
             or table in person.tables
             or any(table in self.head.pits.get(pit, ()) for pit in person.pits)
         )
@@ -149,22 +150,22 @@ class People(msgspec.Struct, frozen=True):
 def alike(
     persons: Iterable[Person], *, revoked: bool = False
 ) -> Iterator[tuple[tuple[int, Person], tuple[int, Person]]]:
-    """Persons whose names people cannot tell apart, in pairs, each with the number of its line.
-    ``revoked``: also of those who are revoked.
+    """Yield pairs of persons whose names look the same, each with the number of its line.
+    ``revoked``: include revoked persons.
     """
     known: dict[str, tuple[int, Person]] = {}
     for number, person in enumerate(persons, 2):
         if person.revoked is not None and not revoked:
             continue
-        shown = looks(person.name)
+        shown = appearances(person.name)
         before = {known[each][0]: known[each] for each in shown if each in known}
         for line in sorted(before):
             yield before[line], (number, person)
         known |= dict.fromkeys(shown - known.keys(), (number, person))
 
 
-def said_alike(first: tuple[int, Person], second: tuple[int, Person]) -> str:
-    """Which names look the same, and what to do."""
+def describe_alike(first: tuple[int, Person], second: tuple[int, Person]) -> str:
+    """Describe two names that look the same, and what to do."""
     (at, one), (number, other) = first, second
     return (
         f"line {number}: name: {other.name!a} of {other.id} looks the same as {one.name!a} of "
@@ -173,34 +174,36 @@ def said_alike(first: tuple[int, Person], second: tuple[int, Person]) -> str:
     )
 
 
-def spelled(raw: bytes) -> str:
-    """Bytes in base64url without padding."""
+def to_base64url(raw: bytes) -> str:
+    """Encode bytes in base64url without padding."""
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def unspelled(text: str) -> bytes:
-    """The inverse of :func:`spelled`. Raises ``ValueError``, also where bits are left over."""
+def from_base64url(text: str) -> bytes:
+    """Decode base64url without padding. Raises ``ValueError``, also for a non-canonical
+    encoding.
+    """
     raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    if spelled(raw) != text:
+    if to_base64url(raw) != text:
         raise ValueError("not base64url as it is written once and only")
     return raw
 
 
 def thumbprint(x: str) -> str:
-    """The thumbprint of an Ed25519 key (RFC 7638; RFC 8037, A.3)."""
+    """Return the thumbprint of an Ed25519 key (RFC 7638; RFC 8037, A.3)."""
     canonical = f'{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}'
-    return spelled(hashlib.sha256(canonical.encode()).digest())
+    return to_base64url(hashlib.sha256(canonical.encode()).digest())
 
 
 def read_people(data: bytes, site: str, signer: bytes) -> People:
-    """The people of this site, from their file, signed with the site's key ``signer`` (32 bytes).
-    Raises :class:`PeopleError`.
+    """Read the people file of a site, signed with the site's key ``signer`` (32 bytes). Raises
+    :class:`PeopleError`.
     """
     return _checked(_signed_lines(data, signer), site)
 
 
 def read_unsigned(data: bytes, site: str | None = None) -> People:
-    """The people in a file whose signature, if it has one, is not looked at: to sign it anew.
+    """Read a people file without verifying its signature, if it has one, in order to sign it again.
     Raises :class:`PeopleError`.
     """
     lines = _lines(data)
@@ -210,32 +213,34 @@ def read_unsigned(data: bytes, site: str | None = None) -> People:
 
 
 def signed_with(data: bytes) -> bytes:
-    """The public key with which a file says that it was signed, 32 bytes. Nobody has looked at the
-    signature. Raises :class:`PeopleError`.
+    """Return the public key (32 bytes) that the signature of a file names, without verifying it.
+    Raises :class:`PeopleError`.
     """
     lines = _lines(data)
-    last: _Signature = _read(_Signature, len(lines), lines[-1], "sign it: novamas people sign")
+    last: _SignatureLine = _read(
+        _SignatureLine, len(lines), lines[-1], "sign it: novamas people sign"
+    )
     return bytes.fromhex(last.key)
 
 
 def write_people(people: People, key: SigningKey) -> bytes:
-    """The file, signed with the site's key."""
+    """Return the content of the file, signed with the site's key."""
     lines = [msgspec.json.encode(each) for each in (people.head, *people.persons)]
     text = b"".join(line + b"\n" for line in lines)
-    signature = _Signature(
+    signature = _SignatureLine(
         key=key.verify_key.encode().hex(), signature=key.sign(_DOMAIN + text).signature.hex()
     )
     return text + msgspec.json.encode(signature) + b"\n"
 
 
-def enrolled(head: Head, persons: Iterable[Person]) -> People:
-    """People, checked as a file of them is. Raises :class:`PeopleError`."""
+def checked_people(head: PeopleHeader, persons: Iterable[Person]) -> People:
+    """Build the people and check them as a file is checked. Raises :class:`PeopleError`."""
     return _checked([msgspec.json.encode(each) for each in (head, *persons)], head.site)
 
 
 def _lines(data: bytes) -> list[bytes]:
-    if len(data) > LARGEST:
-        raise PeopleError(f"the file has {len(data)} bytes; at most {LARGEST} are read")
+    if len(data) > MAX_FILE_BYTES:
+        raise PeopleError(f"the file has {len(data)} bytes; at most {MAX_FILE_BYTES} are read")
     if not data.endswith(b"\n"):
         raise PeopleError("the last line does not end: the file is cut off; restore it")
     return data[:-1].split(b"\n")
@@ -243,7 +248,7 @@ def _lines(data: bytes) -> list[bytes]:
 
 def _signed_lines(data: bytes, signer: bytes) -> list[bytes]:
     lines = _lines(data)
-    last = _read(_Signature, len(lines), lines[-1], "sign it: novamas people sign")
+    last = _read(_SignatureLine, len(lines), lines[-1], "sign it: novamas people sign")
     if last.key != signer.hex():
         raise PeopleError(
             f"signed with the key {last.key}, not with the site's, {signer.hex()}; sign it with "
@@ -263,7 +268,7 @@ def _signed_lines(data: bytes, signer: bytes) -> list[bytes]:
 def _checked(lines: list[bytes], site: str | None) -> People:
     if not lines:
         raise PeopleError("the file is empty; novamas people add begins one")
-    head = _read(Head, 1, lines[0], "the first line has people, site, number and time")
+    head = _read(PeopleHeader, 1, lines[0], "the first line has people, site, number and time")
     if site is not None and head.site != site:
         raise PeopleError(f"line 1: site: is of the site {head.site}, not of {site}")
     _time(1, "time", head.time)
@@ -288,12 +293,14 @@ def _checked(lines: list[bytes], site: str | None) -> People:
     return People(head, tuple(persons), owners, same)
 
 
-def _person(number: int, person: Person, head: Head) -> None:
-    """What no type can say of a person."""
+def _person(number: int, person: Person, head: PeopleHeader) -> None:
+    """Check what the types cannot express."""
     if not _NAME.fullmatch(person.name):
         raise PeopleError(f"line {number}: name: has a control character; remove it")
     if not person.tables and not person.pits:
-        raise PeopleError(f'line {number}: tables: is missing; name tables, pits, or "{ALL}"')
+        raise PeopleError(
+            f'line {number}: tables: is missing; name tables, pits, or "{ALL_TABLES}"'
+        )
     if strange := [pit for pit in person.pits if pit not in head.pits]:
         raise PeopleError(f"line {number}: pits: {strange[0]} is not among the pits of line 1")
     terms: list[tuple[str, _Term]] = [("", person)]

@@ -1,5 +1,5 @@
-"""The roles that a person can be enrolled with. Here and not with what each may say, so that a
-program that only checks signatures loads neither games nor rulebooks.
+"""The roles that a person can be enrolled with. They are separate from the rights of the roles, so
+that a program that only verifies signatures loads neither games nor rulebooks.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from typing import Literal, get_args
 
 from controller.contract.commands import Role
 
-Holds = Role | Literal["reader", "surveillance"]
-"""What a person can be enrolled as. ``reader``: a program or a display. ``surveillance``: a person
-who may see sealed cards in the archive. Both may recall events and say nothing else at a table.
+EnrolledRole = Role | Literal["reader", "surveillance"]
+"""The roles of a person. ``reader``: a program or a display. ``surveillance``: a person who may see
+sealed cards in the archive. Both may recall events and give no commands to a table.
 """
-READS: tuple[Holds, ...] = ("reader", "surveillance")
+READING_ROLES: tuple[EnrolledRole, ...] = ("reader", "surveillance")
 """The roles that only recall events."""
-ROLES: tuple[Role, ...] = get_args(Role)
-HELD: tuple[Holds, ...] = (*ROLES, *READS)
+COMMANDING_ROLES: tuple[Role, ...] = get_args(Role)
+ENROLLABLE_ROLES: tuple[EnrolledRole, ...] = (*COMMANDING_ROLES, *READING_ROLES)

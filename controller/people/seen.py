@@ -1,4 +1,4 @@
-"""Signed commands that were taken already: each is followed once."""
+"""Remembers signed commands, so that each is executed once."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable
 
 from controller.contract.refusals import RejectedError
 
-CAPACITY = 100_000
-"""The most commands remembered at once. Those of one table come at 100 a second at most and are
-remembered for minutes.
+MAX_COMMANDS = 100_000
+"""Maximum commands remembered at once. A table accepts up to 100 a second, and they are remembered
+for minutes.
 """
-WIDTH = 60
-"""Seconds of one group: commands are forgotten by groups, not one by one."""
+GROUP_SECONDS = 60
+"""Commands are forgotten in groups that expire in the same interval of this length."""
 
 
-class Seen:
-    """The ``jti`` of each command that has not expired yet, by its person.
+class SeenCommands:
+    """The ``jti`` of each command that has not expired yet, with its person. Uses no clock.
 
-    It asks no clock. ``since``: commands that were signed at this time (seconds since 1970) or
-    before count as taken: what came before it is not known any more. Expired ones drop out; what
-    would have been valid until a time that dropped out counts as taken too, so that a clock that is
-    set back brings nothing to life again.
+    ``since``: commands signed at this time (seconds since 1970) or before are rejected, because
+    earlier ones are no longer known. Expired commands are forgotten; a command that would expire in
+    a forgotten interval is rejected too, so that setting the clock back does not make old commands
+    valid again.
     """
 
     def __init__(self, since: float = 0.0) -> None:
@@ -32,26 +32,28 @@ class Seen:
     def __len__(self) -> int:
         return self._count
 
-    def take(self, person: str, jti: str, issued: float, until: float, now: float) -> None:
-        """Remember a command that is valid until that time. Rejects it if it was taken before."""
+    def add(self, person: str, jti: str, issued: float, until: float, now: float) -> None:
+        """Remember a command that is valid until ``until``. Raises :class:`RejectedError` if it was
+        seen before.
+        """
         self._drop(now)
         if issued <= self._since:
             seconds = int(self._since - issued) + 1
             raise RejectedError("signed_before_start", seconds=seconds)
-        group = int(until // WIDTH)
+        group = int(until // GROUP_SECONDS)
         if group < self._dropped or (person, jti) in self._groups.get(group, ()):
             raise RejectedError("signed_already")
-        if self._count >= CAPACITY:
+        if self._count >= MAX_COMMANDS:
             raise RejectedError("signed_too_many")
         self._add(group, person, jti)
 
     def restore(self, taken: Iterable[tuple[str, str, float]], now: float) -> None:
-        """Remember what was taken before the start: of each command its person, ``jti`` and until
-        when it is valid. Commands that were valid until before ``now`` count as taken.
+        """Remember commands of earlier runs, each as person, ``jti`` and end of validity. Commands
+        that expired before ``now`` are rejected anyway.
         """
         self._drop(now)
         for person, jti, until in taken:
-            group = int(until // WIDTH)
+            group = int(until // GROUP_SECONDS)
             if group >= self._dropped and (person, jti) not in self._groups.get(group, ()):
                 self._add(group, person, jti)
 
@@ -60,8 +62,8 @@ class Seen:
         self._count += 1
 
     def _drop(self, now: float) -> None:
-        """Forget the groups whose last moment is past."""
-        first = int(now // WIDTH)
+        """Forget the groups that have expired."""
+        first = int(now // GROUP_SECONDS)
         if first > self._dropped:
             self._dropped = first
             for group in [group for group in self._groups if group < first]:

@@ -3,10 +3,10 @@
 
 Header: ``alg`` (``EdDSA``), ``kid`` (the key's thumbprint), perhaps ``typ`` (``JWT``), and nothing
 else. Claims (RFC 7519): ``iss``, the person's id; ``aud``, the table's topic, so that a command to
-a simulated table is none to a real one; ``iat``, ``exp`` and ``jti``; and our own: ``command``,
-``role``, ``fields`` and ``client``.
+a simulated table is not valid for a real one; ``iat``, ``exp`` and ``jti``; and the private claims
+``command``, ``role``, ``fields`` and ``client``.
 
-The clock is an argument. Whatever is not exactly so is refused, with its reason.
+The time is an argument. Any other token is rejected, with the reason.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from controller.contract.commands import AnyCommand
 from controller.contract.orders import MAX_BODY_BYTES, RECALL, DeviceOrder, Recall, read_order
 from controller.contract.refusals import RejectedError
 from controller.contract.topics import level
-from controller.people.register import Id, Key, People, Person, unspelled
-from controller.people.roles import READS, Holds
-from controller.people.seen import Seen
+from controller.people.register import Id, Key, People, Person, from_base64url
+from controller.people.roles import READING_ROLES, EnrolledRole
+from controller.people.seen import SeenCommands
 from controller.people.strict_json import parse
 
-TOLERANCE = 10.0
-"""Seconds by which the clock of whoever signs may differ from the daemon's."""
-LONGEST_LIFE = 120
-"""The most seconds between ``iat`` and ``exp``."""
+CLOCK_TOLERANCE_SECONDS = 10.0
+"""The clock of the signer may differ from the daemon's by this."""
+MAX_LIFETIME_SECONDS = 120
+"""Maximum time between ``iat`` and ``exp``."""
 
 _PARTS = re.compile(rb"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{86})")
 Seconds = Annotated[int, Meta(ge=0, le=1 << 40)]
 
 
-class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _TokenHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     alg: Annotated[str, Meta(pattern=r"^EdDSA\Z")]
     kid: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{43}\Z")]
     typ: Annotated[str, Meta(pattern=r"^JWT\Z")] = "JWT"
 
 
 class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is signed."""
+    """The signed content of a command."""
 
     iss: Id
     """The person's id."""
@@ -53,21 +53,21 @@ class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     iat: Seconds
     """When it was signed: seconds since 1970."""
     exp: Seconds
-    """When it is too late to follow it."""
+    """When the command expires."""
     jti: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{16,64}\Z")]
-    """A number of its own, at random. The reply has it as ``id``."""
+    """A random id. The reply has it as ``id``."""
     command: Annotated[str, Meta(min_length=1, max_length=64)]
-    """The command's name, as ``round.void``."""
-    role: Holds
-    """The role in which the person says it: one that the person is enrolled in."""
+    """The command's name, such as ``round.void``."""
+    role: EnrolledRole
+    """The role in which the person acts; the person must be enrolled in it."""
     fields: dict[str, Any] = {}
     """The fields of the command, without ``by``, ``role``, ``client`` and ``id``."""
     client: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")] | None = None
-    """Whom to answer: the last level of the reply topic."""
+    """The last level of the reply topic."""
 
 
-class Signed(msgspec.Struct, frozen=True):
-    """A command of which it is proved who signed it, that it is for this table, now, and new."""
+class VerifiedCommand(msgspec.Struct, frozen=True):
+    """A command whose signature, table, time and novelty are verified."""
 
     person: Person
     key: Key
@@ -75,50 +75,50 @@ class Signed(msgspec.Struct, frozen=True):
 
 
 def sign(key: bytes, claims: Claims) -> str:
-    """The command, signed with a secret key (32 bytes)."""
+    """Sign a command with a secret key (32 bytes)."""
     from controller.people import jws
 
     return jws.sign(key, msgspec.json.encode(claims))
 
 
 def prepare() -> None:
-    """Load what :func:`sign` and :func:`verify` need, so that the first command need not wait for
-    it. It costs a tenth of a daemon's start, and not every casino has signed commands.
+    """Import what :func:`sign` and :func:`verify` need, so that the first command need not wait for
+    it. The import takes a tenth of a daemon's start, and not every site has signed commands.
     """
     import controller.people.jws  # noqa: F401
 
 
 def claims_of(token: bytes) -> Claims:
-    """What a token claims, though nobody has looked at its signature: only to know whom to answer.
+    """Return the claims of a token without verifying its signature, in order to address the reply.
     Raises :class:`RejectedError`.
     """
     return _parts(token)[1]
 
 
-def taken_before(tokens: Iterable[str]) -> Iterator[tuple[str, str, float]]:
-    """What :meth:`Seen.restore` needs of commands that were taken in an earlier run. A command that
-    cannot be read any more is left out: nobody can send it again.
+def seen_before(tokens: Iterable[str]) -> Iterator[tuple[str, str, float]]:
+    """Yield the arguments of :meth:`SeenCommands.restore` for commands of an earlier run. A command
+    that this release cannot read is left out: it would be rejected if sent again.
     """
     for token in tokens:
         with suppress(RejectedError):
             claims = claims_of(token.encode())
-            yield claims.iss, claims.jti, claims.exp + TOLERANCE
+            yield claims.iss, claims.jti, claims.exp + CLOCK_TOLERANCE_SECONDS
 
 
 def kid_of(token: bytes) -> str:
-    """The key that a token names, though nobody has looked at its signature. Raises
+    """Return the id of the key that a token names, without verifying its signature. Raises
     :class:`RejectedError`.
     """
     return _parts(token)[0].kid
 
 
 def verify(
-    token: bytes, now: float, audience: str, table: str, people: People, seen: Seen
-) -> Signed:
-    """Who signed this command. ``now``: seconds since 1970; ``audience``: the table's topic.
+    token: bytes, now: float, audience: str, table: str, people: People, seen: SeenCommands
+) -> VerifiedCommand:
+    """Verify a signed command. ``now``: seconds since 1970; ``audience``: the table's topic.
 
-    Raises :class:`RejectedError` with the reason. Only what is in order in every respect counts as
-    seen: nobody can use up another's commands.
+    Raises :class:`RejectedError` with the reason. Only a fully valid command is marked as seen, so
+    that no client can use up the commands of others.
     """
     from controller.people import jws
 
@@ -140,13 +140,14 @@ def verify(
         raise RejectedError("person_elsewhere", by=person.name, table=table)
     if claims.role not in person.roles:
         raise RejectedError("role_not_held", by=person.name, role=claims.role, roles=person.roles)
-    seen.take(person.id, claims.jti, claims.iat, claims.exp + TOLERANCE, now)
-    return Signed(person, key, claims)
+    seen.add(person.id, claims.jti, claims.iat, claims.exp + CLOCK_TOLERANCE_SECONDS, now)
+    return VerifiedCommand(person, key, claims)
 
 
-def order(signed: Signed, name: str, at: float) -> AnyCommand | DeviceOrder | Recall:
-    """The command itself, sent to the topic ``command/<name>`` and taken at ``at`` on the table's
-    clock. Raises :class:`RejectedError`, or ``UnreadableCommandError`` for wrong fields.
+def command_of(signed: VerifiedCommand, name: str, at: float) -> AnyCommand | DeviceOrder | Recall:
+    """Decode the command, which was sent to the topic ``command/<name>`` and received at ``at`` on
+    the table's clock. Raises :class:`RejectedError`, or ``UnreadableCommandError`` for wrong
+    fields.
     """
     claims = signed.claims
     if level(claims.command) != name:
@@ -154,24 +155,24 @@ def order(signed: Signed, name: str, at: float) -> AnyCommand | DeviceOrder | Re
     if own := sorted({"by", "role", "client", "id"} & claims.fields.keys()):
         raise RejectedError("signed_claims", what=f"fields.{own[0]}")
     who = {} if name == RECALL else {"by": signed.person.name, "role": claims.role}
-    if who and claims.role in READS:
+    if who and claims.role in READING_ROLES:
         raise RejectedError("reader_only_reads", by=signed.person.name)
     return read_order(name, msgspec.json.encode({**claims.fields, **who}), at)[1]
 
 
-def _parts(token: bytes) -> tuple[_Header, Claims]:
-    """Header and claims of a token that is not too long and is written as it must be."""
+def _parts(token: bytes) -> tuple[_TokenHeader, Claims]:
+    """Return the header and the claims of a well-formed token."""
     if len(token) > MAX_BODY_BYTES:
         raise RejectedError("signed_too_long", count=len(token), most=MAX_BODY_BYTES)
     parts = _PARTS.fullmatch(token)
     if parts is None:
         raise RejectedError("signed_form")
     try:
-        raw = [unspelled(part.decode()) for part in parts.groups()]
+        raw = [from_base64url(part.decode()) for part in parts.groups()]
     except ValueError:
         raise RejectedError("signed_form") from None
     try:
-        header = msgspec.convert(parse(raw[0]), _Header)
+        header = msgspec.convert(parse(raw[0]), _TokenHeader)
     except ValueError:
         raise RejectedError("signed_header") from None
     try:
@@ -182,12 +183,14 @@ def _parts(token: bytes) -> tuple[_Header, Claims]:
 
 
 def _in_time(claims: Claims, now: float) -> None:
-    if claims.iat > now + TOLERANCE:
+    if claims.iat > now + CLOCK_TOLERANCE_SECONDS:
         raise RejectedError("signed_in_future", seconds=int(claims.iat - now))
-    if claims.exp + TOLERANCE <= now:
+    if claims.exp + CLOCK_TOLERANCE_SECONDS <= now:
         raise RejectedError("signed_expired", seconds=int(now - claims.exp))
-    if not 0 < claims.exp - claims.iat <= LONGEST_LIFE:
-        raise RejectedError("signed_life", seconds=claims.exp - claims.iat, most=LONGEST_LIFE)
+    if not 0 < claims.exp - claims.iat <= MAX_LIFETIME_SECONDS:
+        raise RejectedError(
+            "signed_life", seconds=claims.exp - claims.iat, most=MAX_LIFETIME_SECONDS
+        )
 
 
 def _in_force(person: Person, key: Key, now: float) -> None:

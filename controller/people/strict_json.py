@@ -1,5 +1,5 @@
-"""JSON in which no name occurs twice and every number is one: two readers of a signed text must not
-read two different things.
+"""Strict JSON: rejects duplicate names and NaN, so that all parsers read a signed text in the same
+way.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import msgspec
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """The object in UTF-8 text. Raises ``ValueError`` that says what is wrong with it."""
+    """Parse a JSON object in UTF-8 text. Raises ``ValueError`` with the reason."""
     try:
-        given = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_number)
+        value = json.loads(data.decode(), object_pairs_hook=_once, parse_constant=_no_number)
         msgspec.json.encode(
-            given
+            value
         )  # half a surrogate pair is no text; it could not be written again
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8 text") from None
@@ -23,18 +23,18 @@ def parse(data: bytes) -> dict[str, Any]:
         raise ValueError("it contains half a surrogate pair") from None
     except RecursionError:
         raise ValueError("brackets are nested too deep") from None
-    if not isinstance(given, dict):
+    if not isinstance(value, dict):
         raise ValueError("it is not a JSON object")
-    return given
+    return value
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    names_and_values = dict(pairs)
+    if len(names_and_values) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"the name {twice[:64]!r} occurs twice")
-    return found
+    return names_and_values
 
 
 def _no_number(text: str) -> NoReturn:

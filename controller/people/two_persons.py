@@ -1,7 +1,8 @@
-"""What takes two persons: the first says it, the second says the same within a time.
+"""Commands that need two persons: the first signs one, and the second signs the same within a time
+limit.
 
-Both sign the whole command, about one state of a session, a round or an award: where that changes
-in between, the first signature is void. So nobody confirms what he did not see. It asks no clock.
+Both sign the whole command, for one state of a session, a round or an award: if that changes in
+between, the first signature is void. So no person confirms what he did not see. Uses no clock.
 """
 
 from __future__ import annotations
@@ -14,148 +15,164 @@ from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect, RoundConfirm, RoundVoid
 from controller.contract.refusals import RejectedError
-from controller.people.roles import Holds
+from controller.people.roles import EnrolledRole
 
 Mark = Literal["result.correct", "round.confirm", "round.void"]
-"""What a site can mark, by the command's name: each correction; the confirmation of a result that
-no device saw; making void a round that has a result.
+"""The commands for which a site can require two persons: every correction; the confirmation of a
+result that no device saw; voiding a round that has a result.
 """
-MARKED: tuple[Mark, ...] = ("result.correct", "round.confirm", "round.void")
-"""What is marked if the site does not say."""
+MARKED_BY_DEFAULT: tuple[Mark, ...] = ("result.correct", "round.confirm", "round.void")
+"""The default of a site."""
 
-WAITS = 120.0
-"""Seconds within which the second person must say it."""
-MOST = 8
-"""The most commands of one table that wait for a second person."""
+SECOND_PERSON_SECONDS = 120.0
+"""The second person must sign within this time."""
+MAX_WAITING = 8
+"""Maximum commands of one table that wait for a second person."""
 
 
-class Standing(msgspec.Struct, frozen=True):
-    """What is known of the round that a command is about. What a first person said is valid while
-    all of it stays the same.
+class CommandSubject(msgspec.Struct, frozen=True):
+    """The state of the rounds that a command is about. A first signature is valid while it does not
+    change.
     """
 
     has_result: bool = False
-    """Whether its result was told."""
+    """Whether its result was published."""
     seen: Any = None
     """The number, winner or dice that a device saw, or None."""
     session: int = 0
-    """The session that is open; 0: none."""
+    """The open session; 0 if there is none."""
     rounds: tuple[tuple[int, int], ...] = ()
-    """The rounds that it would change, each with the number of its last event."""
+    """The rounds that the command would change, each with the number of its last event."""
 
 
-def takes_two(given: object, standing: Standing, marked: tuple[Mark, ...] = MARKED) -> bool:
-    """Whether this command takes two persons."""
-    match given:
+def needs_two(
+    command: object, subject: CommandSubject, marked: tuple[Mark, ...] = MARKED_BY_DEFAULT
+) -> bool:
+    """Return True if this command needs two persons."""
+    match command:
         case ResultCorrect():
             return "result.correct" in marked
         case RoundConfirm():
-            told = next(
-                (each for each in (given.number, given.winner, given.dice) if each is not None),
-                standing.seen,
+            reported = next(
+                (
+                    value
+                    for value in (command.number, command.winner, command.dice)
+                    if value is not None
+                ),
+                subject.seen,
             )
-            unseen = told is not None and told != standing.seen
+            unseen = reported is not None and reported != subject.seen
             return unseen and "round.confirm" in marked
         case RoundVoid():
-            return standing.has_result and "round.void" in marked
+            return subject.has_result and "round.void" in marked
         case _:
             return False
 
 
-class Said(msgspec.Struct, frozen=True):
-    """A person who said a command."""
+class CommandSigner(msgspec.Struct, frozen=True):
+    """A person who signed a command."""
 
     person: str
-    """The person's id: not the key's, for one person can have several."""
+    """The person's id, not the key's: one person can have several keys."""
     name: str
-    role: Holds
+    role: EnrolledRole
     token: str = ""
     """The signed command, for the journal."""
 
 
-Over = Literal["second_person_late", "second_person_over"]
-"""Why a command waits no longer, by the key of its refusal: no second person signed it in time; or
-what it was about changed or ended.
+EndReason = Literal["second_person_late", "second_person_over"]
+"""Why a command no longer waits, by the key of its refusal: no second person signed it in time, or
+its subject changed or ended.
 """
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingCommand(msgspec.Struct, frozen=True):
     """A command that waits for a second person."""
 
-    given: msgspec.Struct
-    """As the first person gave it."""
-    first: Said
+    command: msgspec.Struct
+    """The command as the first person gave it."""
+    first: CommandSigner
     until: float
     """Seconds since 1970."""
     subject: object = None
-    """The state of what it is about, when the first person signed it."""
-    over: Over = "second_person_late"
-    """Why it waits no longer, once it does not."""
+    """The state of its subject when the first person signed it."""
+    over: EndReason = "second_person_late"
+    """Why it no longer waits, if it does not."""
 
 
-class Waits(msgspec.Struct, frozen=True):
+class WaitingCommands(msgspec.Struct, frozen=True):
     """The commands of one table that wait for a second person."""
 
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[WaitingCommand, ...] = ()
 
 
-def content(given: msgspec.Struct) -> bytes:
-    """What a command says, without who says it and when, so that two of them can be compared."""
-    said = msgspec.to_builtins(given)
+def content(command: msgspec.Struct) -> bytes:
+    """Return the content of a command without its person, time and note, to compare two of them."""
+    fields = msgspec.to_builtins(command)
     return msgspec.json.encode(
-        {key: value for key, value in said.items() if key not in ("at", "by", "role", "note")},
+        {key: value for key, value in fields.items() if key not in ("at", "by", "role", "note")},
         order="deterministic",
     )
 
 
-def expired(
-    state: Waits, now: float, subject: Callable[[Any], object] | None = None
-) -> tuple[Waits, tuple[Waiting, ...]]:
-    """Drop the commands that no second person signed in time, and those of which ``subject``, the
-    state of what a command is about, is not what it was. Returns these too.
+def drop_expired(
+    state: WaitingCommands, now: float, subject: Callable[[Any], object] | None = None
+) -> tuple[WaitingCommands, tuple[WaitingCommand, ...]]:
+    """Drop the commands that no second person signed in time, and those whose subject, as returned
+    by ``subject``, has changed. Return the remaining and the dropped ones.
     """
-    kept: list[Waiting] = []
-    over: list[Waiting] = []
-    for each in state.waiting:
-        if each.until <= now:
-            over.append(each)
-        elif subject is not None and subject(each.given) != each.subject:
-            over.append(replace(each, over="second_person_over"))
+    remaining: list[WaitingCommand] = []
+    dropped: list[WaitingCommand] = []
+    for entry in state.waiting:
+        if entry.until <= now:
+            dropped.append(entry)
+        elif subject is not None and subject(entry.command) != entry.subject:
+            dropped.append(replace(entry, over="second_person_over"))
         else:
-            kept.append(each)
-    return Waits(tuple(kept)), tuple(over)
+            remaining.append(entry)
+    return WaitingCommands(tuple(remaining)), tuple(dropped)
 
 
-def say(
-    state: Waits, given: msgspec.Struct, said: Said, now: float, subject: object = None
-) -> tuple[Waits, Said | None]:
-    """A person who may says a command that takes two, while what it is about is in the state
-    ``subject``.
+def add_signature(
+    state: WaitingCommands,
+    new_command: msgspec.Struct,
+    signer: CommandSigner,
+    now: float,
+    subject: object = None,
+) -> tuple[WaitingCommands, CommandSigner | None]:
+    """Add the signature of an authorised person to a command that needs two, whose subject is in
+    the state ``subject``.
 
-    Returns the first person if this is the second one: follow the command now, and name both.
-    Returns None if this is the first one: nothing is followed yet. Raises :class:`RejectedError` if
-    the same person says it again.
+    Returns the first signer if this is the second one: the command must now be executed, in both
+    names. Returns None if this is the first one. Raises :class:`RejectedError` if the same person
+    signs again.
     """
-    state, _ = expired(state, now)
-    command = content(given)
-    known = next(
+    state, _ = drop_expired(state, now)
+    command = content(new_command)
+    waiting_command = next(
         (
-            each
-            for each in state.waiting
-            if each.subject == subject and content(each.given) == command
+            entry
+            for entry in state.waiting
+            if entry.subject == subject and content(entry.command) == command
         ),
         None,
     )
-    if known is None:
-        if len(state.waiting) >= MOST:
-            raise RejectedError("second_too_many", count=MOST)
-        waiting = Waiting(given, said, now + WAITS, subject)
-        return Waits((*state.waiting, waiting)), None
-    if known.first.person == said.person:
-        raise RejectedError("second_person_same", by=said.name)
-    return Waits(tuple(each for each in state.waiting if each is not known)), known.first
+    if waiting_command is None:
+        if len(state.waiting) >= MAX_WAITING:
+            raise RejectedError("second_too_many", count=MAX_WAITING)
+        waiting = WaitingCommand(new_command, signer, now + SECOND_PERSON_SECONDS, subject)
+        return WaitingCommands((*state.waiting, waiting)), None
+    if waiting_command.first.person == signer.person:
+        raise RejectedError("second_person_same", by=signer.name)
+    return WaitingCommands(
+        tuple(entry for entry in state.waiting if entry is not waiting_command)
+    ), waiting_command.first
 
 
-def wanted(first: Said, roles: tuple[Holds, ...]) -> RejectedError:
-    """What the first person is told: not followed yet, and who must say the same."""
-    return RejectedError("second_person_wanted", by=first.name, roles=roles, seconds=int(WAITS))
+def second_person_wanted(first: CommandSigner, roles: tuple[EnrolledRole, ...]) -> RejectedError:
+    """Return the refusal for the first person: not executed yet, with the roles that must sign
+    too.
+    """
+    return RejectedError(
+        "second_person_wanted", by=first.name, roles=roles, seconds=int(SECOND_PERSON_SECONDS)
+    )

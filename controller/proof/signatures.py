@@ -21,17 +21,22 @@ from controller.contract.orders import DeviceOrder
 from controller.contract.refusals import RejectedError
 from controller.contract.topics import Topics, level
 from controller.journal.setup import Boot, PeopleSetup, TableSetup
-from controller.people.authority import allow, at_table, rights
-from controller.people.register import People, PeopleError, read_people, unspelled
-from controller.people.seen import Seen
+from controller.people.authority import authorise, command_rights, narrow_at_table
+from controller.people.register import People, PeopleError, from_base64url, read_people
+from controller.people.seen import SeenCommands
 from controller.people.signed_command import (
-    TOLERANCE,
-    Signed,
+    CLOCK_TOLERANCE_SECONDS,
+    VerifiedCommand,
     claims_of,
-    order,
+    command_of,
     verify,
 )
-from controller.people.two_persons import MARKED, WAITS, content, takes_two
+from controller.people.two_persons import (
+    MARKED_BY_DEFAULT,
+    SECOND_PERSON_SECONDS,
+    content,
+    needs_two,
+)
 from controller.tables.table import Table
 
 WITHIN = 5.0
@@ -62,7 +67,7 @@ class Signatures:
         if setup is None or setup.file is None or setup.key is None:
             return None
         try:
-            people = read_people(setup.file.encode(), boot.site, unspelled(setup.key))
+            people = read_people(setup.file.encode(), boot.site, from_base64url(setup.key))
         except (PeopleError, ValueError) as error:
             return f"the people file of this run does not hold: {error}"
         if setup.key not in self.site_keys:
@@ -108,11 +113,11 @@ class Signatures:
         if isinstance(given, CommandRefused):
             other = given.command != found[0].claims.command
             return "this is not the command that was signed" if other else None
-        may = at_table(rights(of.game, of.decree), setup.may)
+        may = narrow_at_table(command_rights(of.game, of.decree), setup.may)
         said = []
         for signed in found:
-            ordered = order(signed, level(signed.claims.command), given.at)
-            allow(may, ordered, signed.claims.role)
+            ordered = command_of(signed, level(signed.claims.command), given.at)
+            authorise(may, ordered, signed.claims.role)
             said.append(_command(ordered, given))
         if replace(said[-1], by=given.by, role=given.role, signed=given.signed) != given:
             return "this is not the command that was signed"
@@ -120,12 +125,12 @@ class Signatures:
             return "two persons signed two different commands"
         if len({signed.person.id for signed in found}) < len(found):
             return "the same person signed twice"
-        marked = tuple(mark for mark in MARKED if mark in setup.two_persons)
-        if len(found) == 1 and table and takes_two(given, table.preview(said[0]), marked):
+        marked = tuple(mark for mark in MARKED_BY_DEFAULT if mark in setup.two_persons)
+        if len(found) == 1 and table and needs_two(given, table.preview(said[0]), marked):
             return "it takes two persons, and one signed"
         return self._again(given, found)
 
-    def _again(self, given: Command, found: list[Signed]) -> str | None:
+    def _again(self, given: Command, found: list[VerifiedCommand]) -> str | None:
         """Whether the same was followed before."""
         if isinstance(given, DeviceCommand) and given.unsent is not None:
             return None  # the same is told again
@@ -138,14 +143,14 @@ class Signatures:
 
     def _verified(
         self, signature: Signature, of: TableSetup, now: float, waits: float, people: People
-    ) -> Signed:
+    ) -> VerifiedCommand:
         """Who signed. The daemon looked at it up to ``waits`` seconds before ``now``, the moment of
         the entry.
         """
         token = signature.token.encode()
-        in_time = min(now, claims_of(token).exp + TOLERANCE - 1)
+        in_time = min(now, claims_of(token).exp + CLOCK_TOLERANCE_SECONDS - 1)
         audience = f"{Topics(self._site, of.simulated).root}/{of.id}"
-        return verify(token, max(in_time, now - waits), audience, of.id, people, Seen())
+        return verify(token, max(in_time, now - waits), audience, of.id, people, SeenCommands())
 
 
 def _waits(given: Command) -> list[float]:
@@ -153,11 +158,11 @@ def _waits(given: Command) -> list[float]:
     kept = isinstance(given, CommandRefused) or (
         isinstance(given, DeviceCommand) and given.unsent is not None
     )
-    first = [WITHIN + WAITS] * (len(given.signed) - 1)
-    return [*first, WITHIN + WAITS if kept else WITHIN]
+    first = [WITHIN + SECOND_PERSON_SECONDS] * (len(given.signed) - 1)
+    return [*first, WITHIN + SECOND_PERSON_SECONDS if kept else WITHIN]
 
 
-def _who(signed: Signed) -> tuple[str, str, str]:
+def _who(signed: VerifiedCommand) -> tuple[str, str, str]:
     return signed.person.id, signed.person.name, signed.claims.role
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from controller.configuration.settings import Configuration
 from controller.contract.version import SOFTWARE
-from controller.people.people_file import InForce
+from controller.people.people_file import PeopleInForce
 from controller.service.readiness import client_id
 
 OWN_KEYS = ("instance", "listen", "log", "metrics", "recordings")
@@ -18,7 +18,7 @@ FILE_SUFFIXES = ("path", "file", "folder")
 DIGEST_DIGITS = 12
 
 
-def facts(configuration: Configuration, people: InForce | None) -> dict[str, str]:
+def facts(configuration: Configuration, people: PeopleInForce | None) -> dict[str, str]:
     """Return the facts by name. A section of the configuration is a digest: it may have secrets."""
     sections = {
         f"[{name}]": hashlib.sha256(msgspec.json.encode(section, order="sorted")).hexdigest()[

@@ -33,12 +33,12 @@ from controller.journal.setup import Boot, HandOver, PeopleSetup, RestoredBackup
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import ServedTable, TablesApi
-from controller.people.authority import allowed, at_table, rights
-from controller.people.gate import Gate
-from controller.people.people_file import InForce, PeopleFile
-from controller.people.seen import Seen
-from controller.people.signed_command import TOLERANCE, taken_before
-from controller.people.two_persons import MARKED
+from controller.people.authority import allowed_commands, command_rights, narrow_at_table
+from controller.people.gate import CommandGate
+from controller.people.people_file import PeopleFile, PeopleInForce
+from controller.people.seen import SeenCommands
+from controller.people.signed_command import CLOCK_TOLERANCE_SECONDS, seen_before
+from controller.people.two_persons import MARKED_BY_DEFAULT
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.rulebooks.chapters import chapter, head
 from controller.service.certificates import CertificateWatch
@@ -215,8 +215,8 @@ class Daemon:
             last_boot = self._journal.latest("boot")
             # the other daemon of a pair may have executed commands unknown to this journal
             is_new = last_boot is None and self._journal.set_aside is None and pair is None
-            self._seen = Seen(0.0 if is_new else time.time() + TOLERANCE)
-            self._seen.restore(taken_before(tokens(self._journal)), time.time())
+            self._seen = SeenCommands(0.0 if is_new else time.time() + CLOCK_TOLERANCE_SECONDS)
+            self._seen.restore(seen_before(tokens(self._journal)), time.time())
             self._people = people_file(configuration, last_boot)
             self._adopt_peer_people(self._people)
             setup = _people_setup(configuration, self._people)
@@ -518,11 +518,13 @@ class Daemon:
             software=SOFTWARE,
             settings=table.settings,
             jackpot=table.jackpot,
-            commands=allowed(
+            commands=allowed_commands(
                 table.game,
                 table.decree,
                 table.settings,
-                at_table(rights(table.game, table.decree), people.may if people else {}),
+                narrow_at_table(
+                    command_rights(table.game, table.decree), people.may if people else {}
+                ),
                 people.two_persons if people else (),
                 tuple(device.id for device in table.device),
             ),
@@ -577,13 +579,13 @@ class Daemon:
         topics = Topics(self._configuration.site.id, table.simulated)
         gate = None
         if people is not None and self._people is not None:
-            gate = Gate(
+            gate = CommandGate(
                 f"{topics.root}/{table.id}",
                 table.id,
-                self._people.now.people,
-                at_table(rights(table.game, table.decree), people.may),
+                self._people.in_force.people,
+                narrow_at_table(command_rights(table.game, table.decree), people.may),
                 self._seen,
-                tuple(mark for mark in MARKED if mark in people.two_persons),
+                tuple(mark for mark in MARKED_BY_DEFAULT if mark in people.two_persons),
             )
         required = people is not None and people.required is True
         return ServedTable(runner, topics, devices, silence, gate, required)
@@ -650,7 +652,7 @@ class Daemon:
         while True:
             await asyncio.sleep(CHECK_INTERVAL_SECONDS)
             if self._people is not None:
-                newer = await asyncio.to_thread(self._people.look)
+                newer = await asyncio.to_thread(self._people.read_newer)
                 if newer is None and self._pair is not None:
                     newer = self._pair.offered(self._people)
                 if newer is not None:
@@ -662,17 +664,17 @@ class Daemon:
         """Start with the people file of the other daemon of a pair if it is newer."""
         newer = None if file is None or self._pair is None else self._pair.offered(file)
         if file is not None and newer is not None:
-            file.take(newer)
+            file.put_in_force(newer)
             self._log.warning("people file of the other daemon", number=newer.people.head.number)
 
-    def _apply_people(self, file: PeopleFile, newer: InForce) -> None:
+    def _apply_people(self, file: PeopleFile, newer: PeopleInForce) -> None:
         """Put a people file in force, after it is stored in the journal."""
         try:
             self._upkeep.tell_people(_setup(self._configuration, newer))
         except (JournalFullError, JournalUnusableError) as error:
             self._log.error("people cannot be taken over yet", reason=str(error))
             return
-        file.take(newer)
+        file.put_in_force(newer)
         for place in self._places.values():
             if place.gate is not None:
                 place.gate.people = newer.people
@@ -683,7 +685,7 @@ class Daemon:
         file, published = self._people, self._api.people
         if file is None:
             return
-        in_force = file.now
+        in_force = file.in_force
         since = (
             published.since
             if published and published.sha256 == in_force.sha256
@@ -905,12 +907,12 @@ def _previous_roots(last: Entry | None, site: str) -> list[Topics]:
 
 def _people_setup(configuration: Configuration, file: PeopleFile | None) -> PeopleSetup | None:
     if file is not None:
-        return _setup(configuration, file.now)
+        return _setup(configuration, file.in_force)
     people = configuration.people
     return None if people is None else PeopleSetup(required=people.required)
 
 
-def _setup(configuration: Configuration, in_force: InForce) -> PeopleSetup:
+def _setup(configuration: Configuration, in_force: PeopleInForce) -> PeopleSetup:
     """Return the journal's record of the people file in force."""
     people = configuration.people
     assert people is not None

@@ -26,7 +26,7 @@ from controller.journal.journal import Journal
 from controller.journal.schema import Entry, new_boot
 from controller.journal.setup import Boot, Tenure
 from controller.mqtt.publisher import Exclusive
-from controller.people.people_file import InForce, PeopleFile
+from controller.people.people_file import PeopleFile, PeopleInForce
 from controller.people.register import PeopleError
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.service import logs
@@ -256,10 +256,10 @@ class Pair:
         """Exchange statements and the people file with the other daemon, until cancelled."""
         while True:
             if self._duty is None and (file := self._people) is not None:
-                if (newer := await asyncio.to_thread(file.look)) is not None:
-                    file.take(newer)
+                if (newer := await asyncio.to_thread(file.read_newer)) is not None:
+                    file.put_in_force(newer)
                 if (later := self._shared.offered(file)) is not None:
-                    file.take(later)
+                    file.put_in_force(later)
                     number = later.people.head.number
                     self._log.info("people file of the other daemon", number=number)
             await self._shared.exchange()
@@ -268,7 +268,7 @@ class Pair:
                 self._compare(self._log_differences)
             await asyncio.sleep(self._settings.lease / RENEWALS_PER_LEASE)
 
-    def offered(self, file: PeopleFile) -> InForce | None:
+    def offered(self, file: PeopleFile) -> PeopleInForce | None:
         """Return the other daemon's people file if it is newer than this one."""
         return self._shared.offered(file)
 
@@ -472,14 +472,14 @@ class Pair:
             self._known_facts = key, facts(*key)
         return self._known_facts[1]
 
-    _known_facts: tuple[tuple[Configuration, InForce | None], dict[str, str]] | None = None
+    _known_facts: tuple[tuple[Configuration, PeopleInForce | None], dict[str, str]] | None = None
 
     def _configured(self) -> Configuration:
         return self.configuration if self._duty is None else self._duty.configuration()
 
-    def _in_force(self) -> InForce | None:
+    def _in_force(self) -> PeopleInForce | None:
         file = self._people if self._duty is None else self._duty.people()
-        return None if file is None else file.now
+        return None if file is None else file.in_force
 
     def _tables(self) -> set[str]:
         return {table.id for table in self._configured().table}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from controller.people.people_file import InForce, PeopleFile
+from controller.people.people_file import PeopleFile, PeopleInForce
 from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
 from controller.standby.store import RecordStore
 
@@ -21,9 +21,9 @@ class SharedPeople:
         self._store, self._file = store, file
         self._text: str | None = None
 
-    def offered(self, file: PeopleFile) -> InForce | None:
+    def offered(self, file: PeopleFile) -> PeopleInForce | None:
         """Return the other daemon's people file if it is newer."""
-        return None if self._text is None else file.offered(self._text)
+        return None if self._text is None else file.newer_from_peer(self._text)
 
     async def exchange(self) -> None:
         """Read the other daemon's file, and write this daemon's file unless the other is newer."""
@@ -33,8 +33,8 @@ class SharedPeople:
         try:
             entry = await self._store.read()
             self._text = entry.record
-            own_text = file.now.text
-            is_newer = self._text is not None and file.offered(self._text) is not None
+            own_text = file.in_force.text
+            is_newer = self._text is not None and file.newer_from_peer(self._text) is not None
             if self._text != own_text and not is_newer and len(own_text) <= MAX_FILE_BYTES:
                 await self._store.write(own_text, entry.revision)
         except (OvertakenError, StoreUnreachableError, StoreUnusableError):

@@ -59,7 +59,7 @@ from controller.contract.retained import (
 from controller.contract.shown import FROM_A_SHOE, AnyShown, LinkedJackpot
 from controller.games.game import Game
 from controller.games.moves import Remembered
-from controller.people.two_persons import Standing
+from controller.people.two_persons import CommandSubject
 from controller.tables.device_links import allow, command_event, link_alert, link_state
 from controller.tables.identities import (
     Identities,
@@ -388,16 +388,16 @@ class Table:
         """True if this identity is already known: processing it would emit nothing."""
         return self._check_identity(identity)[0] is None
 
-    def preview(self, command: AnyCommand) -> Standing:
+    def preview(self, command: AnyCommand) -> CommandSubject:
         """Return the round that a command affects, without changing the table. Raises
         :class:`RejectedError` if the command would be refused.
 
         A device counts as having seen a result if the round could be confirmed without entering it.
         """
         if not isinstance(command, ResultCorrect | RoundConfirm | VoidOrder):
-            return Standing()
+            return CommandSubject()
         _, events = self._on_command(command)
-        about = Standing(
+        about = CommandSubject(
             session=self.session if self._open else 0,
             rounds=tuple(
                 (number, self._last_events.get(number, self._seq_at_start))

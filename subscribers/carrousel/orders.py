@@ -17,17 +17,24 @@ from controller.contract.refusals import RejectedError
 from controller.contract.topics import level
 from controller.people.people_file import RememberedPeopleFile
 from controller.people.register import People, PeopleError
-from controller.people.seen import Seen
+from controller.people.seen import SeenCommands
 from controller.people.signed_command import (
-    TOLERANCE,
+    CLOCK_TOLERANCE_SECONDS,
     Claims,
-    Signed,
+    VerifiedCommand,
     claims_of,
     kid_of,
     prepare,
     verify,
 )
-from controller.people.two_persons import Said, Waiting, Waits, expired, say, wanted
+from controller.people.two_persons import (
+    CommandSigner,
+    WaitingCommand,
+    WaitingCommands,
+    add_signature,
+    drop_expired,
+    second_person_wanted,
+)
 from subscribers.carrousel.authority import check_signers
 from subscribers.carrousel.facts import OrderGiven, OrderNotFollowed
 from subscribers.carrousel.ledger_state import JackpotLedgerState
@@ -85,22 +92,24 @@ class Orders:
         tables: Callable[[], tuple[str, ...]],
         state: Callable[[], JackpotLedgerState],
         people: PeopleInForce,
-        seen: Seen,
+        seen: SeenCommands,
     ) -> None:
         self._jackpot, self._audience, self._tables = jackpot, audience, tables
         self._state, self._people, self._seen = state, people, seen
-        self._waits = Waits()
-        self._expired: tuple[Waiting, ...] = ()
+        self._waits = WaitingCommands()
+        self._expired: tuple[WaitingCommand, ...] = ()
         """Orders that no longer wait, not yet reported."""
         prepare()
 
-    def verify_signer(self, token: bytes, now: float) -> Signed:
+    def verify_signer(self, token: bytes, now: float) -> VerifiedCommand:
         """Verify an order's signature; ``now`` in seconds since 1970. From here on it counts as
         given. Raises ``RejectedError``.
         """
         return self._verified(token, now, self._seen)
 
-    def accept(self, signed: Signed, name: str, token: bytes, now: float, time: str) -> OrderGiven:
+    def accept(
+        self, signed: VerifiedCommand, name: str, token: bytes, now: float, time: str
+    ) -> OrderGiven:
         """Return the order on the topic ``command/<name>``, ready to be followed; ``now`` in
         seconds since 1970, also formatted as ``time``.
 
@@ -121,15 +130,19 @@ class Orders:
         state = self._state()
         if (outdated := is_outdated(state, order)) is not None:
             raise outdated
-        self._waits, first = say(self._waits, order, signer, now, subject(state, order))
+        self._waits, first = add_signature(self._waits, order, signer, now, subject(state, order))
         if first is None:
-            raise wanted(signer, rights.roles)
+            raise second_person_wanted(signer, rights.roles)
         first_token = first.token.encode()
-        self._verified(first_token, min(now, claims_of(first_token).exp + TOLERANCE - 1), Seen())
+        self._verified(
+            first_token,
+            min(now, claims_of(first_token).exp + CLOCK_TOLERANCE_SECONDS - 1),
+            SeenCommands(),
+        )
         first_order = self._read(claims_of(first_token), tag, first.name)
         return self._ordered(first_order, time, first, signer)
 
-    def take_expired(self, now: float) -> tuple[Waiting, ...]:
+    def take_expired(self, now: float) -> tuple[WaitingCommand, ...]:
         """Return, and drop, the orders that no second person signed in time, or whose subject has
         changed.
         """
@@ -143,15 +156,17 @@ class Orders:
         """
         if not self._waits.waiting:
             return
-        self._waits, expired_orders = expired(self._waits, now, partial(subject, self._state()))
+        self._waits, expired_orders = drop_expired(
+            self._waits, now, partial(subject, self._state())
+        )
         self._expired += expired_orders
 
-    def _ordered(self, order: JackpotOrder, time: str, *signers: Said) -> OrderGiven:
+    def _ordered(self, order: JackpotOrder, time: str, *signers: CommandSigner) -> OrderGiven:
         signed = tuple(map(_signature, signers))
         check_signers(order, signed)
         return OrderGiven(time=time, order=order, signed=signed)
 
-    def _verified(self, token: bytes, now: float, seen: Seen) -> Signed:
+    def _verified(self, token: bytes, now: float, seen: SeenCommands) -> VerifiedCommand:
         people = self._people.people
         if people is None:
             raise RejectedError("people_not_in_force", what=self._people.trouble or "")
@@ -182,17 +197,17 @@ def _tag(claims: Claims) -> str:
 
 
 def order_not_followed(
-    signed: Signed, token: bytes, time: str, error: RejectedError
+    signed: VerifiedCommand, token: bytes, time: str, error: RejectedError
 ) -> OrderNotFollowed:
     """Return the ledger's record of a signed order that is not followed."""
     signature = _signature(_signer_entry(signed, token))
     return OrderNotFollowed(time=time, signed=(signature,), refusal=error.refusal.key)
 
 
-def _signer_entry(signed: Signed, token: bytes) -> Said:
-    return Said(signed.person.id, signed.person.name, signed.claims.role, token.decode())
+def _signer_entry(signed: VerifiedCommand, token: bytes) -> CommandSigner:
+    return CommandSigner(signed.person.id, signed.person.name, signed.claims.role, token.decode())
 
 
-def _signature(signer: Said) -> Signature:
+def _signature(signer: CommandSigner) -> Signature:
     fields = {"id": signer.person, "name": signer.name, "role": signer.role, "token": signer.token}
     return msgspec.convert(fields, Signature)

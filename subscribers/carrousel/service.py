@@ -37,8 +37,8 @@ from controller.contract.topics import Topics
 from controller.contract.version import SOFTWARE
 from controller.metrics.endpoint import HttpResponse, serve
 from controller.metrics.text import TEXT_CONTENT_TYPE, exposition
-from controller.people.seen import Seen
-from controller.people.signed_command import Signed, claims_of, taken_before
+from controller.people.seen import SeenCommands
+from controller.people.signed_command import VerifiedCommand, claims_of, seen_before
 from devices.log import structlog
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.checkpoints import sign_head, signing_key
@@ -172,7 +172,7 @@ class JackpotController:
             if settings.recall_key is None or settings.recall_passphrase is None
             else RecallKey(Path(settings.recall_key), Path(settings.recall_passphrase))
         )
-        self._seen_orders = Seen()
+        self._seen_orders = SeenCommands()
         self.jackpots: dict[str, JackpotRuntime] = {}
         for jackpot in settings.jackpots:
             topics = Topics(settings.site, jackpot.simulated)
@@ -337,7 +337,7 @@ class JackpotController:
             self.books = books = Books(store, self.jackpots)
             self._link_tables()
             self._restore_tables(books.reload())
-            self._seen_orders.restore(taken_before(store.tokens()), time.time())
+            self._seen_orders.restore(seen_before(store.tokens()), time.time())
             now = utc(time.time())
             started = ControllerStarted(
                 time=now,
@@ -691,7 +691,7 @@ class JackpotController:
         client: str | None,
         number: object,
         error: RejectedError,
-        signed: Signed | None,
+        signed: VerifiedCommand | None,
         body: bytes,
     ) -> None:
         """Refuse an order, and reply once the refusal is in the ledger, so that the order is never

@@ -17,14 +17,14 @@ import msgspec
 
 from controller.people.people_file import RememberedPeopleFile
 from controller.people.pin_key import (
-    LONGEST,
+    MAX_PIN_DIGITS,
     PinKey,
     PinKeyError,
     WrongPinError,
-    nobody,
+    open_pin_key,
     read_pepper,
     read_pin_keys,
-    unseal,
+    unopenable_key,
 )
 from controller.people.register import People, PeopleError, Person, thumbprint
 from devices.log import structlog
@@ -112,7 +112,7 @@ class Admission:
             read_pin_keys(Path(settings.keys))
         except (PinKeyError, PeopleError, OSError, ValueError) as error:
             raise SignInUnavailableError(str(error)) from None
-        self._nobody = nobody()
+        self._nobody = unopenable_key()
         self._browsers = Browsers(self._pepper)
         self._salts: dict[str, str] = {}
         """The salt of the key opened last, by person."""
@@ -249,9 +249,9 @@ class Admission:
         else:
             self._attempts.count_all_wrong(counts.most, self._elapsed())
         try:
-            if len(pin) > LONGEST:
+            if len(pin) > MAX_PIN_DIGITS:
                 raise WrongPinError("the PIN is wrong")
-            key = await asyncio.to_thread(unseal, sealed or self._nobody, pin, self._pepper)
+            key = await asyncio.to_thread(open_pin_key, sealed or self._nobody, pin, self._pepper)
         except WrongPinError:
             self._guesses.add(counts.place)
             locked = self._seconds_locked(counts.name) > 0

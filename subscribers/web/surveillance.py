@@ -23,7 +23,7 @@ from starlette.routing import Mount, Route
 
 from controller.confidential.key_file import KeyFileError
 from controller.contract.times import moment, utc
-from controller.people.register import ALL, Person
+from controller.people.register import ALL_TABLES, Person
 from devices.log import structlog
 from subscribers.console.admission import Denied
 from subscribers.console.sessions import Session
@@ -369,7 +369,7 @@ class Surveillance:
 
     def _allowed(self, person: Person) -> tuple[str, ...]:
         """The tables that are looked at where none is named; empty: whatever there is."""
-        if ALL in person.tables:
+        if ALL_TABLES in person.tables:
             return ()
         # one that there is not: nothing, for somebody who has no table here
         return self._tables(person) or ("/",)

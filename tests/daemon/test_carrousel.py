@@ -18,7 +18,14 @@ from nacl.signing import SigningKey
 
 from controller.cli import main
 from controller.people.private_key import make_private_key
-from controller.people.register import Head, Key, Person, enrolled, spelled, write_people
+from controller.people.register import (
+    Key,
+    PeopleHeader,
+    Person,
+    checked_people,
+    to_base64url,
+    write_people,
+)
 from devices.money import EURO, format_amount
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
 from tests.daemon.test_boards import Written
@@ -138,14 +145,14 @@ def floor(
                 name=name,
                 roles=(role,),  # type: ignore[arg-type]
                 tables=("b1",),
-                keys=(Key(x=spelled(key.verify_key.encode())),),
+                keys=(Key(x=to_base64url(key.verify_key.encode())),),
             )
         )
-    head = Head(site="palma", number=1, time="2026-03-20T02:10:13Z")
-    (tmp_path / "people.jsonl").write_bytes(write_people(enrolled(head, persons), SITE_KEY))
+    head = PeopleHeader(site="palma", number=1, time="2026-03-20T02:10:13Z")
+    (tmp_path / "people.jsonl").write_bytes(write_people(checked_people(head, persons), SITE_KEY))
     people = (
         f'[people]\nrequired = false\nfile = "people.jsonl"\n'
-        f'key = "{spelled(SITE_KEY.verify_key.encode())}"\n'
+        f'key = "{to_base64url(SITE_KEY.verify_key.encode())}"\n'
     )
     boards = {name: Written(tmp_path / name, name) for name in ("slot", "shuffler")}
     for board in boards.values():

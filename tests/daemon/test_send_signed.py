@@ -21,11 +21,11 @@ from controller.cli import main
 from controller.contract.orders import Reply
 from controller.contract.refusals import RejectedError
 from controller.people import private_key
-from controller.people.authority import allow, rights
+from controller.people.authority import authorise, command_rights
 from controller.people.private_key import make_private_key
-from controller.people.register import Key, enrolled, spelled, write_people
-from controller.people.seen import Seen
-from controller.people.signed_command import claims_of, order, verify
+from controller.people.register import Key, checked_people, to_base64url, write_people
+from controller.people.seen import SeenCommands
+from controller.people.signed_command import claims_of, command_of, verify
 from tests.controller.people.test_people_setting import BEGIN, FILE
 from tests.controller.people.test_people_setting import TABLE as TABLE_TEXT
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
@@ -45,7 +45,7 @@ class Floor:
         self.words.touch(mode=0o600)
         self.words.write_bytes(PASSPHRASE)
         keys = {name: make_private_key(folder / name, PASSPHRASE, *LEAST) for name in PEOPLE}
-        self.people = enrolled(
+        self.people = checked_people(
             HEAD,
             [
                 replace(LASA, keys=(_key(keys["m-lasa"]),)),
@@ -57,7 +57,7 @@ class Floor:
         text = BEGIN.replace("URL", f"mqtt://127.0.0.1:{port}") + f"[people]\n{FILE}" + TABLE_TEXT
         self.file.write_text(text.replace("SIMULATED", "false"))
         self.followed: list[tuple[Any, bytes]] = []
-        self._seen, self._rights = Seen(), rights("roulette-french", "ARA02")
+        self._seen, self._rights = SeenCommands(), command_rights("roulette-french", "ARA02")
         self._client = paho.Client(CallbackAPIVersion.VERSION2)
         self._client.on_message = self._answer
         subscribed = threading.Event()
@@ -79,8 +79,8 @@ class Floor:
         claims = claims_of(token)
         try:
             told = verify(token, time.time(), AUDIENCE, TABLE, self.people, self._seen)
-            given = order(told, message.topic.rsplit("/", 1)[1], 0.0)
-            allow(self._rights, given, told.claims.role)
+            given = command_of(told, message.topic.rsplit("/", 1)[1], 0.0)
+            authorise(self._rights, given, told.claims.role)
         except RejectedError as error:
             reply = Reply(claims.jti, ok=False, error=str(error), refusal=error.refusal)
         else:
@@ -90,7 +90,7 @@ class Floor:
 
 
 def _key(key: SigningKey) -> Key:
-    return Key(x=spelled(key.verify_key.encode()))
+    return Key(x=to_base64url(key.verify_key.encode()))
 
 
 @pytest.fixture

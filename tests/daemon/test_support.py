@@ -19,8 +19,8 @@ from nacl.signing import SigningKey
 from controller.cli import main
 from controller.configuration.file import inspect_configuration
 from controller.doctor.redaction import redact_health, redact_text
-from controller.people.pin_key import make_pepper, seal, write_pin_key
-from controller.people.register import spelled
+from controller.people.pin_key import make_pepper, seal_key, write_pin_key
+from controller.people.register import to_base64url
 from devices.readings import escape
 from tests.daemon.test_confidential import CARD, TABLE, Shoe
 from tests.daemon.test_confidential import shoe as shoe
@@ -100,13 +100,13 @@ def test_no_key_password_pin_or_card_is_in_any_file(
     reader, person = secret(KEY_OF["a-riera"]), SigningKey(secret(KEY_OF["m-lasa"]))
     (tmp_path / "reader.key").write_text(reader.hex())
     pepper = make_pepper(tmp_path / "pepper")
-    write_pin_key(tmp_path / "pins", seal(person, "m-lasa", "4711", PIN, pepper, memory=64))
+    write_pin_key(tmp_path / "pins", seal_key(person, "m-lasa", "4711", PIN, pepper, memory=64))
     enrol(tmp_path)
     text = configuration(
         mosquitto.port,
         table("r1", wheel),
         SECRETS.format(link=shoe.url),
-        people=f'{UNSIGNED}file = "people.jsonl"\nkey = "{spelled(SIGNER)}"\n',
+        people=f'{UNSIGNED}file = "people.jsonl"\nkey = "{to_base64url(SIGNER)}"\n',
         broker='username = "novamas"\npassword_file = "password"',
     )
     running = daemon(text + surveillance)
@@ -249,7 +249,7 @@ def test_what_is_not_known_to_be_harmless_is_masked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "canary-journal").mkdir()
-    text = CANARIES.format(port=free_port(), folder=tmp_path, key=spelled(SIGNER))
+    text = CANARIES.format(port=free_port(), folder=tmp_path, key=to_base64url(SIGNER))
     (tmp_path / "novamas.toml").write_text(text)
     enrol(tmp_path)
     (tmp_path / "log").write_text("".join(f"{json.dumps(line)}\n" for line in LOGGED))

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from controller.people.register import enrolled, spelled, write_people
+from controller.people.register import checked_people, to_base64url, write_people
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, until
 from tests.support.carrousel.floor import SITE, STAKE, Controller, Dealer, Floor, terms
 from tests.support.people.staff import HEAD, LASA, RIERA, SIGNER, SITE_KEY, VIDAL
@@ -28,7 +28,7 @@ def staff(director: tuple[str, ...] = ("*",)) -> bytes:
         replace(RIERA, roles=("inspector",), tables=("*",), pits=()),
         replace(VIDAL, tables=director),
     ]
-    return write_people(enrolled(replace(HEAD, site=SITE, pits={}), persons), SITE_KEY)
+    return write_people(checked_people(replace(HEAD, site=SITE, pits={}), persons), SITE_KEY)
 
 
 class PayingFloor(Floor):
@@ -59,7 +59,7 @@ class PayingFloor(Floor):
             broker.port,
             terms(*TABLES, **fields),
             people_file=str(people),
-            people_key=spelled(SIGNER),
+            people_key=to_base64url(SIGNER),
             keepalive=20.0,  # else what a starved controller says has ended before it is shown
         )
         ending.callback(controller.kill)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.people.register import enrolled, write_people
+from controller.people.register import checked_people, write_people
 from controller.people.signed_command import Claims, sign
 from tests.support.brokers.mosquitto import until
 from tests.support.carrousel.floor import SITE, TOPICS
@@ -29,7 +29,7 @@ def people(number: int, revoked: str | None = None) -> bytes:
         replace(VIDAL, revoked=revoked),
     ]
     head = replace(HEAD, site=SITE, pits={}, number=number)
-    return write_people(enrolled(head, persons), SITE_KEY)
+    return write_people(checked_people(head, persons), SITE_KEY)
 
 
 def signs_in(web: WebServer, who: str) -> Any:

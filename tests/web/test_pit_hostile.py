@@ -19,7 +19,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
-from controller.people.register import enrolled, write_people
+from controller.people.register import checked_people, write_people
 from tests.support.brokers.mosquitto import PATIENCE, until
 from tests.support.daemon.certificates import Authority
 from tests.support.daemon.play import until_said
@@ -162,7 +162,7 @@ def test_a_name_with_markup_is_text(tmp_path: Path, ending: ExitStack, page: Pag
         for each in PERSONS
     ]
     head = replace(HEAD, site=SITE, number=8, pits={})
-    floor.people.write_bytes(write_people(enrolled(head, people), SITE_KEY))
+    floor.people.write_bytes(write_people(checked_people(head, people), SITE_KEY))
     sign_in(page, floor.web.address, "m-lasa")
     expect(page.locator(".person")).to_contain_text(name)
     page.locator(".tile").click()

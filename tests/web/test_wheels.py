@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from controller.contract.messages.messages import LANGUAGES
-from controller.people.register import enrolled, write_people
+from controller.people.register import checked_people, write_people
 from subscribers.statistics.words import words
 from subscribers.surveillance.open_archive import open_archive
 from tests.support.people.staff import HEAD, LASA, SITE_KEY, VIDAL
@@ -132,7 +132,7 @@ def test_who_signs_in_sees_the_tables_for_which_he_is_enrolled_at_this_site_alon
     here = replace(LASA, tables=("ruleta-2",), pits=())
     people = tmp_path / "people.jsonl"
     written = write_people(
-        enrolled(replace(HEAD, site="madrid-1", pits={}), [here, VIDAL]), SITE_KEY
+        checked_people(replace(HEAD, site="madrid-1", pits={}), [here, VIDAL]), SITE_KEY
     )
     people.write_bytes(written)
     pit = console(tmp_path / "pit", "madrid-1", people)

@@ -14,14 +14,14 @@ from nacl.signing import SigningKey
 from controller.cli import main
 from controller.configuration.file import load
 from controller.configuration.settings import ConfigurationError
-from controller.people.pin_key import read_pepper, read_pin_keys, unseal
+from controller.people.pin_key import open_pin_key, read_pepper, read_pin_keys
 from controller.people.private_key import make_private_key, open_private_key
 from controller.people.register import (
     People,
     PeopleError,
-    enrolled,
+    checked_people,
     read_people,
-    spelled,
+    to_base64url,
     write_people,
 )
 from tests.controller.people.test_private_key import LEAST, PASSPHRASE
@@ -119,7 +119,7 @@ def test_a_key_is_made_and_opened(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["people", "key", str(file), "--passphrase-file", str(words)]) == 0
     told = json.loads(capsys.readouterr().out)
     key = open_private_key(file, b"three zeros in a row")
-    assert told["public"] == spelled(key.verify_key.encode())
+    assert told["public"] == to_base64url(key.verify_key.encode())
     assert file.stat().st_mode & 0o777 == 0o600
     words.chmod(0o644)
     assert main(["people", "key", str(file), "--passphrase-file", str(words)]) == 1
@@ -164,9 +164,9 @@ def test_nobody_is_enrolled_under_a_name_that_looks_like_another(
     key = open_private_key(site.key, PASSPHRASE)
     people = site.people()
     other = replace(people.persons[0], id="m-lasa-2", name="\u041c. Lasa", keys=())
-    older = enrolled(people.head, [*people.persons, other])  # as an older release signed it
+    older = checked_people(people.head, [*people.persons, other])  # as an older release signed it
     site.file.write_bytes(write_people(older, key))
-    assert main(["people", "list", str(site.file), "--signer", spelled(site.signer)]) == 0
+    assert main(["people", "list", str(site.file), "--signer", to_base64url(site.signer)]) == 0
     assert "looks the same" in capsys.readouterr().err
     assert "looks the same" in site.do("sign")[2]
     assert site.do("revoke", "--id", "m-lasa-2")[0] == 0, "a right can be revoked in any file"
@@ -220,7 +220,7 @@ def test_who_is_enrolled(
     site: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listing = ["people", "list", str(site.file)]
-    assert main([*listing, "--signer", spelled(site.signer)]) == 0
+    assert main([*listing, "--signer", to_base64url(site.signer)]) == 0
     told = capsys.readouterr()
     assert told.err == ""
     line = json.loads(told.out)
@@ -231,7 +231,7 @@ def test_who_is_enrolled(
     assert "not with the site's" in capsys.readouterr().err
     assert main([*listing, "--signer", "abc"]) == 2
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main([*listing, "--signer", spelled(site.signer)]) == 0
+    assert main([*listing, "--signer", to_base64url(site.signer)]) == 0
     assert "palma, number 2" in capsys.readouterr().out
 
 
@@ -303,10 +303,10 @@ def test_a_person_gets_a_pin_and_another_one(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key = make_private_key(tmp_path / "riera.key", PASSPHRASE, *LEAST)
-    shown = spelled(key.verify_key.encode())
+    shown = to_base64url(key.verify_key.encode())
     assert site.do("add", *RIERA, "--public", shown)[0] == 0
     config, pin = tmp_path / "novamas.toml", tmp_path / "pin"
-    config.write_text(WITH_CONSOLE.format(key=spelled(site.signer)))
+    config.write_text(WITH_CONSOLE.format(key=to_base64url(site.signer)))
     pin.touch(mode=0o600)
     options = ["--config", str(config), "--passphrase-file", str(site.words)]
 
@@ -321,12 +321,12 @@ def test_a_person_gets_a_pin_and_another_one(
     pepper = read_pepper(tmp_path / "secrets" / "pepper")
     (sealed,) = read_pin_keys(tmp_path / "pins")
     assert (sealed.person, sealed.badge) == ("a-riera", "12")
-    assert unseal(sealed, "271828", pepper) == key
+    assert open_pin_key(sealed, "271828", pepper) == key
     assert give("271828", "--badge", " 12 ") == (0, "")
     assert [each.badge for each in read_pin_keys(tmp_path / "pins")] == ["12"]
     assert give("314159") == (0, "")
     (again,) = read_pin_keys(tmp_path / "pins")
-    assert unseal(again, "314159", read_pepper(tmp_path / "secrets" / "pepper")) == key
+    assert open_pin_key(again, "314159", read_pepper(tmp_path / "secrets" / "pepper")) == key
     (tmp_path / "secrets" / "pepper").unlink()
     status, told = give("314159")
     assert status == 1  # another pepper would open none of the keys that are there
@@ -348,7 +348,7 @@ def test_a_console_needs_a_pepper_and_people(tmp_path: Path) -> None:
 
 def test_a_key_that_begins_with_a_hyphen_is_no_option(site: Site) -> None:
     keys = (SigningKey(bytes([number]) * 32).verify_key.encode() for number in range(256))
-    shown = next(key for key in map(spelled, keys) if key.startswith("-"))
+    shown = next(key for key in map(to_base64url, keys) if key.startswith("-"))
     assert site.do("add", *RIERA, "--public", shown)[0] == 0
     with pytest.raises(SystemExit):  # a shorter word is an option, as it was
         site.do("add", *RIERA, "--public", "-x")

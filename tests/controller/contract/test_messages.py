@@ -47,7 +47,7 @@ from controller.games.hands.rankings import Category
 from controller.games.pai_gow.turn import WRONGLY_SET
 from controller.games.poker.readings import UNREADY
 from controller.games.wheels.turn import WRONG_DEVICE
-from controller.people.authority import READS
+from controller.people.roles import READING_ROLES
 from controller.rulebooks.rulebook import Decree, rulebook
 from devices.readings import READINGS, DiceFaultName, ShoeFaultName, WheelFaultName
 from tests.support import contract
@@ -316,7 +316,7 @@ SENT: dict[str, Callable[[], set[str]]] = {
     "status": lambda: {*get_args(Status), "unknown"},
     "link": lambda: set(get_args(LinkState)),
     "severity": lambda: literal(AlertRaised, "severity"),
-    "role": lambda: {*get_args(Role), *READS},
+    "role": lambda: {*get_args(Role), *READING_ROLES},
     "game": lambda: set(GAMES),
     "colour": lambda: set(get_args(Colour)),
     "parity": lambda: set(get_args(Parity)),

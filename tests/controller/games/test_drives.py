@@ -22,7 +22,7 @@ from controller.contract.commands import (
 )
 from controller.contract.refusals import RejectedError
 from controller.games.dealt.phases import PHASES, Phase
-from controller.people.authority import allowed, rights
+from controller.people.authority import allowed_commands, command_rights
 from devices.readings import LinkOpen
 from tests.conftest import cases
 from tests.controller.tables.test_unresolved import followed, hold, table
@@ -142,7 +142,9 @@ def a_value_that_is_not_offered_is_refused(drive: Drive) -> None:
     """Of what a game narrows: no reason, bet or action beside its choices is ever followed."""
     if drive.noise != LITTLE or drive.game_id.startswith("blackjack"):
         return  # much noise, and chance at black jack, places hardly a bet
-    found = allowed(drive.game_id, drive.decree, {}, rights(drive.game_id, drive.decree))
+    found = allowed_commands(
+        drive.game_id, drive.decree, {}, command_rights(drive.game_id, drive.decree)
+    )
     chance, pack, tried = random.Random(drive.game_id), drive.play(0).pack, 0
     for game, state in first_states(drive, 4 * STEPS):
         if tried > 4:
@@ -163,7 +165,9 @@ def a_value_that_is_not_offered_is_refused(drive: Drive) -> None:
 def what_is_left_out_is_never_needed(drive: Drive) -> None:
     if drive.noise != LITTLE:
         return
-    found = allowed(drive.game_id, drive.decree, {}, rights(drive.game_id, drive.decree))
+    found = allowed_commands(
+        drive.game_id, drive.decree, {}, command_rights(drive.game_id, drive.decree)
+    )
     chance, pack = random.Random(drive.game_id), drive.play(0).pack
     for game, state in first_states(drive, 40):
         for name, each in found.items():

@@ -8,7 +8,7 @@ from controller.contract.commands import COMMANDS, Command, tag_of
 from controller.contract.forms import form
 from controller.contract.retained import Undo
 from controller.games.games import make_game
-from controller.people.authority import allowed, at_table, rights
+from controller.people.authority import allowed_commands, command_rights, narrow_at_table
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 
@@ -17,8 +17,8 @@ KINDS: dict[str, type[Command]] = {tag_of(kind): kind for kind in COMMANDS}
 
 @for_each(("game", "decree"), PAIRS)
 def test_every_command_of_the_table_is_there_with_its_roles(game: str, decree: str) -> None:
-    right = rights(game, decree)
-    found = allowed(game, decree, {}, right)
+    right = command_rights(game, decree)
+    found = allowed_commands(game, decree, {}, right)
     assert {*found} == {*right} - {"recall"}
     assert {*make_game(game, decree, {}).takes(make_game(game, decree, {}).begin())} <= {*found}
     for name, each in found.items():
@@ -27,7 +27,7 @@ def test_every_command_of_the_table_is_there_with_its_roles(game: str, decree: s
 
 @for_each(("game", "decree"), PAIRS)
 def test_choices_and_fields_are_those_of_the_form(game: str, decree: str) -> None:
-    for name, each in allowed(game, decree, {}, rights(game, decree)).items():
+    for name, each in allowed_commands(game, decree, {}, command_rights(game, decree)).items():
         if name not in KINDS:
             assert not each.choices
             continue
@@ -40,8 +40,10 @@ def test_choices_and_fields_are_those_of_the_form(game: str, decree: str) -> Non
 
 
 def test_what_the_site_narrows_and_marks() -> None:
-    right = at_table(rights("roulette-french", "ARA02"), {"round.void": ("inspector",)})
-    found = allowed("roulette-french", "ARA02", {}, right, ("result.correct",))
+    right = narrow_at_table(
+        command_rights("roulette-french", "ARA02"), {"round.void": ("inspector",)}
+    )
+    found = allowed_commands("roulette-french", "ARA02", {}, right, ("result.correct",))
     assert found["round.void"].roles == ("inspector",)
     assert {name for name, each in found.items() if each.two_persons} == {"result.correct"}
     assert "ball_out" in found["round.void"].choices["reason"]
@@ -65,10 +67,15 @@ def test_what_the_site_narrows_and_marks() -> None:
     ],
 )
 def test_what_takes_a_command_back(game: str, command: str, undo: Undo | None) -> None:
-    assert allowed(game, "EUS96", {}, rights(game, "EUS96"))[command].undone_by == undo
+    assert (
+        allowed_commands(game, "EUS96", {}, command_rights(game, "EUS96"))[command].undone_by
+        == undo
+    )
 
 
 def test_who_is_named_for_a_reason_is_told_with_it() -> None:
-    found = allowed("roulette-french", "ARA02", {}, rights("roulette-french", "ARA02"))
+    found = allowed_commands(
+        "roulette-french", "ARA02", {}, command_rights("roulette-french", "ARA02")
+    )
     assert found["round.void"].reasons == {"inspector": ("inspector",)}
     assert found["round.confirm"].reasons == {}

@@ -19,11 +19,11 @@ from controller.games.games import make_game
 from controller.journal.journal import Journal
 from controller.mqtt.connection import Incoming
 from controller.mqtt.tables_api import ServedTable, TablesApi
-from controller.people.authority import rights
-from controller.people.gate import Gate
-from controller.people.register import People, enrolled
-from controller.people.seen import Seen
-from controller.people.two_persons import WAITS, takes_two
+from controller.people.authority import command_rights
+from controller.people.gate import CommandGate
+from controller.people.register import People, checked_people
+from controller.people.seen import SeenCommands
+from controller.people.two_persons import SECOND_PERSON_SECONDS, needs_two
 from controller.proof.evidence import Evidence
 from controller.tables.table import Table
 from devices.readings import LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
@@ -36,7 +36,7 @@ WHO: dict[str, Any] = {"at": 1.0, "by": "M. Lasa", "role": "table_head"}
 
 def people() -> People:
     persons = [replace(person, tables=("*",), pits=()) for person in PERSONS]
-    return enrolled(replace(HEAD, site="palma"), persons)
+    return checked_people(replace(HEAD, site="palma"), persons)
 
 
 def spins(*numbers: Any, confirmed: bool = True) -> list[Input]:
@@ -67,14 +67,14 @@ def test_who_vouches_for_what_the_wheel_saw_needs_nobody_else(seen: int) -> None
     before = at.saved()
     for number, two in ((None, False), (seen, False), (12, True)):
         given = RoundConfirm(**WHO, number=number)
-        assert takes_two(given, at.preview(given)) == two
+        assert needs_two(given, at.preview(given)) == two
     assert at.saved() == before
 
 
 def test_who_says_what_no_wheel_saw_needs_another_person() -> None:
     at = table(*spins(5, "00", confirmed=False))  # this wheel has no double zero
     given = RoundConfirm(**WHO, number=0)
-    assert takes_two(given, at.preview(given))
+    assert needs_two(given, at.preview(given))
 
 
 def test_what_the_rules_refuse_is_refused_before_a_second_person_is_asked() -> None:
@@ -86,7 +86,13 @@ def test_what_the_rules_refuse_is_refused_before_a_second_person_is_asked() -> N
 
 def make(journal: Journal, *, required: bool = True) -> TablesApi:
     topics = Topics("palma")
-    gate = Gate(f"{topics.root}/r1", "r1", people(), rights("roulette-french", "ARA02"), Seen())
+    gate = CommandGate(
+        f"{topics.root}/r1",
+        "r1",
+        people(),
+        command_rights("roulette-french", "ARA02"),
+        SeenCommands(),
+    )
     place = ServedTable(make_runner(journal), topics, {}, 1.0, gate, required)
     return TablesApi("pit-1", "b1", topics, {"r1": place})
 
@@ -108,12 +114,12 @@ async def test_whoever_finds_no_second_person_is_told(tmp_path: Path) -> None:
         given = claims(LASA, "result.correct", round=1, number=12)
         reply = await give(api, "result-correct", token(given))
         assert reply["refusal"]["key"] == "second_person_wanted"
-        assert api.late(time.time() + WAITS - 10) == []
-        [late] = api.late(time.time() + WAITS + 1)
+        assert api.late(time.time() + SECOND_PERSON_SECONDS - 10) == []
+        [late] = api.late(time.time() + SECOND_PERSON_SECONDS + 1)
         told = json.loads(late.payload)
         assert late.topic == "novamas/v1/palma/r1/reply/m-lasa"
         assert (told["id"], told["refusal"]["key"]) == (given.jti, "second_person_late")
-        assert api.late(time.time() + WAITS + 1) == []
+        assert api.late(time.time() + SECOND_PERSON_SECONDS + 1) == []
         await runner.drain()
         kept = [
             json.loads(entry.body)

@@ -22,22 +22,20 @@ from controller.contract.refusals import RejectedError
 from controller.games.games import make_game
 from controller.games.machine import Machine
 from controller.people.authority import (
-    DEVICE,
-    HELD,
-    LAUNCH,
-    ROLES,
-    Holds,
-    allow,
-    at_table,
+    DEVICE_COMMAND,
+    LAUNCH_COMMAND,
+    authorise,
     command_name,
-    narrowed,
-    rights,
+    command_rights,
+    narrow,
+    narrow_at_table,
 )
+from controller.people.roles import COMMANDING_ROLES, ENROLLABLE_ROLES, EnrolledRole
 from tests.support.for_each import for_each
 from tests.support.games.anything import anything
 from tests.support.games.decrees import PAIRS
 
-ARA02 = rights("roulette-french", "ARA02")
+ARA02 = command_rights("roulette-french", "ARA02")
 SHOE = ShoeStart(at=0, by="x", role="director", shoe="S-1")
 OF_THE_TABLE = ("alert.acknowledge", "staff.on", "staff.off", "device.service")
 """Commands that no game takes."""
@@ -59,7 +57,7 @@ def test_french_roulette_in_aragon() -> None:
     assert ARA02["alert.acknowledge"].roles == ("croupier", *in_charge, "technician")
     assert ARA02["recall"].roles == ("croupier", *in_charge, "technician", "reader", "surveillance")
     assert {name for name, right in ARA02.items() if right.law} == {"limit.announce", "round.void"}
-    assert rights("roulette-french", "EUS96")["round.void"].roles == (
+    assert command_rights("roulette-french", "EUS96")["round.void"].roles == (
         "table_head",
         "inspector",
         "croupier",
@@ -71,14 +69,14 @@ def test_the_table_says_what_the_game_does(game: str, decree: str) -> None:
     """The game refuses a role where the table does, and nowhere else. From a new table; the game
     may have other reasons.
     """
-    found, made, chance = rights(game, decree), make_game(game, decree, {}), Random(15)
+    found, made, chance = command_rights(game, decree), make_game(game, decree, {}), Random(15)
     assert isinstance(made, Machine)
     asked = 0
     for kind in COMMANDS:
         name = str(kind.__struct_config__.tag)
         if name not in found or name in OF_THE_TABLE:
             continue
-        for role in ROLES:
+        for role in COMMANDING_ROLES:
             given = read_input(
                 msgspec.json.encode(
                     {
@@ -105,32 +103,34 @@ def test_a_command_is_found_under_its_name() -> None:
     head: dict[str, Any] = {"by": "x", "role": "technician"}
     assert command_name(VOID) == "round.void"
     assert command_name(Recall(boot="b", first=1)) == "recall"
-    assert command_name(DeviceOrder(command="fire", device="wheel", **head)) == LAUNCH
-    assert command_name(DeviceCommand(at=0, command="stop", device="wheel", **head)) == DEVICE
+    assert command_name(DeviceOrder(command="fire", device="wheel", **head)) == LAUNCH_COMMAND
+    assert (
+        command_name(DeviceCommand(at=0, command="stop", device="wheel", **head)) == DEVICE_COMMAND
+    )
 
 
 def test_a_refusal_names_who_may_and_the_law() -> None:
     with pytest.raises(RejectedError) as refused:
-        allow(ARA02, VOID, "croupier")
+        authorise(ARA02, VOID, "croupier")
     assert str(refused.value).startswith(
         "role croupier is not allowed to do this; allowed: table_head, inspector: Decreto 159/2002"
     )
     with pytest.raises(RejectedError, match=r"this game has no command shoe-start"):
-        allow(ARA02, SHOE, "director")
-    assert allow(ARA02, VOID, "inspector").law
+        authorise(ARA02, SHOE, "director")
+    assert authorise(ARA02, VOID, "inspector").law
 
 
 def test_a_site_narrows() -> None:
-    site: dict[str, tuple[Holds, ...]] = {
+    site: dict[str, tuple[EnrolledRole, ...]] = {
         "round.void": ("inspector",),
         "recall": ("inspector", "reader"),
     }
-    found = narrowed(ARA02, site)
+    found = narrow(ARA02, site)
     assert found["round.void"].roles == ("inspector",)
     assert found["round.void"].narrowed
     assert found["recall"].roles == ("inspector", "reader")
     with pytest.raises(RejectedError):
-        allow(found, VOID, "table_head")
+        authorise(found, VOID, "table_head")
     assert {name: right for name, right in found.items() if name not in site} == {
         name: right for name, right in ARA02.items() if name not in site
     }
@@ -145,35 +145,35 @@ def test_a_site_narrows() -> None:
         ("round.viod", ("inspector",), "round.void"),
     ],
 )
-def test_a_site_does_not_widen(command: str, roles: tuple[Holds, ...], told: str) -> None:
+def test_a_site_does_not_widen(command: str, roles: tuple[EnrolledRole, ...], told: str) -> None:
     with pytest.raises(ValueError, match=r".*") as refused:
-        narrowed(ARA02, {command: roles})
+        narrow(ARA02, {command: roles})
     assert told in str(refused.value)
 
 
 def test_a_site_narrows_all_its_tables_at_once() -> None:
     """A croupier may void a round at one of two tables; the site takes away what it can."""
     site = {"round.void": ("inspector", "croupier"), "shoe.start": ("director",)}
-    basque = rights("roulette-french", "EUS96")
-    assert at_table(ARA02, site)["round.void"].roles == ("inspector",)
-    assert at_table(basque, site)["round.void"].roles == ("inspector", "croupier")
-    assert "shoe.start" not in at_table(ARA02, site)
+    basque = command_rights("roulette-french", "EUS96")
+    assert narrow_at_table(ARA02, site)["round.void"].roles == ("inspector",)
+    assert narrow_at_table(basque, site)["round.void"].roles == ("inspector", "croupier")
+    assert "shoe.start" not in narrow_at_table(ARA02, site)
     with pytest.raises(ValueError, match="nobody could give it"):
-        at_table(ARA02, {"round.void": ("croupier",)})
+        narrow_at_table(ARA02, {"round.void": ("croupier",)})
 
 
 def test_no_role_gets_more_by_any_narrowing() -> None:
     for game, decree in PAIRS:
-        of = rights(game, decree)
+        of = command_rights(game, decree)
         for name, right in of.items():
-            for role in HELD:
+            for role in ENROLLABLE_ROLES:
                 if role in right.roles:
-                    assert narrowed(of, {name: (role,)})[name].roles == (role,)
+                    assert narrow(of, {name: (role,)})[name].roles == (role,)
                 else:
                     with pytest.raises(ValueError, match="may not have it"):
-                        narrowed(of, {name: (role,)})
+                        narrow(of, {name: (role,)})
 
 
 def test_an_opening_is_refused_to_a_technician() -> None:
     with pytest.raises(RejectedError, match=r"role technician is not allowed"):
-        allow(ARA02, SessionOpen(at=0, by="x", role="technician"), "technician")
+        authorise(ARA02, SessionOpen(at=0, by="x", role="technician"), "technician")

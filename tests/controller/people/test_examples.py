@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from controller.contract.commands import RoundVoid
-from controller.people.seen import Seen
-from controller.people.signed_command import order, verify
+from controller.people.seen import SeenCommands
+from controller.people.signed_command import command_of, verify
 from tests.support.people.staff import AUDIENCE, LASA, TABLE, people, secret
 
 pytestmark = pytest.mark.usefixtures("programs")
@@ -34,8 +34,8 @@ def test_each_example_signs_a_command_that_is_followed(
     (tmp_path / "lasa.pem").write_bytes(pem)
     (code,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     done = subprocess.run([*program, code], cwd=tmp_path, capture_output=True, check=True)
-    told = verify(done.stdout, time.time(), AUDIENCE, TABLE, people(), Seen())
+    told = verify(done.stdout, time.time(), AUDIENCE, TABLE, people(), SeenCommands())
     assert told.person == LASA
-    assert order(told, "round-void", 1.0) == RoundVoid(
+    assert command_of(told, "round-void", 1.0) == RoundVoid(
         at=1.0, by="M. Lasa", role="table_head", reason="ball_out"
     )

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from controller.contract.commands import ResultCorrect
 from controller.contract.orders import DeviceOrder, Recall
 from controller.contract.refusals import RejectedError
-from controller.people.authority import narrowed, rights
-from controller.people.gate import Gate, Passed
-from controller.people.register import Person, enrolled
-from controller.people.seen import Seen
+from controller.people.authority import command_rights, narrow
+from controller.people.gate import CommandGate, PermittedCommand
+from controller.people.register import Person, checked_people
+from controller.people.seen import SeenCommands
 from controller.people.signed_command import sign
-from controller.people.two_persons import WAITS, Standing
+from controller.people.two_persons import SECOND_PERSON_SECONDS, CommandSubject
 from tests.conftest import cases
 from tests.support.people.staff import (
     AUDIENCE,
@@ -32,33 +32,33 @@ from tests.support.people.staff import (
     secret,
 )
 
-TOLD = Standing(has_result=True)
-RIGHTS = rights("roulette-french", "ARA02")
+TOLD = CommandSubject(has_result=True)
+RIGHTS = command_rights("roulette-french", "ARA02")
 CORRECT: dict[str, Any] = {
     "command": "result.correct",
     "fields": {"round": 5, "number": 12},
 }
 
 
-def gate() -> Gate:
-    return Gate(AUDIENCE, TABLE, people(), RIGHTS, Seen())
+def gate() -> CommandGate:
+    return CommandGate(AUDIENCE, TABLE, people(), RIGHTS, SeenCommands())
 
 
 def give(
-    to: Gate,
+    to: CommandGate,
     person: str,
     role: Any,
     now: float = NOW,
     key: str | None = None,
-    standing: Standing = TOLD,
+    standing: CommandSubject = TOLD,
     **what: Any,
-) -> Passed:
+) -> PermittedCommand:
     given = claims(iss=person, role=role, iat=int(now), exp=int(now) + 30, **what)
     token = sign(secret(key or KEY_OF[person]), given).encode()
-    return to.take(token, given.command.replace(".", "-"), now, 12.5, lambda _: standing)
+    return to.accept(token, given.command.replace(".", "-"), now, 12.5, lambda _: standing)
 
 
-def refusal(to: Gate, *who: Any, **what: Any) -> str:
+def refusal(to: CommandGate, *who: Any, **what: Any) -> str:
     with pytest.raises(RejectedError) as refused:
         give(to, *who, **what)
     assert refused.value.refusal is not None
@@ -87,21 +87,21 @@ def test_two_persons_correct_a_result() -> None:
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
     assert refusal(at, "m-lasa", "inspector", key="lasa-tablet", **CORRECT) == "second_person_same"
     assert refusal(at, "a-riera", "croupier", **CORRECT) == "role_not_allowed"
-    passed = give(at, "t-vidal", "director", now=NOW + WAITS - 1, **CORRECT)
+    passed = give(at, "t-vidal", "director", now=NOW + SECOND_PERSON_SECONDS - 1, **CORRECT)
     assert passed.command == ResultCorrect(
         at=12.5, by="M. Lasa", role="table_head", round=5, number=12
     )
     assert passed.second is not None
     assert (passed.first.person, passed.second.person) == ("m-lasa", "t-vidal")
     assert passed.first.token != passed.second.token
-    again = refusal(at, "t-vidal", "director", now=NOW + WAITS, **CORRECT)
+    again = refusal(at, "t-vidal", "director", now=NOW + SECOND_PERSON_SECONDS, **CORRECT)
     assert again == "second_person_wanted"
 
 
 def test_a_first_who_is_revoked_meanwhile_does_not_count() -> None:
     at = gate()
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
-    at.people = enrolled(HEAD, [replace(LASA, revoked="2027-01-15T08:00:00Z"), *PERSONS[1:]])
+    at.people = checked_people(HEAD, [replace(LASA, revoked="2027-01-15T08:00:00Z"), *PERSONS[1:]])
     assert refusal(at, "t-vidal", "director", **CORRECT) == "second_person_wanted"
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "person_revoked"
 
@@ -109,14 +109,14 @@ def test_a_first_who_is_revoked_meanwhile_does_not_count() -> None:
 def test_what_nobody_confirms_is_dropped_and_told() -> None:
     at = gate()
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
-    assert at.expired(NOW + WAITS - 1) == ()
-    assert [each.first.person for each in at.expired(NOW + WAITS)] == ["m-lasa"]
-    assert at.expired(NOW + WAITS) == ()
+    assert at.expired(NOW + SECOND_PERSON_SECONDS - 1) == ()
+    assert [each.first.person for each in at.expired(NOW + SECOND_PERSON_SECONDS)] == ["m-lasa"]
+    assert at.expired(NOW + SECOND_PERSON_SECONDS) == ()
 
 
 def test_a_void_takes_two_once_there_is_a_result() -> None:
     at = gate()
-    assert give(at, "m-lasa", "table_head", standing=Standing()).second is None
+    assert give(at, "m-lasa", "table_head", standing=CommandSubject()).second is None
     assert refusal(at, "m-lasa", "table_head") == "second_person_wanted"
 
 
@@ -135,7 +135,7 @@ def test_a_void_takes_two_once_there_is_a_result() -> None:
 def test_a_first_who_may_not_say_it_any_more_does_not_count(changed: Person, told: str) -> None:
     at = gate()
     assert refusal(at, "m-lasa", "table_head", **CORRECT) == "second_person_wanted"
-    at.people = enrolled(HEAD, [changed, *PERSONS[1:]])
+    at.people = checked_people(HEAD, [changed, *PERSONS[1:]])
     assert refusal(at, "t-vidal", "director", **CORRECT) == told
     assert refusal(at, "t-vidal", "director", **CORRECT) == "second_person_wanted"
 
@@ -152,9 +152,9 @@ def test_a_recall_and_a_command_to_a_device_take_one() -> None:
 
 def test_a_site_that_narrows() -> None:
     at = gate()
-    at.rights = narrowed(RIGHTS, {"round.void": ("inspector",)})
-    assert refusal(at, "m-lasa", "table_head", standing=Standing()) == "role_not_allowed"
-    assert give(at, "m-lasa", "inspector", standing=Standing()).first.role == "inspector"
+    at.rights = narrow(RIGHTS, {"round.void": ("inspector",)})
+    assert refusal(at, "m-lasa", "table_head", standing=CommandSubject()) == "role_not_allowed"
+    assert give(at, "m-lasa", "inspector", standing=CommandSubject()).first.role == "inspector"
 
 
 def test_no_result_is_corrected_by_less_than_two_who_may() -> None:

@@ -18,9 +18,9 @@ from controller.contract.topics import Topics, level
 from controller.journal.journal import Journal
 from controller.mqtt.connection import Incoming
 from controller.mqtt.tables_api import ServedTable, TablesApi
-from controller.people.authority import rights
-from controller.people.gate import Gate
-from controller.people.seen import Seen
+from controller.people.authority import command_rights
+from controller.people.gate import CommandGate
+from controller.people.seen import SeenCommands
 from devices.readings import LinkLost, LinkUp, Phase, WheelFault, WheelNumber, WheelPhase
 from tests.controller.people.test_at_a_table import people
 from tests.controller.tables.test_runner import make_runner
@@ -35,7 +35,13 @@ class Wheel:
 
     def __init__(self, journal: Journal) -> None:
         topics = Topics("palma")
-        gate = Gate(f"{topics.root}/r1", "r1", people(), rights("roulette-french", "ARA02"), Seen())
+        gate = CommandGate(
+            f"{topics.root}/r1",
+            "r1",
+            people(),
+            command_rights("roulette-french", "ARA02"),
+            SeenCommands(),
+        )
         self.runner = make_runner(journal)
         place = ServedTable(self.runner, topics, {}, 1.0, gate, True)
         self.api = TablesApi("pit-1", "b1", topics, {"r1": place})

@@ -16,16 +16,16 @@ from controller.contract.commands import RoundVoid, Signature
 from controller.contract.refusals import RejectedError
 from controller.journal.setup import Boot, PeopleSetup, TableSetup
 from controller.people import names
-from controller.people.enrolment import added, revoked, rotated, signed_again
-from controller.people.names import looks
+from controller.people.enrolment import add_person, renumber, revoke, rotate_key
+from controller.people.names import appearances
 from controller.people.register import (
     PeopleError,
     Person,
-    enrolled,
-    spelled,
+    checked_people,
+    to_base64url,
     write_people,
 )
-from controller.people.seen import Seen
+from controller.people.seen import SeenCommands
 from controller.people.signed_command import verify
 from controller.proof.signatures import Signatures
 from tests.support.for_each import for_each
@@ -92,7 +92,7 @@ SURNAMES, GIVEN = _SURNAMES.split(), _GIVEN.split()
     ],
 )
 def test_these_look_the_same(one: str, other: str) -> None:
-    assert looks(one) & looks(other)
+    assert appearances(one) & appearances(other)
 
 
 def test_no_two_names_that_people_have_look_the_same() -> None:
@@ -100,7 +100,7 @@ def test_no_two_names_that_people_have_look_the_same() -> None:
     whole = [f"{given} {surname}" for given in GIVEN for surname in SURNAMES]
     known: dict[str, str] = {}
     for name in (*initials, *whole, "Ana Núñez", "Ana Nunez", "Ana Peña", "Ana Pena"):
-        for look in looks(name):
+        for look in appearances(name):
             assert known.setdefault(look, name) == name
 
 
@@ -116,9 +116,9 @@ def test_a_name_written_otherwise_looks_the_same(name: str, chance: Random) -> N
         for each in name
     )
     written = unicodedata.normalize(chance.choice(["NFC", "NFD", "NFKC"]), written)
-    assert looks(name) & looks(written)
+    assert appearances(name) & appearances(written)
     upper = chance.choice([str.upper, str.lower, str.title])(name)
-    assert looks(name) & looks(upper)
+    assert appearances(name) & appearances(upper)
 
 
 TWIN = Person(
@@ -132,38 +132,38 @@ def test_nobody_is_enrolled_under_a_name_that_looks_like_another(
     person: Person, other: Person
 ) -> None:
     with pytest.raises(PeopleError) as refused:
-        added(people(), person, NOW)
+        add_person(people(), person, NOW)
     assert f"{person.name!a} of {person.id} looks the same as {other.name!a}" in str(refused.value)
     with pytest.raises(PeopleError, match="looks the same"):
-        signed_again(enrolled(HEAD, [*PERSONS, person]), NOW)
+        renumber(checked_people(HEAD, [*PERSONS, person]), NOW)
 
 
 def test_a_right_can_be_revoked_though_two_names_look_the_same() -> None:
-    both = enrolled(HEAD, [*PERSONS, TWIN])
+    both = checked_people(HEAD, [*PERSONS, TWIN])
     assert both.alike == {"m-lasa": "m-lasa-2", "m-lasa-2": "m-lasa"}
-    after = revoked(both, "t-vidal", None, NOW)
+    after = revoke(both, "t-vidal", None, NOW)
     assert after.head.number == HEAD.number + 1
-    assert rotated(after, "a-riera", public("new"), NOW, NOW).head.number == HEAD.number + 2
-    assert revoked(both, "m-lasa-2", None, NOW).alike == {}
-    ready = added(both, replace(LASA, id="x", name="X. Xirau", keys=(public("x"),)), NOW)
+    assert rotate_key(after, "a-riera", public("new"), NOW, NOW).head.number == HEAD.number + 2
+    assert revoke(both, "m-lasa-2", None, NOW).alike == {}
+    ready = add_person(both, replace(LASA, id="x", name="X. Xirau", keys=(public("x"),)), NOW)
     assert len(ready.persons) == len(both.persons) + 1, "others can be enrolled"
 
 
 def test_whose_names_look_the_same_may_not_act() -> None:
-    both = enrolled(HEAD, [*PERSONS, TWIN])
+    both = checked_people(HEAD, [*PERSONS, TWIN])
     given = signed()
     with pytest.raises(RejectedError) as refused:
-        verify(given, NOW, AUDIENCE, TABLE, both, Seen())
+        verify(given, NOW, AUDIENCE, TABLE, both, SeenCommands())
     assert refused.value.refusal.key == "person_alike"
-    assert verify(given, NOW, AUDIENCE, TABLE, people(), Seen()).person == LASA
-    former = enrolled(HEAD, [*PERSONS, FORMER])
+    assert verify(given, NOW, AUDIENCE, TABLE, people(), SeenCommands()).person == LASA
+    former = checked_people(HEAD, [*PERSONS, FORMER])
     assert former.alike == {}, "nobody takes who was revoked for one who acts"
 
 
 def test_what_they_said_under_an_older_release_stays_proved() -> None:
     """Its daemon followed them, and the journal has the people file that was in force."""
-    both = enrolled(HEAD, [*PERSONS, TWIN])
-    setup = PeopleSetup(file=write_people(both, SITE_KEY).decode(), key=spelled(SIGNER))
+    both = checked_people(HEAD, [*PERSONS, TWIN])
+    setup = PeopleSetup(file=write_people(both, SITE_KEY).decode(), key=to_base64url(SIGNER))
     proof = Signatures()
     run = Boot(software="", python="", site=SITE, node="n", key=None, tables=(), people=setup)
     assert proof.boot(run) is None
@@ -175,16 +175,20 @@ def test_what_they_said_under_an_older_release_stays_proved() -> None:
 
 def test_three_names_that_look_the_same_are_all_told() -> None:
     third = replace(TWIN, id="m-lasa-3", name="m. lasa", keys=())
-    assert set(enrolled(HEAD, [*PERSONS, TWIN, third]).alike) == {"m-lasa", "m-lasa-2", "m-lasa-3"}
+    assert set(checked_people(HEAD, [*PERSONS, TWIN, third]).alike) == {
+        "m-lasa",
+        "m-lasa-2",
+        "m-lasa-3",
+    }
 
 
 @pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200f", "\u061c"])
 def test_a_name_shows_its_letters_in_the_order_in_which_they_stand(sign: str) -> None:
     person = replace(TWIN, name=f"{sign}asaL .M")
     with pytest.raises(PeopleError, match="shows letters in another order"):
-        added(people(), person, NOW)
+        add_person(people(), person, NOW)
     with pytest.raises(PeopleError, match="shows letters in another order"):
-        signed_again(enrolled(HEAD, [*PERSONS, person]), NOW)
+        renumber(checked_people(HEAD, [*PERSONS, person]), NOW)
 
 
 def test_the_table_names_letters_once_and_none_of_ours() -> None:

@@ -16,8 +16,8 @@ from controller.people.register import (
     People,
     PeopleError,
     Person,
-    enrolled,
-    spelled,
+    checked_people,
+    to_base64url,
     write_people,
 )
 from subscribers.carrousel.orders import PeopleInForce
@@ -26,7 +26,7 @@ from subscribers.console.settings import PitSettings
 from tests.support.people.staff import HEAD, LASA, PERSONS, SIGNER, SITE, SITE_KEY, VIDAL
 from tests.support.web.pit import console
 
-KEY = spelled(SIGNER)
+KEY = to_base64url(SIGNER)
 REVOKED = "2026-11-22T12:00:00Z"
 
 
@@ -34,7 +34,7 @@ def file(number: int, *others: Person, revoked: str | None = None, site: str = S
     """A people file; ``revoked``: since when the director may not act."""
     persons = [replace(each, revoked=revoked) if each is VIDAL else each for each in PERSONS]
     head = replace(HEAD, number=number, site=site)
-    return write_people(enrolled(head, [*persons, *others]), SITE_KEY)
+    return write_people(checked_people(head, [*persons, *others]), SITE_KEY)
 
 
 class Service(Protocol):
@@ -58,13 +58,13 @@ class AsDaemon:
 
     def start(self) -> None:
         self._file = PeopleFile(str(self._path), KEY, SITE, self._journal or None)
-        self._journal = self._file.now.text
+        self._journal = self._file.in_force.text
 
     def people(self) -> People:
-        if (found := self._file.look()) is not None:
-            self._file.take(found)
+        if (found := self._file.read_newer()) is not None:
+            self._file.put_in_force(found)
             self._journal = found.text
-        return self._file.now.people
+        return self._file.in_force.people
 
     def trouble(self) -> str | None:
         return self._file.trouble
@@ -236,9 +236,9 @@ def test_a_key_of_the_site_that_was_changed_begins_anew(tmp_path: Path) -> None:
     path.write_bytes(file(7))
     RememberedPeopleFile(str(path), KEY, SITE, memory)
     other = SigningKey(b"another key of the site".ljust(32))
-    path.write_bytes(write_people(enrolled(replace(HEAD, number=1), PERSONS), other))
-    key = spelled(other.verify_key.encode())
-    assert RememberedPeopleFile(str(path), key, SITE, memory).now.people.head.number == 1
+    path.write_bytes(write_people(checked_people(replace(HEAD, number=1), PERSONS), other))
+    key = to_base64url(other.verify_key.encode())
+    assert RememberedPeopleFile(str(path), key, SITE, memory).in_force.people.head.number == 1
 
 
 def test_names_that_look_the_same_do_not_lock_a_floor(service: Make) -> None:

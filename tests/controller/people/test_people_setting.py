@@ -9,8 +9,8 @@ import pytest
 
 from controller.configuration.file import load
 from controller.configuration.settings import ConfigurationError, PeopleConfig
-from controller.people.register import spelled, write_people
-from controller.people.two_persons import MARKED, Mark
+from controller.people.register import to_base64url, write_people
+from controller.people.two_persons import MARKED_BY_DEFAULT, Mark
 from tests.support.for_each import for_each
 from tests.support.people.staff import SIGNER, SITE_KEY, people, public
 
@@ -31,7 +31,7 @@ id = "wheel"
 driver = "cammegh-ss2"
 link = "tcp://127.0.0.1:4001"
 """
-FILE = f'file = "people.jsonl"\nkey = "{spelled(SIGNER)}"\n'
+FILE = f'file = "people.jsonl"\nkey = "{to_base64url(SIGNER)}"\n'
 REAL, EMBEDDED = "mqtt://127.0.0.1:1883", "embedded://127.0.0.1:1883"
 
 
@@ -85,14 +85,14 @@ def test_who_may_do_without_signatures(
     ("text", "told"),
     [
         ("", "people: the key `file` is missing"),
-        (f'key = "{spelled(SIGNER)}"', "people: the key `file` is missing"),
+        (f'key = "{to_base64url(SIGNER)}"', "people: the key `file` is missing"),
         ('file = "people.jsonl"', "people: the key `key` is missing"),
         ('file = "people.jsonl"\nkey = "abc"', "people.key: is not a public key"),
         (
             f'file = "people.jsonl"\nkey = "{public("lasa").x}"',
             "not with the site's",
         ),
-        (f'file = "nobody"\nkey = "{spelled(SIGNER)}"', "nobody: No such file"),
+        (f'file = "nobody"\nkey = "{to_base64url(SIGNER)}"', "nobody: No such file"),
         (FILE + 'required = "no"', "people.required: "),
         (FILE + 'two_persons = ["round.viod"]', "people.two_persons[0]: "),
         (FILE + '[people.may]\n"round.viod" = ["inspector"]', "round.void"),
@@ -112,4 +112,4 @@ def test_a_site_narrows(tmp_path: Path) -> None:
 
 
 def test_what_takes_two_unless_the_site_says() -> None:
-    assert PeopleConfig().two_persons == MARKED == get_args(Mark)
+    assert PeopleConfig().two_persons == MARKED_BY_DEFAULT == get_args(Mark)

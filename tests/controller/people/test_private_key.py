@@ -14,7 +14,7 @@ from controller.people.private_key import (
     open_private_key,
     public_part,
 )
-from controller.people.register import spelled
+from controller.people.register import to_base64url
 
 PASSPHRASE = b"three zeros in a row"
 LEAST = (argon2id.OPSLIMIT_MIN, argon2id.MEMLIMIT_MIN)
@@ -30,10 +30,10 @@ def test_what_was_made_is_opened(tmp_path: Path) -> None:
     path = tmp_path / "lasa.key"
     key = make_private_key(path, PASSPHRASE, *LEAST)
     assert open_private_key(path, PASSPHRASE) == key
-    assert public_part(path) == spelled(key.verify_key.encode())
+    assert public_part(path) == to_base64url(key.verify_key.encode())
     assert path.stat().st_mode & 0o777 == 0o600
     assert key.encode().hex() not in path.read_text()
-    assert spelled(key.encode()) not in path.read_text()
+    assert to_base64url(key.encode()) not in path.read_text()
 
 
 def test_the_default_costs_memory() -> None:

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 from nacl.signing import SigningKey
 
 from controller.people.register import (
-    Head,
     Key,
     PeopleError,
-    enrolled,
+    PeopleHeader,
+    checked_people,
+    from_base64url,
     read_people,
     read_unsigned,
-    spelled,
     thumbprint,
-    unspelled,
+    to_base64url,
     write_people,
 )
 from tests.support.for_each import for_each
@@ -163,7 +163,7 @@ def test_each_mistake_is_told_with_its_place(changed: dict[str, Any], told: str)
 def test_points_of_small_order_are_no_keys(small: bytes) -> None:
     """Anybody can sign for them."""
     with pytest.raises(PeopleError, match="not an Ed25519 key"):
-        enrolled(HEAD, [replace(LASA, keys=(Key(x=spelled(small)),))])
+        checked_people(HEAD, [replace(LASA, keys=(Key(x=to_base64url(small)),))])
 
 
 def test_a_name_that_occurs_twice_in_a_line_is_refused() -> None:
@@ -183,18 +183,18 @@ def test_a_large_file_is_not_read() -> None:
 
 
 def test_a_file_without_people() -> None:
-    head = Head(site=SITE, number=1, time="2026-11-22T12:00:00Z")
-    none = enrolled(head, ())
+    head = PeopleHeader(site=SITE, number=1, time="2026-11-22T12:00:00Z")
+    none = checked_people(head, ())
     assert read_people(write_people(none, SITE_KEY), SITE, SIGNER).persons == ()
 
 
 @given(st.binary(max_size=64))
 def test_bytes_are_spelled_in_one_way(raw: bytes) -> None:
-    assert unspelled(spelled(raw)) == raw
+    assert from_base64url(to_base64url(raw)) == raw
 
 
 def test_left_over_bits_are_no_spelling() -> None:
-    assert unspelled("AA") == b"\0"
+    assert from_base64url("AA") == b"\0"
     for other in ("AB", "A", "AA==", "A A", "AA\n", "A/"):
         with pytest.raises(ValueError, match=r".*"):
-            unspelled(other)
+            from_base64url(other)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from controller.contract.refusals import RejectedError
 from controller.people import seen as module
-from controller.people.seen import Seen
+from controller.people.seen import SeenCommands
 
 
 def key(refused: pytest.ExceptionInfo[RejectedError]) -> str:
@@ -17,46 +17,46 @@ def key(refused: pytest.ExceptionInfo[RejectedError]) -> str:
 
 
 def test_once() -> None:
-    seen = Seen()
-    seen.take("a", "1", issued=1000, until=1040, now=1000)
-    seen.take("b", "1", issued=1000, until=1040, now=1000)
-    seen.take("a", "2", issued=1000, until=1040, now=1000)
+    seen = SeenCommands()
+    seen.add("a", "1", issued=1000, until=1040, now=1000)
+    seen.add("b", "1", issued=1000, until=1040, now=1000)
+    seen.add("a", "2", issued=1000, until=1040, now=1000)
     with pytest.raises(RejectedError) as refused:
-        seen.take("a", "1", issued=1000, until=1040, now=1039)
+        seen.add("a", "1", issued=1000, until=1040, now=1039)
     assert key(refused) == "signed_already"
 
 
 def test_expired_ones_drop_out_and_do_not_come_to_life_again() -> None:
-    seen = Seen()
+    seen = SeenCommands()
     for number in range(1000):
         at = 1000.0 + number
-        seen.take("a", str(number), issued=at, until=at + 40, now=at)
-    assert len(seen) < 40 + 2 * module.WIDTH
+        seen.add("a", str(number), issued=at, until=at + 40, now=at)
+    assert len(seen) < 40 + 2 * module.GROUP_SECONDS
     with pytest.raises(RejectedError) as refused:  # the clock was set back
-        seen.take("a", "0", issued=1000, until=1040, now=1000)
+        seen.add("a", "0", issued=1000, until=1040, now=1000)
     assert key(refused) == "signed_already"
 
 
 def test_what_was_signed_before_the_start_is_not_known() -> None:
-    seen = Seen(since=1010.0)
+    seen = SeenCommands(since=1010.0)
     with pytest.raises(RejectedError) as refused:
-        seen.take("a", "1", issued=1010, until=1050, now=1011)
+        seen.add("a", "1", issued=1010, until=1050, now=1011)
     assert key(refused) == "signed_before_start"
-    seen.take("a", "1", issued=1011, until=1050, now=1011)
+    seen.add("a", "1", issued=1011, until=1050, now=1011)
 
 
 def test_it_is_bounded_and_forgets_nothing_that_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CAPACITY", 10)
-    seen = Seen()
+    monkeypatch.setattr(module, "MAX_COMMANDS", 10)
+    seen = SeenCommands()
     for number in range(10):
-        seen.take("a", str(number), issued=1000, until=1040, now=1000)
+        seen.add("a", str(number), issued=1000, until=1040, now=1000)
     with pytest.raises(RejectedError) as refused:
-        seen.take("a", "10", issued=1000, until=1040, now=1000)
+        seen.add("a", "10", issued=1000, until=1040, now=1000)
     assert key(refused) == "signed_too_many"
     with pytest.raises(RejectedError) as refused:
-        seen.take("a", "0", issued=1000, until=1040, now=1000)
+        seen.add("a", "0", issued=1000, until=1040, now=1000)
     assert key(refused) == "signed_already"
-    seen.take("a", "10", issued=1200, until=1240, now=1200)
+    seen.add("a", "10", issued=1200, until=1240, now=1200)
     assert len(seen) == 1
 
 
@@ -69,11 +69,11 @@ def test_nothing_is_taken_twice_whatever_the_clock_does(
     said: list[tuple[str, int, int]],
 ) -> None:
     """``now`` jumps; a command's times are its own."""
-    seen, taken = Seen(), set()
+    seen, taken = SeenCommands(), set()
     for person, jti, now in said:
         issued = 1000 + 10 * jti
         try:
-            seen.take(person, str(jti), issued, issued + 40, 1000 + now)
+            seen.add(person, str(jti), issued, issued + 40, 1000 + now)
         except RejectedError:
             continue
         assert (person, jti) not in taken
@@ -90,14 +90,14 @@ def test_nothing_is_taken_twice_however_often_it_begins_again(
     said: list[tuple[str, int, int, bool]],
 ) -> None:
     """``now`` jumps, also from one run to the next; what was taken is read back at each start."""
-    seen, taken = Seen(), dict[tuple[str, str], float]()
+    seen, taken = SeenCommands(), dict[tuple[str, str], float]()
     for person, jti, now, again in said:
         if again:
-            seen = Seen()
+            seen = SeenCommands()
             seen.restore(((*each, until) for each, until in taken.items()), 1000 + now)
         issued = 1000 + 10 * jti
         try:
-            seen.take(person, str(jti), issued, issued + 40, 1000 + now)
+            seen.add(person, str(jti), issued, issued + 40, 1000 + now)
         except RejectedError:
             continue
         assert (person, str(jti)) not in taken
@@ -105,11 +105,11 @@ def test_nothing_is_taken_twice_however_often_it_begins_again(
 
 
 def test_what_was_taken_before_the_start_counts_and_no_more() -> None:
-    seen = Seen()
+    seen = SeenCommands()
     seen.restore([("a", "1", 1100.0), ("a", "1", 1100.0), ("a", "0", 900.0)], now=1000)
     assert len(seen) == 1
     with pytest.raises(RejectedError) as refused:
-        seen.take("a", "1", issued=1060, until=1100, now=1001)
+        seen.add("a", "1", issued=1060, until=1100, now=1001)
     assert key(refused) == "signed_already"
-    seen.take("a", "2", issued=1000, until=1100, now=1001)
-    seen.take("b", "1", issued=1000, until=1100, now=1001)
+    seen.add("a", "2", issued=1000, until=1100, now=1001)
+    seen.add("b", "1", issued=1000, until=1100, now=1001)

@@ -25,16 +25,17 @@ from msgspec.structs import replace
 from controller.contract.commands import RoundVoid
 from controller.contract.orders import MAX_BODY_BYTES, DeviceOrder, Recall, UnreadableCommandError
 from controller.contract.refusals import RejectedError
-from controller.people.authority import HELD, allow, rights
-from controller.people.register import enrolled
-from controller.people.seen import Seen
+from controller.people.authority import authorise, command_rights
+from controller.people.register import checked_people
+from controller.people.roles import ENROLLABLE_ROLES
+from controller.people.seen import SeenCommands
 from controller.people.signed_command import (
-    LONGEST_LIFE,
-    TOLERANCE,
+    CLOCK_TOLERANCE_SECONDS,
+    MAX_LIFETIME_SECONDS,
     Claims,
-    Signed,
+    VerifiedCommand,
     claims_of,
-    order,
+    command_of,
     sign,
     verify,
 )
@@ -59,14 +60,14 @@ from tests.support.people.staff import (
 
 PEOPLE = people()
 TIMES = 10_000 if LONG_FORM in os.environ else 400
-RULES = rights("roulette-french", "ARA02")
+RULES = command_rights("roulette-french", "ARA02")
 
 
-def taken(token: bytes, now: float = NOW, seen: Seen | None = None) -> Signed:
-    return verify(token, now, AUDIENCE, TABLE, PEOPLE, Seen() if seen is None else seen)
+def taken(token: bytes, now: float = NOW, seen: SeenCommands | None = None) -> VerifiedCommand:
+    return verify(token, now, AUDIENCE, TABLE, PEOPLE, SeenCommands() if seen is None else seen)
 
 
-def refusal(token: bytes, now: float = NOW, seen: Seen | None = None) -> str:
+def refusal(token: bytes, now: float = NOW, seen: SeenCommands | None = None) -> str:
     try:
         taken(token, now, seen)
     except RejectedError as refused:
@@ -98,10 +99,10 @@ def body(**changed: Any) -> bytes:
 def test_who_signed_it_and_what_it_says() -> None:
     found = taken(signed())
     assert (found.person, found.key.id) == (LASA, public("lasa").id)
-    assert order(found, "round-void", 12.5) == RoundVoid(
+    assert command_of(found, "round-void", 12.5) == RoundVoid(
         at=12.5, by="M. Lasa", role="table_head", reason="ball_out"
     )
-    assert allow(RULES, order(found, "round-void", 12.5), found.claims.role).law
+    assert authorise(RULES, command_of(found, "round-void", 12.5), found.claims.role).law
 
 
 def test_any_of_the_persons_keys() -> None:
@@ -135,15 +136,15 @@ def test_one_that_another_library_made() -> None:
 def test_commands_to_devices_and_recalls() -> None:
     fields = {"device": "wheel", "command": "stop"}
     told = taken(signed(command="device.command", fields=fields))
-    assert order(told, "device-command", 0.0) == DeviceOrder(
+    assert command_of(told, "device-command", 0.0) == DeviceOrder(
         device="wheel", command="stop", by="M. Lasa", role="table_head"
     )
     recall = claims(
         iss="carrousel-1", role="reader", command="recall", fields={"boot": "b", "from": 1}
     )
     told = taken(sign(secret("screen"), recall).encode())
-    assert order(told, "recall", 0.0) == Recall(boot="b", first=1)
-    assert allow(RULES, order(told, "recall", 0.0), told.claims.role).law is None
+    assert command_of(told, "recall", 0.0) == Recall(boot="b", first=1)
+    assert authorise(RULES, command_of(told, "recall", 0.0), told.claims.role).law is None
 
 
 def test_whom_to_answer_is_known_before_anything_is_proved() -> None:
@@ -161,7 +162,7 @@ def test_whom_to_answer_is_known_before_anything_is_proved() -> None:
 )
 def test_what_contradicts_the_claims_is_refused(changed: dict[str, Any], told: str) -> None:
     with pytest.raises(RejectedError) as refused:
-        order(taken(signed(**changed)), "round-void", 0.0)
+        command_of(taken(signed(**changed)), "round-void", 0.0)
     assert refused.value.refusal is not None
     assert refused.value.refusal.key == told
 
@@ -169,13 +170,13 @@ def test_what_contradicts_the_claims_is_refused(changed: dict[str, Any], told: s
 def test_wrong_fields_are_told_as_of_any_command() -> None:
     for fields in ({"reason": "weather"}, {}, {"reason": "ball_out", "at": 3}):
         with pytest.raises(UnreadableCommandError):
-            order(taken(signed(fields=fields)), "round-void", 0.0)
+            command_of(taken(signed(fields=fields)), "round-void", 0.0)
 
 
 def test_a_reader_says_nothing() -> None:
     given = claims(iss="carrousel-1", role="reader")
     with pytest.raises(RejectedError, match="may only read"):
-        order(taken(sign(secret("screen"), given).encode()), "round-void", 0.0)
+        command_of(taken(sign(secret("screen"), given).encode()), "round-void", 0.0)
 
 
 # The limits of time
@@ -185,12 +186,12 @@ def test_a_reader_says_nothing() -> None:
     ("iat", "exp", "told"),
     [
         (0, 30, None),
-        (TOLERANCE, TOLERANCE + 30, None),
-        (TOLERANCE + 1, 60, "signed_in_future"),
-        (-60, -TOLERANCE + 1, None),
-        (-60, -TOLERANCE, "signed_expired"),
-        (0, LONGEST_LIFE, None),
-        (0, LONGEST_LIFE + 1, "signed_life"),
+        (CLOCK_TOLERANCE_SECONDS, CLOCK_TOLERANCE_SECONDS + 30, None),
+        (CLOCK_TOLERANCE_SECONDS + 1, 60, "signed_in_future"),
+        (-60, -CLOCK_TOLERANCE_SECONDS + 1, None),
+        (-60, -CLOCK_TOLERANCE_SECONDS, "signed_expired"),
+        (0, MAX_LIFETIME_SECONDS, None),
+        (0, MAX_LIFETIME_SECONDS + 1, "signed_life"),
         (5, 5, "signed_life"),
         (5, 4, "signed_life"),
     ],
@@ -265,13 +266,17 @@ def many_audiences(chance: random.Random) -> bytes:
 
 
 def expired(chance: random.Random) -> bytes:
-    exp = int(NOW - TOLERANCE - chance.choice((0, 1, 2, 60, 3600, 10**6, NOW - TOLERANCE - 1)))
-    return signed(iat=max(0, exp - chance.randrange(1, LONGEST_LIFE)), exp=exp)
+    exp = int(
+        NOW
+        - CLOCK_TOLERANCE_SECONDS
+        - chance.choice((0, 1, 2, 60, 3600, 10**6, NOW - CLOCK_TOLERANCE_SECONDS - 1))
+    )
+    return signed(iat=max(0, exp - chance.randrange(1, MAX_LIFETIME_SECONDS)), exp=exp)
 
 
 def in_future(chance: random.Random) -> bytes:
-    iat = int(NOW + TOLERANCE) + chance.choice((1, 2, 60, 3600, 10**9))
-    return signed(iat=iat, exp=iat + chance.randrange(1, LONGEST_LIFE))
+    iat = int(NOW + CLOCK_TOLERANCE_SECONDS) + chance.choice((1, 2, 60, 3600, 10**9))
+    return signed(iat=iat, exp=iat + chance.randrange(1, MAX_LIFETIME_SECONDS))
 
 
 def for_ever(chance: random.Random) -> bytes:
@@ -283,7 +288,7 @@ def for_ever(chance: random.Random) -> bytes:
 def wrong_role(chance: random.Random) -> bytes:
     """A role in which the person is not enrolled."""
     person = chance.choice([person for person in PERSONS if person.revoked is None])
-    role = chance.choice([role for role in HELD if role not in person.roles])
+    role = chance.choice([role for role in ENROLLABLE_ROLES if role not in person.roles])
     return sign(secret(KEY_OF[person.id]), claims(iss=person.id, role=role)).encode()
 
 
@@ -446,7 +451,7 @@ ATTACKS: dict[Callable[[random.Random], bytes], set[str]] = {
 def test_thousands_of_each_and_none_is_accepted(
     attack: Callable[[random.Random], bytes],
 ) -> None:
-    chance, seen, met = random.Random(15), Seen(), Counter[str]()
+    chance, seen, met = random.Random(15), SeenCommands(), Counter[str]()
     for _ in range(TIMES):
         met[refusal(attack(chance), seen=seen)] += 1
     assert met.total() == TIMES
@@ -456,7 +461,7 @@ def test_thousands_of_each_and_none_is_accepted(
 
 def test_each_is_followed_once_whenever_it_comes_again() -> None:
     """Thousands of replays of fifty commands, at any time after, the clock set back too."""
-    chance, seen = random.Random(15), Seen()
+    chance, seen = random.Random(15), SeenCommands()
     for token in GOOD:
         taken(token, seen=seen)
     for _ in range(TIMES):
@@ -470,7 +475,7 @@ def test_after_a_start_nothing_from_before_it_is_followed() -> None:
     chance = random.Random(15)
     for _ in range(TIMES // 10):
         start = NOW + chance.uniform(0, 30)
-        seen = Seen(since=start + TOLERANCE)
+        seen = SeenCommands(since=start + CLOCK_TOLERANCE_SECONDS)
         for token in chance.sample(GOOD, 10):
             now = start + chance.uniform(0, 50)
             assert refusal(token, now, seen) in ("signed_before_start", "signed_expired")
@@ -482,7 +487,7 @@ def test_a_croupier_may_not_what_the_head_may() -> None:
         given = claims(iss="a-riera", role="croupier", fields={"reason": "ball_out"})
         found = taken(sign(secret("riera"), given).encode())
         with pytest.raises(RejectedError) as refused:
-            allow(RULES, order(found, "round-void", 0.0), found.claims.role)
+            authorise(RULES, command_of(found, "round-void", 0.0), found.claims.role)
         assert refused.value.refusal is not None
         assert refused.value.refusal.key == "role_not_allowed"
 
@@ -491,13 +496,13 @@ def test_the_owner_of_a_key_may_not_be_at_every_table() -> None:
     given = claims(iss="a-riera", role="croupier", aud=f"novamas/v1/{SITE}/bacara-1")
     token = sign(secret("riera"), given).encode()
     with pytest.raises(RejectedError, match=r"A. Riera is not enrolled for the table bacara-1"):
-        verify(token, NOW, f"novamas/v1/{SITE}/bacara-1", "bacara-1", PEOPLE, Seen())
+        verify(token, NOW, f"novamas/v1/{SITE}/bacara-1", "bacara-1", PEOPLE, SeenCommands())
 
 
 def test_a_revocation_counts_from_the_next_command_on() -> None:
-    token, seen = signed(), Seen()
+    token, seen = signed(), SeenCommands()
     taken(token, seen=seen)
-    without = enrolled(HEAD, [replace(LASA, revoked="2026-11-22T12:00:00Z"), *PERSONS[1:]])
+    without = checked_people(HEAD, [replace(LASA, revoked="2026-11-22T12:00:00Z"), *PERSONS[1:]])
     with pytest.raises(RejectedError, match=r"M. Lasa may not act since 2026-11-22"):
         verify(signed(), NOW, AUDIENCE, TABLE, without, seen)
 
@@ -530,7 +535,9 @@ def test_one_claim_that_is_changed_at_random(data: st.DataObject) -> None:
     """Rightly signed by its person: accepted only if it says what it said."""
     name = data.draw(st.sampled_from(["iss", "aud", "iat", "exp", "role"]))
     value = data.draw(
-        st.integers(-(2**70), 2**70) | st.text(max_size=40) | st.sampled_from([AUDIENCE, *HELD])
+        st.integers(-(2**70), 2**70)
+        | st.text(max_size=40)
+        | st.sampled_from([AUDIENCE, *ENROLLABLE_ROLES])
     )
     token = by_hand(header(), body(**{name: value}))
     try:
@@ -538,6 +545,10 @@ def test_one_claim_that_is_changed_at_random(data: st.DataObject) -> None:
     except RejectedError:
         return
     assert (found.iss, found.aud) == ("m-lasa", AUDIENCE)
-    assert NOW - LONGEST_LIFE - TOLERANCE < found.iat <= NOW + TOLERANCE
-    assert 0 < found.exp - found.iat <= LONGEST_LIFE
+    assert (
+        NOW - MAX_LIFETIME_SECONDS - CLOCK_TOLERANCE_SECONDS
+        < found.iat
+        <= NOW + CLOCK_TOLERANCE_SECONDS
+    )
+    assert 0 < found.exp - found.iat <= MAX_LIFETIME_SECONDS
     assert found.role in LASA.roles

@@ -16,24 +16,24 @@ from controller.contract.commands import (
 )
 from controller.contract.refusals import RejectedError
 from controller.people.two_persons import (
-    MOST,
-    WAITS,
-    Said,
-    Standing,
-    Waits,
-    expired,
-    say,
-    takes_two,
-    wanted,
+    MAX_WAITING,
+    SECOND_PERSON_SECONDS,
+    CommandSigner,
+    CommandSubject,
+    WaitingCommands,
+    add_signature,
+    drop_expired,
+    needs_two,
+    second_person_wanted,
 )
 from tests.support.for_each import for_each
 
-LASA = Said("m-lasa", "M. Lasa", "table_head")
-VIDAL = Said("t-vidal", "T. Vidal", "director")
+LASA = CommandSigner("m-lasa", "M. Lasa", "table_head")
+VIDAL = CommandSigner("t-vidal", "T. Vidal", "director")
 CORRECT = ResultCorrect(at=1.0, by="M. Lasa", role="table_head", round=5, number=12)
 
 
-def by(said: Said, given: AnyCommand = CORRECT) -> AnyCommand:
+def by(said: CommandSigner, given: AnyCommand = CORRECT) -> AnyCommand:
     assert said.role != "reader"
     assert said.role != "surveillance"
     return replace(given, at=given.at + 7, by=said.name, role=said.role, note=f"of {said.name}")
@@ -47,52 +47,56 @@ def key(refused: pytest.ExceptionInfo[RejectedError]) -> str:
 @for_each(
     ("given", "standing", "two"),
     [
-        (CORRECT, Standing(has_result=True), True),
-        (RoundConfirm(at=0, by="x", role="director"), Standing(), False),
-        (RoundConfirm(at=0, by="x", role="director"), Standing(seen=12), False),
-        (RoundConfirm(at=0, by="x", role="director", number=12), Standing(seen=12), False),
-        (RoundConfirm(at=0, by="x", role="director", number=13), Standing(seen=12), True),
-        (RoundConfirm(at=0, by="x", role="director", number=0), Standing(), True),
-        (RoundConfirm(at=0, by="x", role="director", winner="tie"), Standing(), True),
-        (RoundConfirm(at=0, by="x", role="director", dice=(1, 2)), Standing(seen=(1, 2)), False),
-        (RoundConfirm(at=0, by="x", role="director", dice=(1, 2)), Standing(), True),
-        (RoundVoid(at=0, by="x", role="director", reason="ball_out"), Standing(), False),
+        (CORRECT, CommandSubject(has_result=True), True),
+        (RoundConfirm(at=0, by="x", role="director"), CommandSubject(), False),
+        (RoundConfirm(at=0, by="x", role="director"), CommandSubject(seen=12), False),
+        (RoundConfirm(at=0, by="x", role="director", number=12), CommandSubject(seen=12), False),
+        (RoundConfirm(at=0, by="x", role="director", number=13), CommandSubject(seen=12), True),
+        (RoundConfirm(at=0, by="x", role="director", number=0), CommandSubject(), True),
+        (RoundConfirm(at=0, by="x", role="director", winner="tie"), CommandSubject(), True),
+        (
+            RoundConfirm(at=0, by="x", role="director", dice=(1, 2)),
+            CommandSubject(seen=(1, 2)),
+            False,
+        ),
+        (RoundConfirm(at=0, by="x", role="director", dice=(1, 2)), CommandSubject(), True),
+        (RoundVoid(at=0, by="x", role="director", reason="ball_out"), CommandSubject(), False),
         (
             RoundVoid(at=0, by="x", role="director", reason="ball_out"),
-            Standing(has_result=True),
+            CommandSubject(has_result=True),
             True,
         ),
-        (BetsOpen(at=0, by="x", role="director"), Standing(has_result=True), False),
+        (BetsOpen(at=0, by="x", role="director"), CommandSubject(has_result=True), False),
     ],
 )
-def test_what_takes_two(given: AnyCommand, standing: Standing, two: bool) -> None:
-    assert takes_two(given, standing) is two
-    assert not takes_two(given, standing, ())
+def test_what_takes_two(given: AnyCommand, standing: CommandSubject, two: bool) -> None:
+    assert needs_two(given, standing) is two
+    assert not needs_two(given, standing, ())
 
 
 def test_the_second_says_the_same_and_both_are_known() -> None:
-    state, first = say(Waits(), by(LASA), LASA, 100.0)
+    state, first = add_signature(WaitingCommands(), by(LASA), LASA, 100.0)
     assert first is None
-    state, first = say(state, by(VIDAL), VIDAL, 100.0 + WAITS - 1)
+    state, first = add_signature(state, by(VIDAL), VIDAL, 100.0 + SECOND_PERSON_SECONDS - 1)
     assert first == LASA
-    assert state == Waits()
+    assert state == WaitingCommands()
 
 
 def test_the_same_person_is_no_second_one_whichever_key_it_is() -> None:
-    state, _ = say(Waits(), by(LASA), LASA, 100.0)
+    state, _ = add_signature(WaitingCommands(), by(LASA), LASA, 100.0)
     tablet = replace(LASA, role="inspector", token="signed with another key")
     with pytest.raises(RejectedError) as refused:
-        say(state, by(tablet), tablet, 101.0)
+        add_signature(state, by(tablet), tablet, 101.0)
     assert key(refused) == "second_person_same"
 
 
 def test_after_the_time_the_second_is_a_first() -> None:
-    state, _ = say(Waits(), by(LASA), LASA, 100.0)
-    state, first = say(state, by(VIDAL), VIDAL, 100.0 + WAITS)
+    state, _ = add_signature(WaitingCommands(), by(LASA), LASA, 100.0)
+    state, first = add_signature(state, by(VIDAL), VIDAL, 100.0 + SECOND_PERSON_SECONDS)
     assert first is None
     assert [each.first for each in state.waiting] == [VIDAL]
-    state, late = expired(state, 100.0 + 2 * WAITS)
-    assert state == Waits()
+    state, late = drop_expired(state, 100.0 + 2 * SECOND_PERSON_SECONDS)
+    assert state == WaitingCommands()
     assert [each.first for each in late] == [VIDAL]
 
 
@@ -108,20 +112,20 @@ def test_after_the_time_the_second_is_a_first() -> None:
     ids=repr,
 )
 def test_another_content_confirms_nothing(other: AnyCommand) -> None:
-    state, _ = say(Waits(), by(LASA), LASA, 100.0)
-    state, first = say(state, by(VIDAL, other), VIDAL, 101.0)
+    state, _ = add_signature(WaitingCommands(), by(LASA), LASA, 100.0)
+    state, first = add_signature(state, by(VIDAL, other), VIDAL, 101.0)
     assert first is None
     assert len(state.waiting) == 2
 
 
 def test_no_more_than_a_few_wait() -> None:
-    state = Waits()
-    for number in range(MOST):
-        state, _ = say(state, by(LASA, replace(CORRECT, round=number + 1)), LASA, 100.0)
+    state = WaitingCommands()
+    for number in range(MAX_WAITING):
+        state, _ = add_signature(state, by(LASA, replace(CORRECT, round=number + 1)), LASA, 100.0)
     with pytest.raises(RejectedError) as refused:
-        say(state, by(LASA, replace(CORRECT, round=99)), LASA, 101.0)
+        add_signature(state, by(LASA, replace(CORRECT, round=99)), LASA, 101.0)
     assert key(refused) == "second_too_many"
-    state, first = say(state, by(VIDAL, replace(CORRECT, round=1)), VIDAL, 102.0)
+    state, first = add_signature(state, by(VIDAL, replace(CORRECT, round=1)), VIDAL, 102.0)
     assert first == LASA
 
 
@@ -129,23 +133,23 @@ def test_nobody_alone_corrects_ten_thousand_results() -> None:
     """One person with as many keys as there are, in any order and time, against both roles."""
     chance = random.Random(15)
     for _ in range(10_000):
-        state = Waits()
+        state = WaitingCommands()
         now = 100.0
         for _ in range(4):
             said = replace(
                 LASA, role=chance.choice(("table_head", "inspector")), token=str(chance.random())
             )
-            now += chance.choice((0.0, 1.0, WAITS / 2, WAITS, -5.0))
+            now += chance.choice((0.0, 1.0, SECOND_PERSON_SECONDS / 2, SECOND_PERSON_SECONDS, -5.0))
             given = by(said, replace(CORRECT, round=chance.choice((5, 5, 6))))
             try:
-                state, first = say(state, given, said, now)
+                state, first = add_signature(state, given, said, now)
             except RejectedError:
                 continue
             assert first is None
 
 
 def test_the_first_is_told_who_must_say_the_same() -> None:
-    assert str(wanted(LASA, ("table_head", "director"))) == (
+    assert str(second_person_wanted(LASA, ("table_head", "director"))) == (
         "not followed yet: within 120 s a person other than M. Lasa must send the same; "
         "allowed: table_head, director"
     )

@@ -10,7 +10,7 @@ from operator import ne
 from pathlib import Path
 
 from controller.people.private_key import make_private_key
-from controller.people.register import spelled
+from controller.people.register import to_base64url
 from subscribers.carrousel import service
 from subscribers.carrousel.settings import CarrouselSettings, JackpotSettings
 from subscribers.carrousel.terms import Terms
@@ -144,7 +144,7 @@ def test_recalls_are_signed_where_commands_must_be(floor: Floor, tmp_path: Path)
     words.touch(mode=0o600)
     words.write_bytes(PASSPHRASE + b"\n")
     key = make_private_key(tmp_path / "reader", PASSPHRASE, *LEAST)
-    public = spelled(key.verify_key.encode())
+    public = to_base64url(key.verify_key.encode())
     floor.dealer.people = enrolled_now(public)
     Path(str(floor.controller.given["people_file"])).write_bytes(people(public, number=2))
     floor.controller.given |= {

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from controller.contract.commands import COMMANDS, Command, tag_of
 from controller.contract.refusals import RejectedError
-from controller.people.authority import allowed, rights
-from controller.people.two_persons import MARKED, takes_two
+from controller.people.authority import allowed_commands, command_rights
+from controller.people.two_persons import MARKED_BY_DEFAULT, needs_two
 from subscribers.console.evidence import TableEvidence, add_evidence
 from subscribers.console.work import AnswerButton, TableContext, console_view
 from tests.conftest import cases
@@ -34,8 +34,8 @@ def given(answer: AnswerButton, at: float) -> Command:
 def seen(table: RealTable, evidence: TableEvidence, script: Any) -> TableContext:
     """What the head of this table sees, whose site has marked all that it can."""
     assert table.known.info is not None
-    of = rights(script.game, script.decree)
-    commands = allowed(script.game, script.decree, script.settings, of, MARKED)
+    of = command_rights(script.game, script.decree)
+    commands = allowed_commands(script.game, script.decree, script.settings, of, MARKED_BY_DEFAULT)
     about = replace(table.known.info.about, commands=commands)
     return TableContext(
         known=replace(table.known, info=replace(table.known.info, about=about)),
@@ -53,7 +53,7 @@ def judged(table: RealTable, answer: AnswerButton, at: float) -> bool | None:
     """Whether the table takes a second person for it; None: it refuses it."""
     command: Any = given(answer, at)
     try:
-        return takes_two(command, table.table.preview(command))
+        return needs_two(command, table.table.preview(command))
     except RejectedError:
         return None
 

@@ -11,18 +11,18 @@ import pytest
 from nacl.signing import SigningKey
 
 from controller.people.pin_key import (
-    LANES,
-    MEMORY,
-    PASSES,
+    ARGON2_LANES,
+    ARGON2_MEMORY_KIB,
+    ARGON2_PASSES,
     PinKeyError,
     WrongPinError,
     check_pin,
     make_pepper,
-    nobody,
+    open_pin_key,
     read_pepper,
     read_pin_keys,
-    seal,
-    unseal,
+    seal_key,
+    unopenable_key,
     write_pin_key,
 )
 from subscribers.console.admission import Admission, Denied, SignInUnavailableError
@@ -50,20 +50,24 @@ class Clock:
 
 
 def test_a_sealed_key_opens_with_its_pin_and_its_pepper_alone() -> None:
-    sealed = seal(KEY, "m-lasa", "4711", "271828", PEPPER)
-    assert (sealed.passes, sealed.memory, sealed.lanes) == (PASSES, MEMORY, LANES) == (3, 65536, 4)
-    assert unseal(sealed, "271828", PEPPER) == KEY
+    sealed = seal_key(KEY, "m-lasa", "4711", "271828", PEPPER)
+    assert (
+        (sealed.passes, sealed.memory, sealed.lanes)
+        == (ARGON2_PASSES, ARGON2_MEMORY_KIB, ARGON2_LANES)
+        == (3, 65536, 4)
+    )
+    assert open_pin_key(sealed, "271828", PEPPER) == KEY
     for pin, pepper in (("271829", PEPPER), ("271828", b"q" * 32), ("", PEPPER)):
         with pytest.raises(WrongPinError):
-            unseal(sealed, pin, pepper)
+            open_pin_key(sealed, pin, pepper)
     other = msgspec.structs.replace(sealed, person="a-riera")
     with pytest.raises(WrongPinError):
-        unseal(other, "271828", PEPPER)
+        open_pin_key(other, "271828", PEPPER)
     assert KEY.encode() not in msgspec.json.encode(sealed)
 
 
 def test_what_nobody_has_costs_as_much_as_a_key() -> None:
-    sealed, unknown = seal(KEY, "m-lasa", "", "271828", PEPPER), nobody()
+    sealed, unknown = seal_key(KEY, "m-lasa", "", "271828", PEPPER), unopenable_key()
     for name in ("passes", "memory", "lanes"):
         assert getattr(sealed, name) == getattr(unknown, name)
     assert (len(sealed.box), len(sealed.salt)) == (len(unknown.box), len(unknown.salt))
@@ -79,7 +83,9 @@ def test_a_pin_that_everybody_tries_first_is_not_taken(pin: str) -> None:
 
 def test_files_that_others_may_read_are_refused(tmp_path: Path) -> None:
     pepper = make_pepper(tmp_path / "pepper")
-    path = write_pin_key(tmp_path / "keys", seal(KEY, "m-lasa", "", "271828", pepper, memory=64))
+    path = write_pin_key(
+        tmp_path / "keys", seal_key(KEY, "m-lasa", "", "271828", pepper, memory=64)
+    )
     assert read_pin_keys(tmp_path / "keys")[0].person == "m-lasa"
     assert read_pepper(tmp_path / "pepper") == pepper
     for file in (path, tmp_path / "pepper"):
@@ -106,7 +112,7 @@ async def test_a_badge_with_letters_or_blanks_opens_its_person(tmp_path: Path, b
     pepper = read_pepper(Path(pit.pepper))
     write_pin_key(
         Path(pit.keys),
-        seal(KEY, "m-lasa", badge, PINS["m-lasa"], pepper, memory=64),
+        seal_key(KEY, "m-lasa", badge, PINS["m-lasa"], pepper, memory=64),
     )
     for typed in ("ab-12", "AB-12", " Ab-12 "):
         found = await door.admit(typed, PINS["m-lasa"])
@@ -222,7 +228,7 @@ async def test_a_new_pin_unlocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         await door.admit("m-lasa", "000000")
     assert isinstance(await door.admit("m-lasa", PINS["m-lasa"]), Denied)
     pepper = read_pepper(Path(pit.pepper))
-    sealed = seal(SigningKey(secret("lasa")), "m-lasa", "4711", "314159", pepper, memory=64)
+    sealed = seal_key(SigningKey(secret("lasa")), "m-lasa", "4711", "314159", pepper, memory=64)
     write_pin_key(Path(pit.keys), sealed)
     assert not isinstance(await door.admit("m-lasa", "314159"), Denied)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from nacl.signing import SigningKey
 
-from controller.people.pin_key import PinKey, read_pepper, seal, unseal, write_pin_key
+from controller.people.pin_key import PinKey, open_pin_key, read_pepper, seal_key, write_pin_key
 from subscribers.console.admission import (
     MAX_WRONG_PINS_ALL_ADDRESSES,
     Admission,
@@ -37,7 +37,7 @@ class Door:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("subscribers.console.attempts.FIRST_DELAY_SECONDS", 0.0)
-        monkeypatch.setattr("subscribers.console.admission.unseal", self._unseal)
+        monkeypatch.setattr("subscribers.console.admission.open_pin_key", self._unseal)
         self.tried: list[str] = []
         self.open = threading.Event()
         """While it is not set, the PIN whose turn it is is not judged."""
@@ -48,7 +48,7 @@ class Door:
     def _unseal(self, sealed: PinKey, pin: str, pepper: bytes) -> SigningKey:
         self.open.wait()
         self.tried.append(sealed.person)
-        return unseal(sealed, pin, pepper)
+        return open_pin_key(sealed, pin, pepper)
 
     async def guess(self, times: int, caller: Caller = STRANGER, typed: str = "m-lasa") -> None:
         for _ in range(times):
@@ -183,7 +183,7 @@ async def test_a_sign_in_that_is_given_up_holds_nobody_up(door: Door) -> None:
 async def test_a_new_pin_forgets_the_browsers(door: Door) -> None:
     known = Caller(STRANGER.address, await door.remembers())
     pepper = read_pepper(Path(door.settings.pepper))
-    sealed = seal(SigningKey(secret("lasa")), "m-lasa", "4711", "314159", pepper, memory=64)
+    sealed = seal_key(SigningKey(secret("lasa")), "m-lasa", "4711", "314159", pepper, memory=64)
     write_pin_key(Path(door.settings.keys), sealed)
     await door.guess(MAX_WRONG_PINS)
     assert not await door.opens(known, pin="314159")

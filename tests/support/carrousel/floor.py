@@ -27,16 +27,16 @@ from controller.contract.command_fields import Role
 from controller.contract.times import utc
 from controller.contract.topics import Topics, level
 from controller.people.register import (
-    Head,
     Key,
     People,
+    PeopleHeader,
     Person,
-    enrolled,
+    checked_people,
     read_people,
-    spelled,
+    to_base64url,
     write_people,
 )
-from controller.people.seen import Seen
+from controller.people.seen import SeenCommands
 from controller.people.signed_command import Claims, sign, verify
 from tests.support.brokers.mosquitto import PATIENCE, Mosquitto, Subscriber, until
 from tests.support.carrousel.told import recall
@@ -70,12 +70,12 @@ def people(reader: str | None = None, number: int = 1) -> bytes:
             name=name.title(),
             roles=roles,
             tables=("*",),
-            keys=(Key(x=spelled(KEYS[name].verify_key.encode())),),
+            keys=(Key(x=to_base64url(KEYS[name].verify_key.encode())),),
         )
         for name, roles in PEOPLE.items()
     ]
-    head = Head(site=SITE, number=number, time="2026-03-20T02:10:13Z")
-    return write_people(enrolled(head, [*persons, *readers]), SITE_KEY)
+    head = PeopleHeader(site=SITE, number=number, time="2026-03-20T02:10:13Z")
+    return write_people(checked_people(head, [*persons, *readers]), SITE_KEY)
 
 
 def terms(*tables: str, **fields: Any) -> dict[str, Any]:
@@ -219,7 +219,7 @@ class Dealer:
             found: dict[str, Any] = msgspec.json.decode(body)
             return found
         topic = f"{TOPICS.root}/{table}"
-        claims = verify(body, time.time(), topic, table, self.people, Seen()).claims
+        claims = verify(body, time.time(), topic, table, self.people, SeenCommands()).claims
         assert (claims.command, claims.role, claims.iss) == ("recall", "reader", READER)
         return {**claims.fields, "id": claims.jti, "client": claims.client}
 
@@ -243,7 +243,7 @@ class Controller:
             "jackpots": [{"terms": each, "title": {"es": "carrusel"}} for each in jackpots],
             "keepalive": 1.0,
             "people_file": str(folder / "people"),
-            "people_key": spelled(SITE_KEY.verify_key.encode()),
+            "people_key": to_base64url(SITE_KEY.verify_key.encode()),
             **settings,
         }
         self.process: subprocess.Popen[bytes] | None = None

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from controller.contract.topics import level
 from controller.people.private_key import make_private_key
-from controller.people.register import Key, Person, enrolled, spelled, write_people
+from controller.people.register import Key, Person, checked_people, to_base64url, write_people
 from controller.people.signed_command import Claims, sign
 from tests.support.brokers.mosquitto import Subscriber, until
 from tests.support.daemon.play import TABLE
 from tests.support.people.staff import HEAD as FILE_HEAD
 from tests.support.people.staff import KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
 
-SIGNED = f'[people]\nfile = "people.jsonl"\nkey = "{spelled(SIGNER)}"\n'
+SIGNED = f'[people]\nfile = "people.jsonl"\nkey = "{to_base64url(SIGNER)}"\n'
 LASA, RIERA, VIDAL, GONE, SCREEN = "m-lasa", "a-riera", "t-vidal", "j-gone", "carrousel-1"
 _NUMBER = itertools.count()
 
@@ -36,7 +36,7 @@ def enrol(
         )
         for person in PERSONS
     ] + [*others]
-    people = enrolled(replace(FILE_HEAD, site="palma", number=number), persons)
+    people = checked_people(replace(FILE_HEAD, site="palma", number=number), persons)
     new = folder / "people.new"
     new.write_bytes(write_people(people, SITE_KEY))
     return new.replace(folder / "people.jsonl")
@@ -51,7 +51,7 @@ def reader(folder: Path, who: str) -> Person:
     key = make_private_key(
         folder / "reader", b"a passphrase to read with", operations=1, memory=8192
     )
-    own = Key(x=spelled(key.verify_key.encode()))
+    own = Key(x=to_base64url(key.verify_key.encode()))
     return Person(id=who, name=who, roles=("reader",), tables=("*",), keys=(own,))
 
 

@@ -9,7 +9,14 @@ from typing import Any
 from nacl.signing import SigningKey
 
 from controller.contract.topics import Topics
-from controller.people.register import Head, Key, People, Person, enrolled, spelled
+from controller.people.register import (
+    Key,
+    People,
+    PeopleHeader,
+    Person,
+    checked_people,
+    to_base64url,
+)
 from controller.people.signed_command import Claims, sign
 
 NOW = 1_800_000_000.0
@@ -24,12 +31,12 @@ def secret(name: str) -> bytes:
 
 
 def public(name: str, **term: Any) -> Key:
-    return Key(x=spelled(SigningKey(secret(name)).verify_key.encode()), **term)
+    return Key(x=to_base64url(SigningKey(secret(name)).verify_key.encode()), **term)
 
 
 SITE_KEY = SigningKey(secret("site"))
 SIGNER = SITE_KEY.verify_key.encode()
-HEAD = Head(
+HEAD = PeopleHeader(
     site=SITE, number=7, time="2026-11-22T12:00:00Z", pits={"pit-1": ("ruleta-1", "ruleta-2")}
 )
 LASA = Person(
@@ -85,7 +92,7 @@ KEY_OF = {
 
 
 def people() -> People:
-    return enrolled(HEAD, PERSONS)
+    return checked_people(HEAD, PERSONS)
 
 
 def claims(**changed: Any) -> Claims:

@@ -149,14 +149,14 @@ class Floor:
 
 def _rules() -> str:
     """What `novamas acl` writes, and a user of the test who sees everything."""
-    floor = broker_access.Floor(SITE, "pit-1", (("r1", False),))
+    floor = broker_access.AccessScope(SITE, "pit-1", (("r1", False),))
     users: dict[str, broker_access.Kind] = {
         "novamas": "daemon",
         "console-1": "console",
         "display-4": "display",
     }
-    clients = [broker_access.client(kind, user, floor) for user, kind in users.items()]
-    return broker_access.mosquitto(clients) + f"\nuser watcher\ntopic read #\ntopic {MARK}/#\n"
+    clients = [broker_access.client_access(kind, user, floor) for user, kind in users.items()]
+    return broker_access.mosquitto_acl(clients) + f"\nuser watcher\ntopic read #\ntopic {MARK}/#\n"
 
 
 def _cards(url: str) -> str:

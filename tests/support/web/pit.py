@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from nacl.signing import SigningKey
 from playwright.sync_api import Page, expect
 
-from controller.people.pin_key import make_pepper, seal, write_pin_key
-from controller.people.register import Person, enrolled, spelled, write_people
+from controller.people.pin_key import make_pepper, seal_key, write_pin_key
+from controller.people.register import Person, checked_people, to_base64url, write_people
 from tests.support.people.staff import HEAD, KEY_OF, PERSONS, SIGNER, SITE_KEY, secret
 from tests.support.waiting import PATIENCE
 from tests.support.web.going import go
@@ -42,18 +42,20 @@ def console(folder: Path, site: str, people: Path | None = None, **more: Any) ->
     for who, pin in PINS.items():
         # the least memory: this is no test of how long it takes
         key = SigningKey(secret(KEY_OF[who]))
-        write_pin_key(folder / "keys", seal(key, who, BADGES.get(who, ""), pin, pepper, memory=64))
+        write_pin_key(
+            folder / "keys", seal_key(key, who, BADGES.get(who, ""), pin, pepper, memory=64)
+        )
     if people is None:
         people = folder / "people.jsonl"
         everywhere: Sequence[Person] = [
             replace(person, tables=("*",), pits=()) for person in PERSONS
         ]
         people.write_bytes(
-            write_people(enrolled(replace(HEAD, site=site, pits={}), everywhere), SITE_KEY)
+            write_people(checked_people(replace(HEAD, site=site, pits={}), everywhere), SITE_KEY)
         )
     return {
         "people_file": str(people),
-        "people_key": spelled(SIGNER),
+        "people_key": to_base64url(SIGNER),
         "keys": str(folder / "keys"),
         "pepper": str(folder / "pepper"),
         "late": PATIENCE,
