@@ -274,7 +274,7 @@ class DeviceSupervisor:
         if self._speed == 1.0:  # the clock of a simulated table does not follow the machine's
             self._since_1970 = time.time() - self._clock()
         gap, self._gap = self._gap, ""
-        self._recorder.keep(self._since_1970 + now, data, sent=sent, read=now, gap=gap)
+        self._recorder.enqueue(self._since_1970 + now, data, sent=sent, read=now, gap=gap)
 
     def _wait(self, now: float) -> float | None:
         deadline = self._watch.deadline

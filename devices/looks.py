@@ -66,7 +66,7 @@ class LoopWatch:
         if self._timer is None:
             self._latest = asyncio.get_running_loop().time()
             self._latest_suspended = suspended_seconds()
-            self._look()
+            self._on_tick()
 
     def end(self, tick: float, resumed: Callable[[float], None]) -> None:
         """Undo a call of :meth:`begin` with the same arguments."""
@@ -75,14 +75,14 @@ class LoopWatch:
             self._timer.cancel()
             self._timer = None
 
-    def _look(self) -> None:
+    def _on_tick(self) -> None:
         # A descriptor that became ready in this iteration may be read after this call, so only the
         # poll before this one is certain to be complete.
         loop = asyncio.get_running_loop()
         self.before, self._latest = self._latest, loop.time()
         self.suspended_before, self._latest_suspended = self._latest_suspended, suspended_seconds()
         tick = min(interval for interval, _ in self._watching)
-        self._timer = loop.call_at(self._latest + tick, self._look)
+        self._timer = loop.call_at(self._latest + tick, self._on_tick)
         slept = self._latest_suspended - self.suspended_before
         if slept > MIN_SUSPENSION_SECONDS:
             for _, resumed in list(self._watching):

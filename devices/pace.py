@@ -1,6 +1,6 @@
 """Detects late reports. Reports that arrive faster than the device can send must have waited in a
-buffer: they are true, but not live. The same holds for bytes that may have been kept, for example
-by a device server that delivers its buffer as soon as the link is opened
+buffer: they are true, but not live. So are bytes that may have been kept, for example by a device
+server that delivers its buffer as soon as the link is opened
 (:meth:`devices.codec.KeptBytesAware.kept`).
 
 :class:`HandPace` is for a device paced by a person's hand. A shoe sends only when a card is drawn,

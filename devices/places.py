@@ -123,7 +123,6 @@ def _header_path(statement: dict[str, Any], counts: dict[KeyPath, int]) -> KeyPa
 
 
 def _inner_paths(value: Any) -> list[KeyPath]:
-    """All paths inside a value."""
     inside = (
         value.items()
         if isinstance(value, dict)

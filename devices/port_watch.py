@@ -47,16 +47,16 @@ class PortWatch:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(SCAN_INTERVAL_SECONDS)
-            suspects = await self._look([*self._ports])
+            suspects = await self._scan([*self._ports])
             if not suspects:
                 continue
             await asyncio.sleep(CONFIRM_DELAY_SECONDS)
-            for node, seen in (await self._look([*suspects])).items():
+            for node, seen in (await self._scan([*suspects])).items():
                 still = tuple(holder for holder in seen if holder in suspects[node])
                 if still and node in self._ports:
                     self._ports[node](still)
 
-    async def _look(self, nodes: list[str]) -> dict[str, tuple[Holder, ...]]:
+    async def _scan(self, nodes: list[str]) -> dict[str, tuple[Holder, ...]]:
         found = await in_thread(lambda: other_holders(*nodes), "ports: look")
         return {node: holders for node, holders in found.items() if holders}
 

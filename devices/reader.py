@@ -68,8 +68,8 @@ class LinkReader:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._tick = tick(speed)
-        self._looks = loop_watch()
-        self._looks.begin(self._tick, self._resumed)
+        self._loop_watch = loop_watch()
+        self._loop_watch.begin(self._tick, self._resumed)
         self._opened = self._now()
         # when the descriptor was last known to be empty; -inf: bytes may have waited from before
         self._empty = -inf if is_readable(link.fileno()) else self._opened
@@ -144,7 +144,7 @@ class LinkReader:
     def _waited(self) -> float:
         """Maximum number of seconds for which the chunk just read may have waited."""
         now = self._now()
-        looked = self._looks.before + self._looks.suspended_before
+        looked = self._loop_watch.before + self._loop_watch.suspended_before
         if self._drained and looked > self._opened:
             self._empty = max(self._empty, looked)
         waited = now - self._empty
@@ -178,15 +178,15 @@ class LinkReader:
             if self._timer.when() <= at:
                 return
             self._timer.cancel()
-        self._timer = self._loop.call_at(at, self._due)
+        self._timer = self._loop.call_at(at, self._on_timer)
 
-    def _due(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
         self._read()
 
     def _stop(self) -> None:
         if self._loop.remove_reader(self._link.fileno()):
-            self._looks.end(self._tick, self._resumed)
+            self._loop_watch.end(self._tick, self._resumed)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

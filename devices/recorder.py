@@ -53,18 +53,18 @@ class DeviceRecorder:
         self._writer = writer
         self._clocked = ClockedWriter(writer)
         self._report = report
-        self._waiting: deque[_QueuedChunk | int] = (
+        self._queue: deque[_QueuedChunk | int] = (
             deque()
         )  # a number: this many chunks are missing here
         self._dropped = 0  # chunks dropped since the last one that was queued
         self._missing = 0  # chunks lost since the last one that was written
         self._failing = False
-        self._judging = threading.Lock()
+        self._state_lock = threading.Lock()
         self._closing = False
         self._closed = threading.Event()
         THREAD.add(self)
 
-    def keep(
+    def enqueue(
         self,
         at: float,
         data: bytes,
@@ -76,15 +76,15 @@ class DeviceRecorder:
         """Queue a chunk. ``at``: seconds since 1970; ``read``: the same moment by a monotonic
         clock; ``gap``: a remark to write before it.
         """
-        if len(self._waiting) >= MAX_QUEUED_CHUNKS:
+        if len(self._queue) >= MAX_QUEUED_CHUNKS:
             self._dropped += 1
-            self._judge("the disk is too slow")
+            self._report_state("the disk is too slow")
             return
         if self._dropped:
-            self._waiting.append(self._dropped)
+            self._queue.append(self._dropped)
             self._dropped = 0
-        self._waiting.append(_QueuedChunk(at, at if read is None else read, data, sent, gap))
-        THREAD.wake(now=len(self._waiting) >= MAX_QUEUED_CHUNKS // 2)
+        self._queue.append(_QueuedChunk(at, at if read is None else read, data, sent, gap))
+        THREAD.wake(now=len(self._queue) >= MAX_QUEUED_CHUNKS // 2)
 
     def close(self) -> None:
         """Write the queued chunks and close the file; blocks for two seconds at most. If the disk
@@ -94,13 +94,13 @@ class DeviceRecorder:
         THREAD.wake(now=True)
         self._closed.wait(CLOSE_TIMEOUT_SECONDS)
 
-    def write_waiting(self) -> bool:
+    def write_queued(self) -> bool:
         """Write the queued chunks; return whether the recording is closed. Called by the thread
         only.
         """
         closing = self._closing
-        while self._waiting:
-            item = self._waiting.popleft()
+        while self._queue:
+            item = self._queue.popleft()
             if isinstance(item, int):
                 self._missing += item
             else:
@@ -112,21 +112,21 @@ class DeviceRecorder:
             self._remark()
             self._writer.close()
         except OSError as error:
-            self._judge(str(error))
+            self._report_state(str(error))
         self._closed.set()
         return True
 
     def _rest_of_run(self, first: _QueuedChunk) -> Iterator[_QueuedChunk]:
         """Take the queued chunks that belong to the same line."""
         last, size = first, len(first.data)
-        while self._waiting:
-            item = self._waiting[0]
+        while self._queue:
+            item = self._queue[0]
             if isinstance(item, int) or not _continues(item, first, last):
                 return
             if (size := size + len(item.data)) > MAX_RUN_BYTES:
                 return
             yield item
-            self._waiting.popleft()
+            self._queue.popleft()
             last = item
 
     def _write(self, run: list[_QueuedChunk]) -> None:
@@ -139,19 +139,19 @@ class DeviceRecorder:
                 self._clocked.write_run(first.at, [(item.read, item.data) for item in run])
         except Exception as error:  # must not stop the other recordings
             self._missing += len(run)
-            self._judge(str(error))
+            self._report_state(str(error))
         else:
             if not self._dropped:
-                self._judge(None)
+                self._report_state(None)
 
     def _remark(self) -> None:
         if self._missing:
             self._writer.remark(f"{self._missing} chunks are missing here")
             self._missing = 0
 
-    def _judge(self, failure: str | None) -> None:
+    def _report_state(self, failure: str | None) -> None:
         """Report the first failure, and the first success after it."""
-        with self._judging:
+        with self._state_lock:
             was_failing, self._failing = self._failing, failure is not None
         if self._failing != was_failing:
             with suppress(Exception):  # must not stop the other recordings
@@ -172,33 +172,33 @@ class RecordingThread:
     """The thread that writes all recordings. It runs while there is any."""
 
     def __init__(self) -> None:
-        self._changing = threading.Lock()
+        self._lock = threading.Lock()
         self._recorders: list[DeviceRecorder] = []
-        self._something = threading.Event()
-        self._now = threading.Event()
+        self._has_chunks = threading.Event()
+        self._write_now = threading.Event()
 
     def add(self, recorder: DeviceRecorder) -> None:
         """Add a recording; it is removed once it is closed."""
-        with self._changing:
+        with self._lock:
             self._recorders.append(recorder)
             if len(self._recorders) == 1:
                 threading.Thread(target=self._run, name="recorder", daemon=True).start()
 
     def wake(self, *, now: bool) -> None:
-        """Tell the thread that chunks are queued. ``now``: write them without gathering more."""
+        """Wake the thread because chunks are queued. ``now``: write them without gathering more."""
         if now:
-            self._now.set()
-        if not self._something.is_set():
-            self._something.set()
+            self._write_now.set()
+        if not self._has_chunks.is_set():
+            self._has_chunks.set()
 
     def _run(self) -> None:
         while True:
-            self._something.wait()
-            self._now.wait(WRITE_DELAY_SECONDS)
-            self._something.clear()
-            self._now.clear()
-            closed = [recorder for recorder in list(self._recorders) if recorder.write_waiting()]
-            with self._changing:
+            self._has_chunks.wait()
+            self._write_now.wait(WRITE_DELAY_SECONDS)
+            self._has_chunks.clear()
+            self._write_now.clear()
+            closed = [recorder for recorder in list(self._recorders) if recorder.write_queued()]
+            with self._lock:
                 self._recorders = [
                     recorder for recorder in self._recorders if recorder not in closed
                 ]

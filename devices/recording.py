@@ -158,9 +158,9 @@ class RecordingReader:
         self.path = Path(path)
         self._file: BinaryIO | None = None
         self._read = 0
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self.header: dict[str, str] = {}
         self.framing: Framing = "line"
         self.start = 0.0
@@ -206,7 +206,7 @@ class RecordingReader:
             raise _unreadable(self.path, error) from error
 
     def __iter__(self) -> Iterator[Chunk]:
-        self._begin()
+        self._reset()
         try:
             with self.path.open("rb") as file:
                 self._file = file
@@ -223,15 +223,15 @@ class RecordingReader:
         looks_right = False
         for number, line in enumerate(lines, 1):
             if number == 1:
-                line = self._without_mark(line)
+                line = self._strip_bom(line)
             if line.startswith(b"#"):
                 if line.endswith(b"\n"):
-                    self._hash(line, number)
+                    self._on_comment(line, number)
                 continue
             if not line.strip():
                 continue
             try:
-                chunks = self._line(line, number)
+                chunks = self._parse_line(line, number)
             except RecordingError:
                 raise
             except ValueError as error:
@@ -247,7 +247,7 @@ class RecordingReader:
                 raise RecordingError(self.path, 0, NOT_A_RECORDING, self.problems)
             raise self._refusal(changed)
 
-    def _without_mark(self, line: bytes) -> bytes:
+    def _strip_bom(self, line: bytes) -> bytes:
         """Remove a byte order mark from the first line."""
         if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise RecordingError(
@@ -265,13 +265,13 @@ class RecordingReader:
             self.path, line, f"{what}; use the file as it was recorded{usable}", self.problems
         )
 
-    def _hash(self, line: bytes, number: int) -> None:
+    def _on_comment(self, line: bytes, number: int) -> None:
         """Handle a line with ``#``: of a header, a remark, or a note."""
         text = line[1:].decode("utf-8", "replace").strip()
         gap, step = gap_of(text), step_of(text)
         if gap is not None or step is not None:
             if self._checked:
-                self._chained().add(line.rstrip(b"\r\n"))
+                self._running_check().add(line.rstrip(b"\r\n"))
             self.gap = gap or self.gap
             self.stepped += step or 0.0
             return
@@ -283,9 +283,9 @@ class RecordingReader:
                 return
             self.header[match[1].lower()] = match[2].strip()
         if match is not None:
-            self._take_key(match[1].lower(), match[2].strip(), number)
+            self._apply_header(match[1].lower(), match[2].strip(), number)
 
-    def _take_key(self, key: str, value: str, number: int) -> None:
+    def _apply_header(self, key: str, value: str, number: int) -> None:
         """Apply a line of a header. A header in the middle means that the recorder was restarted
         there.
         """
@@ -307,12 +307,12 @@ class RecordingReader:
         elif key == "format" and "without its CR LF" in value:
             self.framing, self._framed = "line", True
 
-    def _chained(self) -> Chain:
+    def _running_check(self) -> Chain:
         if self._chain is None:
             self._chain = Chain(self.framing)
         return self._chain
 
-    def _line(self, line: bytes, number: int) -> list[Chunk]:
+    def _parse_line(self, line: bytes, number: int) -> list[Chunk]:
         """Parse a line into chunks; empty if the writer was interrupted there. Raises
         ``ValueError`` if the line is not as it was recorded.
         """
@@ -371,7 +371,7 @@ class RecordingReader:
             return
         if check is None:
             raise ValueError("the line has lost its check: it was cut, wrapped or added")
-        if not self._chained().matches(body, check):
+        if not self._running_check().matches(body, check):
             raise ValueError(
                 "the line does not match its check: it was changed, or lines above it were "
                 "changed, removed, repeated or moved"
@@ -453,7 +453,7 @@ class RecordingWriter:
 
     def _append(self, at: float, line: bytes, until: float) -> None:
         """Append the line of chunks that were read from ``at`` to ``until``."""
-        if self._file is not None and self._is_time(at, len(line)):
+        if self._file is not None and self._starts_new_file(at, len(line)):
             self.close()
             self._rotate()
         self._day = format_time(at)[:10]
@@ -461,7 +461,7 @@ class RecordingWriter:
             self._open()
         if self._latest is not None and at < self._latest:
             self.step(at - self._latest)
-        self._put(self._chain.seal(line) + b"\n")
+        self._write_bytes(self._chain.seal(line) + b"\n")
         self._latest = until
 
     def step(self, seconds: float) -> None:
@@ -479,16 +479,16 @@ class RecordingWriter:
         line = f"# {text}".encode()
         if gap_of(text) is not None or step_of(text) is not None:
             self._chain.add(line)
-        self._put(line + b"\n")
+        self._write_bytes(line + b"\n")
 
     def close(self) -> None:
         """Close the file and wait for compression to end. A later chunk reopens it."""
-        self._settle()
+        self._await_compression()
         if self._file is not None:
             file, self._file = self._file, None
             os.close(file)
 
-    def _is_time(self, at: float, size: int) -> bool:
+    def _starts_new_file(self, at: float, size: int) -> bool:
         """Whether a new file should begin with this line."""
         quiet = self._latest is None or not 0 <= at - self._latest < MIN_SILENCE_SECONDS
         if self._max_bytes is not None:
@@ -522,9 +522,9 @@ class RecordingWriter:
             )
         whole = self._size == 0 or os.pread(self._file, 1, self._size - 1) == b"\n"
         self._chain = Chain(self._framing)
-        self._put((b"" if whole else CUT_MARK + b"\n") + _header(header))
+        self._write_bytes((b"" if whole else CUT_MARK + b"\n") + _header(header))
 
-    def _put(self, data: bytes) -> None:
+    def _write_bytes(self, data: bytes) -> None:
         assert self._file is not None
         try:
             written = os.write(self._file, data)
@@ -551,21 +551,21 @@ class RecordingWriter:
         """Rename ``path`` to ``path.1``, ``path.1`` to ``path.2`` and so on; delete files beyond
         ``max_files``, and those that are too old.
         """
-        self._settle()
+        self._await_compression()
         self._latest = None
         with self.path.open("rb") as file:
             file.seek(max(0, self.path.stat().st_size - TAIL_BYTES))
             _, self._follows = read_ending(file.read())
         for number in range(self._max_files - 1, 0, -1):
             for end in (".gz", ""):
-                older = self._numbered(number - 1, end if number > 1 else "")
+                older = self._numbered_path(number - 1, end if number > 1 else "")
                 if older.exists():
-                    self._numbered(number, ".gz" if end == "" else "").unlink(missing_ok=True)
-                    older.replace(self._numbered(number, end if number > 1 else ""))
+                    self._numbered_path(number, ".gz" if end == "" else "").unlink(missing_ok=True)
+                    older.replace(self._numbered_path(number, end if number > 1 else ""))
         self.path.unlink(missing_ok=True)
         if self._max_days is not None:
             self._drop_old(time.time() - self._max_days * 86400)
-        closed = self._numbered(1, "")
+        closed = self._numbered_path(1, "")
         if closed.exists():
             self._compressing = threading.Thread(
                 target=_compress, args=(closed,), name="compress", daemon=True
@@ -578,19 +578,18 @@ class RecordingWriter:
         """
         written = inf
         for number in range(1, self._max_files):
-            old = self._numbered(number, ".gz")
+            old = self._numbered_path(number, ".gz")
             if old.exists():
                 written = min(written, old.stat().st_mtime)
                 if written < oldest:
                     old.unlink()
 
-    def _settle(self) -> None:
-        """Wait for compression to end."""
+    def _await_compression(self) -> None:
         if self._compressing is not None:
             self._compressing.join()
             self._compressing = None
 
-    def _numbered(self, number: int, end: str = "") -> Path:
+    def _numbered_path(self, number: int, end: str = "") -> Path:
         return self.path.with_name(f"{self.path.name}.{number}{end}") if number else self.path
 
 
@@ -630,16 +629,16 @@ class ClockedWriter:
         """
         if gap:
             self._writer.remark(gap)
-        self._writer.write(self._started(read, time_of_day) + read, data, sent)
+        self._writer.write(self._monotonic_start(read, time_of_day) + read, data, sent)
 
     def write_run(self, time_of_day: float, chunks: Sequence[tuple[float, bytes]]) -> None:
         """Append chunks from the device as one line, each with its time by the monotonic clock.
         ``time_of_day``: that of the first. Raises like :meth:`RecordingWriter.write`.
         """
-        started = self._started(chunks[0][0], time_of_day)
+        started = self._monotonic_start(chunks[0][0], time_of_day)
         self._writer.write_run([(started + read, data) for read, data in chunks])
 
-    def _started(self, read: float, time_of_day: float) -> float:
+    def _monotonic_start(self, read: float, time_of_day: float) -> float:
         """When the monotonic clock was 0, in seconds since 1970. Notes a step of the machine's
         clock.
         """

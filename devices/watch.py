@@ -74,8 +74,8 @@ class Watch:
         self.state: State = "connecting"
         self.last_frame: float | None = None
         self._codec = codec
-        self._asks = codec if isinstance(codec, RequestingCodec) else None
-        self._judges_kept = codec if isinstance(codec, KeptBytesAware) else None
+        self._requesting = codec if isinstance(codec, RequestingCodec) else None
+        self._kept_aware = codec if isinstance(codec, KeptBytesAware) else None
         self._request = b""
         self._device = device
         self._stale_after = stale_after
@@ -84,7 +84,7 @@ class Watch:
         self._failing = False  # the latest connection ended before it was stable
         # until when bytes count as kept; None: they do not
         self._kept_until: float | None = None
-        self._overlooked = float("-inf")  # end of the last period in which the port was not polled
+        self._gap_end = float("-inf")  # end of the last period in which the port was not polled
         self._reported: State | None = None
         # the latest time seen; reported times are never earlier
         self._latest = float("-inf")
@@ -123,10 +123,10 @@ class Watch:
             self._codec.opened(now)
         self._opened_before = True
         self._opened_at = now if kept else None
-        self._kept_until = self._opening_ends(now) if kept else None
+        self._kept_until = self._kept_end(now) if kept else None
         self._latest = max(self._latest, now)
         self.state = "connecting"
-        self._quiet_from(now)
+        self._restart_silence(now)
         return [] if self._failing else self._report_open(now)
 
     def _report_open(self, now: float) -> list[AnyReading]:
@@ -150,7 +150,7 @@ class Watch:
         """
         readings: list[AnyReading] = []
         # a recording has no delay of this process: requests that were due were sent in time
-        while self._asks is not None and (due := self.deadline) is not None and due < now:
+        while self._requesting is not None and (due := self.deadline) is not None and due < now:
             readings += self.tick(max(due, self._latest))
             if self.deadline is not None and self.deadline <= due:
                 break
@@ -168,12 +168,12 @@ class Watch:
         """
         readings: list[AnyReading] = []
         if since is None:
-            if now == self._overlooked and isinstance(self._codec, DelayAware):
+            if now == self._gap_end and isinstance(self._codec, DelayAware):
                 # read within the same tick of the clock as bytes that waited; these did not wait
                 self._codec.delayed(now, now)
-            self._overlooked = float("-inf")
+            self._gap_end = float("-inf")
         else:
-            self._overlook(since, now)
+            self._exclude_gap(since, now)
         if data:
             kept = self._is_kept(now if since is None else since) or kept
             self._decode(data, now, readings, kept=kept)
@@ -186,11 +186,13 @@ class Watch:
         readings: list[AnyReading] = []
         closed = self._quiet_since is None
         # a requesting codec has nothing to wait for while the link is closed
-        codec_due = None if closed and self._asks is not None else self._codec.deadline
+        codec_due = None if closed and self._requesting is not None else self._codec.deadline
         while (due := self._soonest(codec_due)) is not None and due <= now:
             self._latest = max(self._latest, due)
             if due == self._verdict_due():
-                readings += self._garbage.pass_on([self._judge(self._latest)], self._latest)
+                readings += self._garbage.pass_on(
+                    [self._report_verdict(self._latest)], self._latest
+                )
                 continue
             if due == self._garbage.due:
                 readings += self._garbage.release(self._latest)
@@ -201,13 +203,13 @@ class Watch:
             self._decode(b"", self._latest, readings)
             codec_due = self._codec.deadline
             if codec_due is not None and codec_due <= due:
-                if self._asks is None:
+                if self._requesting is None:
                     break  # a codec whose deadline does not advance must not loop here
                 codec_due = None  # it will send its request below
         self._latest = max(self._latest, now)
-        if self._asks is not None and not closed:
+        if self._requesting is not None and not closed:
             # one request only, however many were due: missed requests are not made up for
-            self._request = self._asks.ask(self._latest) or self._request
+            self._request = self._requesting.ask(self._latest) or self._request
         return readings
 
     def take_request(self) -> bytes:
@@ -236,9 +238,9 @@ class Watch:
         """Return held garbage at the end of a recording."""
         return self._garbage.release(self._latest)
 
-    def _opening_ends(self, now: float) -> float:
+    def _kept_end(self, now: float) -> float:
         """Until when bytes on a link opened now count as kept. Infinity: until the first bytes."""
-        opening = OPENING_SECONDS if self._judges_kept is None else self._judges_kept.opening
+        opening = OPENING_SECONDS if self._kept_aware is None else self._kept_aware.opening
         return inf if opening is None else now + opening
 
     def _is_kept(self, now: float) -> bool:
@@ -254,10 +256,10 @@ class Watch:
         self, data: bytes, now: float, readings: list[AnyReading], *, kept: bool = False
     ) -> None:
         frames = self._codec.counters.frames
-        own_bytes = self._own()
+        own_bytes = self._own_bytes()
         try:
-            if kept and self._judges_kept is not None:
-                self._judges_kept.kept(now)
+            if kept and self._kept_aware is not None:
+                self._kept_aware.kept(now)
             decoded = feed(self._codec, data, now)
         except Exception as error:
             with suppress(Exception):
@@ -269,7 +271,7 @@ class Watch:
             decoded = [_marked_late(reading) for reading in decoded]
         if self._codec.counters.frames > frames:
             self.last_frame = now
-            self._quiet_from(now)
+            self._restart_silence(now)
             self.state = "up"
             self._failing, self._opened_at = False, None
             if self._reported != "up":
@@ -279,20 +281,20 @@ class Watch:
         elif data:
             if not self._noise:
                 self._noise_began = now
-            self._noise += len(data) - (self._own() - own_bytes)
+            self._noise += len(data) - (self._own_bytes() - own_bytes)
             self._noise_ended = now
         readings += self._garbage.pass_on(decoded, now)
 
-    def _own(self) -> int:
-        return 0 if self._asks is None else self._asks.own
+    def _own_bytes(self) -> int:
+        return 0 if self._requesting is None else self._requesting.own
 
-    def _overlook(self, since: float, now: float) -> None:
+    def _exclude_gap(self, since: float, now: float) -> None:
         """Exclude a period in which the port was not polled from silence and noise. It is counted
         once, however many chunks were read after it.
         """
         self._latest = max(self._latest, now)
-        length = max(0.0, now - max(since, self._overlooked))
-        self._overlooked = max(self._overlooked, now)
+        length = max(0.0, now - max(since, self._gap_end))
+        self._gap_end = max(self._gap_end, now)
         if self._quiet_since is not None:
             self._quiet_since += length
         self._noise_began += length
@@ -300,7 +302,7 @@ class Watch:
         if isinstance(self._codec, DelayAware):
             self._codec.delayed(since, now)
 
-    def _quiet_from(self, now: float) -> None:
+    def _restart_silence(self, now: float) -> None:
         self._quiet_since = now
         self._noise, self._noise_began, self._noise_ended = 0, 0.0, 0.0
 
@@ -316,7 +318,7 @@ class Watch:
             return max(self._noise_began + self._stale_after, self._noise_ended)
         return None
 
-    def _judge(self, now: float) -> AnyReading:
+    def _report_verdict(self, now: float) -> AnyReading:
         """Decide, if no valid frame arrived in time, whether that is silence or noise."""
         assert self._quiet_since is not None
         if self.state != "unintelligible" and self._noise >= UNINTELLIGIBLE_BYTES:

@@ -130,13 +130,13 @@ class Server:
         while self._schedule and self._schedule[0][0] <= now:
             at, _, switch = heappop(self._schedule)
             self._send(at)
-            self._switch(switch, at)
+            self._trigger(switch, at)
         if now >= self._replug_at:
             self._replug_at = inf
             self._port.plug()
             print_json(at=now, port=self._port.address)
 
-    def _switch(self, switch: FaultTrigger, now: float) -> None:
+    def _trigger(self, switch: FaultTrigger, now: float) -> None:
         where = FAULTS[switch.name].where
         for _ in range(switch.times):
             if where == "port":
@@ -203,7 +203,7 @@ class Server:
             at, switch = read_scheduled(line, self._known)
             self.schedule(now + at, switch)
         else:
-            self._switch(read_trigger(line, self._known), now)
+            self._trigger(read_trigger(line, self._known), now)
 
 
 def print_json(**what: Any) -> None:

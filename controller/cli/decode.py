@@ -173,7 +173,10 @@ def driver_named(name: str) -> Driver:
     except profile.ProfileError as mistaken:
         raise CommandLineError(
             "\n".join(
-                ["the profile has mistakes:", *(mistake.of(file) for mistake in mistaken.mistakes)]
+                [
+                    "the profile has mistakes:",
+                    *(mistake.describe(file) for mistake in mistaken.mistakes),
+                ]
             )
         ) from mistaken
     except ValueError as error:

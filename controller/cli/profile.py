@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise CommandLineError(
                 "\n".join(
                     ["the profile describes parts that can never occur:"]
-                    + [doubt.of(arguments.profile) for doubt in unreachable]
+                    + [doubt.describe(arguments.profile) for doubt in unreachable]
                 )
             )
         print(

@@ -502,7 +502,7 @@ def _device(at: KeyPath, device: DeviceConfig) -> Flaws:
             known = known.described(options)
         except ProfileError as mistaken:
             for mistake in mistaken.mistakes:
-                yield (*at, "options", "file"), mistake.of(device.options["file"])
+                yield (*at, "options", "file"), mistake.describe(device.options["file"])
             return
     scheme = device.link.partition("://")[0]
     if scheme != "replay" and (scheme == "usb") != (known.scheme == "usb"):

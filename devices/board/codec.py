@@ -120,8 +120,8 @@ class BoardCodec(ABC):
         out: list[AnyReading] = []
         *lines, rest = re.split(rb"[\r\n]", self._pending + data)
         for line in lines:
-            self._line(self._shortened(line, now, out), now, out)
-        self._pending = self._shortened(rest, now, out)
+            self._on_line(self._limit_length(line, now, out), now, out)
+        self._pending = self._limit_length(rest, now, out)
         return out
 
     def delayed(self, since: float, now: float) -> None:
@@ -158,35 +158,35 @@ class BoardCodec(ABC):
             DeviceReport(at=now, device=self._device, frame=frame, report=report, value=value)
         )
 
-    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+    def _limit_length(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Split a line that is too long; return the rest."""
         while len(line) > MAX_LINE_BYTES:
-            self._line(line[:MAX_LINE_BYTES], now, out)
+            self._on_line(line[:MAX_LINE_BYTES], now, out)
             line = line[MAX_LINE_BYTES:]
         return line
 
-    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _on_line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         """Parse the reports in a line: usually one, or several if line ends were lost. Drop the
         bytes between them.
         """
         begin = 0
         for match in FRAME.finditer(line):
-            self._drop(line[begin : match.start()], now, out)
+            self._drop_bytes(line[begin : match.start()], now, out)
             begin = match.end()
             report = read_report(match[0])
             if report is None:
-                self._drop(match[0], now, out)
+                self._drop_bytes(match[0], now, out)
             else:
-                self._report(report, now, out)
-        self._drop(line[begin:], now, out)
+                self._on_report(report, now, out)
+        self._drop_bytes(line[begin:], now, out)
 
-    def _drop(self, piece: bytes, now: float, out: list[AnyReading]) -> None:
+    def _drop_bytes(self, piece: bytes, now: float, out: list[AnyReading]) -> None:
         if piece:
             self.counters.damaged += 1
             shown = escape(piece[:64]) if self.shows_garbage else None
             out.append(LinkGarbage(at=now, device=self._device, frame=shown, bytes=len(piece)))
 
-    def _report(self, report: Report, now: float, out: list[AnyReading]) -> None:
+    def _on_report(self, report: Report, now: float, out: list[AnyReading]) -> None:
         if report.kind != self.kind:
             # not a valid frame, so that a wrong driver is noticed
             self.counters.unknown += 1
@@ -197,14 +197,14 @@ class BoardCodec(ABC):
         ):
             return  # a copy does not show that the board is alive
         self.counters.frames += 1
-        self._count(report, now, out)
+        self._follow_clock(report, now, out)
         self._recent.append(report.line)
         self._last, heard_before, self._arrived = report, self._arrived, now
         waited = self._lateness.is_late(self._ms / 1000, now)
         self._report_burst(waited, now - heard_before, now, out)
-        self._understand(report, waited, now, out)
+        self._on_valid_report(report, waited, now, out)
 
-    def _count(self, report: Report, now: float, out: list[AnyReading]) -> None:
+    def _follow_clock(self, report: Report, now: float, out: list[AnyReading]) -> None:
         """Follow the board's sequence number and clock; detect lost reports and restarts, announced
         or not.
         """
@@ -256,7 +256,7 @@ class BoardCodec(ABC):
         shape = _BOOT_FIELDS if report.word == "boot" else self.words.get(report.word)
         return shape.fullmatch(report.fields) if shape is not None else None
 
-    def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
+    def on_malformed(self, report: Report, now: float, out: list[AnyReading]) -> None:
         """Handle a line with a correct check but malformed content. If its word is known, a report
         was lost.
         """
@@ -266,11 +266,13 @@ class BoardCodec(ABC):
             self.on_gap()
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
-    def _understand(self, report: Report, waited: bool, now: float, out: list[AnyReading]) -> None:
+    def _on_valid_report(
+        self, report: Report, waited: bool, now: float, out: list[AnyReading]
+    ) -> None:
         fields = self.parse_fields(report)
         joined = self._lateness.is_learning(now)
         if fields is None:
-            self.refuse(report, now, out)
+            self.on_malformed(report, now, out)
         elif report.word == "boot":
             self.report("boot", fields["says"], now, out, escape(report.line))
         elif joined and report.word not in self.accepts_late:

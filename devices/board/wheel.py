@@ -29,7 +29,7 @@ class WheelBoard(LaunchBoard):
         super().begin(spin)
         self.phase = None
 
-    def launch(
+    def report_launch(
         self,
         spin: int,
         message: BoardMessage,
@@ -43,10 +43,10 @@ class WheelBoard(LaunchBoard):
         self.begin(spin)
         self.launch_seen = True
         for fault in [fault for fault in self._faults if fault != "sensor"]:
-            self.fault(fault, False, message, out)
-        self.show("launched", message, out, rpm, direction)
+            self.set_fault(fault, False, message, out)
+        self.report_phase("launched", message, out, rpm, direction)
 
-    def show(
+    def report_phase(
         self,
         phase: Phase,
         message: BoardMessage,
@@ -68,17 +68,17 @@ class WheelBoard(LaunchBoard):
         )
         out.append(reading)
 
-    def show_live(self, message: BoardMessage, out: list[AnyReading]) -> None:
+    def repeat_live(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """Repeat the phase if it was only known from a late report and this one is live."""
         if self.phase is not None and self._phase_late and not message.late:
-            self.show(self.phase, message, out)
+            self.report_phase(self.phase, message, out)
 
-    def settle(
+    def report_rest(
         self, cell: int, message: BoardMessage, out: list[AnyReading], turns: int | None = None
     ) -> None:
         """Report where the ball or wheel has come to rest."""
         self.outcome_pending = False
-        self.show("settled", message, out)
+        self.report_phase("settled", message, out)
         reading = WheelCell(
             at=message.now,
             device=self._device,
@@ -90,7 +90,7 @@ class WheelBoard(LaunchBoard):
         )
         out.append(reading)
 
-    def fault(
+    def set_fault(
         self,
         fault: WheelFaultName,
         active: bool,

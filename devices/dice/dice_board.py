@@ -87,16 +87,16 @@ class DiceBoard(LaunchBoard):
             self._end_faults(message, out)
         lain = self._position.update((sorted(die.face for die in dice), moving), message.at)
         self._moved = self._moved or moving
-        self._fault("sensor", health != "ok", message, out, None if health == "ok" else health)
+        self._set_fault("sensor", health != "ok", message, out, None if health == "ok" else health)
         if not self.outcome_pending:
             lying = dice and self._shown is not None and self._shown[0] == "settled"
-            self._show("settled" if lying else "idle", message, out)
+            self._report_state("settled" if lying else "idle", message, out)
         elif moving:
-            self._show("moving", message, out)
+            self._report_state("moving", message, out)
         elif lain >= self._options.settle_time:
-            self._settle(dice, health, message, out)
+            self._on_rest(dice, health, message, out)
 
-    def _settle(
+    def _on_rest(
         self, dice: tuple[Die, ...], health: str, message: BoardMessage, out: list[AnyReading]
     ) -> None:
         """Report the faults or the values of dice at rest."""
@@ -104,12 +104,12 @@ class DiceBoard(LaunchBoard):
         self._end_faults(message, out)
         if self.candidate and not dice:
             return  # they were picked up, so their position is unknown
-        wrong = self._wrong(dice)
+        wrong = self._find_faults(dice)
         if health != "ok" and not wrong:
             wrong["no_read"] = health
-        self._show("settled", message, out)
+        self._report_state("settled", message, out)
         for fault, detail in wrong.items():
-            self._fault(fault, True, message, out, detail)
+            self._set_fault(fault, True, message, out, detail)
         self._before = dice
         if not wrong:
             values = tuple(int(die.face) for die in dice)
@@ -125,7 +125,7 @@ class DiceBoard(LaunchBoard):
                 )
             )
 
-    def _wrong(self, dice: tuple[Die, ...]) -> dict[DiceFaultName, str | None]:
+    def _find_faults(self, dice: tuple[Die, ...]) -> dict[DiceFaultName, str | None]:
         wrong: dict[DiceFaultName, str | None] = {}
         if len(dice) != self._options.dice:
             wrong["missing" if len(dice) < self._options.dice else "extra"] = (
@@ -134,26 +134,26 @@ class DiceBoard(LaunchBoard):
         for sign, fault in FACE_FAULTS.items():
             if any(die.face == sign for die in dice):
                 wrong[fault] = None
-        if not wrong and self._as_before(dice):
+        if not wrong and self._is_unchanged(dice):
             wrong["unchanged"] = None
         return wrong
 
-    def _as_before(self, dice: tuple[Die, ...]) -> bool:
+    def _is_unchanged(self, dice: tuple[Die, ...]) -> bool:
         """Whether every die is in the position of one before the throw. If positions are unknown,
         only motion decides.
         """
         if self._moved and not all(die.place for die in dice):
             return False
         return len(dice) == len(self._before) and any(
-            all(self._same(die, before) for die, before in zip(dice, order, strict=True))
+            all(self._is_same(die, before) for die, before in zip(dice, order, strict=True))
             for order in permutations(self._before)
         )
 
-    def _same(self, die: Die, before: Die) -> bool:
+    def _is_same(self, die: Die, before: Die) -> bool:
         apart = dist(die.place, before.place) if die.place and before.place else 0.0
         return die.face == before.face and apart <= self._options.same_place
 
-    def _show(
+    def _report_state(
         self,
         state: Literal["idle", "moving", "settled"],
         message: BoardMessage,
@@ -174,9 +174,9 @@ class DiceBoard(LaunchBoard):
     def _end_faults(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """End the faults of the previous throw. A fault of the reader remains."""
         for fault in [fault for fault in self._faults if fault != "sensor"]:
-            self._fault(fault, False, message, out)
+            self._set_fault(fault, False, message, out)
 
-    def _fault(
+    def _set_fault(
         self,
         fault: DiceFaultName,
         active: bool,

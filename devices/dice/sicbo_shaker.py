@@ -102,18 +102,18 @@ class SicboShaker:
         out: list[AnyReading] = []
         *lines, rest = (self._pending + data).split(b"\n")
         for line in lines:
-            self._line(self._shortened(line, now, out), now, out)
-        self._pending = self._shortened(rest, now, out)
+            self._on_line(self._limit_length(line, now, out), now, out)
+        self._pending = self._limit_length(rest, now, out)
         return out
 
-    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+    def _limit_length(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Drop the excess of a line that is too long."""
         while len(line) > MAX_LINE_BYTES:
             self._garbage(line[:MAX_LINE_BYTES], now, out)
             line = line[MAX_LINE_BYTES:]
         return line
 
-    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _on_line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         match = _LINE.fullmatch(line)
         if match is None or not line.isascii() or match["leaf"].decode("ascii") not in KNOWN_LEAVES:
             if line:
@@ -129,7 +129,7 @@ class SicboShaker:
         self.counters.frames += 1
         if leaf == "says" and payload in STATES:
             late = match["kept"] == b"1" or self._kept == now
-            self._says(payload, late, frame, now, out)
+            self._on_state(payload, late, frame, now, out)
         elif self._last_texts.get(leaf) != payload:
             self.counters.unknown += leaf == "says"
             self._last_texts[leaf] = payload
@@ -143,12 +143,14 @@ class SicboShaker:
                 )
             )
 
-    def _says(self, state: str, late: bool, frame: str, now: float, out: list[AnyReading]) -> None:
+    def _on_state(
+        self, state: str, late: bool, frame: str, now: float, out: list[AnyReading]
+    ) -> None:
         self.counters.late += late
         before, self._state = self._state, state
         if state == SHAKING and before != SHAKING:
             self._throw += 1
-            self._fault("unchanged", False, frame, now, out)
+            self._set_fault("unchanged", False, frame, now, out)
         if state == RECEIVED:
             self._received = True
         elif state == SHAKING:
@@ -156,8 +158,8 @@ class SicboShaker:
         # it accepted the command but did not shake, so the dice have not moved
         elif state == IDLE and self._received:
             self._received = False
-            self._fault("unchanged", True, frame, now, out)
-        self._fault(
+            self._set_fault("unchanged", True, frame, now, out)
+        self._set_fault(
             "sensor", state == FAILED, frame, now, out, detail=state if state == FAILED else None
         )
         if state not in (SHAKING, IDLE):
@@ -176,7 +178,7 @@ class SicboShaker:
                 )
             )
 
-    def _fault(
+    def _set_fault(
         self,
         fault: DiceFaultName,
         active: bool,

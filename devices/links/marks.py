@@ -15,13 +15,13 @@ class ParityMarkDecoder:
     """Decoder of one stream. Splitting the stream differently gives the same bytes."""
 
     def __init__(self) -> None:
-        self._begun = b""
+        self._partial = b""
 
-    def undo(self, data: bytes) -> bytes:
+    def decode(self, data: bytes) -> bytes:
         """Return the received bytes, as :class:`devices.readings.DamagedBytes` if some were
         damaged.
         """
-        data, self._begun = self._begun + data, b""
+        data, self._partial = self._partial + data, b""
         if _MARK not in data:
             return data
         received, damaged, at = bytearray(), list[int](), 0
@@ -32,7 +32,7 @@ class ParityMarkDecoder:
                 continue
             follows = data[at + 1 : at + 3]
             if not follows or (follows[0] == _DAMAGED and len(follows) == 1):
-                self._begun = data[at:]
+                self._partial = data[at:]
                 break
             if follows[0] == _DAMAGED:
                 damaged.append(len(received))

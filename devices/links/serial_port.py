@@ -128,12 +128,12 @@ class SerialLink(DescriptorLink):
         self._port.port = path
         self._port.exclusive = True
         self._port.timeout = 0
-        self._refuse_second()  # before its settings would be changed
+        self._refuse_other_readers()  # before its settings would be changed
         try:
             self._port.open()
-            self._set(settings)
+            self._apply_format(settings)
         except LINE_ERRORS as error:
-            self._give_up(_open_failure(path, error), error)
+            self._fail(_open_failure(path, error), error)
         super().__init__(self._port.fileno())
         with suppress(*LINE_ERRORS):
             if not is_pty(self._fd):
@@ -141,18 +141,18 @@ class SerialLink(DescriptorLink):
         with suppress(*LINE_ERRORS):
             # optional: not every adapter supports it
             self._port.set_low_latency_mode(True)
-        self._refuse_second()
+        self._refuse_other_readers()
         self._facts = {"port": os.path.realpath(path), **adapter_facts(path)}
-        self._marks = None if settings.parity == "N" else ParityMarkDecoder()
+        self._mark_decoder = None if settings.parity == "N" else ParityMarkDecoder()
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`. With a parity, bytes may be
         :class:`devices.readings.DamagedBytes`.
         """
         data = super().read(timeout)
-        return data if self._marks is None else self._marks.undo(data)
+        return data if self._mark_decoder is None else self._mark_decoder.decode(data)
 
-    def _set(self, settings: LineSettings) -> None:
+    def _apply_format(self, settings: LineSettings) -> None:
         """Set the character format; raise if the port does not support all settings."""
         fd = self._port.fileno()
         lines = {"dtr": settings.dtr, "rts": settings.rts}
@@ -161,16 +161,16 @@ class SerialLink(DescriptorLink):
             *settings_not_applied(fd, baud=settings.baud, rtscts=settings.rtscts, lines=lines),
         )
         if wrong:
-            self._give_up(
+            self._fail(
                 f"{self._path}: the port cannot do {', '.join(wrong)}; use an adapter that can, or "
                 "remove it from the address if the device works without it"
             )
 
-    def _refuse_second(self) -> None:
+    def _refuse_other_readers(self) -> None:
         if found := other_holders(self._path)[self._path]:
-            self._give_up(in_use_reason(self._path, found))
+            self._fail(in_use_reason(self._path, found))
 
-    def _give_up(self, reason: str, error: Exception | None = None) -> NoReturn:
+    def _fail(self, reason: str, error: Exception | None = None) -> NoReturn:
         self._release()
         raise LinkFailedError(reason) from error
 

@@ -98,7 +98,6 @@ def _usb_node(path: Path) -> str | None:
 
 
 def _interface_drivers(path: Path) -> Iterator[str]:
-    """Kernel drivers of a device's interfaces."""
     for interface in path.parent.glob(f"{path.name}:*"):
         driver = interface / "driver"
         if driver.exists():

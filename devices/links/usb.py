@@ -127,7 +127,7 @@ class UsbLink:
         self._device: Any = None
         try:
             self._device = find_device(wanted)
-            self._take(settings)
+            self._claim(settings)
         except LinkFailedError:
             self.close()
             raise
@@ -135,7 +135,7 @@ class UsbLink:
             self.close()
             raise LinkFailedError(f"{self._name}: {_failure_reason(error)}") from error
 
-    def _take(self, settings: UsbSettings) -> None:
+    def _claim(self, settings: UsbSettings) -> None:
         device = self._device
         if settings.network == "refuse":
             refuse_network_card(device, self._name)
@@ -167,13 +167,13 @@ class UsbLink:
         usb.util.claim_interface(device, self._interface)
         self._is_keyboard = boot_keyboard
         if boot_keyboard:
-            self._ask(SET_PROTOCOL, BOOT_PROTOCOL)
-            self._ask(SET_IDLE, 0)  # report only changes
+            self._control(SET_PROTOCOL, BOOT_PROTOCOL)
+            self._control(SET_IDLE, 0)  # report only changes
         with suppress(usb.core.USBError):  # a stall left by the previous program
             device.clear_halt(self._endpoint)
         self._facts = {**facts(device), "interface": str(self._interface)}
 
-    def _ask(self, request: int, value: int) -> None:
+    def _control(self, request: int, value: int) -> None:
         with suppress(*LINE_ERRORS):  # a device may not support this request
             self._device.ctrl_transfer(CLASS_REQUEST_TO_INTERFACE, request, value, self._interface)
 
@@ -227,7 +227,7 @@ class UsbLink:
         if self._device is None:
             return
         if self._is_keyboard:
-            self._ask(SET_PROTOCOL, REPORT_PROTOCOL)
+            self._control(SET_PROTOCOL, REPORT_PROTOCOL)
         device, self._device = self._device, None
         if self._detached:
             with suppress(*LINE_ERRORS):
@@ -284,7 +284,7 @@ def port_path(device: Any) -> str:
 
 
 def serial_number(device: Any) -> str | None:
-    """Return the serial number; None if the device has none or does not give it."""
+    """Return the serial number; None if it is missing or not readable."""
     return _text(device, "serial_number")
 
 
@@ -307,7 +307,7 @@ def _text(device: Any, name: str) -> str | None:
 
 
 def configuration(device: Any) -> Any:
-    """Return the active configuration. Set one only if there is none: setting it again resets the
+    """Return the active configuration. Set one only if none is active: setting it again resets the
     device.
     """
     try:

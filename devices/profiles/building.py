@@ -53,11 +53,11 @@ class FrameBuilder:
         self._find = Expression(profile.framing.find) if profile.framing.find else None
         self._match = Expression(message.match) if message.match else None
         self._constants: Values = {}
-        self._of: dict[str, FramePart] = {}
-        self._outer = self._roots(self._find, profile.fields)
-        self._inner = self._roots(self._match, message.fields)
+        self._part_by_field: dict[str, FramePart] = {}
+        self._outer = self._parts(self._find, profile.fields)
+        self._inner = self._parts(self._match, message.fields)
         for root in (*self._outer, *self._inner):
-            root.texts = self._texts(root)
+            root.texts = self._accepted_texts(root)
         self._check = ChecksumVerifier(profile.checksum) if profile.checksum else None
         self._separator = profile.separator if message.separator is None else message.separator
 
@@ -71,7 +71,7 @@ class FrameBuilder:
             if root.texts
         }
         sequence = self._profile.sequence
-        number = self._of.get(sequence.field) if sequence else None
+        number = self._part_by_field.get(sequence.field) if sequence else None
         state = self._draws.state
         frames: list[bytes] = []
         for n in range(count):
@@ -86,28 +86,28 @@ class FrameBuilder:
 
     # Fields
 
-    def _roots(
+    def _parts(
         self, expression: Expression | None, fields: Mapping[str, FieldSpec]
     ) -> list[FramePart]:
         """The parts from which these fields are decoded."""
         parts = [
             FramePart(name, None, None, {}) for name in (expression.groups if expression else ())
         ]
-        self._of |= {root.name: root for root in parts}
+        self._part_by_field |= {root.name: root for root in parts}
         for name, field in fields.items():
-            source = self._of.get(field.of or name)
+            source = self._part_by_field.get(field.of or name)
             if field.value is not None:
-                self._of.pop(name, None)
+                self._part_by_field.pop(name, None)
                 self._constants[name] = field.value
             elif field.at is not None:
                 there = replace(field, at=None, of=RAW_SOURCE)
-                self._of[name] = FramePart(
+                self._part_by_field[name] = FramePart(
                     f"{name} at {field.at}", field.at, field.width, {name: there}
                 )
-                parts.append(self._of[name])
+                parts.append(self._part_by_field[name])
             elif source is not None:
                 source.fields[name] = field
-                self._of[name] = source
+                self._part_by_field[name] = source
         return parts
 
     def _accepts(self, root: FramePart, text: Part) -> bool:
@@ -119,7 +119,7 @@ class FrameBuilder:
             )
         except (UnfitFieldError, KeyError):
             return False
-        own = {name for name, part in self._of.items() if part is root}
+        own = {name for name, part in self._part_by_field.items() if part is root}
         return all(
             conditions_hold(
                 {name: wanted for name, wanted in when.items() if name in own},
@@ -129,12 +129,12 @@ class FrameBuilder:
             for when, unless in zip(self._when, self._unless, strict=True)
         )
 
-    def _texts(self, root: FramePart) -> list[Part]:
-        tried = dict.fromkeys(self._sized(root.width, self._tried(root)))
+    def _accepted_texts(self, root: FramePart) -> list[Part]:
+        tried = dict.fromkeys(self._to_width(root.width, self._candidates(root)))
         found = [text for text in tried if self._accepts(root, text)]
         return self._draws.some(found, MAX_TEXTS)
 
-    def _tried(self, root: FramePart) -> Iterator[Part]:
+    def _candidates(self, root: FramePart) -> Iterator[Part]:
         """Candidates for the text of a part."""
         words: list[Any] = []
         numbers: list[int] = list(SMALL_NUMBERS)
@@ -147,7 +147,7 @@ class FrameBuilder:
             masks += [field.bits] if field.bits is not None else []
         for conditions in (*self._when, *self._unless):
             for name, wanted in conditions.items():
-                if self._of.get(name) is root:
+                if self._part_by_field.get(name) is root:
                     each = wanted if isinstance(wanted, list) else [wanted]
                     words += each
                     numbers += _unscaled(each, root.fields.get(name))
@@ -160,11 +160,11 @@ class FrameBuilder:
         numbers += [each << low for low, _ in masks for each in numbers[: len(SMALL_NUMBERS) * 2]]
         yield from (word for word in words if isinstance(word, str))
         for encoding in dict.fromkeys(field.encoding for field in root.fields.values()):
-            yield from _written(numbers, encoding, root.width)
+            yield from _format_numbers(numbers, encoding, root.width)
         yield from PLAIN_TEXTS
         yield ""
 
-    def _sized(self, width: int | None, texts: Iterable[Part]) -> Iterator[Part]:
+    def _to_width(self, width: int | None, texts: Iterable[Part]) -> Iterator[Part]:
         """Bring texts to a width, with blanks or by repetition."""
         for text in texts:
             if width is None or len(text) == width:
@@ -181,21 +181,21 @@ class FrameBuilder:
         roots, separator = [*self._outer, *self._inner], self._separator
         shape = message
         if message.part:
-            text = self._laid(self._inner, chosen, separator, message, "", "")
-            root = self._of.get(message.part)
+            text = self._lay_out(self._inner, chosen, separator, message, "", "")
+            root = self._part_by_field.get(message.part)
             if text is None or root is None or not self._accepts(root, text):
                 return None
             chosen = {**chosen, root.name: text}
             roots, separator = self._outer, profile.separator
             shape = replace(message, match="", starts="", length=None, pieces=None)
         if self._find is not None and all(root.at is None for root in roots):
-            frame = self._matching(self._find, roots, chosen)
+            frame = self._match_example(self._find, roots, chosen)
         else:
-            body = self._laid(roots, chosen, separator, shape, *self._marks())
-            frame = None if body is None else self._wrapped(body)
-        return None if frame is None else self._finished(frame)
+            body = self._lay_out(roots, chosen, separator, shape, *self._marks())
+            frame = None if body is None else self._wrap_body(body)
+        return None if frame is None else self._finish(frame)
 
-    def _matching(
+    def _match_example(
         self, expression: Expression, roots: Iterable[FramePart], chosen: Mapping[str, Part]
     ) -> Part | None:
         wanted = {
@@ -205,7 +205,7 @@ class FrameBuilder:
         }
         return expression.example(self._draws, wanted)
 
-    def _laid(
+    def _lay_out(
         self,
         roots: Iterable[FramePart],
         chosen: Mapping[str, Part],
@@ -216,7 +216,7 @@ class FrameBuilder:
     ) -> Part | None:
         """Lay out the parts at their positions."""
         if shape.match and self._match is not None:
-            return self._matching(self._match, roots, chosen)
+            return self._match_example(self._match, roots, chosen)
         placed = [
             (root.at, root.width, chosen[root.name])
             for root in roots
@@ -225,7 +225,7 @@ class FrameBuilder:
         lead = lead or shape.starts
         if separator:
             room = "0" * self._room()
-            return _pieces(placed, separator, shape.pieces, lead, trail or room, self._filler())
+            return _join_parts(placed, separator, shape.pieces, lead, trail or room, self._filler())
         return self._cells(placed, shape.length, lead, trail)
 
     def _filler(self) -> Part:
@@ -275,7 +275,7 @@ class FrameBuilder:
         skipped = -framing.body[1]
         return framing.start[framing.body[0] :], behind[: max(0, len(behind) - skipped)]
 
-    def _wrapped(self, body: Part) -> Part | None:
+    def _wrap_body(self, body: Part) -> Part | None:
         """Complete a body to a frame, without length and checksum."""
         framing = self._profile.framing
         first, last = framing.body[0], -framing.body[1]
@@ -288,7 +288,7 @@ class FrameBuilder:
         tail = (framing.end + "0" * framing.tail)[-last:] if last else ""
         return head + body + tail.rjust(last, self._filler())
 
-    def _finished(self, frame: Part) -> bytes | None:
+    def _finish(self, frame: Part) -> bytes | None:
         """Add length, checksum, escapes and line end."""
         framing, data = self._profile.framing, bytearray(frame.encode("latin-1"))
         if framing.form == "length":
@@ -297,29 +297,29 @@ class FrameBuilder:
             except OverflowError:
                 return None
             data[framing.at : framing.at + framing.width] = size
-        if self._check is not None and (checked := self._checked(bytes(data))) is not None:
+        if self._check is not None and (checked := self._insert_checksum(bytes(data))) is not None:
             data = bytearray(checked)
         if framing.form == "line":
             return bytes(data) + framing.ends[:1].encode("latin-1")
-        return _escaped(bytes(data), framing.start, framing.end, framing.escape, framing.escape_xor)
+        return _escape(bytes(data), framing.start, framing.end, framing.escape, framing.escape_xor)
 
-    def _checked(self, frame: bytes) -> bytes | None:
+    def _insert_checksum(self, frame: bytes) -> bytes | None:
         """Insert the correct checksum. None: there is no place for it."""
         checksum = self._profile.checksum
         assert self._check is not None
         assert checksum is not None
         width = checksum_width(checksum)
-        if checksum.field is not None and self._check.place(frame) is None:
+        if checksum.field is not None and self._check.position(frame) is None:
             separator = checksum.separator.encode("latin-1")
             pieces = frame.split(separator)
             if not 0 <= checksum.field < len(pieces):
                 return None
             pieces[checksum.field] = b"0" * width
             frame = separator.join(pieces)
-        begin = self._check.place(frame)
+        begin = self._check.position(frame)
         if begin is None or begin < 0:
             return None
-        return frame[:begin] + self._check.written(frame, begin) + frame[begin + width :]
+        return frame[:begin] + self._check.expected(frame, begin) + frame[begin + width :]
 
 
 def _unscaled(values: Iterable[Any], field: FieldSpec | None) -> list[int]:
@@ -335,7 +335,7 @@ def _unscaled(values: Iterable[Any], field: FieldSpec | None) -> list[int]:
     return found
 
 
-def _written(numbers: Iterable[int], encoding: str, width: int | None) -> Iterator[Part]:
+def _format_numbers(numbers: Iterable[int], encoding: str, width: int | None) -> Iterator[Part]:
     """Format numbers as they are sent."""
     for number in numbers:
         if number < 0:
@@ -352,7 +352,7 @@ def _written(numbers: Iterable[int], encoding: str, width: int | None) -> Iterat
             yield f"{number:0{width or 1}{'X' if encoding == 'hex' else 'd'}}"
 
 
-def _pieces(
+def _join_parts(
     placed: list[tuple[int, int | None, Part]],
     separator: str,
     count: int | None,
@@ -383,7 +383,7 @@ def _pieces(
     return separator.join(filler if slot is None else slot for slot in slots)
 
 
-def _escaped(frame: bytes, start: str, end: str, escape: str, mask: int) -> bytes:
+def _escape(frame: bytes, start: str, end: str, escape: str, mask: int) -> bytes:
     """Escape the bytes between the marks of a frame."""
     if not escape:
         return frame

@@ -85,39 +85,45 @@ class ChecksumVerifier:
     """Verifies the checksums of one profile's frames."""
 
     def __init__(self, checksum: ChecksumSpec) -> None:
-        self._word = checksum_function(checksum)
-        self._of = checksum
+        self._compute = checksum_function(checksum)
+        self._spec = checksum
         self._width = checksum_width(checksum)
         digits = 4 * self._width if checksum.encoding == "hex" else 8 * self._width
         self._mask = (1 << digits) - 1 if checksum.keep is None else checksum.keep
 
     def holds(self, frame: bytes) -> bool:
         """Return whether a frame has a correct checksum."""
-        begin = self.place(frame)
-        if begin is None or begin - self._of.short <= self._of.first:
+        begin = self.position(frame)
+        if begin is None or begin - self._spec.short <= self._spec.first:
             # a checksum over no bytes proves nothing
             return False
         received = frame[begin : begin + self._width]
-        if self._of.encoding != "hex":
-            return received == self.written(frame, begin)
-        return received.upper() == self.written(frame, begin)
+        if self._spec.encoding != "hex":
+            return received == self.expected(frame, begin)
+        return received.upper() == self.expected(frame, begin)
 
-    def place(self, frame: bytes) -> int | None:
+    def position(self, frame: bytes) -> int | None:
         """Return the position of the checksum in a frame. None: the frame is too short."""
-        if self._of.field is not None:
-            pieces = frame.split(self._of.separator.encode("latin-1"))
-            if not 0 <= self._of.field < len(pieces) or len(pieces[self._of.field]) != self._width:
+        if self._spec.field is not None:
+            pieces = frame.split(self._spec.separator.encode("latin-1"))
+            if (
+                not 0 <= self._spec.field < len(pieces)
+                or len(pieces[self._spec.field]) != self._width
+            ):
                 return None
-            return sum(len(piece) + len(self._of.separator) for piece in pieces[: self._of.field])
-        at = self._of.at or 0
+            return sum(
+                len(piece) + len(self._spec.separator) for piece in pieces[: self._spec.field]
+            )
+        at = self._spec.at or 0
         begin = at if at >= 0 else len(frame) + at
         return begin if begin + self._width <= len(frame) else None
 
-    def written(self, frame: bytes, begin: int) -> bytes:
+    def expected(self, frame: bytes, begin: int) -> bytes:
         """Return the correct checksum of a frame, for a checksum at ``begin``."""
         word = (
-            self._word(frame[self._of.first : begin - self._of.short]) & self._mask | self._of.set
+            self._compute(frame[self._spec.first : begin - self._spec.short]) & self._mask
+            | self._spec.set
         )
-        if self._of.encoding == "hex":
+        if self._spec.encoding == "hex":
             return b"%0*X" % (self._width, word)
-        return word.to_bytes(self._width, self._of.encoding)
+        return word.to_bytes(self._width, self._spec.encoding)

@@ -66,14 +66,14 @@ class ProfileCodec:
             for pattern in (framing.before, framing.behind)
         ]
         self._resync = framing.resync.encode("latin-1")
-        self._hides = may_hide_cards(profile)
-        self._shown = not self._hides if framing.shown is None else framing.shown
-        self._shapes = {
+        self._hides_cards = may_hide_cards(profile)
+        self._shown = not self._hides_cards if framing.shown is None else framing.shown
+        self._expressions = {
             message.name: compiled(message.match, framing.longest)
             for message in profile.message
             if message.match
         }
-        self._stream = self._framed()
+        self._stream = self._new_framing()
         self._pace = HandPace(device, profile.pace.draw)
         self._beat = SteadyPace(device, profile.pace.period)
         self._kept_at: float | None = None  # when bytes last arrived that may have been kept
@@ -81,15 +81,17 @@ class ProfileCodec:
         # the last values, for readings that are reported only on change
         self._reported: dict[tuple[str, ...], tuple[Any, ...]] = {}
         # by message: its last readings, if they must be received twice
-        self._once: dict[str, list[AnyReading]] = {}
-        self._kept: Values = {}
-        self._standing: dict[str, dict[tuple[str, Any], FaultReading]] = {}
+        self._previous: dict[str, list[AnyReading]] = {}
+        self._kept_values: Values = {}
+        self._active: dict[str, dict[tuple[str, Any], FaultReading]] = {}
         self._number: int | None = None
         self._recent: deque[bytes] = deque(
             maxlen=profile.sequence.copies if profile.sequence else 0
         )
         # messages that accept any text as a frame
-        self._free = frozenset[str]() if self._check else frozenset(self._taken_from(SERVER_TEXTS))
+        self._any_text = (
+            frozenset[str]() if self._check else frozenset(self._messages_accepting(SERVER_TEXTS))
+        )
         self._greeting_until = -inf  # until then, such text may come from a device server
 
     @property
@@ -107,17 +109,17 @@ class ProfileCodec:
             FrameProof.CHECKED
             if self._check
             else FrameProof.TEXT
-            if self._free
+            if self._any_text
             else FrameProof.FORM
         )
 
     def opened(self, now: float) -> None:
         """See :class:`devices.codec.GreetingAware`."""
-        self._greeting_until = now + GREETING_SECONDS if self._free else -inf
+        self._greeting_until = now + GREETING_SECONDS if self._any_text else -inf
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - silence counts from the last frame
         """Drop a partial frame; keep the state of the device."""
-        self._stream.reopened()
+        self._stream.on_reopened()
         self._beat.on_reopened()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
@@ -145,7 +147,7 @@ class ProfileCodec:
     def damaged(self, byte: bytes, now: float) -> list[AnyReading]:
         """See :class:`devices.codec.DamageAware`: any byte may be part of a frame."""
         self.counters.bytes += len(byte)
-        self._stream.spoil(byte, now)
+        self._stream.on_damaged(byte, now)
         return self.feed(b"", now)
 
     @property
@@ -171,12 +173,12 @@ class ProfileCodec:
             if isinstance(piece, DroppedBytes):
                 self._drop(piece.data, now, out)
             elif self._find is not None:
-                self._search(piece, self._find, now, out)
+                self._search_line(piece, self._find, now, out)
             else:
-                self._whole(piece, now, out)
+                self._on_line(piece, now, out)
         return out
 
-    def _search(
+    def _search_line(
         self, line: FrameCandidate, find: re.Pattern[bytes], now: float, out: list[AnyReading]
     ) -> None:
         """Handle the frames in a line: usually one, or several if line ends were lost. Drop the
@@ -187,22 +189,22 @@ class ProfileCodec:
         for match in find.finditer(line.data):
             self._drop(line.data[begin : match.start()], now, out, before)
             begin = match.end()
-            if not self._take(match[0], named_groups(match), line.cut, now, out):
+            if not self._on_frame(match[0], named_groups(match), line.cut, now, out):
                 self._drop(match[0], now, out)
         self._drop(line.data[begin:], now, out, behind)
 
-    def _whole(self, line: FrameCandidate, now: float, out: list[AnyReading]) -> None:
+    def _on_line(self, line: FrameCandidate, now: float, out: list[AnyReading]) -> None:
         """Handle a block or a line; if a line does not fit, retry from the last byte that may begin
         a frame.
         """
         data, cut = line.data, line.cut
-        if self._take(data, {}, cut, now, out, unknown=False):
+        if self._on_frame(data, {}, cut, now, out, unknown=False):
             return
         begin = data.rfind(self._resync, 1) if self._resync else -1
         if begin > 0:
             self._drop(data[:begin], now, out)
             data, cut = data[begin:], True
-        if not self._take(data, {}, cut, now, out):
+        if not self._on_frame(data, {}, cut, now, out):
             self._drop(data, now, out)
 
     def _drop(
@@ -212,22 +214,21 @@ class ProfileCodec:
         out: list[AnyReading],
         harmless: re.Pattern[bytes] | None = None,
     ) -> None:
-        """Report bytes that are not a frame."""
         if self._find is not None and not data.strip():
             return
         self.counters.damaged += 1
         shown = escape(data[:64]) if self._shown else None
         out.append(LinkGarbage(at=now, device=self._device, frame=shown, bytes=len(data)))
         if self._profile.framing.gap and not (harmless and harmless.fullmatch(data)):
-            self._miss(now, out)
+            self._report_gap(now, out)
 
-    def _miss(self, now: float, out: list[AnyReading]) -> None:
+    def _report_gap(self, now: float, out: list[AnyReading]) -> None:
         """Report that a report may have been lost, once until a complete frame arrives."""
         if not self._missed:
             self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
-    def _framed(self) -> LineFraming | BlockFraming:
+    def _new_framing(self) -> LineFraming | BlockFraming:
         framing = self._profile.framing
         return (
             LineFraming(framing)
@@ -235,14 +236,14 @@ class ProfileCodec:
             else BlockFraming(framing, self._is_frame)
         )
 
-    def _taken_from(self, texts: Iterable[bytes]) -> Iterator[str]:
+    def _messages_accepting(self, texts: Iterable[bytes]) -> Iterator[str]:
         """Names of the messages that accept these lines of text."""
         end = self._profile.framing.ends[:1].encode("latin-1")
         for text in texts:
-            for piece in self._framed().feed(text + end, 0.0):
+            for piece in self._new_framing().feed(text + end, 0.0):
                 if isinstance(piece, FrameCandidate):
                     for frame, groups in self._candidates(piece.data):
-                        fitting = self._fitting(frame, groups, cut=False, unknown=True)
+                        fitting = self._find_message(frame, groups, cut=False, unknown=True)
                         if fitting is not None:
                             yield fitting.message.name
 
@@ -261,10 +262,10 @@ class ProfileCodec:
         return (
             self._check.holds(frame)
             if self._check
-            else self._fitting(frame, {}, cut=False, unknown=True) is not None
+            else self._find_message(frame, {}, cut=False, unknown=True) is not None
         )
 
-    def _take(
+    def _on_frame(
         self,
         frame: bytes,
         groups: Values,
@@ -277,10 +278,10 @@ class ProfileCodec:
         """Report the readings of a frame. False: it is not a frame."""
         if self._check is not None and not self._check.holds(frame):
             return False
-        fitting = self._fitting(frame, groups, cut, unknown)
+        fitting = self._find_message(frame, groups, cut, unknown)
         if fitting is None and (self._check is None or not unknown):
             return False
-        free = fitting is not None and fitting.message.name in self._free
+        free = fitting is not None and fitting.message.name in self._any_text
         if free and now < self._greeting_until:
             return False  # text of a device server
         proven = self._check is not None or self._find is not None
@@ -291,10 +292,10 @@ class ProfileCodec:
             self._missed = False
             self._greeting_until = -inf
         if fitting is not None and not self._is_copy(fitting, frame, now, out):
-            self._say(fitting, frame, now, out)
+            self._report(fitting, frame, now, out)
         return True
 
-    def _fitting(
+    def _find_message(
         self, frame: bytes, groups: Values, cut: bool, unknown: bool
     ) -> FittingMessage | None:
         """Find the first message that fits. One marked unknown is tried only if no other fits."""
@@ -306,7 +307,7 @@ class ProfileCodec:
                 body,
                 profile.separator.encode("latin-1"),
                 groups,
-                self._kept,
+                self._kept_values,
                 profile.maps,
             )
         except UnfitFieldError:
@@ -315,12 +316,12 @@ class ProfileCodec:
             for message in profile.message:
                 if message.unknown == last and not (message.whole and cut):
                     try:
-                        return self._fit(message, body, common)
+                        return self._decode_message(message, body, common)
                     except UnfitFieldError:
                         continue
         return None
 
-    def _fit(self, message: MessageSpec, body: bytes, common: Values) -> FittingMessage:
+    def _decode_message(self, message: MessageSpec, body: bytes, common: Values) -> FittingMessage:
         """Decode a frame as this message. Raises :class:`UnfitFieldError`."""
         part = body
         if message.part:
@@ -338,12 +339,12 @@ class ProfileCodec:
             raise UnfitFieldError
         values = dict(common)
         if message.match:
-            match = self._shapes[message.name].fullmatch(part)
+            match = self._expressions[message.name].fullmatch(part)
             if match is None:
                 raise UnfitFieldError
             values |= named_groups(match)
         values = decode_fields(
-            message.fields, part, separator, values, self._kept, self._profile.maps
+            message.fields, part, separator, values, self._kept_values, self._profile.maps
         )
         if not conditions_hold(message.when, message.unless, values):
             raise UnfitFieldError
@@ -382,7 +383,7 @@ class ProfileCodec:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
         return False
 
-    def _say(
+    def _report(
         self, fitting: FittingMessage, frame: bytes, now: float, out: list[AnyReading]
     ) -> None:
         values = fitting.values
@@ -394,34 +395,39 @@ class ProfileCodec:
         elif self._kept_at == now:
             values[LATE] = True
         self.counters.late += values[LATE]
-        self._kept |= {
+        self._kept_values |= {
             name: values[name]
-            for name in self._keeping(fitting.message)
+            for name in self._kept_fields(fitting.message)
             if values[name] is not None
         }
         name = fitting.message.name
-        before = self._once.get(name, [])
-        self._once[name] = [
+        before = self._previous.get(name, [])
+        self._previous[name] = [
             reading for say, reading in fitting.readings if say.twice and reading is not None
         ]
         alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.readings) == 1
         for say, reading in fitting.readings:
             if (say.live and values[LATE]) or (say.twice and reading not in before):
                 continue
-            if say.changed and not self._is_new(say, values):
+            if say.changed and not self._has_changed(say, values):
                 continue
             if say.forgets:
                 self._reported = {
                     key: last for key, last in self._reported.items() if key[0] != say.forgets
                 }
             if say.ends:
-                self._end(str(fill_template(say.ends, values)), now, out)
+                self._end_group(str(fill_template(say.ends, values)), now, out)
             if reading is not None:
                 self._emit(
-                    say, reading, values[LATE], frame if self._shows(say, alone) else None, now, out
+                    say,
+                    reading,
+                    values[LATE],
+                    frame if self._may_show_frame(say, alone) else None,
+                    now,
+                    out,
                 )
 
-    def _keeping(self, message: MessageSpec) -> Iterable[str]:
+    def _kept_fields(self, message: MessageSpec) -> Iterable[str]:
         return (
             name
             for fields in (self._profile.fields, message.fields)
@@ -429,27 +435,26 @@ class ProfileCodec:
             if field.keep
         )
 
-    def _is_new(self, say: ReadingSpec, values: Values) -> bool:
+    def _has_changed(self, say: ReadingSpec, values: Values) -> bool:
         key = (say.reading or f"{say.ends}/{say.forgets}", *say.changed)
         now = tuple(values.get(name) for name in say.changed)
         before, self._reported[key] = self._reported.get(key), now
         return now != before
 
-    def _end(self, group: str, now: float, out: list[AnyReading]) -> None:
-        """End all active readings of a group."""
-        over = self._standing.pop(group, {}).values()
+    def _end_group(self, group: str, now: float, out: list[AnyReading]) -> None:
+        over = self._active.pop(group, {}).values()
         out += [
             msgspec.structs.replace(reading, at=now, device=self._device, active=False)
             for reading in over
         ]
 
-    def _shows(self, say: ReadingSpec, alone: bool) -> bool:
+    def _may_show_frame(self, say: ReadingSpec, alone: bool) -> bool:
         """Whether a reading may show its frame. If the frame contains several cards, none may: some
         of them may be face down.
         """
         if say.frame is not None:
             return say.frame
-        return not self._hides or (say.reading == "card.drawn" and alone)
+        return not self._hides_cards or (say.reading == "card.drawn" and alone)
 
     def _emit(
         self,
@@ -461,11 +466,11 @@ class ProfileCodec:
         out: list[AnyReading],
     ) -> None:
         if say.reading == GAP:
-            self._miss(now, out)
+            self._report_gap(now, out)
             return
         if say.stands:
             assert isinstance(reading, FaultReading)
-            group = self._standing.setdefault(say.stands, {})
+            group = self._active.setdefault(say.stands, {})
             key = (say.reading, getattr(reading, "fault", None))
             if group.get(key) == reading:
                 return

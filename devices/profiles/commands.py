@@ -20,7 +20,7 @@ def command_bytes(command: CommandSpec, argument: str, check: ChecksumVerifier |
         return text.encode("latin-1")
     assert check is not None, "is checked when the profile is read"
     before, _, behind = (part.encode("latin-1") for part in text.partition(CHECKSUM_MARK))
-    return before + check.written(before, len(before)) + behind
+    return before + check.expected(before, len(before)) + behind
 
 
 def _format_argument(command: CommandSpec, argument: str) -> str:

@@ -149,7 +149,6 @@ def field_domain(
 
 
 def _before_map(kind: ValueKind, field: FieldSpec) -> list[ValueKind]:
-    """Domain of a field before its map."""
     if isinstance(kind, AnyDomain):
         if field.fixed:
             return [ValueDomain((field.fixed,))]

@@ -49,13 +49,13 @@ class LineFraming:
         self._cut = True
         self._spoiled = False  # a byte of the pending line was damaged
 
-    def reopened(self) -> None:
+    def on_reopened(self) -> None:
         """Drop a partial line; the beginning of the next line was not received."""
         self._pending = b""
         self._cut = True
         self._spoiled = False
 
-    def spoil(self, byte: bytes, now: float) -> None:  # noqa: ARG002 - a partial line may wait
+    def on_damaged(self, byte: bytes, now: float) -> None:  # noqa: ARG002 - a partial line may wait
         """Handle a damaged byte: it ends no line, and its line is dropped."""
         self._pending += byte.translate(None, self._ends) or b"?"
         self._spoiled = True
@@ -64,13 +64,13 @@ class LineFraming:
         """Yield complete lines, and pieces of lines that are too long. Must be exhausted."""
         *lines, rest = self._end.split(self._pending + data)
         for line in lines:
-            whole = yield from self._shortened(line)
+            whole = yield from self._limit_length(line)
             if whole:
                 yield DroppedBytes(whole) if self._spoiled else FrameCandidate(whole, self._cut)
             self._cut = self._spoiled = False
-        self._pending = yield from self._shortened(rest)
+        self._pending = yield from self._limit_length(rest)
 
-    def _shortened(self, line: bytes) -> FramingOutput:
+    def _limit_length(self, line: bytes) -> FramingOutput:
         """Split a line that is too long: each piece is searched, or dropped up to the last byte
         that may begin a frame.
         """
@@ -97,7 +97,7 @@ class BlockFraming:
 
     def __init__(self, framing: FramingSpec, whole: Callable[[bytes], bool]) -> None:
         self._framing = framing
-        self._whole = whole
+        self._is_valid = whole
         self._start = framing.start.encode("latin-1")
         self._end = framing.end.encode("latin-1")
         self._escape = framing.escape.encode("latin-1")
@@ -107,9 +107,11 @@ class BlockFraming:
         self._bounds = re.compile(
             b"%b(?:%b.|[^%b])*?%b" % (start, escaping, escaping or b" ", end), re.DOTALL
         )
-        self._extent = {"marks": self._marked, "length": self._counted, "fixed": self._fixed}[
-            framing.form
-        ]
+        self._frame_size = {
+            "marks": self._size_by_marks,
+            "length": self._size_by_length,
+            "fixed": self._fixed_size,
+        }[framing.form]
         self._pending = b""
         self._spoiled: list[int] = []  # which bytes of it were damaged
         self._dropped = b""
@@ -120,12 +122,12 @@ class BlockFraming:
         """When an incomplete frame is abandoned."""
         return self._last + self._framing.within if self._framing.within and self._pending else None
 
-    def reopened(self) -> None:
+    def on_reopened(self) -> None:
         """Drop a partial frame."""
         self._pending = self._dropped = b""
         self._spoiled = []
 
-    def spoil(self, byte: bytes, now: float) -> None:
+    def on_damaged(self, byte: bytes, now: float) -> None:
         """Handle a damaged byte: a frame that contains it is not valid."""
         self._last = now
         self._spoiled.append(len(self._pending))
@@ -135,37 +137,37 @@ class BlockFraming:
         """Yield complete frames and dropped bytes. Must be exhausted."""
         while self.deadline is not None and now >= self.deadline:
             yield from self._drop(1)
-            yield from self._cut_up()
+            yield from self._extract_frames()
         if data:
             self._last = now
             self._pending += data
-        yield from self._cut_up()
+        yield from self._extract_frames()
 
-    def _cut_up(self) -> Iterator[FrameCandidate | DroppedBytes]:
+    def _extract_frames(self) -> Iterator[FrameCandidate | DroppedBytes]:
         while self._pending:
             begin = self._pending.find(self._start)
             if begin != 0:
-                kept = begin if begin > 0 else len(self._pending) - self._beginning()
+                kept = begin if begin > 0 else len(self._pending) - self._partial_start_size()
                 yield from self._drop(kept)
                 if begin < 0:
                     return
                 continue
-            size = self._extent()
+            size = self._frame_size()
             if size is None and len(self._pending) <= self._framing.longest:
                 return
             if (
                 size
                 and not any(at < size for at in self._spoiled)
-                and (frame := self._plain(self._pending[:size])) is not None
-                and self._whole(frame)
+                and (frame := self._unescape(self._pending[:size])) is not None
+                and self._is_valid(frame)
             ):
-                yield from self._told()
+                yield from self._flush_dropped()
                 self._take(size)
                 yield FrameCandidate(frame)
             else:
                 yield from self._drop(1)
 
-    def _beginning(self) -> int:
+    def _partial_start_size(self) -> int:
         """Number of bytes at the end of the buffer that may begin a frame."""
         most = min(len(self._start) - 1, len(self._pending))
         return next(
@@ -177,7 +179,7 @@ class BlockFraming:
         for byte in self._take(count).translate(None, self._ignore):
             self._dropped += bytes((byte,))
             if len(self._dropped) == self._framing.longest:
-                yield from self._told()
+                yield from self._flush_dropped()
 
     def _take(self, count: int) -> bytes:
         """Remove and return ``count`` bytes from the buffer."""
@@ -185,12 +187,12 @@ class BlockFraming:
         self._spoiled = [at - count for at in self._spoiled if at >= count]
         return gone
 
-    def _told(self) -> Iterator[DroppedBytes]:
+    def _flush_dropped(self) -> Iterator[DroppedBytes]:
         if self._dropped:
             dropped, self._dropped = self._dropped, b""
             yield DroppedBytes(dropped)
 
-    def _marked(self) -> int | None:
+    def _size_by_marks(self) -> int | None:
         """Size of the frame up to the end mark and the bytes after it. None: incomplete; 0: too
         long.
         """
@@ -207,7 +209,7 @@ class BlockFraming:
             return 0
         return size if size <= len(self._pending) else None
 
-    def _counted(self) -> int | None:
+    def _size_by_length(self) -> int | None:
         """Size that the frame states. None: incomplete; 0: impossible."""
         framing = self._framing
         behind = framing.at + framing.width
@@ -218,10 +220,10 @@ class BlockFraming:
             return 0
         return size if size <= len(self._pending) else None
 
-    def _fixed(self) -> int | None:
+    def _fixed_size(self) -> int | None:
         return self._framing.length if self._framing.length <= len(self._pending) else None
 
-    def _plain(self, frame: bytes) -> bytes | None:
+    def _unescape(self, frame: bytes) -> bytes | None:
         """Remove the escapes of a frame. None: it ends with an escape character."""
         if not self._escape:
             return frame

@@ -21,7 +21,7 @@ class ProfileMistake(msgspec.Struct, frozen=True):
     place: str
     what: str
 
-    def of(self, file: str) -> str:
+    def describe(self, file: str) -> str:
         """Format the error for people: ``acme.toml:12: message[0].fields.spin: the error``."""
         return f"{file}:{self.line or 1}: {self.place + ': ' if self.place else ''}{self.what}"
 
@@ -30,5 +30,5 @@ class ProfileError(NovamasError, ValueError):
     """A profile that cannot be used. ``mistakes``: all its errors."""
 
     def __init__(self, mistakes: tuple[ProfileMistake, ...]) -> None:
-        super().__init__("\n".join(mistake.of("profile") for mistake in mistakes))
+        super().__init__("\n".join(mistake.describe("profile") for mistake in mistakes))
         self.mistakes = mistakes

@@ -281,12 +281,12 @@ def _conditions(
         for name, wanted in conditions.items():
             notes += [
                 ((*at, key, name), _never_has(name, value, known[name]))
-                for value in _each(wanted)
+                for value in _as_list(wanted)
                 if name in known and not known[name].may_be(value)
             ]
 
 
-def _each(wanted: Any) -> Iterable[Any]:
+def _as_list(wanted: Any) -> Iterable[Any]:
     return wanted if isinstance(wanted, list) else [wanted]
 
 

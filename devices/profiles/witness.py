@@ -66,14 +66,14 @@ class _ProbeCodec(ProfileCodec):
     def __init__(self, profile: Profile) -> None:
         super().__init__("witness", profile)
         self.fitted: list[str] = []
-        self.said: list[ReadingSpec] = []
+        self.reported: list[ReadingSpec] = []
 
-    def _say(
+    def _report(
         self, fitting: FittingMessage, frame: bytes, now: float, out: list[AnyReading]
     ) -> None:
         self.fitted.append(fitting.message.name)
-        self.said += [say for say, reading in fitting.readings if reading is None]
-        super()._say(fitting, frame, now, out)
+        self.reported += [say for say, reading in fitting.readings if reading is None]
+        super()._report(fitting, frame, now, out)
 
     def _emit(
         self,
@@ -84,7 +84,7 @@ class _ProbeCodec(ProfileCodec):
         now: float,
         out: list[AnyReading],
     ) -> None:
-        self.said.append(say)
+        self.reported.append(say)
         super()._emit(say, reading, late, frame, now, out)
 
 
@@ -103,7 +103,7 @@ class _WitnessSearch:
                 id(say): ("message", index, "say", place) for place, say in enumerate(message.say)
             }
         self._names = {message.name: index for index, message in enumerate(profile.message)}
-        self._others: dict[int, Counter[str]] = {}
+        self._matched_instead: dict[int, Counter[str]] = {}
         self._beats: tuple[bytes, ...] = ()
         # a frame that must not be late needs beats before it
         order = sorted(range(len(profile.message)), key=lambda at: not profile.message[at].beat)
@@ -114,12 +114,12 @@ class _WitnessSearch:
 
     def why(self, index: int) -> str:
         """The message that matched the frames instead, as text."""
-        others = self._others[index].most_common(1)
+        others = self._matched_instead[index].most_common(1)
         return f"; {others[0][0]!r} matches the frames that were tried" if others else ""
 
     def _try(self, index: int, say: ReadingSpec | None, wanted: KeyPath) -> None:
         message = self._profile.message[index]
-        others = self._others.setdefault(index, Counter())
+        others = self._matched_instead.setdefault(index, Counter())
         building = FrameBuilder(self._profile, message, say, self._draws)
         for _ in range(MAX_TRIES):
             if wanted in self.found:
@@ -152,6 +152,6 @@ class _WitnessSearch:
             probe.feed(data, at)
         for name in probe.fitted:
             self.found.setdefault(("message", self._names[name]), course)
-        for say in probe.said:
+        for say in probe.reported:
             self.found.setdefault(self._places[id(say)], course)
         return probe.fitted

@@ -72,7 +72,7 @@ class AngelEye:
 
         self._recent: deque[_RecentReport] = deque(maxlen=MAX_INTERLEAVED)  # most recent last
         self._reopened = False
-        self._zero = False  # number 9 has been followed by 0
+        self._zero_follows_nine = False  # number 9 has been followed by 0
 
     @property
     def deadline(self) -> float | None:
@@ -139,7 +139,7 @@ class AngelEye:
             size, whole = piece
             if whole and not (self._dropped and data[begin] in frames.ANSWERS):
                 self._report_dropped(now, out)
-                self._frame(data[begin : begin + size], now, out)
+                self._on_frame(data[begin : begin + size], now, out)
             else:
                 self._drop(size, now, out)
             begin += size
@@ -161,7 +161,7 @@ class AngelEye:
             out.append(LinkGarbage(at=now, device=self._device, bytes=self._dropped))
             self._dropped = 0
 
-    def _frame(self, frame: bytes, now: float, out: list[AnyReading]) -> None:
+    def _on_frame(self, frame: bytes, now: float, out: list[AnyReading]) -> None:
         """Handle a frame. An answer has only one or two bytes and proves nothing about the line, so
         it is not counted, and after dropped bytes it is ignored.
         """
@@ -185,11 +185,11 @@ class AngelEye:
                 out.append(self._device_report("register", escape(frame[1:-3]), frame, now))
             case _ if frame[1:2].isdigit() and len(frame) > 5:
                 self.counters.frames += 1
-                self._report(int(frame[1:2]), frame[2:-3], frame, now, out)
+                self._on_report(int(frame[1:2]), frame[2:-3], frame, now, out)
             case _:
                 self._drop(len(frame), now, out)
 
-    def _report(
+    def _on_report(
         self, seq: int, body: bytes, frame: bytes, now: float, out: list[AnyReading]
     ) -> None:
         if self._is_copy(seq, body, now):
@@ -201,7 +201,7 @@ class AngelEye:
             self._report_dropped(now, out)
             if not right:
                 return  # an intact copy may follow
-        missing = self._missing(seq, body) + (readings is None)
+        missing = self._count_missing(seq, body) + (readings is None)
         if body == b"S":
             self._recent.clear()
         self._recent.append(_RecentReport(seq, body, now))
@@ -232,7 +232,7 @@ class AngelEye:
                 return True
         return False
 
-    def _missing(self, seq: int, body: bytes) -> int:
+    def _count_missing(self, seq: int, body: bytes) -> int:
         """Minimum number of lost reports. A reset may restart the numbers, and does not always use
         one itself.
         """
@@ -240,9 +240,13 @@ class AngelEye:
             return 0
         before, last_body, _ = self._recent[-1]
         if last_body == b"S":
-            return 0 if seq in (0, 1, before) else frames.lost_reports(before, seq, self._zero)
-        self._zero = self._zero or (before == 9 and seq == 0)
-        return frames.lost_reports(before, seq, self._zero)
+            return (
+                0
+                if seq in (0, 1, before)
+                else frames.lost_reports(before, seq, self._zero_follows_nine)
+            )
+        self._zero_follows_nine = self._zero_follows_nine or (before == 9 and seq == 0)
+        return frames.lost_reports(before, seq, self._zero_follows_nine)
 
     def _read(self, body: bytes, frame: bytes, now: float) -> list[AnyReading] | None:
         """Decode a report. None: its kind is known but its content is malformed."""
@@ -254,9 +258,9 @@ class AngelEye:
             return None
         match code:
             case b"D" | b"R":
-                return self._drawn(frames.read_drawn(data), frame, now, again=code == b"R")
+                return self._drawn_readings(frames.read_drawn(data), frame, now, again=code == b"R")
             case b"d":
-                return self._outside(frames.read_outside(data), frame, now)
+                return self._outside_readings(frames.read_outside(data), frame, now)
             case b"G":
                 result = frames.read_result(data[0])
                 if result is None:
@@ -277,7 +281,7 @@ class AngelEye:
                     )
                 ]
             case b"E" | b"e":
-                return self._fault(data[0], code == b"E", frame, now)
+                return self._fault_readings(data[0], code == b"E", frame, now)
             case b"S":
                 return [
                     ShoeReset(
@@ -295,7 +299,7 @@ class AngelEye:
                 ]
         return [self._device_report("preset", f"{escape(data[:2])}={escape(data[2:])}", frame, now)]
 
-    def _drawn(
+    def _drawn_readings(
         self, drawn: frames.DrawnCard | None, frame: bytes, now: float, again: bool
     ) -> list[AnyReading] | None:
         """Report a drawn card. An overdrawn card that is carried over is marked for a person to
@@ -316,7 +320,7 @@ class AngelEye:
             )
         ]
 
-    def _outside(
+    def _outside_readings(
         self, drawn: frames.DrawnCard | None, frame: bytes, now: float
     ) -> list[AnyReading] | None:
         """Report a card that left the shoe outside the game."""
@@ -336,7 +340,9 @@ class AngelEye:
             ),
         ]
 
-    def _fault(self, byte: int, active: bool, frame: bytes, now: float) -> list[AnyReading]:
+    def _fault_readings(
+        self, byte: int, active: bool, frame: bytes, now: float
+    ) -> list[AnyReading]:
         code = byte & (0x3F if active else 0x7F)
         mode = ", error mode" if active and byte & 0x40 else ""
         fault = frames.FAULTS.get(code, "alarm")

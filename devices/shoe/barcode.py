@@ -129,10 +129,10 @@ class Barcode:
         """Decode bytes that arrived at ``now``."""
         out: list[AnyReading] = [*self._pace.burst(now)]
         if self._cut is not None:
-            self._lose(self._cut[1], now, out)
+            self._report_lost(self._cut[1], now, out)
             self._cut = None
         if self._framing.pending and now >= self._last_byte_at + CODE_TIMEOUT_SECONDS:
-            self._lose(self._framing.drop(), now, out)
+            self._report_lost(self._framing.drop(), now, out)
         if data:
             self._last_byte_at = now
             self.counters.bytes += len(data)
@@ -140,12 +140,12 @@ class Barcode:
             scans = self._framing.push(data)
             self.counters.frames += self._framing.frames - reports
             for scan in scans:
-                self._scanned(scan, now, out)
+                self._on_scan(scan, now, out)
         return out
 
-    def _scanned(self, scan: Scan, now: float, out: list[AnyReading]) -> None:
+    def _on_scan(self, scan: Scan, now: float, out: list[AnyReading]) -> None:
         if scan.code is None:
-            self._lose(len(scan.bytes), now, out)
+            self._report_lost(len(scan.bytes), now, out)
             return
         card = self._cards.get(scan.code)
         if card is not None or scan.code == self._noread:
@@ -158,7 +158,7 @@ class Barcode:
         self._gap = -inf
         if card is None and scan.code != self._noread:
             self.counters.unknown += 1
-        self._be(
+        self._set_fault(
             "unread" if scan.code == self._noread else "card_code" if card is None else None,
             now,
             out,
@@ -187,7 +187,7 @@ class Barcode:
                 )
             )
 
-    def _lose(self, size: int, now: float, out: list[AnyReading]) -> None:
+    def _report_lost(self, size: int, now: float, out: list[AnyReading]) -> None:
         """Report dropped bytes without showing them: they may belong to a card that is face down.
         Continuous noise gives one gap per second.
         """
@@ -197,7 +197,7 @@ class Barcode:
             self._gap = now
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
-    def _be(self, fault: ShoeFaultName | None, now: float, out: list[AnyReading]) -> None:
+    def _set_fault(self, fault: ShoeFaultName | None, now: float, out: list[AnyReading]) -> None:
         """Begin or end the fault. A code that was read ends it."""
         before, self._fault = self._fault, fault
         if before not in (None, fault):

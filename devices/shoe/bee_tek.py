@@ -123,32 +123,32 @@ class BeeTek:
         out: list[AnyReading] = [*self._pace.burst(now)]
         *lines, rest = re.split(rb"[\r\n]", self._pending + data)
         for line in lines:
-            self._line(self._shortened(line, now, out), now, out)
+            self._on_line(self._limit_length(line, now, out), now, out)
             self._spoiled = False
-        self._pending = self._shortened(rest, now, out)
+        self._pending = self._limit_length(rest, now, out)
         return out
 
-    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+    def _limit_length(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Split a line that is too long; return the rest."""
         while len(line) > MAX_LINE_BYTES:
-            self._line(line[:MAX_LINE_BYTES], now, out)
+            self._on_line(line[:MAX_LINE_BYTES], now, out)
             line = line[MAX_LINE_BYTES:]
         return line
 
-    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _on_line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         """Handle the frames in a line: usually one, or several if line ends were lost. Drop the
         bytes before and between them.
         """
         begin = 0
         for match in () if self._spoiled else _LINE.finditer(line):
-            self._drop(line[begin : match.start()], _HARMLESS_BEFORE, now, out)
+            self._drop_bytes(line[begin : match.start()], _HARMLESS_BEFORE, now, out)
             begin = match.end()
             self.counters.frames += 1
             self._missed = False
-            self._frame(match, now, out)
-        self._drop(line[begin:], _HARMLESS_AFTER, now, out)
+            self._on_frame(match, now, out)
+        self._drop_bytes(line[begin:], _HARMLESS_AFTER, now, out)
 
-    def _drop(
+    def _drop_bytes(
         self, piece: bytes, repeated: re.Pattern[bytes], now: float, out: list[AnyReading]
     ) -> None:
         """Report dropped bytes without showing them: they may belong to a card that is face
@@ -159,25 +159,25 @@ class BeeTek:
         self.counters.damaged += 1
         out.append(LinkGarbage(at=now, device=self._device, bytes=len(piece)))
         if not repeated.fullmatch(piece):
-            self._miss(now, out)
+            self._report_gap(now, out)
 
-    def _miss(self, now: float, out: list[AnyReading]) -> None:
+    def _report_gap(self, now: float, out: list[AnyReading]) -> None:
         """Report that a card may have been lost, once until a complete line arrives."""
         if not self._missed:
             self._missed = True
             out.append(LinkGap(at=now, device=self._device, lost=1))
 
-    def _frame(self, match: re.Match[bytes], now: float, out: list[AnyReading]) -> None:
+    def _on_frame(self, match: re.Match[bytes], now: float, out: list[AnyReading]) -> None:
         mode, content = (match["mode"] or b"").decode("ascii"), match["what"].decode("ascii")
         evidence = escape(match[0])
         if mode and mode != f"{GAME_MODE}Alarm":
-            self._switch(mode, now, out)
+            self._on_mode(mode, now, out)
         if content.startswith("Card:"):
-            self._draw(self._card(content, now, out), mode, evidence, now, out)
+            self._report_card(self._parse_card(content, now, out), mode, evidence, now, out)
         elif content == mode == GAME_MODE:
-            self._draw(None, mode, evidence, now, out)
+            self._report_card(None, mode, evidence, now, out)
         elif alarm := _ALARM.fullmatch(content):
-            self._begin(
+            self._begin_fault(
                 ALARMS.get(alarm["code"] or "", "alarm"),
                 alarm["detail"].strip(),
                 evidence,
@@ -185,11 +185,11 @@ class BeeTek:
                 out,
             )
         elif _WARNING.fullmatch(content):
-            self._begin("warning", content, evidence, now, out)
+            self._begin_fault("warning", content, evidence, now, out)
         else:
             self.counters.unknown += 1
             if _MAYBE_CARD.search(content):
-                self._miss(now, out)
+                self._report_gap(now, out)
             else:
                 out.append(
                     DeviceReport(
@@ -197,7 +197,7 @@ class BeeTek:
                     )
                 )
 
-    def _switch(self, mode: str, now: float, out: list[AnyReading]) -> None:
+    def _on_mode(self, mode: str, now: float, out: list[AnyReading]) -> None:
         """Handle a change of the mode. In any mode but the game's the host receives no game, which
         is reported as a warning until the key is turned back.
         """
@@ -206,11 +206,11 @@ class BeeTek:
             return
         out.append(DeviceReport(at=now, device=self._device, report="mode", value=mode))
         if before not in (None, GAME_MODE):
-            self._fault("warning", f"mode {before}", False, None, now, out)
+            self._report_fault("warning", f"mode {before}", False, None, now, out)
         if mode != GAME_MODE:
-            self._fault("warning", f"mode {mode}", True, None, now, out)
+            self._report_fault("warning", f"mode {mode}", True, None, now, out)
 
-    def _card(self, content: str, now: float, out: list[AnyReading]) -> str | None:
+    def _parse_card(self, content: str, now: float, out: list[AnyReading]) -> str | None:
         """Parse the card of a frame. None: the code is invalid, so a card left the shoe but is
         unknown.
         """
@@ -224,7 +224,7 @@ class BeeTek:
         rank, suit = match["rank"] or match["rank_last"], match["suit"] or match["suit_first"]
         return ("T" if rank == "10" else rank) + suit.lower()
 
-    def _draw(
+    def _report_card(
         self, card: str | None, mode: str, evidence: str, now: float, out: list[AnyReading]
     ) -> None:
         """Report a drawn card. A card that was read ends the alarms, because the shoe deals again.
@@ -232,7 +232,7 @@ class BeeTek:
         """
         if card is not None:
             for fault, detail in self._faults.items():
-                self._fault(fault, detail, False, None, now, out)
+                self._report_fault(fault, detail, False, None, now, out)
             self._faults.clear()
         late = self._pace.is_late(now, card=True)
         self.counters.late += late
@@ -248,14 +248,14 @@ class BeeTek:
             )
         )
 
-    def _begin(
+    def _begin_fault(
         self, fault: ShoeFaultName, detail: str, evidence: str, now: float, out: list[AnyReading]
     ) -> None:
         if self._faults.get(fault) != detail:
             self._faults[fault] = detail
-            self._fault(fault, detail, True, evidence, now, out)
+            self._report_fault(fault, detail, True, evidence, now, out)
 
-    def _fault(
+    def _report_fault(
         self,
         fault: ShoeFaultName,
         detail: str,

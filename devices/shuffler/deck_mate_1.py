@@ -73,19 +73,19 @@ class DeckMate1:
         out: list[AnyReading] = []
         *lines, rest = re.split(rb"[\r\n\x00]", self._pending + data)
         for line in lines:
-            if stripped := self._shortened(line, now, out).strip():
-                self._line(stripped, now, out)
-        self._pending = self._shortened(rest, now, out)
+            if stripped := self._limit_length(line, now, out).strip():
+                self._on_line(stripped, now, out)
+        self._pending = self._limit_length(rest, now, out)
         return out
 
-    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+    def _limit_length(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Drop the excess of a line that is too long."""
         while len(line) > MAX_LINE_BYTES:
             self._garbage(line[:MAX_LINE_BYTES], now, out)
             line = line[MAX_LINE_BYTES:]
         return line
 
-    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _on_line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         text = line.decode("latin-1")
         if not (line.isascii() and text.isprintable()):
             self._garbage(line, now, out)

@@ -87,9 +87,9 @@ class ShufflerBoard(BoardCodec):
             else None
         )
 
-    def refuse(self, report: Report, now: float, out: list[AnyReading]) -> None:
+    def on_malformed(self, report: Report, now: float, out: list[AnyReading]) -> None:
         """Report a malformed message, or one that names cards, without any of its content."""
-        super().refuse(report, now, out)
+        super().on_malformed(report, now, out)
         if _CARD_TEXT.search(report.fields):
             self.report("cards_refused", report.word, now, out)
 
@@ -115,7 +115,7 @@ class ShufflerBoard(BoardCodec):
             )
             return
         packets = int(fields["packets"])
-        self._missing(packets - (message.word == "packet"), message, out)
+        self._report_missed_packets(packets - (message.word == "packet"), message, out)
         self._packets = packets
         if message.word == "packet":
             out.append(
@@ -142,7 +142,9 @@ class ShufflerBoard(BoardCodec):
                 )
             )
 
-    def _missing(self, before: int, message: BoardMessage, out: list[AnyReading]) -> None:
+    def _report_missed_packets(
+        self, before: int, message: BoardMessage, out: list[AnyReading]
+    ) -> None:
         """Report packets that came out without a report."""
         if self._packets is not None and before > self._packets:
             self.report(

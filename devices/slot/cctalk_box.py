@@ -227,14 +227,14 @@ class BoxAcceptor:
         if header == frames.READ_CREDITS:
             self._on_buffer(read_buffer(data), now, late, frame, out)
         elif header == frames.COIN_ID:
-            self._named[asked[0]] = _text(data)
+            self._named[asked[0]] = _printable(data)
         elif header == frames.MODIFY_INHIBITS:
             self._report_coins(report)
             self._check_at = now + INHIBIT_CHECK_SECONDS
         elif header == frames.REQUEST_INHIBITS:
             self._check_inhibits(data, now, report)
         elif header in (frames.CATEGORY, frames.MANUFACTURER, frames.PRODUCT):
-            self._on_identity(header, _text(data), report)
+            self._on_identity(header, _printable(data), report)
         self._next_step(header, asked)
         return out
 
@@ -385,6 +385,5 @@ class BoxAcceptor:
         return report
 
 
-def _text(data: bytes) -> str:
-    """Text of an acceptor, as printable ASCII."""
+def _printable(data: bytes) -> str:
     return "".join(chr(byte) if 32 <= byte < 127 else "?" for byte in data).strip()

@@ -63,7 +63,7 @@ class BouleBoard(WheelBoard):
         # the hole in which the ball was reported, until it is taken out
         self._reported: int | None = None
         self._launched = 0.0
-        self._taken = False  # the ball is in no hole: it was taken out
+        self._ball_removed = False  # the ball is in no hole: it was taken out
 
     def on_restart(self) -> None:
         """See :class:`devices.board.codec.BoardCodec`."""
@@ -79,7 +79,7 @@ class BouleBoard(WheelBoard):
     def begin(self, spin: int) -> None:
         """Begin a new spin."""
         super().begin(spin)
-        self._reported, self._taken = None, False
+        self._reported, self._ball_removed = None, False
 
     def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
         """Handle ``holes``: the holes seen full, the blind sensors, whether the ball moves, and the
@@ -93,18 +93,18 @@ class BouleBoard(WheelBoard):
         self._stuck &= full
         self.follow_count(launches, moving)
         if moving:
-            self._run(full, launches, since, message, out)
+            self._on_moving(full, launches, since, message, out)
         else:
-            self._rest(full, blind, lain, since, message, out)
+            self._on_rest(full, blind, lain, since, message, out)
         causes = [
             f"{problem} {list_holes(sensors)}"
             for problem, sensors in (("blind", blind), ("stuck", self._stuck))
             if sensors
         ]
-        self.fault("sensor", bool(causes), message, out, ", ".join(causes) or None)
-        self.show_live(message, out)
+        self.set_fault("sensor", bool(causes), message, out, ", ".join(causes) or None)
+        self.repeat_live(message, out)
 
-    def _run(
+    def _on_moving(
         self,
         full: frozenset[int],
         launches: int,
@@ -116,9 +116,9 @@ class BouleBoard(WheelBoard):
         meanwhile has a stuck sensor.
         """
         if since >= self._options.launch_time and (
-            not self.outcome_pending or not self.launch_seen or self._taken
+            not self.outcome_pending or not self.launch_seen or self._ball_removed
         ):
-            self.launch(launches, message, out)
+            self.report_launch(launches, message, out)
             self._launched = message.at if self._moves.since is None else self._moves.since
         if since >= self._options.stuck_time:
             self._stuck |= {
@@ -126,10 +126,10 @@ class BouleBoard(WheelBoard):
                 for hole in full
                 if message.at - self._full_since[hole] >= self._options.stuck_time
             }
-        if self.phase == "launched" and self._fresh(full):
-            self.show("settling", message, out)
+        if self.phase == "launched" and self._filled_since_launch(full):
+            self.report_phase("settling", message, out)
 
-    def _rest(
+    def _on_rest(
         self,
         full: frozenset[int],
         blind: frozenset[int],
@@ -142,53 +142,61 @@ class BouleBoard(WheelBoard):
         seconds since it moved.
         """
         decided = lain >= self._options.settle_time
-        self._taken = self._taken or (not full and lain >= self._options.launch_time)
+        self._ball_removed = self._ball_removed or (not full and lain >= self._options.launch_time)
         if not self.outcome_pending:
             if decided:
-                self._compare(full, message, out)
+                self._check_reported(full, message, out)
         elif not decided:
             if since >= self._options.settle_time + self._options.out_time:
-                self._end("number_unknown", "unsteady", message, out)
-        elif full & self._stuck or (not self.candidate and self._fresh(full) != full):
+                self._end_without_result("number_unknown", "unsteady", message, out)
+        elif full & self._stuck or (not self.candidate and self._filled_since_launch(full) != full):
             # full since before the launch, so no ball fell into it
-            self._stuck |= full - self._fresh(full)
-            self._end("number_unknown", f"stuck {list_holes(self._stuck)}", message, out)
+            self._stuck |= full - self._filled_since_launch(full)
+            self._end_without_result(
+                "number_unknown", f"stuck {list_holes(self._stuck)}", message, out
+            )
         elif len(full) == 1:
             # it may rest between this hole and a blind one
             self.candidate = self.candidate or any(_are_adjacent(full | {hole}) for hole in blind)
-            self._lie(full, message, out)
+            self._report_hole(full, message, out)
         elif full:
-            self._end(
+            self._end_without_result(
                 "between" if _are_adjacent(full) else "number_unknown",
                 f"seen in {list_holes(full)}",
                 message,
                 out,
             )
         elif lain >= self._options.out_time:  # the ball may be in a hole whose sensor is blind
-            self._end("number_unknown" if blind else "ball_out", "seen nowhere", message, out)
+            self._end_without_result(
+                "number_unknown" if blind else "ball_out", "seen nowhere", message, out
+            )
 
-    def _end(
+    def _end_without_result(
         self, fault: WheelFaultName, detail: str, message: BoardMessage, out: list[AnyReading]
     ) -> None:
         """End the spin without a result, for a person to decide."""
         self.outcome_pending = False
-        self.fault(fault, True, message, out, detail)
+        self.set_fault(fault, True, message, out, detail)
 
-    def _fresh(self, full: frozenset[int]) -> frozenset[int]:
+    def _filled_since_launch(self, full: frozenset[int]) -> frozenset[int]:
         """Holes that have been seen empty since the launch."""
         return frozenset(hole for hole in full if self._full_since[hole] > self._launched)
 
-    def _lie(self, full: frozenset[int], message: BoardMessage, out: list[AnyReading]) -> None:
+    def _report_hole(
+        self, full: frozenset[int], message: BoardMessage, out: list[AnyReading]
+    ) -> None:
         (self._reported,) = full
-        self.settle(self._reported, message, out)
+        self.report_rest(self._reported, message, out)
 
-    def _compare(self, full: frozenset[int], message: BoardMessage, out: list[AnyReading]) -> None:
+    def _check_reported(
+        self, full: frozenset[int], message: BoardMessage, out: list[AnyReading]
+    ) -> None:
         """Report a fault if the ball moves to another hole after it was reported."""
         if not full:
             self._reported = None
         if self._reported is not None:
             changed = self._reported not in full
-            self.fault(
+            self.set_fault(
                 "number_changed",
                 changed,
                 message,

@@ -82,12 +82,14 @@ class CammeghSS2:
 
         self._beat = SteadyPace(device, options.poll or options.period)
         self._reopened = False
-        self._unseen = False  # kept lines may have hidden how the ball came to rest
-        self._ran: int | None = None  # the last spin that was seen live before the ball was at rest
+        self._rest_unseen = False  # kept lines may have hidden how the ball came to rest
+        self._last_live_spin: int | None = (
+            None  # the last spin that was seen live before the ball was at rest
+        )
 
         self._confirmation = StatusConfirmation(options.heard_twice)
         self._last: Status | None = None  # the last confirmed status
-        self._calm = False  # it was live and without faults, so its repetition has no effect
+        self._is_quiet = False  # it was live and without faults, so its repetition has no effect
         self._phase: Phase | None = None
         self._shown: tuple[Phase, int, int, bool, bool] | None = None
         self._reported: _Result | None = None  # the last result that was reported
@@ -134,12 +136,12 @@ class CammeghSS2:
         rest = lines.pop()
         for line in lines:
             if len(line) > MAX_LINE_BYTES:
-                line = self._shortened(line, now, readings)
+                line = self._limit_length(line, now, readings)
             if line:
-                self._line(line, now, readings)
+                self._on_line(line, now, readings)
             self._cut = False
         self._pending = (
-            rest if len(rest) <= MAX_LINE_BYTES else self._shortened(rest, now, readings)
+            rest if len(rest) <= MAX_LINE_BYTES else self._limit_length(rest, now, readings)
         )
         return readings
 
@@ -157,9 +159,9 @@ class CammeghSS2:
     def kept(self, now: float) -> None:  # noqa: ARG002 - the next line counts
         """See :class:`devices.codec.KeptBytesAware`."""
         self._beat.kept()
-        self._reopened = self._unseen = True
+        self._reopened = self._rest_unseen = True
 
-    def _shortened(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
+    def _limit_length(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Drop the excess of a line that is too long, up to its last ``*``, so that no frame is
         lost.
         """
@@ -171,7 +173,7 @@ class CammeghSS2:
             self._cut = True
         return line
 
-    def _line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _on_line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         status = frames.read_status(line)
         if status is None:
             star = line.rfind(b"*")
@@ -182,8 +184,8 @@ class CammeghSS2:
                 status = frames.read_status(line)
         if status is not None:
             self.counters.frames += 1
-            self._status(status, line, now, out)
-        elif not (self._bare_number(line, now, out) or self._reply(line, now, out)):
+            self._on_status(status, line, now, out)
+        elif not (self._on_bare_number(line, now, out) or self._on_reply(line, now, out)):
             # a line that starts like a status, or contains impossible characters, was damaged; any
             # other is of an unknown kind
             if (
@@ -202,7 +204,7 @@ class CammeghSS2:
             LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data))
         )
 
-    def _bare_number(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
+    def _on_bare_number(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
         """Handle the second witness: a complete line of two characters in state 4 or 5. In other
         states such a line is the tail of another.
         """
@@ -217,17 +219,17 @@ class CammeghSS2:
         ):
             return False
         self.counters.frames += 1
-        self._calm = False
+        self._is_quiet = False
         self._bare = _Result(last.spin, number, line)
         if self._reported and self._reported.spin == last.spin and self._reported.number != number:
-            self._fault("witnesses_disagree", True, line, now, out, detail=line.decode("ascii"))
+            self._set_fault("witnesses_disagree", True, line, now, out, detail=line.decode("ascii"))
         return True
 
-    def _reply(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
+    def _on_reply(self, line: bytes, now: float, out: list[AnyReading]) -> bool:
         """Handle answers, and documented lines that the wheel sends by itself."""
         evidence = escape(line)
         if match := frames.SELF_TEST_CODE.fullmatch(line):
-            self._self_tested(int(match[1]), evidence, now, out)
+            self._on_self_test(int(match[1]), evidence, now, out)
         elif match := frames.REFUSED.fullmatch(line):
             command, reason = escape(match[1]), match[2].decode("ascii").lower()
             out.append(
@@ -247,7 +249,7 @@ class CammeghSS2:
         self.counters.frames += 1
         return True
 
-    def _self_tested(self, code: int, evidence: str, now: float, out: list[AnyReading]) -> None:
+    def _on_self_test(self, code: int, evidence: str, now: float, out: list[AnyReading]) -> None:
         """Report each code of a self-test once; a passed test ends them all."""
         if code:
             detail = f"{code} {frames.SELF_TEST_FAULTS.get(code, '')}".rstrip()
@@ -277,7 +279,7 @@ class CammeghSS2:
             )
         )
 
-    def _status(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _on_status(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         out += self._beat.on_frame(now)
         self._reopened = False
         if self._beat.late:
@@ -287,9 +289,9 @@ class CammeghSS2:
         bare = self._bare.number if self._bare and self._bare.spin == status.spin else None
         confirmed = self._confirmation.confirm(status, line, now, self._beat.late, bare)
         if confirmed is not None:
-            self._take(status, line, confirmed, now, out)
+            self._on_confirmed(status, line, confirmed, now, out)
 
-    def _take(
+    def _on_confirmed(
         self,
         status: Status,
         line: bytes,
@@ -297,34 +299,33 @@ class CammeghSS2:
         now: float,
         out: list[AnyReading],
     ) -> None:
-        """Handle a confirmed status."""
         last, self._last = self._last, status
         late = self._beat.late
-        if confirmed.again and self._calm and not late:
+        if confirmed.again and self._is_quiet and not late:
             return
         if last is None or last.state != status.state or last.spin != status.spin:
             self._state_began = confirmed.since
         if last is not None:
-            self._follow(last, status, confirmed.lines, now, out)
-        self._show(status, line, now, out)
+            self._follow_spins(last, status, confirmed.lines, now, out)
+        self._report_phase(status, line, now, out)
         if status.state == frames.SETTLED:
-            joined = last is None or (self._unseen and status.spin != self._ran)
-            self._settle(status, confirmed.lines, now, out, joined=joined)
+            joined = last is None or (self._rest_unseen and status.spin != self._last_live_spin)
+            self._on_settled(status, confirmed.lines, now, out, joined=joined)
         elif not late:
-            self._ran, self._unseen = status.spin, False
-        self._compare(status, line, now, out)
+            self._last_live_spin, self._rest_unseen = status.spin, False
+        self._check_reported(status, line, now, out)
         wrong = bool(
             status.warnings
             or self._faults
             or self._warned
             or status.state == frames.BALL_NOT_IN_TRACK
         )
-        self._calm = not late and not wrong
+        self._is_quiet = not late and not wrong
         if wrong:
             live = not late and not self._beat.was_unread(now)
-            self._warn(status, line, confirmed.since, now, out, live=live)
+            self._update_faults(status, line, confirmed.since, now, out, live=live)
 
-    def _follow(
+    def _follow_spins(
         self, last: Status, status: Status, lines: bytes, now: float, out: list[AnyReading]
     ) -> None:
         """Follow the spin counter. A missed result is recovered only from the lines of the next
@@ -347,7 +348,7 @@ class CammeghSS2:
             # power cycle, or more than one missed spin
             if candidate is not None:
                 self._report_result(candidate, now, out, late=True, other=None)
-            self._reported = self._candidate = self._bare = self._ran = None
+            self._reported = self._candidate = self._bare = self._last_live_spin = None
             return
         if self._reported and self._reported.spin == last.spin:
             return
@@ -357,7 +358,7 @@ class CammeghSS2:
         if lost is not None:
             self._report_result(lost, now, out, late=True, other=candidate)
 
-    def _show(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _report_phase(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
         self._phase = frames.PHASES.get(status.state, self._phase)
         if self._phase is None:
             return
@@ -378,11 +379,11 @@ class CammeghSS2:
             )
         )
 
-    def _settle(
+    def _on_settled(
         self, status: Status, lines: bytes, now: float, out: list[AnyReading], joined: bool
     ) -> None:
         if status.number is None:
-            self._fault(
+            self._set_fault(
                 "number_unknown", True, lines, now, out, detail=frames.BLANK_NUMBER.decode("ascii")
             )
             return
@@ -418,9 +419,9 @@ class CammeghSS2:
                 conflict=conflict,
             )
         )
-        self._fault("witnesses_disagree", False, result.lines, now, out)
+        self._set_fault("witnesses_disagree", False, result.lines, now, out)
         unknown = result.number not in self._pockets
-        self._fault(
+        self._set_fault(
             "number_unknown",
             unknown,
             result.lines,
@@ -429,7 +430,9 @@ class CammeghSS2:
             detail=str(result.number) if unknown else None,
         )
 
-    def _compare(self, status: Status, line: bytes, now: float, out: list[AnyReading]) -> None:
+    def _check_reported(
+        self, status: Status, line: bytes, now: float, out: list[AnyReading]
+    ) -> None:
         """Report a fault if the number changes after it was reported."""
         reported = self._reported
         if reported is None or status.number is None:
@@ -438,7 +441,7 @@ class CammeghSS2:
             reported.spin if status.state == frames.SETTLED else reported.spin % frames.MAX_SPIN + 1
         ):
             changed = status.number != reported.number
-            self._fault(
+            self._set_fault(
                 "number_changed",
                 changed,
                 line,
@@ -447,7 +450,7 @@ class CammeghSS2:
                 detail=str(status.number) if changed else None,
             )
 
-    def _warn(
+    def _update_faults(
         self,
         status: Status,
         line: bytes,
@@ -484,9 +487,9 @@ class CammeghSS2:
             *dict.fromkeys(warning.fault for warning in frames.WARNINGS),
             "ball_not_in_track",
         ):
-            self._fault(fault, fault in due, line, now, out)
+            self._set_fault(fault, fault in due, line, now, out)
 
-    def _fault(
+    def _set_fault(
         self,
         fault: WheelFaultName,
         active: bool,

@@ -61,14 +61,14 @@ class FortuneBoard(WheelBoard):
     def __init__(self, device: str, options: Options) -> None:
         super().__init__(device, options)
         self._options = options
-        self._stands: Agreement[tuple[int, bool]] = Agreement()
+        self._stopped: Agreement[tuple[int, bool]] = Agreement()
         self._slow: Agreement[bool] = Agreement()
         self._reported: int | None = None  # the cell that was reported, until the wheel is touched
 
     def on_gap(self) -> None:
         """Restart all timing: each observation must last for its full time again."""
         super().on_gap()
-        self._stands.reset()
+        self._stopped.reset()
         self._slow.reset()
 
     def on_message(self, message: BoardMessage, out: list[AnyReading]) -> None:
@@ -80,20 +80,20 @@ class FortuneBoard(WheelBoard):
             int(fields[name]) for name in ("cell", "forward", "back", "launches")
         )
         direction, rpm = DIRECTIONS.get(fields["way"]), int(fields["rpm"]) / 10
-        stood = self._stands.update((cell, direction is not None), message.at)
+        stood = self._stopped.update((cell, direction is not None), message.at)
         broken = fields["health"] != "ok"
         self.follow_count(launches, direction is not None)
-        self.fault("sensor", broken, message, out, fields["health"] if broken else None)
+        self.set_fault("sensor", broken, message, out, fields["health"] if broken else None)
         self.candidate = self.candidate or broken  # the board may have missed cells
         if direction is not None:
-            self._turn(launches, forward, rpm, direction, broken, message, out)
+            self._on_turning(launches, forward, rpm, direction, broken, message, out)
         if self.outcome_pending and self.launch_seen and back > self._options.back:
-            self.fault("reversed", True, message, out, f"{back} cells")
+            self.set_fault("reversed", True, message, out, f"{back} cells")
         if direction is None and stood >= self._options.settle_time:
-            self._rest(cell, forward // self._options.cells, broken, message, out)
-        self.show_live(message, out)
+            self._on_rest(cell, forward // self._options.cells, broken, message, out)
+        self.repeat_live(message, out)
 
-    def _turn(
+    def _on_turning(
         self,
         launches: int,
         forward: int,
@@ -110,24 +110,23 @@ class FortuneBoard(WheelBoard):
             not self.outcome_pending or not self.launch_seen or again
         ):
             self._reported = None
-            self.launch(launches, message, out, rpm, direction)
+            self.report_launch(launches, message, out, rpm, direction)
             self.candidate = broken
         if self.phase == "launched" and slow and steady:
-            self.show("settling", message, out, rpm, direction)
+            self.report_phase("settling", message, out, rpm, direction)
 
-    def _rest(
+    def _on_rest(
         self, cell: int, turns: int, broken: bool, message: BoardMessage, out: list[AnyReading]
     ) -> None:
-        """Handle a wheel that has stopped."""
         if not self.outcome_pending:
             changed = self._reported is not None and cell != self._reported
-            self.fault("number_changed", changed, message, out, str(cell) if changed else None)
+            self.set_fault("number_changed", changed, message, out, str(cell) if changed else None)
         elif broken:
             self.outcome_pending = False
-            self.fault("number_unknown", True, message, out, message.fields["health"])
+            self.set_fault("number_unknown", True, message, out, message.fields["health"])
         elif not 0 < cell <= self._options.cells:
             self.outcome_pending = False
-            self.fault(
+            self.set_fault(
                 "number_unknown" if cell else "between",
                 True,
                 message,
@@ -136,9 +135,9 @@ class FortuneBoard(WheelBoard):
             )
         else:
             if not self.interrupted and turns < self._options.min_turns:
-                self.fault("too_few_turns", True, message, out, str(turns))
+                self.set_fault("too_few_turns", True, message, out, str(turns))
             self._reported = cell
-            self.settle(cell, message, out, None if self.interrupted else turns)
+            self.report_rest(cell, message, out, None if self.interrupted else turns)
 
 
 def _make(device: str, options: msgspec.Struct) -> FortuneBoard:

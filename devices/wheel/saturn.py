@@ -187,11 +187,11 @@ class Saturn:
         out: list[AnyReading] = []
         *answers, rest = (self._pending + data).split(frames.EOT)
         for answer in answers:
-            self._answer(self._shortened(answer, now, out), now, out)
-        self._pending = self._shortened(rest, now, out)
+            self._on_answer(self._limit_length(answer, now, out), now, out)
+        self._pending = self._limit_length(rest, now, out)
         return out
 
-    def _shortened(self, text: bytes, now: float, out: list[AnyReading]) -> bytes:
+    def _limit_length(self, text: bytes, now: float, out: list[AnyReading]) -> bytes:
         """Drop the excess of an answer that is too long, up to the last SOH if there is one."""
         while len(text) >= MAX_ANSWER_BYTES:
             begin = text.rfind(frames.SOH, 1, MAX_ANSWER_BYTES)
@@ -200,7 +200,7 @@ class Saturn:
             text = text[cut:]
         return text
 
-    def _answer(self, text: bytes, now: float, out: list[AnyReading]) -> None:
+    def _on_answer(self, text: bytes, now: float, out: list[AnyReading]) -> None:
         """Handle one answer, without its EOT. Bytes before its SOH are dropped."""
         begin = text.rfind(frames.SOH)
         if begin != 0:
@@ -219,11 +219,11 @@ class Saturn:
         self.counters.frames += 1
         line = whole.decode("ascii")
         is_status = len(line) > frames.ERROR_FLAG
-        self._pace(now, is_status, out)
+        self._judge_pace(now, is_status, out)
         if is_status:
-            self._status(line, now, out)
+            self._on_status(line, now, out)
         else:
-            self._error_text(line, now, out)
+            self._on_error_text(line, now, out)
 
     def _garbage(self, data: bytes, now: float, out: list[AnyReading]) -> None:
         if data:
@@ -232,7 +232,7 @@ class Saturn:
                 LinkGarbage(at=now, device=self._device, frame=escape(data[:64]), bytes=len(data))
             )
 
-    def _pace(self, now: float, is_status: bool, out: list[AnyReading]) -> None:
+    def _judge_pace(self, now: float, is_status: bool, out: list[AnyReading]) -> None:
         """Decide whether this answer is live or late, and report a burst that is over."""
         gap = 0.0 if self._last_answer_at is None else now - self._last_answer_at
         paced = gap >= LIVE_GAP_POLLS * self._options.poll
@@ -265,7 +265,7 @@ class Saturn:
         self._late_frames += self._late
         self.counters.late += self._late
 
-    def _status(self, line: str, now: float, out: list[AnyReading]) -> None:
+    def _on_status(self, line: str, now: float, out: list[AnyReading]) -> None:
         """Handle the answer to SR2."""
         error = line[frames.ERROR_FLAG] == frames.ERROR_SET
         if error != self._error:
@@ -283,7 +283,7 @@ class Saturn:
             )
         fields = self._options.fields
         if fields is not None:
-            self._wheel(fields, line, now, out)
+            self._on_state(fields, line, now, out)
         elif self._blind:
             self._blind = False
             out.append(
@@ -295,7 +295,7 @@ class Saturn:
                 )
             )
 
-    def _error_text(self, line: str, now: float, out: list[AnyReading]) -> None:
+    def _on_error_text(self, line: str, now: float, out: list[AnyReading]) -> None:
         """Handle an answer that is too short for a status as the answer to SR3."""
         text = re.split(r"[\x03\x04]", line)[0][frames.ERROR_TEXT].strip()
         if not text.isprintable():
@@ -313,26 +313,26 @@ class Saturn:
             )
         self._text = text or None
 
-    def _wheel(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
+    def _on_state(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
         """Handle state and number, if the site has given their positions."""
-        phase = fields.phases.get(_at(line, fields.state))
+        phase = fields.phases.get(_text_at(line, fields.state))
         if phase is None:
             self.counters.unknown += 1
             return
         if phase == "settled":
-            self._settle(fields, line, now, out)
+            self._on_settled(fields, line, now, out)
             return
         if self._decided:
-            self._begin(live=True)
+            self._begin_spin(live=True)
         self._agreed, self._live = 0, not self._late
-        self._show(phase, line, now, out)
+        self._report_phase(phase, line, now, out)
 
-    def _begin(self, live: bool) -> None:
+    def _begin_spin(self, live: bool) -> None:
         """Begin a new spin, counted here."""
         self._spin += 1
         self._decided, self._agreed, self._live = False, 0, live
 
-    def _show(self, phase: Phase, line: str, now: float, out: list[AnyReading]) -> None:
+    def _report_phase(self, phase: Phase, line: str, now: float, out: list[AnyReading]) -> None:
         if (phase, self._spin, self._late) != self._shown:
             self._shown = (phase, self._spin, self._late)
             frame = escape(line.encode())
@@ -347,18 +347,18 @@ class Saturn:
                 )
             )
 
-    def _settle(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
+    def _on_settled(self, fields: Fields, line: str, now: float, out: list[AnyReading]) -> None:
         """Report the number once enough consecutive answers contain it; only then is the wheel
         settled.
         """
-        text = _at(line, fields.number)
-        number: Number | None = fields.numbers.get(text, _whole(text))
-        count = _at(line, fields.spin) if fields.spin else None
+        text = _text_at(line, fields.number)
+        number: Number | None = fields.numbers.get(text, _parse_number(text))
+        count = _text_at(line, fields.spin) if fields.spin else None
         if self._decided:
             if self._seen[1] == count:
-                self._show("settled", line, now, out)
+                self._report_phase("settled", line, now, out)
                 return
-            self._begin(live=False)  # a complete spin was missed
+            self._begin_spin(live=False)  # a complete spin was missed
         if (number, count) != self._seen:
             self._seen, self._agreed = (number, count), 0
         self._agreed += 1
@@ -366,7 +366,7 @@ class Saturn:
         if self._agreed < AGREEING_ANSWERS:
             return
         self._decided = True
-        self._show("settled", line, now, out)
+        self._report_phase("settled", line, now, out)
         evidence = escape(line.encode())
         if (number is None) != self._unknown:
             self._unknown = number is None
@@ -395,11 +395,11 @@ class Saturn:
             )
 
 
-def _at(line: str, place: tuple[int, int]) -> str:
+def _text_at(line: str, place: tuple[int, int]) -> str:
     return line[place[0] : place[1] + 1]
 
 
-def _whole(text: str) -> int | None:
+def _parse_number(text: str) -> int | None:
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() else None
 

@@ -37,12 +37,12 @@ class AngelEyeShoe(SimulatedShoe):
         ):
             command, self._pending = self._pending[: piece[0]], self._pending[piece[0] :]
             if piece[1] and command[0] == frames.STX:
-                refusal = self._obey(command)
+                refusal = self._execute(command)
                 self.send(
                     bytes((frames.NAK, refusal)) if refusal else bytes((frames.ACK,)), REPLY_SECONDS
                 )
 
-    def _obey(self, command: bytes) -> int:
+    def _execute(self, command: bytes) -> int:
         """Execute a command. Return the reason for a refusal, or 0."""
         if not frames.has_valid_bcc(command):
             return 0x02
@@ -71,7 +71,7 @@ class AngelEyeShoe(SimulatedShoe):
 
     def report_card(self, card: str, to: str, index: int) -> None:
         """Send D, with the card's destination."""
-        self._report(b"D" + _place(to, index) + _coded(card))
+        self._report(b"D" + _place_byte(to, index) + _card_byte(card))
 
     def report_result(self, winner: str, pairs: tuple[str, ...]) -> None:
         """Send G, with the pairs."""
@@ -94,7 +94,7 @@ class AngelEyeShoe(SimulatedShoe):
         yield from super().overdrawn(card, 0.0)
         yield from self._stop(OVERDRAW, seconds)
         if self._held:
-            self._report(b"R" + _place("player", 1) + _coded(card), after=0.5)
+            self._report(b"R" + _place_byte("player", 1) + _card_byte(card), after=0.5)
             yield 1.0
 
     def alarm(self, seconds: float) -> Scene:
@@ -131,9 +131,9 @@ class AngelEyeShoe(SimulatedShoe):
             self.send(bytes((frames.ENQ,)) + content + check, after + copy * COPY_GAP_SECONDS)
 
 
-def _place(to: str, index: int) -> bytes:
+def _place_byte(to: str, index: int) -> bytes:
     return bytes((0x80 | HANDS[to] << 4 | index,))
 
 
-def _coded(card: str) -> bytes:
+def _card_byte(card: str) -> bytes:
     return bytes((0x80 | SUITS[card[1]] << 4 | frames.RANKS.index(card[0]) + 1,))

@@ -44,7 +44,7 @@ class BeeTekShoe(SimulatedShoe):
         mode = BURN_MODE if to in ("first", "burn") or self.time < self._turned_until else GAME_MODE
         self._send_line(f"{mode}<Card:{code}>")
 
-    def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - nobody has read it
+    def unread(self, card: str, to: str, index: int, seconds: float) -> Scene:  # noqa: ARG002 - the card was not read
         """Report an unknown card and an alarm."""
         self._send_line(f"{GAME_MODE}<Game>")
         yield 0.05

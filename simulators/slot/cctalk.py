@@ -184,7 +184,6 @@ class SimulatedCcTalkBus:
             acceptor.add_event((0, LEVER))
 
     def _insert_due_coins(self, now: float) -> None:
-        """Insert the coins that are due."""
         while self._coins[0][0] <= now:
             at, box = self._coins.popleft()
             if box < len(self.acceptors):

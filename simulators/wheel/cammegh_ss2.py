@@ -128,9 +128,9 @@ class SlingshotSS2:
             elif self._push <= due:
                 self._push += self.random.choice((0.496, 0.496, 0.496, 0.512))
                 if self.mode & AUTO_STATUS and not self.silenced:
-                    self.say(self.status())
+                    self.send(self.status())
             else:
-                self.say(heappop(self._replies)[2])
+                self.send(heappop(self._replies)[2])
         self.time = max(self.time, now)
 
     def receive(self, data: bytes, now: float) -> None:
@@ -180,7 +180,7 @@ class SlingshotSS2:
         self._answered += 1
         heappush(self._replies, (self.time + delay + REPLY_SECONDS, self._answered, line))
 
-    def say(self, line: str) -> None:
+    def send(self, line: str) -> None:
         """Send a line now, unless the wheel is still silent after power-on."""
         if self.time >= self._mute_until:
             self._sent.append((self.time, line.encode("latin-1") + b"\r\n"))
@@ -315,7 +315,7 @@ class SlingshotSS2:
         self.wins.append(pocket)
         if not self.mode & NO_BARE_NUMBER:
             wrong = self._take_fault("wrong_number") is not None
-            self.say(pocket_text((pocket + 1) % pockets) if wrong else self.number)
+            self.send(pocket_text((pocket + 1) % pockets) if wrong else self.number)
         if self.mode & USER_START:
             yield self.random.uniform(4.0, 7.0)
         elif self.mode & (DELAY_IN_1 | DELAY_IN_2):

@@ -141,7 +141,7 @@ def test_both_forms_of_a_recording_give_the_same_readings(
         recorder = DeviceRecorder(RecordingWriter(runs, {}))
         for piece in pieces:
             clocked.write(piece.at, START + piece.at, piece.data)
-            recorder.keep(START + piece.at, piece.data, read=piece.at)
+            recorder.enqueue(START + piece.at, piece.data, read=piece.at)
         writer.close()
         recorder.close()
         assert read_recording(runs).chunks == read_recording(one_by_one).chunks

@@ -78,7 +78,7 @@ def test_marks_are_undone_however_the_stream_is_split(
     stream, marks, got = marked(pieces), ParityMarkDecoder(), list[tuple[int, bool]]()
     ends = [*sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
     for begin, end in zip([0, *ends], ends, strict=False):
-        got += damage(marks.undo(stream[begin:end]))
+        got += damage(marks.decode(stream[begin:end]))
     assert got == pieces
 
 
@@ -97,7 +97,7 @@ def test_marks_are_undone_however_the_stream_is_split(
     ],
 )
 def test_the_marks_of_the_system(stream: bytes, expected: bytes) -> None:
-    assert damage(ParityMarkDecoder().undo(stream)) == damage(expected)
+    assert damage(ParityMarkDecoder().decode(stream)) == damage(expected)
 
 
 @given(PIECES)

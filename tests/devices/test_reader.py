@@ -90,9 +90,9 @@ async def test_silence_is_told_only_when_no_byte_waits(pty: Pty) -> None:
     link = open_to_read(pty.url, "wheel")
     reader = LinkReader(link, lambda data, _: said.append(data), None)
     pty.say(b"ok\n")
-    reader._due()  # the deadline is over and the loop has not yet seen the bytes
+    reader._on_timer()  # the deadline is over and the loop has not yet seen the bytes
     assert said == [b"ok\n"]
-    reader._due()
+    reader._on_timer()
     assert said == [b"ok\n", b""]
     reader.end("closed")
     link.close()

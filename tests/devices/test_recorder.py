@@ -25,9 +25,9 @@ def wait_until(condition: Callable[[], Any]) -> None:
 
 def test_both_directions_are_kept_in_their_order(tmp_path: Path) -> None:
     recorder = DeviceRecorder(RecordingWriter(tmp_path / "wheel.rec", {"device": "wheel"}))
-    recorder.keep(1.0, b"*X;2\r\n\xff")
-    recorder.keep(2.0, b"*P 1\r\n", sent=True)
-    recorder.keep(3.5, b"*P OK\r\n")
+    recorder.enqueue(1.0, b"*X;2\r\n\xff")
+    recorder.enqueue(2.0, b"*P 1\r\n", sent=True)
+    recorder.enqueue(3.5, b"*P OK\r\n")
     recorder.close()
     recording = read_recording(tmp_path / "wheel.rec")
     assert not recording.problems
@@ -42,7 +42,7 @@ def test_what_was_kept_is_written_without_being_asked(tmp_path: Path) -> None:
     path = tmp_path / "wheel.rec"
     recorder = DeviceRecorder(RecordingWriter(path, {}))
     for wanted in range(1, 4):
-        recorder.keep(float(wanted), b"ok")
+        recorder.enqueue(float(wanted), b"ok")
         wait_until(lambda: path.exists() and len(read_recording(path)) == wanted)  # noqa: B023
     recorder.close()
 
@@ -57,7 +57,7 @@ def test_one_thread_writes_all_recordings_and_ends_with_the_last(tmp_path: Path)
     ]
     for recorder in recorders:
         for number in range(10):
-            recorder.keep(float(number), b"%d" % number)
+            recorder.enqueue(float(number), b"%d" % number)
     assert threads() == 1
     for recorder in recorders:
         recorder.close()
@@ -71,7 +71,7 @@ def test_a_full_disk_is_told_once_and_disturbs_nothing() -> None:
     told: list[str | None] = []
     recorder = DeviceRecorder(RecordingWriter("/dev/full", {}), told.append)
     for number in range(5):
-        recorder.keep(float(number), b"ok\n")
+        recorder.enqueue(float(number), b"ok\n")
         time.sleep(WRITE_DELAY_SECONDS / 4)
     recorder.close()
     assert len(told) == 1
@@ -85,10 +85,10 @@ def test_a_recording_goes_on_when_the_disk_has_room_again_and_tells_the_gap(
     path.symlink_to("/dev/full")
     told: list[str | None] = []
     recorder = DeviceRecorder(RecordingWriter(path, {}), told.append)
-    recorder.keep(0.0, b"lost", sent=True)
+    recorder.enqueue(0.0, b"lost", sent=True)
     wait_until(lambda: told)
     path.unlink()
-    recorder.keep(1.0, b"kept", sent=True)
+    recorder.enqueue(1.0, b"kept", sent=True)
     recorder.close()
     assert told == [told[0], None]
     assert [chunk.data for chunk in read_recording(path)] == [b"kept"]
@@ -102,11 +102,11 @@ def test_a_run_that_finds_half_its_room_is_missing_as_a_whole_and_counted(tmp_pa
 
     def run(at: float, data: bytes) -> None:
         for number, byte in enumerate(data):
-            recorder.keep(at + number / 1000, bytes([byte]))
+            recorder.enqueue(at + number / 1000, bytes([byte]))
 
     run(1.0, b"*X;2;001; 7\r\n")
     wait_until(lambda: path.exists() and path.read_bytes().endswith(b"\n"))
-    wait_until(lambda: not recorder._waiting)
+    wait_until(lambda: not recorder._queue)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 30, hard))
     try:
@@ -144,14 +144,14 @@ def test_what_a_slow_disk_had_no_room_for_is_told_where_it_is_missing(
     told: list[str | None] = []
     writer = Stuck(tmp_path / "wheel.rec")
     recorder = DeviceRecorder(writer, told.append)
-    recorder.keep(0.0, b"0")
+    recorder.enqueue(0.0, b"0")
     assert writer.entered.wait(PATIENCE)
     for number in range(1, MAX_QUEUED_CHUNKS + more + 1):
-        recorder.keep(float(number), b"%d" % number)
+        recorder.enqueue(float(number), b"%d" % number)
     assert told == ["not recorded: the disk is too slow"]
     writer.go.set()
-    wait_until(lambda: not recorder._waiting)
-    recorder.keep(5000.0, b"last")
+    wait_until(lambda: not recorder._queue)
+    recorder.enqueue(5000.0, b"last")
     wait_until(lambda: None in told)
     recorder.close()
     lines = (tmp_path / "wheel.rec").read_text().splitlines()
@@ -166,10 +166,10 @@ def test_what_a_slow_disk_had_no_room_for_is_told_where_it_is_missing(
 def test_what_is_missing_at_the_end_is_told(tmp_path: Path) -> None:
     writer = Stuck(tmp_path / "wheel.rec")
     recorder = DeviceRecorder(writer)
-    recorder.keep(0.0, b"0")
+    recorder.enqueue(0.0, b"0")
     assert writer.entered.wait(PATIENCE)
     for number in range(1, MAX_QUEUED_CHUNKS + 4):
-        recorder.keep(float(number), b"%d" % number)
+        recorder.enqueue(float(number), b"%d" % number)
     writer.go.set()
     recorder.close()
     wait_until(recorder._closed.is_set)
@@ -180,7 +180,7 @@ def test_what_is_missing_at_the_end_is_told(tmp_path: Path) -> None:
 def test_a_disk_that_does_not_respond_holds_nobody_back(tmp_path: Path) -> None:
     writer = Stuck(tmp_path / "wheel.rec")
     recorder = DeviceRecorder(writer)
-    recorder.keep(0.0, b"kept")
+    recorder.enqueue(0.0, b"kept")
     assert writer.entered.wait(PATIENCE)
     recorder.close()  # returns, though nothing was written
     assert not recorder._closed.is_set()

@@ -85,12 +85,12 @@ def test_one_that_there_is_not(kind: str, told: str) -> None:
 )  # fmt: skip
 def test_where_it_stands(checksum: ChecksumSpec, frame: bytes) -> None:
     if checksum.field is not None:
-        right = ChecksumVerifier(checksum).written(frame, 8)
+        right = ChecksumVerifier(checksum).expected(frame, 8)
         frame = frame.replace(b"2C4D", right)
     assert ChecksumVerifier(checksum).holds(frame)
     for at, byte in enumerate(frame):
         damaged = frame[:at] + bytes((byte ^ 1,)) + frame[at + 1 :]
-        covered = frame[checksum.first : ChecksumVerifier(checksum).place(frame)]
+        covered = frame[checksum.first : ChecksumVerifier(checksum).position(frame)]
         if checksum.first <= at < checksum.first + len(covered) - checksum.short:
             assert not ChecksumVerifier(checksum).holds(damaged)
 

@@ -254,6 +254,6 @@ def test_lines_count_from_one() -> None:
     with pytest.raises(ProfileError) as caught:
         parse_profile("colour = 1\n" + HEAD + GOOD)
     [mistake] = caught.value.mistakes
-    assert mistake.of("acme.toml").startswith(
+    assert mistake.describe("acme.toml").startswith(
         "acme.toml:1: colour: unknown key; there are: name, kind, title, source, message"
     )
