@@ -92,7 +92,7 @@ def test_a_dump_of_od_is_read(options: list[str]) -> None:
 @pytest.mark.parametrize(
     "options", [["-A", "x", "-x"], ["-x"], ["-t", "x1"], ["-c"], ["-A", "x", "-t", "x2"]]
 )
-def test_a_dump_whose_order_of_bytes_nobody_knows_is_refused(options: list[str]) -> None:
+def test_a_dump_whose_order_of_bytes_is_unknown_is_refused(options: list[str]) -> None:
     found = subprocess.run(["od", *options], input=SOME, capture_output=True, check=True)
     with pytest.raises(CaptureError, match="line"):
         bytes_of(found.stdout)
@@ -171,7 +171,7 @@ def test_a_blank_at_the_beginning_of_a_line_is_the_devices() -> None:
 
 
 @given(st.binary(max_size=2000))
-def test_raw_bytes_are_taken_as_they_are_and_have_no_times(data: bytes) -> None:
+def test_raw_bytes_are_accepted_as_they_are_and_have_no_times(data: bytes) -> None:
     captured = read_capture(data, "raw")
     assert b"".join(part for _, part in captured.chunks) == data
     assert captured.times == NO_TIMES

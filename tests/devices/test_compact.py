@@ -81,8 +81,8 @@ def test_what_is_read_of_a_compact_entry_is_what_was_written(written: list[AnyCa
 
 
 def moved(recording: Recording, random: Random) -> list[BytesReceived]:
-    """What was recorded, split anew, as it arrives one piece after the other; here and there nobody
-    had looked for a while.
+    """Recorded bytes, split differently, arriving piece by piece; sometimes after a time without
+    polls.
     """
     made: list[BytesReceived] = []
     now = 1000.0

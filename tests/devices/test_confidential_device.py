@@ -1,4 +1,4 @@
-"""What a device sends is told in no log and in no error, where cards may lie face down."""
+"""No log line or error contains bytes of a device where cards may lie face down."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.waiting import until_async
 
 
 class Telling(Lines):
-    """A codec whose defects tell what it was given, as defects do."""
+    """A codec whose exceptions contain its input, as exceptions do."""
 
     def feed(self, data: bytes, now: float) -> list[AnyReading]:
         if b"boom" in data:
@@ -31,7 +31,7 @@ def pty(tmp_path: Path) -> Iterator[Pty]:
 
 
 def take(readings: list[AnyReading]) -> None:
-    """A table whose defects tell what it was given."""
+    """A table whose exceptions contain its input."""
     if any(b"ok" in msgspec.json.encode(reading) for reading in readings):
         raise RuntimeError(f"a defect with {readings}")
 
@@ -54,7 +54,7 @@ async def test_a_defect_says_where_it_is_and_not_what_it_saw(pty: Pty) -> None:
             assert card not in str(floor.device.health())
 
 
-async def test_how_many_bytes_came_is_not_told_since_codes_differ_in_length(pty: Pty) -> None:
+async def test_how_many_bytes_came_is_not_reported_since_codes_differ_in_length(pty: Pty) -> None:
     said = [b"ok 9h\n", b"ok 10h\n"]
     async with running(pty.url, codec=Lines(), confidential=True) as floor:
         await floor.until_open()

@@ -136,7 +136,7 @@ STREAM = [
 ]
 
 
-def test_a_recording_decodes_as_it_was_heard(tmp_path: Path) -> None:
+def test_a_recording_decodes_as_it_was_received(tmp_path: Path) -> None:
     writer = RecordingWriter(tmp_path / "shoe.rec", {"device": "shoe"})
     live, heard = watched("barcode-serial"), list[AnyReading]()
     live.opened(0.0)
@@ -163,7 +163,7 @@ def test_a_recording_plays_and_is_recorded_with_its_damage(tmp_path: Path) -> No
     assert played == [damage(data) for data in STREAM]
 
 
-def test_a_journal_derives_what_was_heard() -> None:
+def test_a_journal_derives_what_was_received() -> None:
     calls: list[AnyCall] = [
         LinkOpened(0.0),
         *(BytesReceived(2.0 + number, data) for number, data in enumerate(STREAM)),
@@ -238,7 +238,7 @@ def places(chunks: list[tuple[float, bytes]]) -> Iterator[tuple[int, int]]:
 
 
 def told(reading: AnyReading) -> object:
-    """What a reading tells, whenever and however it was heard."""
+    """The content of a reading, without times and lateness."""
     match reading:
         case CardDrawn():
             return reading.card

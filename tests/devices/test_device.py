@@ -1,5 +1,5 @@
-"""The supervisor on real ports: it outlives whatever happens to them, says it once, and
-ends clean.
+"""The supervisor on real ports: it outlives whatever happens to them, says it once, and ends
+clean.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def peer() -> Iterator[TcpPeer]:
 
 
 class Floor:
-    """A device that runs, what it said and what it logged."""
+    """A running device, with its readings and log."""
 
     def __init__(self, url: str, **settings: Any) -> None:
         self.readings: list[AnyReading] = []
@@ -161,7 +161,9 @@ async def test_a_device_that_is_pulled_out_and_plugged_in_again(pty: Pty) -> Non
         assert "the port is gone" in str(floor.device.health().error)
 
 
-async def test_a_device_that_is_not_there_is_told_once_and_found_when_it_comes(pty: Pty) -> None:
+async def test_a_device_that_is_not_there_is_reported_once_and_found_when_it_comes(
+    pty: Pty,
+) -> None:
     pty.unplug()
     async with running(pty.url) as floor:
         await until_async(lambda: floor.device.health().state == "lost")
@@ -274,7 +276,7 @@ async def test_a_thread_waits_for_a_loop_that_is_slower_than_its_link(tmp_path: 
     assert data == b"".join(b"%d;" % number for number in range(chunks))
 
 
-async def test_a_defect_of_the_codec_is_told_once_and_survived(pty: Pty) -> None:
+async def test_a_defect_of_the_codec_is_reported_once_and_survived(pty: Pty) -> None:
     async with running(pty.url) as floor:
         await floor.until_open()
         pty.say(b"boom 0\n")
@@ -329,7 +331,7 @@ async def test_commands_are_sent_and_logged(pty: Pty) -> None:
             floor.command("say", "too late")
 
 
-async def test_a_port_that_takes_nothing_refuses_what_it_cannot_send_and_is_still_read(
+async def test_a_port_that_accepts_nothing_refuses_what_it_cannot_send_and_is_still_read(
     pty: Pty,
 ) -> None:
     async with running(pty.url, commands_enabled=True) as floor:
@@ -350,7 +352,9 @@ async def test_a_port_that_takes_nothing_refuses_what_it_cannot_send_and_is_stil
         assert floor.device.health().reconnects == 0
 
 
-async def test_a_command_that_waits_for_a_port_that_goes_away_is_told_as_not_sent(pty: Pty) -> None:
+async def test_a_command_that_waits_for_a_port_that_goes_away_is_reported_as_not_sent(
+    pty: Pty,
+) -> None:
     async with running(pty.url, commands_enabled=True) as floor:
         await floor.until_open()
         prepared = floor.device.prepare("say", "hello")

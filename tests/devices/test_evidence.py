@@ -30,7 +30,7 @@ MOST = 150
 """Chunks of a recording that are tried."""
 
 Edit = Callable[[st.DataObject, list[bytes]], bytes]
-"""From the lines of a file, with their ends, to what became of it."""
+"""Changes to the lines of a file, with their ends."""
 
 
 def _place(data: st.DataObject, lines: list[bytes], *, chunks: bool = True) -> int:
@@ -250,7 +250,9 @@ def words(path: Path) -> tuple[str, ...]:
 
 @cache
 def readings(path: Path, count: int, begin: float) -> list[str]:
-    """The readings of so many chunks of a recording, as JSON, if its clock begins so late."""
+    """The readings of the first chunks of a recording, as JSON, for a clock that starts at this
+    time.
+    """
     driver, *options = words(path)
     codec = make_codec(driver, "device", options[1::2])
     watch = Watch(codec, "device", 5.0)

@@ -1,5 +1,5 @@
-"""Garbage that goes on: told at once, then less and less often; its bytes to the last, in its place
-among what else is said.
+"""Continuous garbage: reported at once, then less and less often; all bytes are counted, in order
+with other readings.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def babble(watch: Watch, begin: float, seconds: float) -> list[LinkGarbage]:
     )
 
 
-def test_the_first_are_told_as_they_come_and_then_the_pauses_grow_to_a_minute() -> None:
+def test_the_first_are_reported_as_they_come_and_then_the_pauses_grow_to_a_minute() -> None:
     gathering = GarbageSummary()
     said = [
         LinkGarbage(at=tenth / 10, device="wheel", bytes=5, frame=f"line {tenth}")
@@ -76,7 +76,7 @@ def test_an_hour_of_babble_is_about_one_reading_a_minute() -> None:
     assert 60 <= len(babble(watch, 0.0, 3600.0)) <= 60 + MAX_IMMEDIATE_REPORTS + 8
 
 
-def test_what_waits_is_told_when_it_is_due_though_nothing_comes() -> None:
+def test_what_waits_is_reported_when_it_is_due_though_nothing_comes() -> None:
     watch = make()
     watch.opened(0.0)
     babble(watch, 0.0, 1.1)
@@ -85,7 +85,7 @@ def test_what_waits_is_told_when_it_is_due_though_nothing_comes() -> None:
     assert [(reading.at, reading.bytes) for reading in garbage(watch.tick(300.0))] == [(1.9, 5)]
 
 
-def test_after_a_calm_minute_it_is_told_at_once_again() -> None:
+def test_after_a_calm_minute_it_is_reported_at_once_again() -> None:
     watch = make()
     watch.opened(0.0)
     babble(watch, 0.0, 12.0)
@@ -100,7 +100,7 @@ def test_after_a_calm_minute_it_is_told_at_once_again() -> None:
     ] * MAX_IMMEDIATE_REPORTS + [0, 0]
 
 
-def test_what_waits_is_told_before_whatever_else_is_said() -> None:
+def test_what_waits_is_reported_before_any_other_reading() -> None:
     watch = make()
     watch.opened(0.0)
     babble(watch, 0.0, 1.5)
@@ -131,8 +131,8 @@ def calls(stream: list[tuple[float, bytes]], *, single: bool) -> list[AnyCall]:
 
 
 def outline(said: list[AnyReading]) -> list[AnyReading | int]:
-    """What was said, each run of garbage as its bytes; the verdict on noise is left out: it counts
-    what came before it.
+    """The readings, with each run of garbage as its bytes; the verdict on noise is left out,
+    because it counts the bytes before it.
     """
     plain = [reading for reading in said if not isinstance(reading, LinkUnintelligible)]
     return [
@@ -143,7 +143,7 @@ def outline(said: list[AnyReading]) -> list[AnyReading | int]:
 
 
 @given(streams)
-def test_any_split_says_the_same_of_the_same_bytes_in_the_same_order(
+def test_any_split_gives_the_same_readings_of_the_same_bytes_in_the_same_order(
     stream: list[tuple[float, bytes]],
 ) -> None:
     whole, single = make(), make()
@@ -157,7 +157,7 @@ def test_any_split_says_the_same_of_the_same_bytes_in_the_same_order(
 def test_live_and_from_what_was_kept_the_readings_are_the_same(
     stream: list[tuple[float, bytes]], silences: list[float]
 ) -> None:
-    """Live a silence is told to the watch all the time; kept is only what matters."""
+    """Live the watch gets every silence; only those that matter are stored."""
     live, again = make(), make()
     given_calls = calls(stream, single=False)
     end = given_calls[-1].at
@@ -175,7 +175,7 @@ def test_live_and_from_what_was_kept_the_readings_are_the_same(
 
 
 @given(streams)
-def test_garbage_is_told_as_often_as_the_time_and_what_else_is_said_allow(
+def test_garbage_is_reported_as_often_as_the_time_and_other_readings_allow(
     stream: list[tuple[float, bytes]],
 ) -> None:
     watch = make()

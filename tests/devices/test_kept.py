@@ -44,7 +44,7 @@ OPENED = 1000.0
 ROUND_TRIP = 0.19
 """Seconds in which a device server delivers to a device that a hand paces."""
 DELIVERY = 0.75
-"""Seconds in which it delivers to one whose own pace tells when its backlog is over."""
+"""Seconds in which it delivers a backlog whose end the codec recognises by the pace."""
 SETTLED = 6.0
 """Seconds after opening by which every driver is live again."""
 
@@ -94,8 +94,8 @@ def bursts(draw: st.DrawFn, name: str) -> Burst:
 
 
 def delivered(codec: Codec, burst: Burst, connected: float, wait: float) -> list[AnyCall]:
-    """The calls of a supervisor whose link is opened at ``connected``. A device whose own pace
-    tells when the backlog is over may be silent for ``wait`` before.
+    """The calls of a supervisor whose link is opened at ``connected``. A device whose pace shows
+    when the backlog is over may be silent for ``wait`` before.
     """
     paced = isinstance(codec, KeptBytesAware) and codec.opening is None
     begin = connected + (wait if paced else 0.0)
@@ -171,8 +171,8 @@ def outcomes(told: Iterable[AnyReading]) -> list[Outcome]:
 
 
 def played(recording: Recording, begin: int, *, kept: bool) -> list[AnyReading]:
-    """What is read of a device that is joined at that chunk, a second after the link was opened if
-    it has no pace of its own.
+    """The readings of a device from that chunk on, a second after opening if it has no pace of its
+    own.
     """
     codec, watch = watch_of(recording)
     heard = chunks(recording)[begin:]

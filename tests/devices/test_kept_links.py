@@ -49,7 +49,7 @@ class Peer(Protocol):
 
 
 class Serial(Pty):
-    """A port; what is said before it is opened is thrown away there."""
+    """A port; bytes sent before it is opened are discarded."""
 
     def __init__(self, folder: Path, _: Recording) -> None:
         super().__init__(folder)
@@ -104,7 +104,7 @@ class Mqtt:
 
 
 class Usb:
-    """A USB device. What it says comes in reports of its own size, or as a stream of bytes."""
+    """A USB device. It sends reports of its own size, or a stream of bytes."""
 
     def __init__(self, bus: VirtualBus, device: UsbDevice, size: int, url: str) -> None:
         self._plugged = bus.plug(device)
@@ -185,7 +185,7 @@ Connect = Callable[[Recording, str], Peer]
 
 
 def sent(recording: Recording, *, after: int = 0) -> bytes:
-    """What the device sent, in whole chunks."""
+    """The device's bytes, in whole chunks."""
     data = b""
     for chunk in chunks(recording)[after:]:
         if len(data) + len(chunk.data) > MOST:
@@ -200,7 +200,7 @@ async def test_what_a_link_delivers_at_opening_is_late(
 ) -> None:
     recording = read_recording(path)
     peer, data, codec = connect(recording, kind), sent(recording), make(recording)
-    # the clock stands still, so that nothing comes too late to be of the first moments
+    # the clock is stopped, so that nothing arrives too late to count as kept
     async with running(peer.url, codec=codec, clock=lambda: 100.0) as floor:
         await until_async(lambda: floor.device.health().link)
         peer.say(data)
@@ -221,7 +221,7 @@ async def test_a_recording_that_is_played_in_a_moment_is_late(path: Path) -> Non
 async def test_what_the_kernel_kept_of_a_suspended_machine_is_late(
     path: Path, kind: str, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The clock by which everything is timed stood still meanwhile."""
+    """The clock by which everything is timed stopped meanwhile."""
     recording = read_recording(path)
     peer, codec = connect(recording, kind), make(recording)
     clock, slept = [0.0], [0.0]

@@ -1,4 +1,4 @@
-"""What a frame proves: nothing but the device's own words are taken for the device."""
+"""The proof of a frame: only the device's own frames show that it is there."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ WORDS = {
     "heartbeat": b"OK\r\n" * 3 + b"ALIVE 17\r\n",
     "one number": b"17\r\n",
 }
-"""What comes from something that is not the device."""
+"""Bytes from something other than the device."""
 
 
 @for_each("name", CODECS)
@@ -158,7 +158,7 @@ def test_other_text_never_proves_that_the_device_is_there(name: str, words: str)
 
 @for_each("path", RECORDINGS, ids=lambda path: path.stem)
 @for_each("name", [name for name in DRIVERS if driver(name).scheme == "serial"])
-def test_another_device_is_not_taken_for_this_one(name: str, path: Path) -> None:
+def test_another_device_is_not_mistaken_for_this_one(name: str, path: Path) -> None:
     recording = read_recording(path)
     codec = CODECS[name]()
     watch = Watch(codec, "device", 5.0)

@@ -1,5 +1,5 @@
-"""The reader: one loop, one hop. What arrives is taken in the event loop, in order, with no thread
-of its own; a link that hangs holds nobody back.
+"""The reader: one loop, one hop. Bytes are handled in the event loop, in order, without a thread; a
+link that hangs blocks no other.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ async def test_a_serial_port_and_a_socket_have_no_thread_of_their_own(
         )
 
 
-async def test_bytes_are_noted_first_and_their_readings_are_taken_at_once(pty: Pty) -> None:
+async def test_bytes_are_noted_first_and_their_readings_are_accepted_at_once(pty: Pty) -> None:
     happened: list[Any] = []
 
     class Spoken(Lines):
@@ -85,7 +85,7 @@ async def test_bytes_are_noted_first_and_their_readings_are_taken_at_once(pty: P
         assert happened == ["LinkOpened", b"ok 1\nok 2\nok 3\n", "decoded", 4]  # and that it is up
 
 
-async def test_silence_is_told_only_when_no_byte_waits(pty: Pty) -> None:
+async def test_silence_is_reported_only_when_no_byte_waits(pty: Pty) -> None:
     said: list[bytes] = []
     link = open_to_read(pty.url, "wheel")
     reader = LinkReader(link, lambda data, _: said.append(data), None)
@@ -183,7 +183,7 @@ async def test_a_link_that_is_empty_when_it_is_opened_is_known_to_be(pty: Pty) -
 async def test_after_a_suspension_what_was_kept_is_read_and_the_link_ends(
     peer: TcpPeer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The loop's clock stood still meanwhile."""
+    """The loop's clock stopped meanwhile."""
     slept = 0.0
     for module in (devices.looks, devices.reader):
         monkeypatch.setattr(module, "suspended_seconds", lambda: slept)
@@ -203,7 +203,7 @@ async def test_after_a_suspension_what_was_kept_is_read_and_the_link_ends(
     link.close()
 
 
-async def test_a_suspension_is_noticed_on_a_link_that_says_nothing(
+async def test_a_suspension_is_noticed_on_a_link_that_is_silent(
     pty: Pty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept = 0.0
@@ -253,7 +253,7 @@ async def test_a_flood_on_one_line_leaves_turns_to_the_others(peer: TcpPeer, pty
 
 
 @pytest.mark.parametrize("hangs", ["open", "close"])
-async def test_a_port_that_hangs_holds_nobody_back(
+async def test_a_port_that_hangs_blocks_no_other(
     pty: Pty, peer: TcpPeer, monkeypatch: pytest.MonkeyPatch, hangs: str
 ) -> None:
     go, entered = threading.Event(), threading.Event()
@@ -288,7 +288,7 @@ async def test_a_port_that_hangs_holds_nobody_back(
         await other.until_frames(1)
         floor.cancel()
         await asyncio.sleep(0.05)
-        assert not floor.done()  # it says that it has ended when the port is free
+        assert not floor.done()  # it reports its end when the port is free
         go.set()
         with pytest.raises(asyncio.CancelledError):
             await floor
@@ -332,14 +332,14 @@ async def test_a_write_in_portions_is_whole_and_in_order(
         link.close()
 
 
-async def test_a_write_that_nothing_takes_ends_in_time_and_is_not_completed_later(
+async def test_a_write_that_nothing_accepts_ends_in_time_and_is_not_completed_later(
     pty: Pty,
 ) -> None:
     link = open_to_read(pty.url, "wheel")
     reader = LinkReader(link, lambda _, __: None, None)
     with pytest.raises(LinkFailedError, match="flow control"):
         await reader.write(b"x" * 1_000_000)
-    while await asyncio.to_thread(pty.hears):  # what the line had taken
+    while await asyncio.to_thread(pty.hears):  # the bytes that the line had accepted
         await asyncio.to_thread(pty.hear, 1)
     await reader.write(b"whole\n")
     assert (await asyncio.to_thread(pty.hear, 6)).endswith(b"whole\n")

@@ -67,7 +67,7 @@ def test_one_thread_writes_all_recordings_and_ends_with_the_last(tmp_path: Path)
         assert [chunk.data for chunk in chunks] == [b"%d" % number for number in range(10)]
 
 
-def test_a_full_disk_is_told_once_and_disturbs_nothing() -> None:
+def test_a_full_disk_is_reported_once_and_disturbs_nothing() -> None:
     told: list[str | None] = []
     recorder = DeviceRecorder(RecordingWriter("/dev/full", {}), told.append)
     for number in range(5):
@@ -78,7 +78,7 @@ def test_a_full_disk_is_told_once_and_disturbs_nothing() -> None:
     assert "No space left" in str(told[0])
 
 
-def test_a_recording_goes_on_when_the_disk_has_room_again_and_tells_the_gap(
+def test_a_recording_continues_when_the_disk_has_room_again_and_notes_the_gap(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "wheel.rec"
@@ -138,7 +138,7 @@ class Stuck(RecordingWriter):
 
 
 @pytest.mark.parametrize("more", [1, 7])
-def test_what_a_slow_disk_had_no_room_for_is_told_where_it_is_missing(
+def test_what_a_slow_disk_had_no_room_for_is_reported_where_it_is_missing(
     tmp_path: Path, more: int
 ) -> None:
     told: list[str | None] = []
@@ -163,7 +163,7 @@ def test_what_a_slow_disk_had_no_room_for_is_told_where_it_is_missing(
     ]
 
 
-def test_what_is_missing_at_the_end_is_told(tmp_path: Path) -> None:
+def test_what_is_missing_at_the_end_is_reported(tmp_path: Path) -> None:
     writer = Stuck(tmp_path / "wheel.rec")
     recorder = DeviceRecorder(writer)
     recorder.enqueue(0.0, b"0")
@@ -177,7 +177,7 @@ def test_what_is_missing_at_the_end_is_told(tmp_path: Path) -> None:
     assert lines[-1] == "# 3 chunks are missing here"
 
 
-def test_a_disk_that_does_not_respond_holds_nobody_back(tmp_path: Path) -> None:
+def test_a_disk_that_does_not_respond_blocks_no_other(tmp_path: Path) -> None:
     writer = Stuck(tmp_path / "wheel.rec")
     recorder = DeviceRecorder(writer)
     recorder.enqueue(0.0, b"kept")

@@ -121,7 +121,7 @@ def test_bad_lines_are_refused_and_all_of_them_are_named(tmp_path: Path) -> None
     assert [problem.line for problem in refused.value.problems] == [2, 3, 4, 6]
 
 
-def test_what_stands_before_a_bad_line_is_read(tmp_path: Path) -> None:
+def test_what_precedes_a_bad_line_is_read(tmp_path: Path) -> None:
     path = tmp_path / "test.rec"
     path.write_text("# framing: line\n1 < a\n2 < b\nnothing\n3 < c\n")
     found: list[Chunk] = []

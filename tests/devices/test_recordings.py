@@ -1,9 +1,9 @@
 """Golden recordings: each ``recordings/NAME.txt`` gives, byte for byte, the readings in
 ``recordings/NAME.readings.jsonl``.
 
-The header names the driver and its options. After a change that is meant, write the readings anew
-with ``novamas decode DRIVER RECORDING --device device``, with an ``--option`` for each option of
-the header, and look at the difference.
+The header names the driver and its options. After an intended change, write the readings again with
+``novamas decode DRIVER RECORDING --device device``, with an ``--option`` for each option of the
+header, and look at the difference.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ TAKEN = b"Port already in use\r\n"
 CARD = b"H10\r\n"
 """A card by the default table of a barcode scanner."""
 NEGOTIATION = bytes.fromhex("fffb03fffb01fffd00fffb00fffd2c")
-"""What a server of RFC 2217 begins with."""
+"""The first bytes of an RFC 2217 server."""
 
 rfc2217 = pytest.mark.filterwarnings(
     "ignore:set(Daemon|Name):DeprecationWarning"
@@ -136,15 +136,15 @@ async def test_a_refusal_is_a_reason_and_nothing_else(
 async def test_a_device_that_is_cut_off_at_once_each_time_is_tried_less_and_less_often(
     refusing: Callable[..., Refusing],
 ) -> None:
-    """As by a server that gives the port to whoever came last."""
+    """As by a server that gives the port to the latest client."""
     async with running(refusing(b"ok 1\n").url) as floor:
         await until_async(lambda: floor.device._failures >= 6)
         assert floor.links()[:2] == ["up", "lost"]
 
 
 @pytest.mark.usefixtures("hurry")
-async def test_a_link_that_lasted_begins_the_pauses_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one on which nothing was said: a shoe from which nobody draws."""
+async def test_a_link_that_lasted_resets_the_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one without any bytes: a shoe from which no card is drawn."""
     peer = TcpPeer()
     async with running(peer.url, codec=Lines(steady=False)) as floor:
         for _ in range(4):
@@ -212,7 +212,7 @@ def write_on(link: Link) -> None:
         link.write(b"*O\r\n")
 
 
-def test_a_server_that_hangs_up_on_a_request_is_heard_out() -> None:
+def test_a_server_that_hangs_up_on_a_request_is_read_to_the_end() -> None:
     peer = TcpPeer()
     link = open_link(peer.url)
     with peer.accept() as other:
@@ -315,7 +315,7 @@ def play(codec: Codec, steps: list[tuple[str, float]]) -> list[AnyReading]:
     return readings
 
 
-def test_an_opening_that_follows_a_refusal_is_told_once_it_has_lasted() -> None:
+def test_an_opening_that_follows_a_refusal_is_reported_once_it_has_lasted() -> None:
     lost, opened = (
         LinkLost(at=1.0, device="shoe", reason="refused"),
         LinkOpen(at=0.0, device="shoe"),

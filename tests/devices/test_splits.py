@@ -38,8 +38,8 @@ def make(recording: Recording) -> Codec:
 
 @st.composite
 def bursts(draw: st.DrawFn, name: str) -> tuple[Recording, bytes]:
-    """What was recorded of such a device, with junk in between that may be longer than any frame,
-    or without its ends.
+    """Recorded bytes of such a device, with junk in between that may be longer than any frame, or
+    without line ends.
     """
     recording = draw(st.sampled_from(recordings(name)))
     data = b"".join(chunk.data for chunk in recording if not chunk.sent)

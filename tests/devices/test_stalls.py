@@ -82,7 +82,7 @@ def line(tick: int) -> bytes:
 
 
 def frames(count: int, outages: Sequence[Interval] = (), pace: float = 1.0) -> list[Frame]:
-    """What a wheel sends. During an outage the wire keeps everything, and delivers it at its
+    """The bytes of a wheel. During an outage the wire keeps everything, and delivers it at its
     end.
     """
     sent = [100.0 + tick * PERIOD * pace for tick in range(count)]
@@ -101,7 +101,7 @@ def read(
     sent: Sequence[Frame], stalls: Sequence[Interval]
 ) -> Iterator[tuple[BytesReceived, list[Frame]]]:
     """What we read, if we are not scheduled during the stalls. The calls are those of the
-    supervisor: a stall that is too long is not told.
+    supervisor: a stall that is too long is not passed on.
     """
     waiting: list[Frame] = []
     moments = [after(frame.arrived, stalls) for frame in sent]
@@ -164,7 +164,7 @@ def test_a_stall_of_ours_changes_no_result_and_makes_none_late(
 @example([(110.25, 4.5)], [(101.0, 9.0), (111.5, 4.0)])
 @example([(105.0, 4.0)], [(101.0, 4.0), (106.0, 4.0)])
 @settings(max_examples=cases(125, 500))
-def test_nothing_is_taken_for_live_that_is_older_than_our_own_delay(
+def test_nothing_is_treated_as_live_that_is_older_than_our_own_delay(
     given_stalls: list[tuple[float, float]], given_outages: list[tuple[float, float]]
 ) -> None:
     watch = wheel()
@@ -187,10 +187,10 @@ def test_nothing_is_taken_for_live_that_is_older_than_our_own_delay(
 
 @given(stalls)
 @settings(max_examples=cases(25, 100))
-def test_without_being_told_a_result_may_be_late_but_is_never_another(
+def test_without_being_noted_a_result_may_be_late_but_is_never_another(
     given_stalls: list[tuple[float, float]],
 ) -> None:
-    """As in a journal from before stalls were told."""
+    """As in a journal from before stalls were stored."""
     watch = wheel()
     for call, _ in read(frames(COUNT), apart(given_stalls, 20.0)):
         for each in apply_call(watch, msgspec.structs.replace(call, since=None)):
@@ -220,11 +220,11 @@ class TestWatch:
         watch.feed(b"ok\n", 0.0)
         return watch
 
-    def test_a_silence_is_told_if_it_was_over_before_we_looked_away(self) -> None:
+    def test_a_silence_is_reported_if_it_was_over_before_we_looked_away(self) -> None:
         said = apply_call(self.watch(Lines()), BytesReceived(9.0, b"ok\n", 5.0))
         assert said[0] == LinkStale(at=2.0, device="wheel", age=2.0)
 
-    def test_time_in_which_nobody_looked_is_no_silence(self) -> None:
+    def test_time_without_a_poll_is_no_silence(self) -> None:
         watch = self.watch(Lines())
         assert not [
             e for e in apply_call(watch, BytesReceived(5.0, b"o", 1.0)) if isinstance(e, LinkStale)
@@ -262,7 +262,7 @@ class TestWatch:
         apply_call(watch, BytesReceived(6.0, b"o", 3.5))
         assert watch.deadline == 6.5
 
-    def test_an_empty_port_proves_a_silence_however_long_nobody_looked(self) -> None:
+    def test_an_empty_port_proves_a_silence_however_late_the_poll(self) -> None:
         assert apply_call(self.watch(Lines()), BytesReceived(5.0, b"")) == [
             LinkStale(at=2.0, device="wheel", age=2.0)
         ]
@@ -295,7 +295,7 @@ class TestBeat:
 
     @pytest.mark.parametrize("since", [None, 1.1])
     def test_more_than_any_device_sends_were_kept(self, since: float | None) -> None:
-        """However short the silence was: our clock may have stood still."""
+        """However short the silence was: our clock may have stopped."""
         beat = self.beat()
         assert not self.late(beat, 1.2, since, frames=2)
         assert self.late(beat, 1.2, since, frames=2)
@@ -418,7 +418,7 @@ class TestLateness:
         assert lateness.is_late(4.0, 107.0)
 
     def test_a_clock_that_stood_still_is_noticed(self) -> None:
-        """Ours: the board reports more seconds than have passed."""
+        """Our clock stopped: the board reports more seconds than have passed."""
         lateness = self.lateness()
         burst = [
             (lateness.is_late(sent, 103.2), lateness.is_learning(103.2)) for sent in range(4, 30)
@@ -447,7 +447,7 @@ class TestLateness:
 
 @given(stalls)
 @settings(max_examples=cases(25, 100))
-def test_a_board_says_the_same_with_stalls_as_without(
+def test_a_board_gives_the_same_readings_with_stalls_as_without(
     given_stalls: list[tuple[float, float]],
 ) -> None:
     sent: list[tuple[float, tuple[Any, ...]]] = []

@@ -1,5 +1,5 @@
-"""The watch: each state told once, when it begins; and the same whether it is asked often or
-seldom.
+"""The watch: each state is reported once, when it begins, independent of how often the watch is
+called.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def test_silence_is_stale_at_the_time_it_was_due_and_a_frame_ends_it() -> None:
     assert links(watch.feed(b"ok\n", 101.0)) == [LinkUp(at=101.0, device="wheel")]
 
 
-def test_an_open_link_is_connecting_until_something_is_heard() -> None:
+def test_an_open_link_is_connecting_until_something_is_received() -> None:
     assert make().state == "connecting"
 
 
@@ -116,7 +116,7 @@ def test_a_first_frame_in_pieces_after_a_silence_is_not_called_unintelligible() 
     assert [links(piece) for piece in pieces] == [[], [], [LinkUp(at=60.02, device="wheel")]]
 
 
-def test_lost_is_told_once_however_often_it_is_tried() -> None:
+def test_lost_is_reported_once_however_often_it_is_tried() -> None:
     watch = make()
     watch.feed(b"ok\n", 1.0)
     assert watch.lost(2.0, "unplugged") == [LinkLost(at=2.0, device="wheel", reason="unplugged")]
@@ -179,7 +179,7 @@ def test_a_codec_whose_deadline_never_moves_does_not_hold_the_watch() -> None:
     assert len(watch.tick(50.0)) == 1
 
 
-def test_a_defect_gives_what_was_read_before_and_the_watch_goes_on() -> None:
+def test_a_defect_gives_what_was_read_before_and_the_watch_continues() -> None:
     watch = make()
     watch.feed(b"ok\n", 1.0)
     with pytest.raises(CodecDefectError, match="RuntimeError: a defect") as raised:
@@ -199,7 +199,7 @@ def test_the_silence_of_a_device_that_is_not_steady_is_none() -> None:
     assert watch.state == "up"
 
 
-def test_the_link_of_a_device_that_is_not_steady_is_told_when_it_opens_and_once() -> None:
+def test_the_link_of_a_device_that_is_not_steady_is_reported_when_it_opens_and_once() -> None:
     watch = Watch(Lines(steady=False), "shoe", STALE_AFTER)
     assert watch.opened(0.0) == [LinkOpen(at=0.0, device="shoe")]
     assert links(watch.feed(b"ok\n", 1.0)) == [LinkUp(at=1.0, device="shoe")]
@@ -214,13 +214,13 @@ def test_the_link_of_a_device_that_is_not_steady_is_told_when_it_opens_and_once(
     assert links(watch.feed(b"ok\n", 1004.0)) == [LinkUp(at=1004.0, device="shoe")]
 
 
-def test_the_opening_of_a_steady_device_is_not_told() -> None:
+def test_the_opening_of_a_steady_device_is_not_reported() -> None:
     watch = make()
     watch.lost(2.0, "unplugged")
     assert watch.opened(3.0) == []
 
 
-def test_noise_of_a_device_that_is_not_steady_is_told_once_and_ends_with_a_frame() -> None:
+def test_noise_of_a_device_that_is_not_steady_is_reported_once_and_ends_with_a_frame() -> None:
     watch = Watch(Lines(steady=False), "shoe", STALE_AFTER)
     watch.opened(0.0)
     watch.feed(b"~" * (UNINTELLIGIBLE_BYTES - 1), 100.0)
@@ -273,7 +273,7 @@ def play(given_steps: list[tuple[str, int, bytes]], *, often: bool) -> list[AnyR
 
 
 @given(steps)
-def test_no_state_is_told_twice_in_a_row_and_time_never_goes_back(
+def test_no_state_is_reported_twice_in_a_row_and_time_never_goes_back(
     given_steps: list[tuple[str, int, bytes]],
 ) -> None:
     readings = play(given_steps, often=False)
@@ -325,7 +325,7 @@ def test_a_babble_is_one_reading_for_each_time_that_bytes_came() -> None:
     ]
     assert [(count, frame) for _, count, frame in garbage] == [(5, "abc"), (1003, "fgh")]
     assert driver.counters.damaged == 1003
-    assert garbage[1][0] - garbage[0][0] > 1  # what came between them stays there
+    assert garbage[1][0] - garbage[0][0] > 1  # garbage between them stays in its place
 
 
 class Asking(Lines):

@@ -102,7 +102,7 @@ def test_what_is_lost_or_late_makes_no_other_card(
     )
 
 
-def test_lines_that_run_into_each_other_are_told() -> None:
+def test_lines_that_run_into_each_other_are_reported() -> None:
     readings = heard(shoe(), 30.0, (9.0, "spliced", 0.0))
     cards = [reading.card for reading in drawn(readings)]
     assert None in cards or LinkGap in map(type, readings)

@@ -1,5 +1,5 @@
-"""Simulated boards before the drivers of the real ones: what happened is what is read, and every
-fault is told.
+"""Simulated boards before the drivers of the real ones: the readings match what happened, and every
+fault is reported.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class TestWithoutFaults:
         assert len(coins) == slots.counted > 10
         assert {coin.amount for coin in coins} == {250}
 
-    def test_slots_whose_players_insert_coins_when_they_are_told(self) -> None:
+    def test_slots_whose_players_insert_coins_on_request(self) -> None:
         def coins(*told: float) -> list[float]:
             faults = [(at, "coins", 0.0) for at in told]
             readings = heard("slot-board", Slots(1, 1, 3, 500), 70.0, *faults)
@@ -298,13 +298,13 @@ class TestFaults:
 
 @pytest.mark.parametrize("name", MAKE)
 class TestAll:
-    def test_the_same_seed_says_the_same_however_time_passes(self, name: str) -> None:
+    def test_the_same_seed_gives_the_same_bytes_however_time_passes(self, name: str) -> None:
         steps = MAKE[name](seed=4)
         assert [said for step in range(601) for said in steps.advance(step / 10)] == MAKE[name](
             seed=4
         ).advance(60.0)
 
-    def test_it_is_heard_without_a_pause(self, name: str) -> None:
+    def test_it_reports_without_a_pause(self, name: str) -> None:
         said = [at for at, _ in MAKE[name](seed=4).advance(300.0)]
         assert all(after - before <= 1.0 + 1e-9 for before, after in pairwise(said))
 
@@ -313,7 +313,7 @@ class TestAll:
         board.advance(300.0)
         assert 4 <= board.rounds <= 6
 
-    def test_a_wrong_speed_is_told(self, name: str) -> None:
+    def test_a_wrong_speed_is_reported(self, name: str) -> None:
         assert of(
             LinkUnintelligible, heard(name, MAKE[name](seed=4), 30.0, (0.0, "wrong_baud", 30.0))
         )

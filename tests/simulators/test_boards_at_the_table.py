@@ -1,5 +1,5 @@
 """Hours at tables that their boards run, with faults and silences of every length: no result is
-wrong, told twice or lost.
+wrong, reported twice or lost.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Plate(BoulePlate):
 
 
 class Wheel(SimulatedFortuneWheel):
-    """``truth``: when the wheel stood, and in which cell; 0: on a pin."""
+    """``truth``: when the wheel stopped, and in which cell; 0: on a pin."""
 
     truth: list[tuple[float, Any]]
 
@@ -187,7 +187,7 @@ def true(kind: str, value: Any) -> Any:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("kind", BOARDS)
-def test_no_result_is_wrong_told_twice_or_lost(kind: str, seed: int) -> None:
+def test_no_result_is_wrong_reported_twice_or_lost(kind: str, seed: int) -> None:
     table = Table(kind, seed)
     table.play(1.5)
     truth: list[tuple[float, Any]] = table.board.truth

@@ -19,8 +19,8 @@ from simulators.wheel.cammegh_ss2 import ARCADE, MUTE_SECONDS, SlingshotSS2, poc
 STATUS = re.compile(rb"\*X;([1-6]);(\d{3});([ \d]\d|  );([0-9A-F]);(\d{3});([01])\r\n")
 BARE = re.compile(rb"[ \d]\d\r\n")
 PLAYED = {"12", "23", "34", "45", "52", "51", "61"}
-"""Every change of state that a recorded wheel shows while nothing is wrong, and 5>1 of
-the guide.
+"""Every change of state that a recorded wheel shows while nothing is wrong, and 5>1 of the
+guide.
 """
 INTEGRATION = 1159
 
@@ -243,7 +243,7 @@ def test_power_off_and_on() -> None:
     now = until(wheel, 4)
     assert asked(wheel, b"*P 1", now) == [b"*P NO\r\n"]  # already so
     assert asked(wheel, b"*P 0", now + 1) == [b"*P OK\r\n"]
-    assert wheel.state == 4  # until the rotor stands
+    assert wheel.state == 4  # until the rotor has stopped
     now = until(wheel, 6)
     assert asked(wheel, b"*P 0", now) == [b"*P NO\r\n"]
     assert asked(wheel, b"*P 1", now + 1) == [b"*P OK\r\n"]
@@ -379,7 +379,7 @@ def test_fault_rotor_not_reversed() -> None:
     assert wheel.rotor.anticlockwise == before
 
 
-def test_fault_sensor_moves_to_6_and_play_goes_on() -> None:
+def test_fault_sensor_moves_to_6_and_play_continues() -> None:
     wheel = SlingshotSS2()
     now = until(wheel, 4)
     wheel.fault("sensor", 20, now)

@@ -1,5 +1,5 @@
-"""Simulated ccTalk acceptors before the driver of the real ones: every coin is told once or told
-as missing, whatever happens to the line, the acceptors and the daemon.
+"""Simulated ccTalk acceptors before the driver of the real ones: every coin is reported once or
+reported as missing, with faults of the line, the acceptors and the daemon.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Struck = tuple[float, str, float]
 
 
 class Played:
-    """A bus that was played: all calls to the watch, and what it said."""
+    """A simulated run of a bus: all calls to the watch, and its readings."""
 
     def __init__(
         self, bus: SimulatedCcTalkBus, until: float, *faults: Struck, **options: Any
@@ -94,7 +94,7 @@ struck = st.lists(
 
 @settings(max_examples=8, deadline=None)
 @given(seeds, st.integers(1, 6), st.sampled_from([*AMOUNTS, 500]), st.booleans())
-def test_every_coin_is_told_once_and_live(seed: int, boxes: int, coin: int, crc: bool) -> None:
+def test_every_coin_is_reported_once_and_live(seed: int, boxes: int, coin: int, crc: bool) -> None:
     played = Played(SimulatedCcTalkBus(seed, 240, boxes, coin, crc), 50.0)
     assert told(played) == taken(played)
     assert {(one.amount, one.late) for one in played.coins()} <= {(coin, False)}
@@ -118,7 +118,7 @@ def test_no_coin_is_made_up_and_none_is_lost_in_silence(seed: int, faults: list[
 
 @settings(max_examples=5, deadline=None)
 @given(seeds, struck)
-def test_what_was_kept_says_the_same_again(seed: int, faults: list[Struck]) -> None:
+def test_what_was_kept_gives_the_same_readings_again(seed: int, faults: list[Struck]) -> None:
     """As ``novamas audit`` derives it: from the calls alone."""
     played = Played(SimulatedCcTalkBus(seed, 240, 2, 200), 40.0, *faults)
     again = played.watch()
@@ -127,7 +127,7 @@ def test_what_was_kept_says_the_same_again(seed: int, faults: list[Struck]) -> N
 
 @settings(max_examples=5, deadline=None)
 @given(seeds, struck, st.data())
-def test_bytes_one_by_one_say_the_same(
+def test_bytes_one_by_one_give_the_same_readings(
     seed: int, faults: list[Struck], data: st.DataObject
 ) -> None:
     played = Played(SimulatedCcTalkBus(seed, 240, 2, 200), 30.0, *faults)
@@ -175,7 +175,7 @@ MATRIX: dict[str, tuple[float, list[tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize("fault", MATRIX)
-def test_a_fault_is_told_in_these_words(fault: str) -> None:
+def test_a_fault_is_reported_in_these_words(fault: str) -> None:
     value, words = MATRIX[fault]
     bus = SimulatedCcTalkBus(3, 240, 6, 200)
     played = Played(bus, 80.0, (25.0, fault, value))
@@ -217,7 +217,7 @@ class TestAcceptor:
         one.insert(6, 200, 1.3)
         assert (one.taken, one.counter) == ([200], 2)
 
-    def test_nor_if_nobody_asks(self) -> None:
+    def test_nor_without_requests(self) -> None:
         one = SimulatedAcceptor(2, {})
         one.answer(231, b"\x20\x00", 1.0)
         one.answer(228, b"\x01", 1.0)

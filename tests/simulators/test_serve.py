@@ -40,7 +40,7 @@ def start(programs: None, ending: ExitStack) -> Start:
 
 
 def piped(command: list[str]) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """Without buffers of ours, where a second line would hide from ``select``."""
+    """Without a buffer of our own, in which ``select`` would not see a second line."""
     return running(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     )
@@ -163,7 +163,7 @@ def test_ends_after_its_rounds(start: Start) -> None:
     assert [line for line in bare if line.strip()][:2] == ["17", "17"]
     assert any(
         line.startswith("*X;1;003;17;") for line in lines
-    )  # it goes on for a moment: a host needs time to read the number
+    )  # it keeps running for a moment: a host needs time to read the number
 
 
 def test_ends_with_standard_input_only_if_asked(start: Start) -> None:
@@ -263,7 +263,9 @@ def test_novamas_simulate_becomes_the_simulator(start: Start) -> None:
     assert json.loads(done.stdout)["protocol"] == "cammegh-ss2"
 
 
-def test_what_the_device_says_is_told_as_it_was_before_the_line_damaged_it(start: Start) -> None:
+def test_what_the_device_says_is_reported_as_it_was_before_the_line_damaged_it(
+    start: Start,
+) -> None:
     program = start("--speed", "20", "--tell-lines", "--fault", "0:damaged x5000")
     with port_of(program) as port:
         received = read_until(lambda: port.read(100), b"\r\n")

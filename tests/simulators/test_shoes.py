@@ -40,11 +40,11 @@ from tests.support.devices.shoe_pens import cards, of
 SHOES: dict[str, type[SimulatedShoe]] = {"angel-eye": AngelEyeShoe, "bee-tek": BeeTekShoe}
 BOTH = pytest.mark.parametrize("name", SHOES)
 COUP = ("9h", "2c", "Kd", "3s")
-"""Player 9 on two cards, bank 5: nobody draws."""
+"""Player 9 on two cards, bank 5: no hand draws."""
 
 
 class Table:
-    """A simulated shoe on its line, heard by the driver and its watch; looked at every 20 ms."""
+    """A simulated shoe on its line, read by the driver and its watch every 20 ms."""
 
     def __init__(self, name: str, shoe: SimulatedShoe) -> None:
         made = driver(name)
@@ -379,7 +379,7 @@ class TestBeeTek:
         assert len(cards(readings)) == 5
         assert not any(drawn.unsure for drawn in of(CardDrawn, readings))
 
-    def test_a_reset_is_not_told(self) -> None:
+    def test_a_reset_is_not_reported(self) -> None:
         readings = heard("bee-tek", 40, (12.5, "reset", 2))
         assert not any(isinstance(reading, ShoeReset | LinkGap) for reading in readings)
         assert cards(readings)[0] == COUP[0]

@@ -160,7 +160,7 @@ class TestNumbers:
 
 
 class TestStrangers:
-    def test_the_board_of_another_kind_is_not_taken_for_ours(self) -> None:
+    def test_the_board_of_another_kind_is_not_accepted(self) -> None:
         found = driver("dice-board")
         watch = Watch(found.make("dice", found.options()), "dice", stale_after=5.0)
         watch.opened(0.0)
@@ -172,7 +172,7 @@ class TestStrangers:
         assert reports(readings) == [("kind", "slot")]
         assert [type(r) for r in readings] == [DeviceReport, LinkUnintelligible]
 
-    def test_a_word_that_is_not_ours_is_told_once(self) -> None:
+    def test_a_word_that_is_not_ours_is_reported_once(self) -> None:
         board = slots()
         readings = board.say("weather", "fine", after=1.0) + board.say("weather", "rain", after=1.0)
         assert reports(readings) == [("not_understood", "weather")]
@@ -188,26 +188,26 @@ class TestStrangers:
 
 
 class TestRestarts:
-    def test_what_the_board_is_it_says_itself(self) -> None:
+    def test_what_the_board_is_it_reports_itself(self) -> None:
         board = Board("slot-board")
         readings = board.say("boot", 1, "slots of the house, 2.1")
         assert (reports(readings), lost(readings)) == ([("boot", "slots of the house, 2.1")], [])
 
-    def test_a_board_that_was_started_anew_may_have_had_something_to_say(self) -> None:
+    def test_a_board_that_was_restarted_may_have_had_something_to_report(self) -> None:
         board = slots()
         board.restart()
         readings = board.say("boot", 1, "slots")
         assert (reports(readings), lost(readings)) == ([("boot", "slots")], [1])
         assert lost(board.wait(3.0)) == []
 
-    def test_and_so_one_that_was_not_heard_to_start(self) -> None:
+    def test_and_so_one_that_did_not_report_its_start(self) -> None:
         board = slots()
         board.restart()
         board.number = 4
         readings = board.wait(1.0)
         assert (reports(readings)[0], lost(readings)) == (("boot", "not heard"), [1])
 
-    def test_a_board_that_starts_again_and_again_is_heard_each_time(self) -> None:
+    def test_a_board_that_starts_again_and_again_is_reported_each_time(self) -> None:
         board = slots()
         for _ in range(3):
             board.restart()
@@ -224,7 +224,7 @@ class TestRestarts:
 
 class TestLate:
     def held(self, board: Board, reports: int, seconds: float) -> bytes:
-        """Coins that the board says, so many seconds apart, and that wait somewhere."""
+        """Coins that the board reports at these intervals, and that wait somewhere."""
         data = b""
         for count in range(1, reports + 1):
             board.now += seconds
@@ -269,7 +269,7 @@ class TestLate:
         assert boxes(board.raw(self.held(board, 3, 3.0))) == [(1, True), (2, True), (3, True)]
         assert boxes(board.say("coin", 4, 4, 500, after=1.0)) == [(4, False)]
 
-    def test_after_the_link_was_closed_nobody_knows(self) -> None:
+    def test_after_the_link_was_closed_reports_may_have_waited(self) -> None:
         board = slots()
         board.raw(board.line("coin", 1, 1, 500)[:9])
         board.codec.reconnected(board.now)
@@ -285,7 +285,7 @@ class TestLate:
         board.wait(3.0)
         assert boxes(board.say("coin", 1, 1, 500, after=0.1)) == [(1, False)]
 
-    def test_silence_is_told(self) -> None:
+    def test_silence_is_reported(self) -> None:
         found = driver("slot-board")
         watch = Watch(found.make("slots", found.options()), "slots", stale_after=5.0)
         watch.opened(0.0)
@@ -294,7 +294,7 @@ class TestLate:
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_a_board_is_steady_and_is_never_told_anything(name: str) -> None:
+def test_a_board_is_steady_and_is_never_sent_anything(name: str) -> None:
     codec = driver(name).make("board", driver(name).options())
     assert (codec.steady, codec.polls(), codec.deadline) == (True, (), None)
     with pytest.raises(ValueError, match="a sensor board accepts no commands"):

@@ -97,7 +97,7 @@ def test_the_numbers_of_the_format() -> None:
 
 @pytest.mark.usefixtures("programs")
 def test_the_program_for_the_check_is_right(tmp_path: Path) -> None:
-    """The function of the document, compiled as it stands."""
+    """The function of the document, compiled unchanged."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     (program,) = re.findall(r"```c\n(.*?)```", TEXT, re.DOTALL)
     bodies = [line[1:-5] for line in EXAMPLES] + [b"123456789", b"NB,\xff"]
@@ -119,7 +119,7 @@ def test_the_program_for_the_check_is_right(tmp_path: Path) -> None:
 
 
 def _as_written(program: str, body: bytes) -> int:
-    """What the lines of the program do, once its shape is known to be what it is."""
+    """The effect of the program's lines, whose format was checked before."""
     assert "crc ^= (uint16_t)(uint8_t)*text++ << 8;" in program
     assert "crc = crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1;" in program
     crc = 0

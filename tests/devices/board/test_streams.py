@@ -52,7 +52,7 @@ REPORTS: dict[str, Any] = {
 
 @st.composite
 def streams(draw: st.DrawFn) -> tuple[str, bytes]:
-    """What a board may say, with whatever lines do to it."""
+    """Reports of a board, with all faults of a line."""
     kind = draw(st.sampled_from(sorted(REPORTS)))
     data = b""
     for _ in range(draw(st.integers(0, 12))):
@@ -114,7 +114,7 @@ def test_arbitrary_bytes_at_any_time_never_raise_and_never_pile_up(
 
 
 @given(st.lists(st.booleans(), max_size=60))
-def test_every_coin_that_comes_is_told_once_and_every_one_that_does_not_is_missed(
+def test_every_coin_that_comes_is_reported_once_and_every_one_that_does_not_is_missed(
     coming: list[bool],
 ) -> None:
     board = Board("slot-board")

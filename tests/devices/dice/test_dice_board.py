@@ -1,4 +1,4 @@
-"""What the codec of a reader of dice makes of what it sees."""
+"""The codec of a reader of dice: throws, results and faults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.devices.board_pens import Board, make, of
 
 
 class Reader(Board):
-    """A reader whose dice are in somebody's hand until they are thrown."""
+    """A reader whose dice are held in a hand until they are thrown."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("dice-board", **options)
@@ -78,7 +78,7 @@ class TestThrows:
         assert reads(reader.lie("3", "4")) == []
         assert reads(reader.wait(1.0)) == [((3, 4), 1, False)]
 
-    def test_a_report_that_is_missing_begins_it_anew(self) -> None:
+    def test_a_report_that_is_missing_restarts_it(self) -> None:
         reader = Reader(settle_time=3.0)
         reader.throw("3", "4")
         reader.lose()
@@ -157,7 +157,7 @@ class TestFaults:
 
 
 class TestSilence:
-    def test_a_throw_that_nobody_heard_leaves_a_candidate(self) -> None:
+    def test_an_unreported_throw_leaves_a_candidate(self) -> None:
         reader = Reader()
         reader.throws += 1
         reader.lose(9)
@@ -170,7 +170,7 @@ class TestSilence:
         readings = reader.lie()
         assert of(DiceRead, readings) + of(DiceFault, readings) == []
 
-    def test_a_throw_that_nobody_heard_may_have_gone_wrong_too(self) -> None:
+    def test_an_unreported_throw_may_have_gone_wrong_too(self) -> None:
         reader = Reader()
         reader.throws += 1
         reader.lose(9)
@@ -182,7 +182,7 @@ class TestSilence:
         reader.codec, reader.throws = make("dice-board"), 7
         assert reads(reader.lie("3", "4")) == [((3, 4), 7, True)]
 
-    def test_a_reader_that_was_started_anew_in_a_throw_leaves_a_candidate_without_its_count(
+    def test_a_reader_that_was_restarted_in_a_throw_leaves_a_candidate_without_its_count(
         self,
     ) -> None:
         reader = Reader()
@@ -193,7 +193,7 @@ class TestSilence:
         reader.see(1, "?", "?", seconds=1.0)
         assert reads(reader.lie("3", "4")) == [((3, 4), None, True)]
 
-    def test_a_count_that_comes_again_after_a_restart_is_not_told(self) -> None:
+    def test_a_count_that_comes_again_after_a_restart_is_not_reported(self) -> None:
         reader = Reader()
         reader.throw("3", "4")
         reader.restart()

@@ -1,4 +1,4 @@
-"""What the dice shaker says over MQTT, and what may be asked of it."""
+"""The dice shaker over MQTT: its states and commands."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ CALLS: dict[str, tuple[object, str]] = {
     "facts": (SysFS, "__init__"),
     "network": (networks, "network_interfaces"),
 }
-"""What is asked of the system while a port is opened or closed."""
+"""System calls while a port is opened or closed."""
 
 
 @pytest.mark.parametrize("error", ["EIO", "ENODEV", "termios", "settings", "speed"])

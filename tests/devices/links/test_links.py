@@ -80,7 +80,7 @@ def test_a_port_is_opened_once(pty: Pty) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_port_held_by_another_program_is_said_so(pty: Pty) -> None:
+def test_a_port_held_by_another_program_is_reported(pty: Pty) -> None:
     holder = (
         "import fcntl,sys; f=open(sys.argv[1],'rb+',0); fcntl.flock(f,fcntl.LOCK_EX); "
         "print(flush=True); sys.stdin.read()"
@@ -133,7 +133,7 @@ def test_a_pseudo_terminal_stays_open_to_us_after_we_were_killed(pty: Pty) -> No
     open_link(pty.url).close()
 
 
-def test_a_missing_port_tells_what_there_is(
+def test_a_missing_port_lists_what_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
@@ -173,7 +173,7 @@ def test_the_line_is_set_as_the_address_says(pty: Pty) -> None:
         ("?rts=on", {"RTS on"}),
     ],
 )
-def test_dtr_and_rts_are_left_alone_unless_told(
+def test_dtr_and_rts_are_left_alone_unless_set(
     pty: Pty, monkeypatch: pytest.MonkeyPatch, query: str, expected: set[str]
 ) -> None:
     """A pty has no such lines, so the requests to the system are watched on their way."""
@@ -193,7 +193,7 @@ def test_dtr_and_rts_are_left_alone_unless_told(
     assert asked == expected
 
 
-def test_a_write_that_nothing_takes_ends_in_time(pty: Pty) -> None:
+def test_a_write_that_nothing_accepts_ends_in_time(pty: Pty) -> None:
     link = open_link(pty.url)
     with pytest.raises(WriteTimedOutError, match="flow control"):
         link.write(b"x" * 1_000_000)
@@ -219,14 +219,14 @@ def test_a_socket_carries_every_byte_both_ways(peer: TcpPeer) -> None:
     assert link.describe() == {"peer": f"127.0.0.1:{peer.port}"}
 
 
-def test_a_socket_that_takes_nothing_fails(peer: TcpPeer) -> None:
+def test_a_socket_that_accepts_nothing_fails(peer: TcpPeer) -> None:
     link = open_link(peer.url)
     with peer.accept(), pytest.raises(LinkFailedError, match="cannot write"):
         link.write(b"x" * 50_000_000)
     link.close()
 
 
-def test_nobody_there_is_a_failure_with_the_peer_s_name() -> None:
+def test_an_absent_peer_is_a_failure_with_the_peer_s_name() -> None:
     with (
         nobody() as port,
         pytest.raises(
@@ -264,7 +264,7 @@ def test_a_remote_port_is_set_and_carries_every_byte(server: Rfc2217Peer) -> Non
 @pytest.mark.parametrize(
     ("setting", "kept"), [("baudrate", 9600), ("parity", "N"), ("bytesize", 8)]
 )
-def test_a_remote_port_that_does_not_do_what_it_is_told_is_refused(
+def test_a_remote_port_that_does_not_apply_its_settings_is_refused(
     server: Rfc2217Peer, setting: str, kept: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says so in its answer."""

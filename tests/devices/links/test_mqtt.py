@@ -27,7 +27,7 @@ CONNECTED, SUBSCRIBE = b"\x20\x02\x00\x00", 0x82
 
 
 class Broker:
-    """One that takes a subscription and then says whatever it is told to."""
+    """A broker that accepts a subscription and then sends the given bytes."""
 
     def __init__(self) -> None:
         self.granted = b"\x01"
@@ -153,7 +153,7 @@ def test_a_broker_that_answers_nothing_is_lost(
         link.close()
 
 
-def test_a_subscription_that_is_refused_is_told(broker: Broker) -> None:
+def test_a_subscription_that_is_refused_is_reported(broker: Broker) -> None:
     broker.granted = b"\x80"
     with pytest.raises(LinkFailedError, match="refuse"):
         open_link(broker.url)

@@ -1,5 +1,5 @@
-"""A port has one reader: another one is refused by name, whether it came before us or after, and
-is suspected where bytes vanish.
+"""A port has one reader: another one is refused by name, whether it came before us or after, and is
+suspected where bytes vanish.
 """
 
 from __future__ import annotations

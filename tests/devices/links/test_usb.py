@@ -46,7 +46,7 @@ def bus(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VirtualBus]
     )
 
 
-def test_a_report_comes_to_us_and_to_nobody_else(bus: VirtualBus) -> None:
+def test_a_report_comes_to_us_alone(bus: VirtualBus) -> None:
     scanner = bus.plug(UsbDevice(strings=("Acme", "Scanner", "17"), port=(1, 4)))
     scanner.report(KEYS[0])
     assert scanner.typed == [KEYS[0]]
@@ -285,7 +285,7 @@ def test_reasons_are_for_people(bus: VirtualBus) -> None:
     link.close()
 
 
-def test_a_keyboard_that_takes_no_requests_is_read_all_the_same(
+def test_a_keyboard_that_accepts_no_requests_is_read_all_the_same(
     bus: VirtualBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stall(*_: Any) -> int:
@@ -300,7 +300,7 @@ def test_a_keyboard_that_takes_no_requests_is_read_all_the_same(
     assert scanner.kernel == {0}
 
 
-def test_no_library_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_library_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usb_link, "usb_backend", lambda: None)
     with pytest.raises(LinkFailedError, match=r"libusb is missing .*; install libusb-1\.0-0"):
         open_link(URL)

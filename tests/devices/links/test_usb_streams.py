@@ -58,7 +58,7 @@ def test_without_an_endpoint_to_write_nothing_is_sent(bus: VirtualBus) -> None:
     assert reader.written == []
 
 
-def test_what_nobody_takes_times_out(bus: VirtualBus) -> None:
+def test_an_unread_write_times_out(bus: VirtualBus) -> None:
     reader = bus.plug(VENDOR_READER)
     link = open_link(BOTH)
     reader.deaf = True
@@ -82,7 +82,7 @@ def test_an_unplugged_device_fails_both_ways(bus: VirtualBus) -> None:
     open_link(BOTH).close()
 
 
-def test_an_endpoint_that_is_not_there_is_told_with_those_that_are(bus: VirtualBus) -> None:
+def test_an_endpoint_that_is_not_there_is_reported_with_those_that_are(bus: VirtualBus) -> None:
     bus.plug(VENDOR_READER)
     with pytest.raises(
         LinkFailedError,

@@ -1,4 +1,4 @@
-"""Check words: against published check values of ``123456789``, and where they stand in a frame."""
+"""Check words: against published check values of ``123456789``, and their positions in a frame."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_one_that_there_is_not(kind: str, told: str) -> None:
         (ChecksumSpec(kind="sum", at=-2, first=0, encoding="big", keep=0x3F, set=0x40), b"\x0104\x02RC03\x03\x62\x04"),
     ],
 )  # fmt: skip
-def test_where_it_stands(checksum: ChecksumSpec, frame: bytes) -> None:
+def test_its_position(checksum: ChecksumSpec, frame: bytes) -> None:
     if checksum.field is not None:
         right = ChecksumVerifier(checksum).expected(frame, 8)
         frame = frame.replace(b"2C4D", right)

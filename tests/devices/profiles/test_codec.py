@@ -1,6 +1,4 @@
-"""What a profile makes of frames: fields, conditions, edges, faults that stand, numbers, pace,
-commands.
-"""
+"""The codec of profiles: fields, conditions, edges, lasting faults, numbers, pace, commands."""
 
 from __future__ import annotations
 
@@ -142,7 +140,7 @@ with = { card = "{nothing}" }
     ]
 
 
-def test_a_card_that_is_none_is_never_said() -> None:
+def test_a_card_that_is_none_is_never_reported() -> None:
     text = (
         HEAD.replace("wheel", "shoe")
         + """
@@ -161,7 +159,7 @@ with = { card = "{rank}{suit}" }
 
 
 def test_a_frame_that_tells_several_cards_is_the_evidence_of_none() -> None:
-    """One of them may lie open, and be told with its bytes, while another lies face down."""
+    """One of them may be face up, and shown with its bytes, while another is face down."""
     text = (
         HEAD.replace("wheel", "shoe")
         + """
@@ -204,7 +202,7 @@ ends = "faults"
 """
 
 
-def test_a_fault_stands_until_it_ends() -> None:
+def test_a_fault_lasts_until_it_ends() -> None:
     readings = codec(FAULTS).feed(b"OK\nF1\nF1\nF2\nOK\nOK\nF1\n", 1.0)
     faults = [(r.fault, r.active) for r in readings if isinstance(r, WheelFault)]
     assert faults == [
@@ -270,7 +268,7 @@ match = "[a-z]+"
         (b"5 1 35\n4 2 35\n5 2 35\n5 2 35\n", [35]),
     ],
 )
-def test_what_has_to_be_said_twice(stream: bytes, told: list[int]) -> None:
+def test_what_must_be_received_twice(stream: bytes, told: list[int]) -> None:
     assert [
         r.number for r in codec(REPEATED).feed(stream, 1.0) if isinstance(r, WheelNumber)
     ] == told
@@ -322,13 +320,13 @@ def numbers(readings: list[AnyReading]) -> list[Any]:
     ],
 )
 def test_sequence_numbers(stream: bytes, told: list[int]) -> None:
-    """A gap says how many are missing, a copy is dropped, a restart begins anew."""
+    """A gap gives the number of missing frames, a copy is dropped, a restart resets the numbers."""
     assert [
         number for number in numbers(codec(NUMBERED).feed(stream, 1.0)) if number is not None
     ] == told
 
 
-def test_numbers_go_on_over_a_reconnect() -> None:
+def test_numbers_continue_over_a_reconnect() -> None:
     made = codec(NUMBERED)
     made.feed(b"3 17\n", 1.0)
     made.reconnected(2.0)

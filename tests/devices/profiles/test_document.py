@@ -43,7 +43,7 @@ def told(field: msgspec.structs.FieldInfo) -> str:
 
 
 @for_each(("section", "kind"), SECTIONS.items())
-def test_every_key_is_told_with_its_default(section: str, kind: type[msgspec.Struct]) -> None:
+def test_every_key_is_reported_with_its_default(section: str, kind: type[msgspec.Struct]) -> None:
     [body] = re.findall(
         rf"^### {re.escape(section)}\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL
     )

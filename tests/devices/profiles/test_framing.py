@@ -143,7 +143,7 @@ class TestLengths:
 class TestGaps:
     GAP = LINE.replace("longest = 16", "longest = 16\ngap = true")
 
-    def test_what_is_dropped_may_have_been_a_report_told_once_until_a_frame_comes(self) -> None:
+    def test_what_is_dropped_may_have_been_a_report_reported_once_until_a_frame_comes(self) -> None:
         readings = codec(self.GAP).feed(b"no\nno\nok1\nno\n", 1.0)
         assert [type(r) for r in readings] == [
             LinkGarbage,

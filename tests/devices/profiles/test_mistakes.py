@@ -1,4 +1,4 @@
-"""Every mistake in a profile is told, at its line and key, before a device says anything."""
+"""Every mistake in a profile is reported, with its line and key, before a device is connected."""
 
 from __future__ import annotations
 
@@ -144,12 +144,12 @@ NAME, LAST = 'name = "status"', 'changed = ["phase"]'
         ("[[message]]", "[[message", "7: column 10: "),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told_with_its_place(before: str, after: str, told: str) -> None:
+def test_a_mistake_is_reported_with_its_place(before: str, after: str, told: str) -> None:
     found = mistakes(GOOD.replace(before, after, 1))
     assert any(told in mistake for mistake in found), found
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     found = mistakes(
         GOOD.replace('"{phase}"', '"{phas}"')
         .replace('"{spin}"', '"{spn}"')
@@ -165,7 +165,7 @@ def test_all_mistakes_are_told_at_once() -> None:
 @for_each(
     "text", ["", "x = 1", "[[message]]\n", "message = 3", "[framing]\nform = 3", "message = [3]"]
 )
-def test_a_wrong_shape_is_told(text: str) -> None:
+def test_a_wrong_shape_is_reported(text: str) -> None:
     assert mistakes(text)
 
 
@@ -181,7 +181,7 @@ def test_what_may_be_a_card_is_never_shown(reading: str) -> None:
     ]
 
 
-def test_a_card_that_is_none_is_told_for_every_way_there_is() -> None:
+def test_a_card_that_is_none_is_reported_for_every_way_there_is() -> None:
     text = (
         GOOD[: GOOD.index("[[message.say]]")].replace('"idle"', '"A"').replace('"bets_open"', '"1"')
     )
@@ -197,7 +197,7 @@ def test_a_card_that_is_none_is_told_for_every_way_there_is() -> None:
     ("profile", "recording"), [("acme-rota", "acme-rota-spins"), ("bee-tek", "bee-tek-faults")]
 )
 @given(st.data())
-def test_a_damaged_profile_is_told_or_taken_and_then_never_breaks(
+def test_a_damaged_profile_is_reported_or_accepted_and_then_never_breaks(
     profile: str, recording: str, data: st.DataObject
 ) -> None:
     """One value in another's place, or a piece cut out."""
@@ -227,7 +227,7 @@ def test_profiles_of_the_tests_are_sound(path: Path) -> None:
     parse_profile(path.read_text())
 
 
-def test_a_map_for_very_many_numbers_is_told_at_once() -> None:
+def test_a_map_for_very_many_numbers_is_reported_at_once() -> None:
     [told] = mistakes(GOOD.replace("min = 1, max = 2", "min = 0, max = 9_000_000_000_000_000_000"))
     assert "message[0].fields.phase.map: has no entry for 0, 3, 4, 5, 6 ...; add entries" in told
 

@@ -140,7 +140,7 @@ def slingshot_driver() -> CammeghSS2:
 
 
 def phases(readings: list[AnyReading]) -> list[AnyReading]:
-    """What one line tells: phases, and the burst that they came in."""
+    """The readings of one line: phases, and the burst in which they arrived."""
     return [reading for reading in readings if isinstance(reading, WheelPhase | LinkLate)]
 
 
@@ -152,7 +152,7 @@ def live_numbers(readings: list[AnyReading]) -> list[tuple[float, Number, int | 
 @settings(max_examples=250)
 def test_phases_of_the_slingshot(stream: bytes, parts: list[tuple[int, float, bool]]) -> None:
     codec, other = proof("cammegh-ss2-status"), slingshot_driver()
-    for one in (codec, other):  # so that nobody joins where the ball lies already
+    for one in (codec, other):  # so that no replay begins with the ball at rest
         one.feed(b"*X;6;001;  ;0;000;0\r\n", 0.5)
     ours, theirs = heard(codec, stream, parts), heard(other, stream, parts)
     assert phases(ours) == phases(theirs)
@@ -183,7 +183,7 @@ coins = st.lists(
 
 
 def board_lines(script: list[tuple[Any, ...]]) -> list[tuple[float, bytes]]:
-    """What a board of slots says and when: whole, copied at once, lost, cut or among noise."""
+    """Timed reports of a board of slots: whole, copied at once, lost, cut or among noise."""
     lines: list[tuple[float, bytes]] = []
     number = ms = count = 0
     last = b""

@@ -1,5 +1,5 @@
-"""What a profile describes can come: for each of its readings there is a frame that gives it, or its
-check says which has none.
+"""Every reading of a profile can occur: there is a frame that gives it, or the check names the
+reading without one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PROFILES = sorted([*FOLDER.glob("*.toml"), *SHIPPED.glob("*.toml")])
 
 
 def judge(described: Profile) -> None:
-    """Each reading comes after the frames that are said to give it."""
+    """Each reading is produced by its witness frames."""
     found = witnesses(described)
     says = {("say", n): say for n, say in enumerate(described.say)} | {
         ("message", m, "say", n): say
@@ -50,7 +50,7 @@ def test_all_that_our_profiles_describe_can_come(path: Path) -> None:
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.stem)
 @settings(max_examples=cases(15, 300), deadline=None)
 @given(data=st.data())
-def test_a_changed_profile_that_is_accepted_can_say_all_that_it_describes(
+def test_a_changed_profile_that_is_accepted_can_report_all_that_it_describes(
     path: Path, data: st.DataObject
 ) -> None:
     """One value in another's place."""
@@ -132,7 +132,7 @@ def test_a_sound_profile_has_no_doubts() -> None:
         ("[[message]]", '[maps.m]\n"5 " = "a"\n"5" = "b"\n[fields]\nf = { at = 9, width = 1, map = "m" }\n[[message]]', "6: maps.m.5 : '5 ' is never received"),
     ],
 )  # fmt: skip
-def test_what_can_never_be_is_told_with_its_place(
+def test_what_can_never_be_is_reported_with_its_place(
     before: str, after: str, told: str | None
 ) -> None:
     found = mistakes(WHEEL.replace(before, after, 1))
@@ -192,7 +192,7 @@ ONE = ("17", "6", "[4, 7, 10]", "1.5", '"two"', '"ab"', '"on"', '"seven"')
 
 @st.composite
 def described(draw: st.DrawFn) -> str:
-    """A profile of a few messages, each with a letter of its own, all of which can come."""
+    """A profile of a few messages, each with its own letter, all of which can occur."""
     framing = draw(st.sampled_from(sorted(FRAMINGS)))
     separated = framing in ("line", "marks") and draw(st.booleans())
     check = draw(st.sampled_from(sorted(CHECKS)))

@@ -1,4 +1,4 @@
-"""What the Angel Eye II-EX says, and what may be said to it."""
+"""The driver of the Angel Eye II-EX: reports and commands."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ class TestLine:
         assert told(readings) == [("state", "stand-by")]
         assert [r.bytes for r in of(LinkGarbage, readings)] == [cut]
 
-    def test_what_was_dropped_is_told_though_nothing_follows(self) -> None:
+    def test_what_was_dropped_is_reported_though_nothing_follows(self) -> None:
         heard = shoe()
         assert heard.raw(report(1, card("7h"), wrong=1)) == []
         due = heard.codec.deadline
@@ -247,7 +247,7 @@ class TestLine:
     def test_other_shapes(self, bad: bytes) -> None:
         assert of(DeviceReport, shoe().raw(bad)) == []
 
-    def test_a_lenient_shoe_says_so_each_time(self) -> None:
+    def test_a_lenient_shoe_reports_it_each_time(self) -> None:
         heard = shoe(strict_bcc=False)
         readings = heard.raw(report(1, card("7h"), wrong=1) + report(1, card("7h")) * 2)
         assert told(readings) == [("check", "wrong, and taken all the same")]

@@ -118,7 +118,7 @@ class TestCopies:
         assert isinstance(drawn, CardDrawn)
 
     @pytest.mark.parametrize(("number", "lost"), [(5, []), (6, []), (0, []), (1, []), (3, [6])])
-    def test_after_a_reset_the_numbers_may_begin_anew(self, number: int, lost: list[int]) -> None:
+    def test_after_a_reset_the_numbers_may_restart(self, number: int, lost: list[int]) -> None:
         heard = shoe()
         heard.say(7, b"P")
         heard.say(5, b"S")

@@ -143,7 +143,7 @@ class TestEveryScanner:
             (reading.card, reading.unsure) for reading in readings if isinstance(reading, CardDrawn)
         ] == [("As", False)] * 2
 
-    def test_an_unknown_code_is_a_card_that_nobody_knows(self, kind: str) -> None:
+    def test_an_unknown_code_is_an_unknown_card(self, kind: str) -> None:
         scanner = make(kind)
         fault, card = scanner.feed(said(kind, "X99"), 1.0)
         assert fault == ShoeFault(at=1.0, device="shoe", fault="card_code", active=True)
@@ -154,9 +154,7 @@ class TestEveryScanner:
         assert ended == ShoeFault(at=3.0, device="shoe", fault="card_code", active=False)
         assert drawn([known]) == ["As"]
 
-    def test_the_message_that_it_could_not_read_is_a_card_that_nobody_knows(
-        self, kind: str
-    ) -> None:
+    def test_the_message_that_it_could_not_read_is_an_unknown_card(self, kind: str) -> None:
         scanner = make(kind, noread="NR")
         fault, card = scanner.feed(said(kind, "NR"), 1.0)
         assert fault == ShoeFault(at=1.0, device="shoe", fault="unread", active=True)
@@ -190,7 +188,7 @@ class TestEveryScanner:
         assert scanner.deadline == pytest.approx(10.2)
         assert scanner.feed(b"", 10.3) == [LinkLate(at=10.3, device="shoe", frames=2, silence=0.0)]
 
-    def test_half_a_code_is_told_and_never_completed(self, kind: str) -> None:
+    def test_half_a_code_is_reported_and_never_completed(self, kind: str) -> None:
         begun = {"serial": b"H1", "keyboard": key(0x0B, shift=True) + KEYS_UP, "pos": bytes(10)}[
             kind
         ]
@@ -204,7 +202,7 @@ class TestEveryScanner:
         assert scanner.deadline is None
         assert drawn(scanner.feed(said(kind, "S1"), 3.0)) == ["As"]
 
-    def test_half_a_code_before_the_unplugging_is_told_once(self, kind: str) -> None:
+    def test_half_a_code_before_the_unplugging_is_reported_once(self, kind: str) -> None:
         begun = {"serial": b"H1", "keyboard": key(0x0B, shift=True), "pos": bytes(10)}[kind]
         scanner = make(kind)
         scanner.feed(begun, 1.0)
@@ -238,14 +236,14 @@ class TestEveryScanner:
         readings += scanner.feed(b"", 5.0)
         assert {type(reading) for reading in readings if reading.frame is not None} == {CardDrawn}
 
-    def test_it_takes_no_commands_and_needs_no_requests(self, kind: str) -> None:
+    def test_it_accepts_no_commands_and_needs_no_requests(self, kind: str) -> None:
         scanner = make(kind)
         assert scanner.polls() == ()
         assert not scanner.steady
         with pytest.raises(ValueError, match="no command 'beep'"):
             scanner.encode("beep")
 
-    def test_it_is_heard_from_its_first_code_on_however_slow(self, kind: str) -> None:
+    def test_it_is_up_from_its_first_code_on_however_slow(self, kind: str) -> None:
         watch = Watch(make(kind), "shoe", stale_after=5.0)
         watch.opened(0.0)
         readings = [
@@ -308,7 +306,7 @@ class TestKeyboard:
             )
             assert drawn(make("keyboard", cards=table).feed(stream, 1.0)) == ["As"]
 
-    def test_keys_that_overlap_are_told_apart(self) -> None:
+    def test_keys_that_overlap_are_distinguished(self) -> None:
         h, one, zero, enter = 0x0B, 0x1E, 0x27, 0x28
         stream = (
             key(h, shift=True)
@@ -558,7 +556,7 @@ def test_a_lost_report_of_a_keyboard_never_makes_another_card(
     read = [card for card in drawn(readings) if card is not None]
     left = iter(scanned)
     assert all(card in left for card in read), (
-        "what was read is what was scanned, some of it left out"
+        "the codes read are the codes scanned, with some left out"
     )
     told = len([reading for reading in readings if isinstance(reading, LinkGap)]) + drawn(
         readings

@@ -1,4 +1,4 @@
-"""What the Bee-Tek shoe says."""
+"""The driver of the Bee-Tek shoe."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TestCards:
         assert cards(shoe().line(f"[Game]<Card:{rank}{suit}>")) == [card]
         assert cards(shoe().line(f"[Game]<Card:{suit}{rank}>")) == [card]
 
-    def test_the_order_is_told_when_it_changes(self) -> None:
+    def test_the_order_is_reported_when_it_changes(self) -> None:
         heard = shoe()
         for code in ("4S", "H10", "H3", "TD"):
             heard.line(f"[Game]<Card:{code}>")
@@ -111,7 +111,7 @@ class TestModes:
 
 
 class TestAlarms:
-    def test_each_is_told_once_and_ends_with_the_next_card(self) -> None:
+    def test_each_is_reported_once_and_ends_with_the_next_card(self) -> None:
         heard = shoe()
         for line in ("[Game]<Alarm:E3 Card Not Read>",) * 2 + (
             "[GameAlarm]<Alarm:E5 Jam>",
@@ -216,7 +216,7 @@ class TestDamage:
 
 
 class TestNoise:
-    def test_a_gap_is_told_once_until_a_line_comes_whole(self) -> None:
+    def test_a_gap_is_reported_once_until_a_line_comes_whole(self) -> None:
         heard = shoe()
         for line in ("noise", "noise", "[Game]<Ready>", "noise"):
             heard.line(line)
@@ -245,7 +245,7 @@ class TestLate:
         assert [r.late for r in of(CardDrawn, readings)] == [False, False]
 
 
-def test_it_takes_no_commands() -> None:
+def test_it_accepts_no_commands() -> None:
     codec = BeeTek("shoe", Options())
     assert codec.polls() == ()
     with pytest.raises(ValueError, match="bee-tek has no command 'lock'"):

@@ -124,7 +124,7 @@ def test_one_whole_copy_of_each_report_is_enough(drawn: list[str], data: st.Data
 
 
 @given(st.lists(st.tuples(names, st.booleans()), min_size=2, max_size=40))
-def test_a_lost_report_is_told_with_the_next_that_comes(drawn: list[tuple[str, bool]]) -> None:
+def test_a_lost_report_is_reported_with_the_next_that_comes(drawn: list[tuple[str, bool]]) -> None:
     codec = make("angel-eye")
     missing = 0
     for count, (name, comes) in enumerate([("Ac", True), *drawn]):
@@ -140,7 +140,7 @@ def test_a_lost_report_is_told_with_the_next_that_comes(drawn: list[tuple[str, b
 def test_a_line_that_is_cut_is_a_gap_and_never_another_card(
     drawn: list[str], cut: list[int]
 ) -> None:
-    """The gap is told once, until a line comes whole."""
+    """The gap is reported once, until a line arrives whole."""
     codec: Codec = make("bee-tek")
     told = False
     said: Callable[[str], bytes] = lambda name: f" [Game]<Card:{name.upper()}> \r\n".encode()  # noqa: E731

@@ -1,6 +1,4 @@
-"""What the Deck Mate 1 says on its serial line: that its power came on, and its history when
-somebody calls for it.
-"""
+"""The serial port of the Deck Mate 1: power-on, and its history on request."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ def test_its_power_came_on() -> None:
     assert len(codec.feed(BOOT, 2.0)) == 2
 
 
-def test_a_history_is_told_once_and_never_as_a_state() -> None:
+def test_a_history_is_reported_once_and_never_as_a_state() -> None:
     said = DeckMate1("shuffler").feed(HISTORY, 1.0)
     assert [(each.report, each.value) for each in said if isinstance(each, DeviceReport)] == [
         ("said", "Serial Number: 7"),

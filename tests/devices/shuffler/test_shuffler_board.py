@@ -1,4 +1,4 @@
-"""What the codec of a shuffler takes from its board, and what it never takes: cards in order."""
+"""The codec of a shuffler's board, which accepts no report that names cards in order."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class TestPackets:
             == 2
         )
 
-    def test_a_packet_that_nobody_heard_of(self) -> None:
+    def test_an_unreported_packet(self) -> None:
         board = shuffler()
         board.lose()
         readings = board.say("state", "dealing", 1, after=1.0)
@@ -122,7 +122,7 @@ class TestPackets:
         board.lose(2)
         assert reports(board.say("packet", 4, 5, after=1.0)) == [("packets_missed", "2")]
 
-    def test_after_a_restart_they_are_counted_anew(self) -> None:
+    def test_after_a_restart_they_are_counted_from_zero(self) -> None:
         board = shuffler()
         board.say("packet", 1, 5, after=1.0)
         board.restart()
@@ -150,7 +150,9 @@ ORDERS = [
 
 class TestNoOrder:
     @for_each("fields", ORDERS, ids=str)
-    def test_a_report_that_names_cards_is_dropped_and_told(self, fields: tuple[Any, ...]) -> None:
+    def test_a_report_that_names_cards_is_dropped_and_reported(
+        self, fields: tuple[Any, ...]
+    ) -> None:
         board = shuffler()
         frames = board.codec.counters.frames
         readings = board.say(*fields, after=1.0)

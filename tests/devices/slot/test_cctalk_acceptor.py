@@ -1,4 +1,4 @@
-"""What the driver of ccTalk acceptors asks, and what it makes of the answers, echo by echo."""
+"""The driver of ccTalk acceptors: requests, echoes and answers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Bus:
         raise AssertionError("it asks nothing")
 
     def answer(self, to: int, header: int, data: bytes) -> bytes:
-        """What the acceptor says; empty: nothing."""
+        """The acceptor's answer; empty: none."""
         if to in self.dead:
             return b""
         if header in self.nak:
@@ -182,7 +182,7 @@ class TestSetUp:
         assert bus.asked.count((2, 184)) == 16
         assert bus.data[bus.asked.index((2, 231))] == b"\x30\x00"
 
-    def test_a_coin_on_which_they_disagree_is_inhibited_and_told(self) -> None:
+    def test_a_coin_on_which_they_disagree_is_inhibited_and_reported(self) -> None:
         bus = Bus(coins=[[5, 200], [6, 200]])
         said = bus.ready()
         assert bus.data[bus.asked.index((2, 231))] == b"\x20\x00"
@@ -197,7 +197,7 @@ class TestSetUp:
         assert {header for _, header in bus.asked} <= {254, 245}
         assert reports(said).count(("health", "box 1: no coin acceptor")) == 1
 
-    def test_what_it_need_not_know_is_left_out_and_told(self) -> None:
+    def test_what_it_need_not_know_is_left_out_and_reported(self) -> None:
         bus = Bus(coins=[[6, 200]])
         bus.says[frames.MANUFACTURER] = None
         bus.nak.add(frames.MODIFY_MASTER_INHIBIT)
@@ -215,7 +215,7 @@ class TestSetUp:
         assert bus.asked.count((2, 184)) == UNSUPPORTED_AFTER_REQUESTS
         assert bus.data[bus.asked.index((2, 231))] == b"\x30\x00"
 
-    def test_an_answer_that_comes_when_another_was_asked_for_begins_it_anew(self) -> None:
+    def test_an_answer_that_comes_when_another_was_asked_for_restarts_it(self) -> None:
         """The name of one coin must never be taken for that of another."""
         bus = Bus(coins=[[5, 100], [6, 200]])
         while bus.asked[-1:] != [(2, 184)]:
@@ -244,7 +244,7 @@ class TestSetUp:
 
 
 class SlowBus(Bus):
-    """Acceptors that answer so many seconds after they were asked, whatever is asked meanwhile."""
+    """Acceptors that answer a fixed time after a request, also if another request follows."""
 
     def __init__(self, delay: dict[int, float], **options: Any) -> None:
         super().__init__(**options)
@@ -275,7 +275,7 @@ class SlowBus(Bus):
 class TestSlow:
     @for_each("delay", [0.21, 0.25, 0.4, 0.6, 1.0])
     @for_each("checksum", ["simple", "crc"])
-    def test_one_that_answers_too_late_is_told_as_that_and_not_as_silent(
+    def test_one_that_answers_too_late_is_reported_as_that_and_not_as_silent(
         self, delay: float, checksum: str
     ) -> None:
         bus = SlowBus({2: delay}, checksum=checksum)
@@ -292,7 +292,7 @@ class TestSlow:
         assert took == pytest.approx(delay, abs=0.02)
 
     @pytest.mark.parametrize("delay", [0.25, 0.5, 0.9])
-    def test_with_a_longer_limit_its_coins_are_taken(self, delay: float) -> None:
+    def test_with_a_longer_limit_its_coins_are_accepted(self, delay: float) -> None:
         bus = SlowBus({2: delay}, answer=delay + 0.05)
         said = bus.run(60.0)
         assert [name for name, _ in reports(said)].count("coins") == 1
@@ -323,7 +323,7 @@ class TestSlow:
 
 class TestWrongLength:
     @for_each("size", [0, 1, 9, 10, 12, 13, 63])
-    def test_events_of_another_length_are_told_once(self, size: int) -> None:
+    def test_events_of_another_length_are_reported_once(self, size: int) -> None:
         bus = Bus(coins=[[6, 200]])
         bus.says[frames.READ_CREDITS] = bytes(size)
         said = bus.turns(60)
@@ -391,7 +391,7 @@ class TestCoins:
         assert coins(bus.hear(raw + answer + answer)) == [(1, 200, False)]
         assert coins(bus.look()) == []
 
-    def test_a_jump_is_told_once_it_was_shown_twice(self) -> None:
+    def test_a_jump_is_reported_once_it_was_shown_twice(self) -> None:
         bus = ready()
         bus.note(*[(6, 1)] * 9)
         assert bus.turn() == []
@@ -432,7 +432,7 @@ class TestCoins:
         bus.note((6, 1))
         assert coins(bus.look()) == [(1, 200, False)]
 
-    def test_a_coin_whose_amount_is_not_known_is_told_and_not_guessed(self) -> None:
+    def test_a_coin_whose_amount_is_not_known_is_reported_and_not_guessed(self) -> None:
         bus = ready(coins=[[6, 200]])
         bus.note((5, 1), (12, 1))
         said = bus.look()
@@ -506,7 +506,9 @@ class TestLate:
 
 
 class TestAnotherAcceptor:
-    """Whoever answers after a silence may be another acceptor, with coins of its own past."""
+    """An acceptor that answers after a silence may be another one, with earlier coins of its
+    own.
+    """
 
     def test_its_coins_are_not_ours(self) -> None:
         bus = ready()
@@ -534,7 +536,7 @@ class TestAnotherAcceptor:
 
 
 class TestLine:
-    def test_an_answer_without_its_echo_is_not_taken(self) -> None:
+    def test_an_answer_without_its_echo_is_not_accepted(self) -> None:
         bus = ready()
         bus.note((6, 1))
         bus.request()
@@ -551,7 +553,7 @@ class TestLine:
         assert coins(bus.hear(spoilt + bus.answer(2, 229, b""))) == []
         assert coins(bus.look()) == [(1, 200, False)]
 
-    def test_an_echo_that_is_missing_is_told_and_when_it_is_whole_again(self) -> None:
+    def test_an_echo_that_is_missing_is_reported_and_when_it_is_whole_again(self) -> None:
         bus = ready()
         bus.request()
         said, _ = bus.request()
@@ -567,7 +569,7 @@ class TestLine:
         assert coins(bus.turn()) == [(1, 200, False)]
         assert [(one.frame, one.bytes) for one in of(LinkGarbage, said)] == [(r"\xff", 3)]
 
-    def test_an_answer_of_another_box_is_not_taken(self) -> None:
+    def test_an_answer_of_another_box_is_not_accepted(self) -> None:
         bus = ready(boxes=[[2, 1], [3, 2]])
         bus.note((6, 1), to=3)
         while True:
@@ -604,7 +606,7 @@ class TestLine:
             poll = bus.options.poll
             assert max(b - a for a, b in pairwise(times)) < poll + 2 * ANSWER_SECONDS
 
-    def test_one_that_is_heard_again_is_set_up_again(self) -> None:
+    def test_one_that_answers_again_is_set_up_again(self) -> None:
         bus = ready(boxes=[[2, 1], [3, 2]], coins=[[6, 200]])
         bus.dead.add(3)
         said = bus.turns(4 * SILENT_AFTER_REQUESTS)
@@ -661,7 +663,7 @@ def test_after_a_stall_of_ours_one_request_is_sent_and_not_all_that_were_due() -
     assert bus.watch.take_request() == b""
 
 
-def test_it_takes_no_commands() -> None:
+def test_it_accepts_no_commands() -> None:
     with pytest.raises(ValueError, match="accepts no commands"):
         Bus().codec.encode("open")
 

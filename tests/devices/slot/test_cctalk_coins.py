@@ -1,4 +1,4 @@
-"""What a coin is worth: as acceptor and settings both say, or it is not accepted."""
+"""The amount of a coin: acceptor and settings must agree, or it is not accepted."""
 
 from __future__ import annotations
 

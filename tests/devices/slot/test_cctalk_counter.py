@@ -1,6 +1,4 @@
-"""What the event counter proves: every event that is told happened, and what was lost is known to
-be.
-"""
+"""The event counter: every reported event happened, and lost events are detected."""
 
 from __future__ import annotations
 
@@ -62,7 +60,7 @@ def test_up_to_four_events_are_proved_by_those_before(
     st.lists(events, max_size=300),
     st.lists(events, min_size=BUFFERED_EVENTS, max_size=COUNTER_VALUES - 1),
 )
-def test_of_more_the_last_five_are_told_and_how_many_were_lost(
+def test_of_more_the_last_five_are_reported_and_how_many_were_lost(
     before: list[Event], since: list[Event]
 ) -> None:
     shown = Shown()
@@ -79,8 +77,8 @@ def test_of_more_the_last_five_are_told_and_how_many_were_lost(
 def test_after_a_reset_what_it_shows_is_new_and_what_was_before_is_not_known(
     before: list[Event], since: list[Event]
 ) -> None:
-    """Unless those after the reset look as if they followed on those before it: then fewer are
-    told, none is made up.
+    """Unless those after the reset look as if they followed those before it: then fewer are
+    reported, but none is made up.
     """
     shown = Shown()
     shown.note(before)
@@ -96,9 +94,9 @@ def test_after_a_reset_what_it_shows_is_new_and_what_was_before_is_not_known(
 
 
 @given(st.lists(st.lists(events, max_size=12) | st.none(), max_size=40))
-def test_no_event_is_ever_told_that_did_not_happen(course: list[list[Event] | None]) -> None:
-    """Looks between any numbers of events and resets (None): told is always the end of what
-    happened since the last look, in its order.
+def test_no_event_is_ever_reported_that_did_not_happen(course: list[list[Event] | None]) -> None:
+    """Looks between any numbers of events and resets (None): the reported events are always the
+    last ones since the previous look, in their order.
     """
     shown, last = Shown(), EventBuffer(0, NONE)
     for step in course:

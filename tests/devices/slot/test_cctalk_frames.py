@@ -44,7 +44,7 @@ def test_a_request_is_read_as_it_was_written(header: int, crc: bool) -> None:
 
 
 @given(answers, st.binary(max_size=9), st.binary(max_size=9))
-def test_an_answer_is_read_wherever_it_stands(
+def test_an_answer_is_read_at_any_position(
     answer: tuple[int, bytes], before: bytes, after: bytes
 ) -> None:
     source, raw = answer
@@ -75,7 +75,7 @@ def test_one_damaged_byte_is_no_frame(crc: bool, data: bytes, at: int, change: i
         pytest.param(write_frame(9, HOST_ADDRESS, READ_CREDITS), id="to nobody here"),
         pytest.param(write_frame(HOST_ADDRESS, 9, 0), id="from nobody here"),
         pytest.param(write_frame(2, 3, READ_CREDITS), id="from another host"),
-        pytest.param(write_frame(2, HOST_ADDRESS, 1), id="a request that is never ours"),
+        pytest.param(write_frame(2, HOST_ADDRESS, 1), id="a request that the driver never sends"),
         pytest.param(
             write_frame(2, HOST_ADDRESS, READ_CREDITS, b"x"), id="a request with strange data"
         ),

@@ -1,4 +1,4 @@
-"""What the codec of the slots makes of their coins."""
+"""The codec of the slots' board: coins, gaps and health."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_copy_is_no_coin() -> None:
     assert coins(board.raw(line) + board.raw(line)) == [(3, 500, False)]
 
 
-def test_a_coin_that_nobody_heard_of_is_not_made_up() -> None:
+def test_an_unreported_coin_is_not_made_up() -> None:
     board = slots()
     board.lose()
     readings = board.show("coins", 1, "ok")
@@ -66,7 +66,7 @@ def test_the_slots_are_not_well() -> None:
     assert reports(readings) == [("health", "blocked"), ("health", "ok")]
 
 
-def test_after_a_restart_they_are_counted_anew() -> None:
+def test_after_a_restart_they_are_counted_from_zero() -> None:
     board = slots()
     board.say("coin", 1, 3, 500, after=1.0)
     board.restart()

@@ -1,5 +1,5 @@
-"""A pen to write what a Slingshot 2 says, and a clock that goes on by half a second with each
-status line.
+"""Writes the lines of a Slingshot 2, with a clock that advances by half a second with each status
+line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the codec of a boule plate makes of its sensors."""
+"""The codec of a boule plate: launches, results and faults."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class TestAgreement:
         assert cells(plate.lie(12, seconds=3.0)) == []
         assert cells(plate.wait(1.0)) == [(12, 1, False)]
 
-    def test_a_flicker_of_any_sensor_begins_the_time_anew(self) -> None:
+    def test_a_flicker_of_any_sensor_restarts_the_time(self) -> None:
         plate = Plate()
         plate.run()
         for _ in range(3):
@@ -124,7 +124,7 @@ class TestAgreement:
         plate.run()
         assert cells(plate.lie(4)) == [(4, 1, False)]
 
-    def test_reports_that_are_missing_begin_it_anew(self) -> None:
+    def test_reports_that_are_missing_restart_it(self) -> None:
         plate = Plate()
         plate.run()
         plate.lie(12, seconds=1.0)
@@ -172,7 +172,7 @@ class TestFaults:
         readings = plate.lie(*holes)
         assert faults(readings) == [("between", True, f"seen in {holes[0]} {holes[1]}")]
         assert cells(readings) == []
-        assert cells(plate.lie(8)) == []  # whoever moved it, it was not the launch
+        assert cells(plate.lie(8)) == []  # a person moved it: this was not the launch
         assert faults(plate.run())[0] == ("between", False, f"seen in {holes[0]} {holes[1]}")
 
     @pytest.mark.parametrize("holes", [(1, 5), (2, 13), (1, 2, 3)])
@@ -223,7 +223,7 @@ class TestFaults:
         assert faults(plate.run()) == [("sensor", True, "blind 4")]
         assert faults(plate.lie(seconds=20.0)) == [
             ("number_unknown", True, "seen nowhere")
-        ]  # out, or in hole 4: nobody sees
+        ]  # out, or in hole 4: unknown
         plate.run()
         assert cells(plate.lie(16)) == [(16, 2, False)]
         plate.blind = ()
@@ -245,7 +245,7 @@ class TestFaults:
 
 
 class TestSilence:
-    def test_a_board_that_said_nothing_did_perhaps_not_look(self) -> None:
+    def test_a_board_that_was_silent_did_perhaps_not_look(self) -> None:
         plate = Plate()
         plate.run()
         plate.lie(12, seconds=0.0)
@@ -260,7 +260,7 @@ class TestSilence:
             ((), ("ball_out", True, "seen nowhere")),
         ],
     )
-    def test_a_launch_that_nobody_heard_ends_with_a_fault_too(
+    def test_an_unreported_launch_ends_with_a_fault_too(
         self, holes: tuple[int, ...], fault: tuple[str, bool, str]
     ) -> None:
         plate = Plate()
@@ -268,7 +268,7 @@ class TestSilence:
         plate.lose(30)
         assert faults(plate.lie(*holes, seconds=6.0)) == [fault]
 
-    def test_a_launch_that_nobody_heard_leaves_a_candidate(self) -> None:
+    def test_an_unreported_launch_leaves_a_candidate(self) -> None:
         plate = Plate()
         plate.runs += 1
         plate.lose(30)
@@ -277,14 +277,14 @@ class TestSilence:
         assert phases(readings) == [("settled", 1)]
         assert cells(readings) == [(7, 1, True)]
 
-    def test_a_launch_of_which_the_first_moment_alone_was_heard_leaves_a_candidate(self) -> None:
+    def test_a_launch_of_which_the_first_moment_alone_was_reported_leaves_a_candidate(self) -> None:
         plate = Plate()
         assert phases(plate.run(seconds=0.0)) == []
         plate.lose(10)
         plate.now += 10.0
         assert cells(plate.lie(12)) == [(12, 1, True)]
 
-    def test_a_launch_that_was_heard_is_none_that_was_missed(self) -> None:
+    def test_a_launch_that_was_reported_was_not_missed(self) -> None:
         plate = Plate()
         assert phases(plate.run(seconds=1.0)) == [("launched", 1)]
         plate.lose()
@@ -301,7 +301,7 @@ class TestSilence:
         assert cells(plate.raw(held)) == [(12, 1, True)]
         assert phases(plate.heard)[-1] == ("settled", 1)
 
-    def test_a_board_that_was_started_anew_knows_nothing_of_the_spin(self) -> None:
+    def test_a_board_that_was_restarted_knows_nothing_of_the_spin(self) -> None:
         plate = Plate()
         plate.run()
         plate.restart()
@@ -309,7 +309,7 @@ class TestSilence:
         plate.say("boot", 1, "plate")
         assert cells(plate.lie(12)) == [(12, None, True)]
 
-    def test_a_count_that_comes_again_after_a_restart_is_not_told(self) -> None:
+    def test_a_count_that_comes_again_after_a_restart_is_not_reported(self) -> None:
         plate = Plate()
         plate.run()
         assert cells(plate.lie(12)) == [(12, 1, False)]

@@ -1,4 +1,4 @@
-"""What the Slingshot 2 says while it is heard well: phases, results and faults."""
+"""The driver of the Slingshot 2 on a clean line: phases, results and faults."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ class TestWarnings:
     def test_a_closed_wheel_without_warnings_is_no_fault(self) -> None:
         assert faults(Hearing().say(6)) == []
 
-    def test_a_failed_launch_with_open_bets_is_told_at_once(self) -> None:
+    def test_a_failed_launch_with_open_bets_is_reported_at_once(self) -> None:
         wheel = Hearing()
         wheel.say(2)
         (fault,) = wheel.say(2, warnings=8)
@@ -353,7 +353,7 @@ class TestWarnings:
         assert told == [[]] * 10 + [[("ball_removed", True)]] + [[]]
         assert faults(wheel.say(4)) == [("ball_removed", False)]
 
-    def test_the_ball_that_comes_back_begins_the_five_seconds_anew(self) -> None:
+    def test_the_ball_that_comes_back_restarts_the_five_seconds(self) -> None:
         wheel = Hearing()
         wheel.say(3)
         for _ in range(3):

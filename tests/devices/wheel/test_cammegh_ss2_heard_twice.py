@@ -93,7 +93,7 @@ TRUTH = {SPIN - 1: int(BEFORE), SPIN: int(NUMBER), SPIN + 1: 7}
 
 
 def wrong(play: Play) -> list[RoundResult]:
-    """Results that the wheel never said."""
+    """Results that the wheel never sent."""
     return [
         each
         for each in of_kind(play.events, RoundResult)
@@ -138,7 +138,7 @@ def day(shared: Path) -> Recording:
 def readings(
     recording: Recording, options: Options, damage: str | None = None, seed: int = 0
 ) -> list[AnyReading]:
-    """What is understood of it, with one line in thirty damaged."""
+    """Its results, with one line in thirty damaged."""
     codec, random = CammeghSS2("wheel", options), Random(f"{damage} {seed}")
     said = [(chunk.at, chunk.data) for chunk in recording if not chunk.sent]
     for begin in range(0, len(said), 30) if damage else ():
@@ -172,9 +172,9 @@ def test_one_line_is_not_enough_for_a_real_day_that_is_damaged(day: Recording) -
     assert of_spin(told) != of_spin(truth)
 
 
-def test_what_it_costs_to_hear_a_real_wheel_twice(day: Recording) -> None:
-    """No result of the day comes later. A candidate does, by one of the wheel's lines as its host
-    heard them.
+def test_what_it_costs_to_confirm_a_real_wheel(day: Recording) -> None:
+    """No result of the day comes later. A candidate is delayed by one of the wheel's lines as its
+    host received them.
     """
     once, twice = (numbers(readings(day, Options(heard_twice=wanted))) for wanted in (False, True))
     assert of_spin(once) == of_spin(twice)
@@ -193,7 +193,7 @@ def test_what_it_costs_to_hear_a_real_wheel_twice(day: Recording) -> None:
 
 
 class Twice(Hearing):
-    """A wheel that is heard as a site hears it that sets nothing."""
+    """A wheel with default settings."""
 
     def __init__(self) -> None:
         super().__init__(Options())
@@ -204,7 +204,7 @@ class Twice(Hearing):
             self.say(state, spin, before)
 
 
-def test_the_number_of_the_spin_before_is_not_told_of_a_state_misread() -> None:
+def test_the_number_of_the_spin_before_is_not_reported_of_a_state_misread() -> None:
     wheel = Twice()
     wheel.closed(3, "14")
     assert wheel.say(5, 3, "14") == []
@@ -301,7 +301,7 @@ said = st.builds(
         max_size=40,
     )
 )
-def test_what_is_said_twice_is_understood_as_each_line_by_itself(
+def test_two_lines_are_decoded_as_each_line_by_itself(
     lines: list[tuple[bytes, float]],
 ) -> None:
     """If they are not counted: no wheel says everything twice in an instant."""

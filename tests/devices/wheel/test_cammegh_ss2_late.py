@@ -1,4 +1,4 @@
-"""What comes in a burst after a silence is true, but not live."""
+"""Lines in a burst after a silence are true, but not live."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def test_one_push_that_is_missing_makes_the_next_late_and_no_more() -> None:
 
 
 def test_a_wheel_that_is_faster_than_its_period_says_is_late_and_that_is_reported() -> None:
-    """After a silence nothing tells its lines from a burst. Each minute somebody hears of it."""
+    """After a silence its lines cannot be distinguished from a burst. This is reported each
+    minute.
+    """
     wheel = Hearing()
     wheel.say(2)
     wheel.say(2, after=10.0)
@@ -156,13 +158,13 @@ def test_where_the_field_shows_the_next_result_already_the_late_line_speaks() ->
     assert [(n.spin, n.number, n.late) for n in numbers(wheel.say(5, 4, "20"))] == [(4, 20, False)]
 
 
-def test_where_it_does_and_nothing_was_seen_nothing_is_told() -> None:
+def test_where_it_does_and_nothing_was_seen_nothing_is_reported() -> None:
     wheel = Hearing()
     wheel.say(4, 3, "14")
     assert numbers(wheel.say(5, 4, "20", after=60.0)) == []
 
 
-def test_a_number_that_came_late_is_told_though_more_than_one_spin_is_gone() -> None:
+def test_a_number_that_came_late_is_reported_though_more_than_one_spin_is_gone() -> None:
     wheel = Hearing()
     wheel.say(4, 3, "14")
     assert numbers(wheel.say(5, 3, "35", after=60.0)) == []
@@ -172,7 +174,7 @@ def test_a_number_that_came_late_is_told_though_more_than_one_spin_is_gone() -> 
     ]
 
 
-def test_a_number_that_came_late_is_told_though_the_wheel_was_switched_off() -> None:
+def test_a_number_that_came_late_is_reported_though_the_wheel_was_switched_off() -> None:
     wheel = Hearing()
     wheel.say(4, 3, "14")
     wheel.say(5, 3, "35", after=60.0)

@@ -1,4 +1,4 @@
-"""What the Slingshot 2 answers, and what may be said to it."""
+"""Answers and commands of the Slingshot 2."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TestReplies:
             (b"*F 0", {"self_test": "passed"}),
         ],
     )
-    def test_what_it_says_of_itself(self, line: bytes, reports: dict[str, str]) -> None:
+    def test_what_it_reports_about_itself(self, line: bytes, reports: dict[str, str]) -> None:
         wheel = Hearing()
         readings = wheel.line(line)
         assert {r.report: r.value for r in readings if isinstance(r, DeviceReport)} == reports
@@ -88,7 +88,7 @@ class TestReplies:
         assert isinstance(fault, WheelFault)
         assert (fault.fault, fault.active, fault.detail) == ("self_test", True, f"{code} {meaning}")
 
-    def test_codes_are_told_once_and_end_together(self) -> None:
+    def test_codes_are_reported_once_and_end_together(self) -> None:
         wheel = Hearing()
         for code in (5, 11, 5, 77):
             wheel.line(b"*F %d" % code)

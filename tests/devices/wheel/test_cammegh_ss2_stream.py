@@ -158,7 +158,7 @@ def test_a_splice_before_a_bare_number_is_not_completed() -> None:
 
 
 def captured(path: Path) -> list[tuple[float, bytes]]:
-    """What the device said in a recording, by the recording's own times."""
+    """The device's bytes in a recording, with the recording's own times."""
     said = []
     for line in path.read_text("ascii").splitlines():
         if not line.startswith("#"):

@@ -1,4 +1,4 @@
-"""What the codec of a wheel of fortune makes of its encoder."""
+"""The codec of a wheel of fortune: launches, results and faults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.devices.board_pens import Board, make, of
 
 
 class Wheel(Board):
-    """A wheel of 54 cells that stands in cell 1 until it is set going."""
+    """A wheel of 54 cells that is at rest in cell 1 until it is pushed."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("fortune-board", **options)
@@ -35,7 +35,7 @@ class Wheel(Board):
     def turn(
         self, forward: int, rpm: float = 30.0, back: int = 0, seconds: float = 1.0
     ) -> list[AnyReading]:
-        """Turn on by so many cells; a way that is not the first is back."""
+        """Turn by this many cells; a direction other than the first one is backwards."""
         self.forward, self.back = self.forward + forward, self.back + back
         fields = (
             7,
@@ -77,7 +77,7 @@ def test_a_spin() -> None:
     assert (launched.rpm, launched.direction) == (30.0, "clockwise")
 
 
-def test_a_launch_of_which_the_first_cells_alone_were_heard_leaves_a_candidate() -> None:
+def test_a_launch_of_which_the_first_cells_alone_were_reported_leaves_a_candidate() -> None:
     wheel = Wheel()
     wheel.launches += 1
     assert phases(wheel.turn(3, seconds=0.0)) == []
@@ -102,7 +102,7 @@ def test_a_touch_is_no_launch() -> None:
     assert of(WheelPhase, readings) + of(WheelCell, readings) + of(WheelFault, readings) == []
 
 
-def test_the_wheel_must_stand_for_as_long_as_the_site_says() -> None:
+def test_the_wheel_must_rest_for_as_long_as_the_site_says() -> None:
     wheel = Wheel(settle_time=3.0)
     wheel.push()
     assert cells(wheel.stand(33, seconds=2.0)) == []
@@ -121,7 +121,7 @@ def test_one_measure_of_the_speed_does_not_close_the_bets() -> None:
 
 class TestFaults:
     @pytest.mark.parametrize(("min_turns", "wrong"), [(3, True), (2, False)])
-    def test_too_few_turns_are_told_before_the_cell(self, min_turns: int, wrong: bool) -> None:
+    def test_too_few_turns_are_reported_before_the_cell(self, min_turns: int, wrong: bool) -> None:
         wheel = Wheel(min_turns=min_turns)
         readings = wheel.push(161) + wheel.stand(33)
         assert faults(readings) == ([("too_few_turns", True, "2")] if wrong else [])
@@ -197,7 +197,7 @@ class TestFaults:
 
 
 class TestSilence:
-    def test_a_launch_that_nobody_heard_leaves_a_candidate(self) -> None:
+    def test_an_unreported_launch_leaves_a_candidate(self) -> None:
         wheel = Wheel()
         wheel.launches, wheel.forward = 1, 200
         wheel.lose(50)
@@ -211,7 +211,7 @@ class TestSilence:
         wheel.launches, wheel.forward = 9, 200
         assert cells(wheel.stand(33)) == [(33, 9, 3, True)]
 
-    def test_a_board_that_was_started_anew_in_a_spin_leaves_a_candidate_without_its_count(
+    def test_a_board_that_was_restarted_in_a_spin_leaves_a_candidate_without_its_count(
         self,
     ) -> None:
         wheel = Wheel()
@@ -228,7 +228,7 @@ class TestSilence:
         wheel.launches = wheel.forward = 0
         assert cells(wheel.stand(33)) == []
 
-    def test_a_count_that_comes_again_after_a_restart_is_not_told(self) -> None:
+    def test_a_count_that_comes_again_after_a_restart_is_not_reported(self) -> None:
         wheel = Wheel()
         wheel.push()
         wheel.stand(33)

@@ -1,4 +1,4 @@
-"""What the Saturn answers, and what may be asked of it."""
+"""Requests and answers of the Saturn."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_frames_are_those_that_were_published() -> None:
     assert frames.FIRE.hex() == "0130340252433033036204"
 
 
-def test_numbers_are_told_once_and_live() -> None:
+def test_numbers_are_reported_once_and_live() -> None:
     host = Host()
     host.run(36 * 3 + 1)
     assert host.numbers() == [(17, 1, False), (0, 2, False), (36, 3, False)]
@@ -79,7 +79,7 @@ def test_numbers_are_told_once_and_live() -> None:
     assert phases[:5] == ["bets_open", "ball_in_rim", "no_more_bets", "settled", "bets_open"]
 
 
-def test_without_fields_there_is_neither_phase_nor_number_and_it_says_so() -> None:
+def test_without_fields_there_is_neither_phase_nor_number_and_that_is_reported() -> None:
     host = Host(Options())
     said = host.run(80)
     assert [(each.report, each.value) for each in said if isinstance(each, DeviceReport)] == [
@@ -162,7 +162,7 @@ def test_other_commands_are_refused(command: str, argument: str) -> None:
         Saturn("wheel", Options()).encode(command, argument)
 
 
-def test_requests_that_are_heard_again_are_no_answers() -> None:
+def test_requests_that_are_echoed_are_no_answers() -> None:
     codec = Saturn("wheel", Options(fields=KNOWN))
     assert codec.feed(frames.STATUS + frames.ERROR + frames.FIRE, 1.0) == []
     assert codec.counters.frames == 0
