@@ -1,4 +1,4 @@
-"""The numbers that the settings of a game may have. What a decree allows of them, its game says,
+"""The numbers that the settings of a game may have. Each game states what a decree allows of them,
 with the article.
 """
 

@@ -11,7 +11,7 @@ from controller.games.cards import pips
 from controller.rulebooks.cards import ThirdCards
 
 Cell = Literal["T", "P", "O"]
-"""``T``: a third card must be taken; ``P``: the hand must stand; ``O``: its holder chooses."""
+"""``T``: a third card must be taken; ``P``: the hand stands; ``O``: its holder chooses."""
 CELLS: Mapping[str, Cell] = {"T": "T", "P": "P", "O": "O"}
 Side = Literal["player", "banker"]
 Winner = Literal["player", "banker", "tie"]
@@ -27,7 +27,7 @@ def value(card: str) -> int:
 
 
 def points(cards: Sequence[str]) -> int:
-    """What a hand makes: the units of the sum."""
+    """The points of a hand: the units of the sum."""
     return sum(map(value, cards)) % 10
 
 
@@ -42,13 +42,13 @@ def is_pair(cards: Sequence[str]) -> bool:
 
 
 def player_draws(third: ThirdCards, total: int) -> Cell:
-    """What the player's first two cards, worth 0 to 7, call for."""
+    """The decision required by the player's first two cards, worth 0 to 7."""
     return CELLS[third.player[total]]
 
 
 def banker_draws(third: ThirdCards, total: int, player_third: int | None) -> Cell:
-    """What the bank's first two cards, worth 0 to 7, require after the player's third card; None:
-    the player stood.
+    """The decision required of the bank's first two cards, worth 0 to 7, after the player's third
+    card; None if the player stood.
     """
     return CELLS[third.banker[total][10 if player_third is None else player_third]]
 

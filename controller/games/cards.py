@@ -18,7 +18,7 @@ def is_card(text: str) -> bool:
 
 
 def composition(decks: int) -> Counter[str]:
-    """How often each card is there in so many decks."""
+    """The number of copies of each card in a number of decks."""
     return Counter(dict.fromkeys(DECK, decks))
 
 

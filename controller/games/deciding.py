@@ -1,4 +1,4 @@
-"""The page that says who may give each command, and which lines of which decree say so."""
+"""The page that lists who may give each command, with the lines of each decree."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ LOWEST: Mapping[str, str] = {"deck_52": "2", "deck_32": "7", "deck_28": "8"}
 """The lowest rank of a pack of one rank order; the ace is there too."""
 
 ORDER = "23456789TJQKA"
-"""The ranks from low to high; the ace can also stand below the lowest rank in play."""
+"""The ranks from low to high; the ace can also rank below the lowest rank in play."""
 
 
 def _from(lowest: str) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class Game(Protocol):
     def confidential(
         self, state: Any, given: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
     ) -> bool:
-        """Whether this input names a card that nobody at the table may see yet; it then goes to
+        """True if this input names a card that may not be seen at the table yet; it then goes to
         surveillance alone.
 
         ``state`` is the one before the step, ``events`` are those of the step. Asked of games with
@@ -57,7 +57,7 @@ class Game(Protocol):
         ...
 
     def show(self, state: Any) -> AnyShown:
-        """What the retained topic ``state`` tells of the game: phase, round, last number ... JSON
+        """The game's part of the retained topic ``state``: phase, round, last number ... JSON
         values only.
 
         ``asks`` lists the commands one of which the game waits for, ``unresolved`` the rounds whose
@@ -66,13 +66,13 @@ class Game(Protocol):
         ...
 
     def takes(self, state: Any) -> tuple[str, ...]:
-        """The commands that the table takes as it stands, as far as that does not depend on what
-        they say or on who says it. Any other is refused now.
+        """The commands that the table accepts in its present state, as far as that does not depend
+        on their fields or their sender. Any other is refused now.
         """
         ...
 
     def history(self, state: Any) -> list[AnyLine]:
-        """The latest rounds, oldest first, as the retained topic ``history`` tells them: made of
+        """The latest rounds, oldest first, as published in the retained topic ``history``: made of
         the state's ``entries`` alone, if it has any.
         """
         ...

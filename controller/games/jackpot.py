@@ -1,7 +1,7 @@
 """The jackpot that a table is linked with: whether bets on it may be taken now. Pure.
 
-Its controller says so, or nothing is heard of it: each change comes as a reading. A table that
-never had one is not linked, and takes the bets that its decree has.
+Its controller reports so, or is silent: each change comes as a reading. A table that never had one
+is not linked, and takes the bets that its decree has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from devices.readings import JackpotStanding, OutOfPlay
 
 
 class LinkedState(Protocol):
-    """What a table remembers, as far as its jackpot concerns it."""
+    """The part of a table's state that concerns its jackpot."""
 
     @property
     def jackpot(self) -> LinkedJackpot | None:

@@ -46,8 +46,7 @@ Takes = Mapping[type[Any], Callable[[Any, Any], None]]
 NONE: Takes = MappingProxyType({})
 
 SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
-"""Readings that tell of a silence: a device is not heard, is heard again, or its readings came late
-or were lost.
+"""Readings about a silence: a device is silent, is back, or its readings came late or were lost.
 """
 
 
@@ -59,8 +58,8 @@ class Inputs(NamedTuple):
     """Who takes which input. A reading that is not here does not concern the game; a command is
     refused.
 
-    ``in_charge`` and ``at_the_table``: commands by role. ``of_voiders``: commands of them that are
-    for whoever may void a round instead, whom the rulebook names.
+    ``in_charge`` and ``at_the_table``: commands by role. ``of_voiders``: those of these commands
+    that are reserved for the people whom the rulebook allows to void a round.
     """
 
     readings: Takes = NONE
@@ -72,7 +71,7 @@ class Inputs(NamedTuple):
     leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({})
     """By command: its fields that this game does not read, or refuses."""
     when: Whens = MappingProxyType({})
-    """When the table takes a command, whatever it says: those that it does not take at any time."""
+    """The preconditions of commands that a table does not accept at any time."""
 
     def also(
         self,
@@ -83,7 +82,7 @@ class Inputs(NamedTuple):
         withdrawn: tuple[type[Command], ...] = (),
         leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({}),
     ) -> Inputs:
-        """These, and those of a game of its own, which go before them."""
+        """These conditions, and before them those of one game."""
         return Inputs(
             {**self.readings, **readings},
             {**self.in_charge, **in_charge},
@@ -96,7 +95,7 @@ class Inputs(NamedTuple):
 
     @property
     def takes(self) -> Takes:
-        """Who takes what, whoever says it."""
+        """The roles of each command."""
         return {**self.readings, **self.in_charge, **self.at_the_table}
 
     def may(self, void_by: tuple[Role, ...]) -> Mapping[type[Command], tuple[Role, ...]]:
@@ -184,8 +183,8 @@ class Machine(ABC, Generic[B, S, T, M]):
         return turn.state, tuple(turn.events)
 
     def kind_of(self, turn: M, given: AnyCommand) -> str:  # noqa: ARG002 - some games look
-        """The kind of a command that a decree may leave to somebody of its own: a reason to void
-        a round.
+        """The kind of a command that a decree may reserve for a role of its own: a reason to void a
+        round.
         """
         return given.reason if isinstance(given, RoundVoid) else ""
 
@@ -206,7 +205,9 @@ class Machine(ABC, Generic[B, S, T, M]):
             allow_role(given.role, cell.roles)
 
     def takes(self, state: T) -> tuple[str, ...]:
-        """The commands that the table takes as it stands, whatever they say and whoever says it."""
+        """The commands that the table accepts in its present state, regardless of their fields and
+        sender.
+        """
         turn = self.turn(state)
         return tuple(tag_of(kind) for kind in self._commands if self.is_taken(turn, kind))
 
@@ -222,9 +223,9 @@ class Machine(ABC, Generic[B, S, T, M]):
     def confidential(
         self, state: T, given: AnyReading | AnyCommand, events: tuple[AnyEvent, ...]
     ) -> bool:
-        """Whatever names a card that neither the events of its step tell nor everybody sees anyway;
-        a fault that is about a card may name it. Only a person names an open card again: a reader
-        that does was wrong about another.
+        """Inputs that name a card that neither the events of their step nor the table show; a fault
+        that is about a card may name it. Only a person names an open card again: a reader that does
+        was wrong about another.
         """
         if isinstance(given, ShoeFault):
             return given.fault in OF_A_CARD

@@ -1,6 +1,4 @@
-"""What one step of any game is made of: the state as it becomes, the events said on the way,
-alerts, evidence.
-"""
+"""The parts of one step of any game: the new state, the events, alerts, evidence."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a table remembers of its rounds: the base of each ``State`` that has one in hand, and what
-the history tells of them.
+"""A table's memory of its rounds: the base of each ``State`` with a round in progress, and their
+lines of the history.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ State = TypeVar("State", bound=Rounds[Any])
 
 
 class LawfulMoves(Moves[Book, Settings, Table]):
-    """Moves that say where the law stands which they follow."""
+    """Moves with the law that they follow."""
 
     @property
     @abstractmethod
@@ -161,7 +161,7 @@ def in_place(entries: Iterable[E], entry: E) -> tuple[E, ...]:
 
 
 class Recorded(Decided, Protocol):
-    """The outcome of a round, as far as the history tells it in the same way for every game."""
+    """The outcome of a round, as far as the history has it in the same form for every game."""
 
     @property
     def reason(self) -> str | None:
@@ -170,7 +170,7 @@ class Recorded(Decided, Protocol):
 
     @property
     def article(self) -> str | None:
-        """Where the law says so."""
+        """If the law requires it."""
         ...
 
 

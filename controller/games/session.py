@@ -125,7 +125,7 @@ def undecided(
     """The round that a decision is about: the round in progress, or the only unresolved one.
 
     ``number`` names it. ``first``: whether the round in progress is meant when others are
-    unresolved too. Raises ``RejectedError`` if there is none, or several.
+    unresolved too. Raises ``RejectedError`` if the number of matches is not one.
     """
     if number is not None:
         return named(state, current, number)

@@ -18,8 +18,8 @@ sessions; it says the events and cites the law. In the order of a talla:
   come to the composition.
 
 Objections and troubles are names of irregularities: the rulebook's ``laws`` has an entry for each
-of :data:`LAWS`. What is said of a shoe tells no card that was not turned: only one drawn to its
-last card has its ``missing`` ones named.
+of :data:`LAWS`. Reports about a shoe name no card that was not turned: only one drawn to its last
+card has its ``missing`` ones named.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _CARD = re.compile(
     r"|\b(?:ace|king|queen|jack|club|diamond|heart|spade|joker)s?\b|[\u2660-\u2667]|\\x",
     re.IGNORECASE,
 )
-"""What a device's words may name a card with; also bytes that are not text."""
+"""Words in a device's text that may name a card; also bytes that are not text."""
 SESSIONS = 12
 """Sessions whose shoes are remembered."""
 
@@ -114,14 +114,14 @@ class Shoe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def own_word(given: ShoeFault) -> str | None:
-    """A device's own words about its fault. None if they concern or name a card: then nobody is
-    shown them.
+    """A device's own words about its fault. None if they concern or name a card: then they are not
+    shown.
     """
     return None if given.fault in OF_A_CARD or _CARD.search(given.detail or "") else given.detail
 
 
 def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tuple[str, ...]:
-    """What the decree does not allow of the shoe and its cards, as far as they are reported."""
+    """Breaches of the decree by the shoe and its cards, as far as they are reported."""
     allowed_cut = given.cut is None or (
         given.cut == rules.behind if rules.behind_exact else given.cut >= rules.behind
     )
@@ -263,7 +263,7 @@ def ended(shoe: Shoe, why: Literal["cut", "person", "reset"], left: int | None =
 
 
 def show(shoe: Shoe | None) -> ShoeCounts | None:
-    """What the retained topics show of the shoe: counts, never cards."""
+    """The shoe in the retained topics: counts, never cards."""
     if shoe is None:
         return None
     return ShoeCounts(

@@ -34,8 +34,8 @@ class Bounds(NamedTuple):
 
 
 class Band(NamedTuple):
-    """What a decree lets an authorisation fix as the highest stake, as multiples of the table's
-    minimum. ``span``: anything from the lowest to the highest of them, else one of them;
+    """The range in which a decree lets an authorisation fix the highest stake, as multiples of the
+    table's minimum. ``span``: anything from the lowest to the highest of them, else one of them;
     ``raised``: the casino may also go above them. Without multiples the authorisation is free.
     """
 
@@ -265,7 +265,7 @@ def said(number: int, given: BetPlace | BetWithdraw) -> BetPlaced:
 
 
 def shown(current: Any) -> tuple[Stake, ...]:
-    """The bets of the round in progress, as the retained state tells them."""
+    """The bets of the round in progress, as in the retained state."""
     bets: tuple[Stake, ...] = current.bets if current else ()
     return bets
 

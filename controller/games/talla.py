@@ -162,7 +162,7 @@ def take_fault(turn: AtTheShoe, given: ShoeFault) -> None:
 
 
 def heed_fault(turn: AtTheShoe, given: ShoeFault) -> None:
-    """The shoe reports a fault, or its end. What it reports of a card is not published."""
+    """The shoe reports a fault, or its end. The card that it reports is not published."""
     alert = f"shoe_{given.fault}"
     if given.active:
         turn.raise_alert(alert, given, shoe.own_word(given))

@@ -1,7 +1,7 @@
-"""When a table takes a command, whatever the command says: what the retained ``state`` tells in
-``takes``.
+"""Preconditions of commands, regardless of their fields: the source of ``takes`` in the retained
+``state``.
 
-The conditions look at how the table stands, never at a command's fields nor at who sends it. A game
+The conditions depend on the table's state, never on a command's fields nor on its sender. A game
 has them in ``Inputs.when``; what is not there it takes at any time. They refuse nothing themselves:
 each says of its command what that command's own checks say.
 """
@@ -24,7 +24,7 @@ def every(*conditions: When) -> When:
     return lambda turn: all(condition(turn) for condition in conditions)
 
 
-def never(turn: Any) -> bool:  # noqa: ARG001 - whatever it is
+def never(turn: Any) -> bool:  # noqa: ARG001 - any command
     """The game knows the command, and always refuses it."""
     return False
 

@@ -18,21 +18,21 @@ spin leaves no choice.
 
 
 def worth(zeros: int) -> Fraction:
-    """What is left of the initial stake after so many times running: one half, a quarter, an eighth
-    ...
+    """The remainder of the initial stake after a number of zeros running: one half, a quarter, an
+    eighth ...
     """
     return Fraction(1, 2**zeros)
 
 
 def choices(regime: Regime, *, last_of_session: bool) -> tuple[Choice, ...]:
-    """What the player may do with the stake."""
+    """The player's choices for the stake."""
     if regime == "half":
         return ("half",)
     return ("refund",) if last_of_session else ("half", "prison")
 
 
 def may_leave_prison(stake: int, zeros: int, minimum: int) -> bool:
-    """Whether a stake may be taken out at the half after so many zeros: below the table minimum it
-    stays until freed.
+    """True if a stake may be taken out at the half after a number of zeros: below the table minimum
+    it stays until freed.
     """
     return stake * worth(zeros) >= minimum

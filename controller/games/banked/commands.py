@@ -112,7 +112,7 @@ def deal_cards(turn: Turn, given: CardsDeal) -> None:
     held = turn.state.held
     after_silence = (
         deal.gap and bool(held) and held[0].trouble is None
-    )  # what waits came after what is told now
+    )  # the waiting cards came after those of this command
     if turn.state.doubt is not None or (held and not after_silence):
         raise RejectedError(
             "table_waits_for", commands=sent(("card.decide",) if held else turn.state.asks)
@@ -172,7 +172,7 @@ def _showing(turn: Turn, who: str) -> None:
     state = turn.state
     anew = state.doubt == "shown_differs" and on_table.is_up(
         deal.cards, who
-    )  # that one may have been told wrongly
+    )  # the other one may be wrong
     if state.doubt is None or (anew and who != state.about):
         turn.may_show(who)
     elif state.about not in (None, who):
@@ -316,7 +316,7 @@ def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
     """The waiting card leaves the game, or is dealt where it belongs, as read by the device or by
     the person.
 
-    It is face up if the rules say so, or if the person says ``exposed``.
+    It is face up if the rules require it, or if the person states ``exposed``.
     """
     deal, card = turn.state.current, held.given.card
     if given.action == "remove":
@@ -342,11 +342,11 @@ def _waiting(turn: Turn, given: CardDecide, held: Held) -> None:
     turn.place_card(to, card, up=up and count == 1, reading=reading, count=count)
 
 
-# What commands stand on
+# Preconditions of commands
 
 
 def dealing(turn: Turn) -> BankedDeal:
-    """The round in progress, with bets closed. Raises ``RejectedError`` if there is none."""
+    """The round in progress, with bets closed. Raises ``RejectedError`` without one."""
     session(turn)
     deal: BankedDeal | None = turn.state.current
     if deal is None:

@@ -1,9 +1,9 @@
-"""Games in which boxes play one deck against the house or whoever has the bank: what their state
-machines have in common.
+"""What games in which boxes play one deck against the house, or against the holder of the bank,
+have in common in their state machines.
 
 Bets open and close by a person's key; then cards come, face down, where the rules say: read one by
-one by a shoe, in packets from a shuffler, or dealt by hand. What a hand is, is known when a person
-turns it (``cards.turn``, where a reader knows it) or tells it (``cards.show``). Where to read on:
+one by a shoe, in packets from a shuffler, or dealt by hand. A hand becomes known when a person
+turns it (``cards.turn``, if a reader knows it) or names it (``cards.show``). Where to read on:
 ``banked.turn`` for the moves, ``banked.readings`` for what devices say, ``banked.commands`` for
 what people say, ``dealt.cards`` for the cards on the table.
 """
@@ -86,7 +86,7 @@ class BankedGame(DealtGame[Any, Any, Any, Any]):
         return asked
 
     def common(self, state: Any) -> dict[str, Any]:
-        """What the retained state tells of every such table: the fields of ``BankedShown``."""
+        """The fields of ``BankedShown``: the retained state of every such table."""
         deal: BankedDeal | None = state.current
         return super().common(state) | {
             "boxes": state.boxes,

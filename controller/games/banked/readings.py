@@ -46,8 +46,8 @@ def go_on(turn: Turn) -> None:
 
 
 def take_packet(turn: Turn, given: ShufflerPacket) -> None:
-    """Cards came for a hand, and nobody knows which. They go where the next ones belong; another
-    claim asks. A packet before its time waits for a person, and later ones wait behind it.
+    """Cards came for an unknown hand. They go where the next ones belong; another claim asks. A
+    packet before its time waits for a person, and later ones wait behind it.
     """
     deal = turn.state.current
     if deal is None:
@@ -82,11 +82,11 @@ def _held(given: ShufflerPacket) -> Held:
     return Held(given=card, packet=given.size)
 
 
-# What a silence hides
+# Silences
 
 
 def take_silence(turn: Turn, given: AnyReading) -> None:
-    """A device is not heard, or was not: a card may have come unseen while cards were due."""
+    """A device is or was silent: a card may have come unseen while cards were due."""
     if not isinstance(given, LinkLate | LinkGap):
         others = tuple(each for each in turn.state.silent if each != given.device)
         turn.change(silent=others if isinstance(given, LinkUp) else (*others, given.device))
@@ -126,8 +126,8 @@ def take_verdict(turn: Turn, given: ShufflerVerdict) -> None:
 
 
 def take_state(turn: Turn, given: ShufflerState) -> None:
-    """A shuffler needs a person, or does so no longer. While cards are due, one may have come that
-    it did not tell; no deal begins until it is ready or the cards are found right.
+    """A shuffler needs a person, or does so no longer. While cards are due, one may have come
+    unreported; no deal begins until the device is ready or the cards are found right.
     """
     unready, deal = heed_shuffler(turn, given), turn.state.current
     turn.change(shuffler=unready)

@@ -49,8 +49,8 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     defective: bool = False
     """Whether the last check found the deck incomplete or wrong."""
     shuffler: str | None = None
-    """What the shuffler reports that needs a person; None if nothing, or once a check finds the
-    deck complete.
+    """A report of the shuffler that needs a person; None if nothing, or once a check finds the deck
+    complete.
     """
 
     @property

@@ -34,7 +34,7 @@ B = TypeVar("B", bound=Banked)
 S = TypeVar("S")
 T = TypeVar("T", bound=BankedState)
 PLACES = ("box:", "dealer", "common:", "board", "burn")
-"""How a device names a place as we do; it may have words of its own."""
+"""Translate a device's name of a place; devices may use words of their own."""
 
 
 class BankedTurn(AgainstBankTurn[B, S, T]):
@@ -73,7 +73,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         """Act on a dealing error that does not by itself void the round."""
 
     def correctable(self) -> bool:
-        """Whether the round stands after a dealing error that was corrected."""
+        """True if the round continues after a corrected dealing error."""
         return False
 
     def let_pass(self) -> None:
@@ -144,10 +144,10 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
         """All cards of the deck in use."""
         return deck(self.book.deck)
 
-    # Where it stands, and where cards go
+    # Phases, and where cards go
 
     def stage(self) -> Phase:
-        """Where the table stands, whatever stops it."""
+        """The phase, regardless of any stop."""
         deal = self.state.current
         if not self.state.open:
             return Phase.CLOSED
@@ -159,7 +159,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
 
     @abstractmethod
     def after_deal(self) -> Phase:
-        """Where the round stands while no card is due."""
+        """The phase of the round while no card is due."""
 
     def belongs(self) -> str | None:
         """The next hand of the order."""
@@ -207,11 +207,11 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
             self.advance()
 
     def late(self, held: Held) -> None:  # noqa: ARG002
-        """It tells that a card came unseen."""
+        """A card came unseen."""
         self.lose_place()
 
     def lose_place(self) -> None:
-        """Where cards are due, one may have come that nobody told."""
+        """While cards are due, one may have come unreported."""
         deal = self.state.current
         if deal is None or not deal.closed or deal.gap or not deal.due:
             return

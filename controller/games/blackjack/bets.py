@@ -123,8 +123,8 @@ def offered(turn: BlackjackTurn, who: str) -> dict[str, Bounds]:
 
 
 def _insurance(turn: BlackjackTurn, who: str, hands: Bounds) -> Bounds:
-    """At most a part of the bet that it insures, if known; at least a part of the minimum, where
-    the decree says so.
+    """No more than a part of the bet that it insures, if known, and no less than a part of the
+    minimum, if the decree requires it.
     """
     limits, minimum = turn.book.insurance_limits, turn.state.minimum
     bets = turn.state.current.bets if turn.state.current else ()

@@ -129,9 +129,7 @@ def close_bets(turn: BlackjackTurn, given: BetsClose) -> None:
 
 
 def _begin(turn: BlackjackTurn, given: Command) -> None:
-    """Make sure that a round is in progress of which no card is dealt; begin one if there is
-    none.
-    """
+    """Ensure that a round without cards is in progress; begin one if necessary."""
     another_round(turn, turn.state.last)
     _another_shoe(turn)
     state, deal = turn.state, turn.state.current
@@ -169,7 +167,7 @@ def void(turn: BlackjackTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: BlackjackTurn, given: RoundConfirm) -> None:
-    """Let a round begin with too few hands; or end a round whose course nobody reported."""
+    """Let a round begin with too few hands, or end a round whose course was not reported."""
     session(turn)
     deal = _in_progress(turn, given.round)
     if given.number is not None or given.winner is not None:
@@ -221,8 +219,8 @@ def announce_limit(turn: BlackjackTurn, given: LimitAnnounce) -> None:
 
 
 def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None:
-    """Announce the last rounds before closing or, where the decree says so, the last shoe: the one
-    at the table, or else the next.
+    """Announce the last rounds before closing or, if the decree provides for it, the last shoe: the
+    current one, or else the next.
     """
     session(turn)
     if turn.state.last is not None or turn.state.last_shoe is not None:
@@ -237,7 +235,7 @@ def announce_last_rounds(turn: BlackjackTurn, given: LastRoundsAnnounce) -> None
     turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
 
 
-# What commands stand on
+# Preconditions of commands
 
 
 def _another_shoe(turn: BlackjackTurn) -> None:

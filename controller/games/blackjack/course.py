@@ -43,11 +43,11 @@ Why = tuple[str, Mapping[str, Field]]
 """A refusal's key and its fields."""
 
 KEYS = ("hand.stand", "hand.draw", "hand.double", "hand.split", "hand.surrender")
-"""What the hand in turn may do."""
+"""The choices of the hand in turn."""
 
 
 class BlackjackRules(msgspec.Struct, frozen=True):
-    """What a table plays by."""
+    """The settings and rules of a table."""
 
     book: Blackjack
     settings: BlackjackSettings
@@ -71,8 +71,8 @@ def keys(rules: BlackjackRules) -> tuple[str, ...]:
 
 
 def worth(rules: BlackjackRules, seat: BlackjackSeat) -> int:
-    """The points of a hand. Where the decree says so, an ace among the first two cards of a doubled
-    one counts 1.
+    """The points of a hand. If the decree requires it, an ace among the first two cards of a
+    doubled one counts 1.
     """
     return points(seat.cards, 2 if seat.doubled and rules.book.double_ace_low else 0)
 
@@ -152,7 +152,7 @@ def next_card(rules: BlackjackRules, deal: BlackjackDeal) -> str | None:
 
 
 def stage(rules: BlackjackRules, deal: BlackjackDeal) -> Phase:
-    """Where the round stands."""
+    """The phase of the round."""
     if not deal.begun:
         return Phase.DEALING if deal.closed else Phase.BETS_OPEN
     if next_card(rules, deal) == DEALER and deal.dealer:
@@ -251,7 +251,7 @@ def may_take_even_money(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[str
 
 def hands(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[Hand, ...]:
     """All hands as they are settled: from the croupier's right to his left, the dealer's own last.
-    A hand that lost all its bets in the first play is none of the later ones.
+    A hand that lost all its bets in the first play takes no part in later ones.
     """
     seats = [seat for seat in deal.seats if deal.play == 1 or remains(rules, seat)]
     mine = [
@@ -382,6 +382,6 @@ def first_cards(rules: BlackjackRules, deal: BlackjackDeal, seat: BlackjackSeat)
         return (*pair, *seat.cards[1:2])
     again = deal.seat(
         f"{seat.who}.3"
-    )  # the first half was split again: the next card is in the hand that came of it
+    )  # the first half was split again: the next card belongs to the new hand
     assert again is not None
     return (*pair, again.cards[0])

@@ -121,7 +121,7 @@ def _split(deal: BlackjackDeal, seat: BlackjackSeat) -> BlackjackDeal:
     return replace(deal, hands=hands, cards=cards)
 
 
-# What a person decides about a card
+# Decisions about a card
 
 
 def decide(turn: BlackjackTurn, given: CardDecide) -> None:

@@ -9,8 +9,8 @@ At a table without keys (``keys = false``) the shoe is counted and the cut card 
 ends when the next begins or with ``round.confirm``. Then the dealer's hand is published only where
 boxes and cards leave one possibility; else it is unresolved.
 
-In the triple game each play of the dealer against the same hands is a round of its own, settled by
-itself; only the first opens its bets.
+In the triple game each play of the dealer against the same hands is a round with its own
+settlement; only the first opens its bets.
 
 Where to read on: ``blackjack.course`` for the rules of a round, ``blackjack.turn`` for the moves,
 ``blackjack.readings`` for what the shoe reports, ``blackjack.commands`` and ``blackjack.decisions``
@@ -78,8 +78,8 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
     """The game under one decree with one table's settings. Raises ``ValueError`` for settings that
     the decree does not allow.
 
-    Every card is dealt face up, but nobody sees the burn cards; a card that waits for a decision is
-    not published either.
+    Every card is dealt face up except the burn cards; a card that waits for a decision is not
+    published either.
     """
 
     state_type = BlackjackState
@@ -115,7 +115,7 @@ class BlackjackGame(DealtGame[Blackjack, BlackjackSettings, BlackjackState, Blac
         """The retained state. Every card on the table is face up."""
         deal, common = state.current, self.common(state)
         to_act = course.turn(self.rules, deal) if deal else None
-        del common["unresolved"]  # nobody can give the result of a round later
+        del common["unresolved"]  # the result of a round cannot be given later
         return BlackjackShown(
             **common,
             turn=to_act.who if to_act and not state.doubt else None,

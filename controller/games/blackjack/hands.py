@@ -21,7 +21,7 @@ def points(cards: tuple[str, ...], low: int = 0) -> int:
 
 
 def both(cards: tuple[str, ...]) -> frozenset[int]:
-    """What the cards may count: with every ace 1, and with one of them 11."""
+    """The values that the cards may have: with every ace as 1, and with one of them as 11."""
     return frozenset({sum(map(pips, cards)), points(cards)})
 
 
@@ -41,17 +41,17 @@ def three_sevens(cards: tuple[str, ...]) -> bool:
 
 
 def dealer_draws(cards: tuple[str, ...]) -> bool:
-    """Below 17 the dealer must draw, from 17 he must stand; the ace counts 11 where that makes 17
-    to 21.
+    """Below 17 the dealer must draw, from 17 he must stand; the ace counts 11 if that makes 17 to
+    21.
     """
     return points(cards) < 17
 
 
 def dealer_hands(first: str, rest: tuple[str, ...], *, alone: bool) -> tuple[tuple[str, ...], ...]:
-    """Every hand that a dealer with ``first`` may have, where ``rest`` are all cards after the
-    second round of the deal and nobody reported whose they are. The dealer's are the last ones, and
-    the rule says where the dealer stops. ``alone``: every hand may have lost before, and the dealer
-    has not drawn.
+    """Every possible hand of a dealer with ``first``, where ``rest`` are all cards after the second
+    round of the deal, not assigned to hands. The dealer's are the last ones, and the rule says
+    where the dealer stops. ``alone``: every hand may have lost before, and the dealer has not
+    drawn.
     """
     found: list[tuple[str, ...]] = [(first,)] if alone else []
     for start in range(len(rest)):
@@ -71,8 +71,8 @@ def compare(mine: int, blackjack: bool, dealer: tuple[str, ...]) -> Outcome:
 
 
 def pair_mark(cards: tuple[str, ...]) -> str | None:
-    """What the bet on pairs makes of a box's first two cards: the same rank, and colour,
-    and suit.
+    """The outcome of the bet on pairs for a box's first two cards: the same rank, and colour, and
+    suit.
     """
     if len(cards) < 2 or cards[0][0] != cards[1][0]:
         return None

@@ -1,4 +1,4 @@
-"""What a table of black jack makes of its shoe's readings.
+"""Readings of the shoe at black jack.
 
 A card goes where the rules say that the next one belongs. If that is unknown, it waits with all
 that follow until a key or a person decides.

@@ -20,8 +20,9 @@ class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, k
 
     keys: bool = True
     """Whether the croupier reports by ``boxes.set`` and ``hand.…`` which boxes are in play and what
-    each hand does. Without these keys nobody knows which hand a card belongs to after the first two
-    cards of each; the table then counts the shoe and reports only what it can infer of the round.
+    each hand does. Without these keys the table cannot know which hand a card belongs to after the
+    first two cards of each; it then counts the shoe and reports only what it can infer of the
+    round.
     """
     boxes: Count | None = None
     """The number of boxes marked on the table; None for the first number that the decree gives."""
@@ -38,9 +39,9 @@ class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, k
     linked: bool = False
     """Whether the accumulated prize is linked with other tables, as authorised."""
     out_of_play: Literal["refuse", "mark"] = "refuse"
-    """What becomes of the accumulated bet while the controller of a linked jackpot says that it is
-    not in play, or says nothing, as the site's authorisation has it: it is refused, or taken and
-    marked.
+    """How the accumulated bet is treated while the controller of a linked jackpot reports that it
+    is not in play, or reports nothing, as the site's authorisation provides: it is refused, or
+    accepted and marked.
     """
     split_sevens: Literal["pair", "third"] = "pair"
     """Whether a third seven after a split pair of sevens counts for the accumulated bet: ``pair``:
@@ -53,7 +54,7 @@ class BlackjackSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, k
     resplit_aces: Literal["yes", "no"] = "yes"
     """Whether a split ace that gets another ace may be split again."""
     dealer_alone: Literal["stops", "draws"] = "stops"
-    """What the dealer does when no hand remains to play against."""
+    """The dealer's course when no hand remains to play against."""
     blackjack_tie: Literal["tie", "wins"] = "tie"
     """Whether a player's black jack ties with the dealer's or wins."""
     three_sevens: Literal["wins", "ties"] = "wins"

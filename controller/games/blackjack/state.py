@@ -1,4 +1,4 @@
-"""What a table of black jack remembers. Everything is here; the game itself remembers nothing."""
+"""State of a table of black jack. Everything is here; the game itself remembers nothing."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class BlackjackDeal(Round, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def unplaced(self) -> tuple[str, ...]:
-        """Cards whose hand nobody has named."""
+        """Cards that are not assigned to a hand."""
         return known(self.cards, TABLE)
 
     @property
@@ -109,7 +109,7 @@ class BlackjackState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults
     """A table of black jack between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, unseen. ``doubt``:
-    why a person must decide before anything goes on. ``asked``: what was last asked. ``jackpot``:
+    why a person must decide before the game continues. ``asked``: what was last asked. ``jackpot``:
     the jackpot that the table is linked with. ``last_shoe``: 1 once the last shoe is announced, 0
     once it is over.
     """

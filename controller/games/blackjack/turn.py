@@ -58,12 +58,12 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         super().__init__(rules.book, rules.settings, state)
         self.rules = rules
         self.anew = False
-        """Whether the next place is told again, though it is the same."""
+        """True if the next place is announced again though it is unchanged."""
 
-    # Where it stands, and where cards go
+    # Phases, and where cards go
 
     def stage(self) -> Phase:
-        """Where the table stands, whatever stops it."""
+        """The phase, regardless of any stop."""
         state = self.state
         if not state.open:
             return Phase.CLOSED
@@ -158,7 +158,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
                 return None
             why = "card_exposed"
         if burned and trouble not in (None, "card_unread"):
-            self.irregular(str(trouble))  # nobody sees it: that there is such a card, not which
+            self.irregular(str(trouble))  # the burn card itself stays unknown
         if burned and not (given.exposed or state.held):
             self.place(given, BURN)
             return None
@@ -173,7 +173,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.change(held=(*self.state.held, held))
 
     def hold(self, held: Held, what: str, detail: str | None = None) -> None:  # noqa: ARG002
-        """The card stops the table, which is told when nothing else follows."""
+        """The card stops the table; the stop is published when nothing else follows."""
         self.wait(held)
 
     def late(self, held: Held) -> None:
@@ -220,7 +220,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
                 return
 
     def expect(self) -> None:
-        """Announce what is asked, and where the next card belongs: anew with each card."""
+        """Announce the open question, and where the next card belongs, again with each card."""
         stop, now = self.stop, self.state.shoe
         what = stop.what if stop else None
         about = (
@@ -251,7 +251,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             return
         card, deal, self.anew = given.card, self.state.current, True
         assert card is not None
-        if deal is None:  # nobody reports when a round begins
+        if deal is None:  # the beginning of a round is not reported
             assert self.state.shoe is not None
             self.say(CardDealt(to=TABLE, index=self.state.shoe.drawn, card=card))
             return
@@ -349,8 +349,8 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
             )
 
     def conclude_unkeyed(self) -> None:
-        """End a round whose decisions nobody reported: the dealer's hand is published where his
-        rule leaves only one.
+        """End a round whose decisions were not reported: the dealer's hand is published if his rule
+        leaves only one.
         """
         deal = self.state.current
         assert deal is not None
@@ -393,7 +393,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self._count_down(deal.round)
 
     def outcome_of(self, entry: Entry) -> BlackjackOutcome:
-        """What a round that has a result came to."""
+        """The outcome of a round that has a result."""
         return BlackjackOutcome(hands=entry.hands, marks=entry.marks)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
@@ -402,7 +402,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.record(Entry(round=number, kind="void", reason=reason, article=law.article))
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
-        """The result is not known; nobody invents it."""
+        """The result is unknown and is not invented."""
         deal = self.state.current
         assert deal is not None
         evidence = readings(deal.cards)

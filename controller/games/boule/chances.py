@@ -1,4 +1,4 @@
-"""What a number wins at boule, and whether the decree allows a map of the holes."""
+"""The bets that a number wins at boule, and which maps of the holes the decree allows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from controller.rulebooks.wheels import Boule
 
 
 class BouleChances(msgspec.Struct, frozen=True):
-    """The simple chances of a number. The middle number has none, and all of them lose."""
+    """The simple chances of a number. The middle number wins none: they all lose."""
 
     colour: Colour | None = None
     parity: Parity | None = None
@@ -66,7 +66,7 @@ def settled(number: int, told: tuple[Stake, ...], book: Boule) -> tuple[Settled,
 
 
 def faults(holes: tuple[tuple[int, ...], ...], book: Boule) -> list[str]:
-    """What the decree does not allow in this map of the holes, in words; empty when it is sound."""
+    """The mistakes in a map of the holes under the decree, in words; empty if there are none."""
     there = Counter(number for row in holes for number in row)
     each = book.holes // book.numbers
     found = []

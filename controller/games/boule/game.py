@@ -29,8 +29,8 @@ from devices.readings import Number
 
 
 class BouleState(CellsState, frozen=True, kw_only=True, omit_defaults=True):
-    """A boule table between two inputs. ``thrower``: the croupier who last closed the bets, since
-    whoever throws does so. ``throws``: how many consecutive rounds that was.
+    """A boule table between two inputs. ``thrower``: the croupier who last closed the bets, who
+    also throws the ball. ``throws``: how many consecutive rounds that was.
     """
 
     thrower: str | None = None
@@ -91,7 +91,7 @@ class BouleTurn(CellsTurn):
         )
 
     def settled(self, number: Number, bets: tuple[Stake, ...]) -> tuple[Settled, ...]:
-        """What becomes of each bet that was placed."""
+        """The outcome of each bet that was placed."""
         return settled(int(number), bets, self.book)
 
 
@@ -159,7 +159,7 @@ class BouleGame(CellsGame):
         super().__init__(book, settings)
 
     def show(self, state: BouleState) -> BouleShown:
-        """What the retained state tells."""
+        """The retained state."""
         tally = state.tally()
         return BouleShown(
             **self.common(state),

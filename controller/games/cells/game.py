@@ -1,5 +1,5 @@
-"""Boule and the wheel of fortune: the games of a wheel that tells places, each worth what the
-table's map of it says.
+"""Boule and the wheel of fortune: games of a wheel that reports places, whose values are in the
+table's map.
 
 They are games of a wheel (see ``wheels``). The head of the table or the croupier opens the bets,
 the wheel is set going, the last call follows where it is about to settle, the croupier closes the

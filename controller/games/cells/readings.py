@@ -69,7 +69,7 @@ def take_place(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
 
 
 def take_fault(turn: CellsTurn, given: WheelFault) -> None:
-    """The wheel reports a fault. If the fault is all that came of a spin, it also proves that a
+    """The wheel reports a fault. If a spin produced only the fault, the fault also proves that a
     spin hidden by a silence took place.
     """
     current = turn.state.current
@@ -95,7 +95,7 @@ def take_fault(turn: CellsTurn, given: WheelFault) -> None:
 
 
 def _seen(turn: CellsTurn, given: WheelCell | WheelNumber) -> WheelSeen:
-    """What the place is worth, or what the device claims itself."""
+    """The value of the place, or the value that the device claims."""
     if isinstance(given, WheelNumber):
         return WheelSeen(given, given.number, f"number {given.number}", conflict=given.conflict)
     return WheelSeen(given, turn.symbols().get(given.cell), f"cell {given.cell}", given.cell)
@@ -118,8 +118,8 @@ def _land(turn: CellsTurn, given: WheelCell | WheelNumber) -> None:
 
 
 def _afterwards(turn: CellsTurn, entry: WheelEntry, given: WheelCell | WheelNumber) -> None:
-    """A place of a spin that has its outcome: it is said again, or it is the candidate of a round
-    that had none; or, if the count came again, perhaps that of another spin.
+    """A place of a spin that has its outcome: it repeats it, or it is the candidate of a round
+    without one; or, after the count has wrapped, it may belong to another spin.
     """
     seen, current, gap = _seen(turn, given), turn.state.current, turn.state.gap
     begun = current is not None and current.begun

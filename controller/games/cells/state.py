@@ -1,4 +1,4 @@
-"""What a table remembers whose wheel tells places: boule and the wheel of fortune."""
+"""State of a table whose wheel reports places: boule and the wheel of fortune."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CellsCounts(WheelTally, frozen=True):
 class CellsState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
     """Such a table between two inputs.
 
-    ``held``: a place that the wheel told while it still moved; it counts when the wheel has
+    ``held``: a place that the wheel reported while it still moved; it counts when the wheel has
     settled.
     """
 

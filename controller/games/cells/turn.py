@@ -1,5 +1,5 @@
-"""One step of a table whose wheel tells places: what boule and the wheel of fortune have besides
-the moves of every wheel.
+"""One step of a table whose wheel reports places: what boule and the wheel of fortune add to the
+moves of every wheel.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class CellsTurn(WheelTurn):
         return ", ".join(str(number) for number in dict.fromkeys(self.symbols().values()))
 
     def concerns(self, fault: str, current: WheelRound) -> bool:  # noqa: ARG002 - all faults alike
-        """Not every such wheel tells that it was set going; once bets are closed it was."""
+        """Not every such wheel reports that it was set going; once bets are closed it was."""
         return current.launched or current.closed
 
     def may_be_told(self, current: WheelRound) -> bool:
@@ -51,8 +51,8 @@ class CellsTurn(WheelTurn):
 
     @property
     def bets_open_at_wheel(self) -> bool:
-        """Whether bets are open by themselves: also where a fault is all that came of the spin, if
-        no silence hid what followed; not after the last of the announced rounds.
+        """True if bets are open by themselves: also if a fault is all that a spin produced and no
+        silence hid the rest; not after the last of the announced rounds.
         """
         state = self.state
         rests = state.phase in self.opening or (
@@ -63,8 +63,8 @@ class CellsTurn(WheelTurn):
 
     @property
     def moving(self) -> bool:
-        """Whether the wheel says that it was set going and has not settled, and what became of that
-        is not decided.
+        """True if the wheel reports that it was set going and has not settled, and that spin is not
+        decided.
         """
         state = self.state
         return (
@@ -74,12 +74,12 @@ class CellsTurn(WheelTurn):
         )
 
     def silence(self, given: Reading) -> None:
-        """What the wheel did is unknown, and so is what it does now."""
+        """The past and present movement of the wheel are unknown."""
         super().silence(given)
         self.change(phase=None)
 
     def forget(self) -> None:
-        """What the wheel told before the session does not count in it."""
+        """Reports of the wheel from before the session do not count in it."""
         self.change(held=None)
 
     def begin(self, spin: int | None) -> WheelRound:

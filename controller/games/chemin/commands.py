@@ -131,13 +131,13 @@ def _winners(turn: CheminTurn, said: str | None) -> tuple[str, ...]:
 
 
 def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - whatever is claimed
-    """Reject every correction: what has been settled stands."""
+    """Reject every correction: settled rounds are final."""
     law = turn.book.laws["no_claim"]
     raise RejectedError("no_claim", law=law.cited)
 
 
 def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | Entry:
-    """The round that a decision concerns. What was decided stands."""
+    """The round that a decision concerns. Decisions are final."""
     entry = turn.state.entry(number) if number is not None else None
     if entry is not None and entry.kind != "unresolved":
         law = turn.book.laws["no_claim"]
@@ -149,7 +149,7 @@ def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | Entry:
 
 
 def place_bet(turn: CheminTurn, given: BetPlace) -> None:
-    """Place a bet on a hand; or on the bank, where so many players may."""
+    """Place a bet on a hand; or on the bank, if the decree lets this many players do so."""
     coup, bank, most = turn.state.current, turn.book.bank, turn.book.bank_bets
     if coup is not None and given.bet == bank and most:
         others = {each.who for each in coup.bets if each.bet == bank} - {given.who}
@@ -170,7 +170,7 @@ def withdraw_bet(turn: CheminTurn, given: BetWithdraw) -> None:
     turn.say(stakes.said(turn.number, given))
 
 
-# What commands stand on
+# Preconditions of commands
 
 
 def _round(turn: CheminTurn) -> CheminCoup:

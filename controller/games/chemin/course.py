@@ -38,10 +38,10 @@ from devices.readings import CardDrawn
 class CheminTurn(CheminMoves):
     """One step of a table of chemin de fer, or of two cloths."""
 
-    # Where it stands
+    # Phases
 
     def stage(self) -> Phase:
-        """Where the table stands, whatever stops it."""
+        """The phase, regardless of any stop."""
         state, coup = self.state, self.state.current
         if not state.open:
             return Phase.CLOSED
@@ -70,8 +70,8 @@ class CheminTurn(CheminMoves):
         return next_to_act(self.book, coup) if coup is not None and self.stop is None else None
 
     def bank_stood(self) -> bool:
-        """Whether the bank stands, and may still ask for a card if the point that it announced was
-        not its own.
+        """True if the bank has decided not to draw, and may still ask for a card if the point that
+        it announced was not its own.
         """
         coup, bank = self.current, self.book.bank
         stood = coup.words.get(bank) == "stand" and not thirds(coup, bank)
@@ -163,7 +163,7 @@ class CheminTurn(CheminMoves):
         self.irregular("card_exposed")
         self.discard(given, "card_exposed", up=True)
 
-    def late(self, held: Held) -> None:  # noqa: ARG002 - nobody knows where it lies
+    def late(self, held: Held) -> None:  # noqa: ARG002 - its place is unknown
         """A person knows where a card went that is known only after a silence."""
         self.lose_place()
 
@@ -251,7 +251,7 @@ class CheminTurn(CheminMoves):
         self.irregular("natural_forgotten", detail=self.book.bank)
 
     def exempt(self) -> bool:
-        """Whether the hand is free of the rule: whoever plays alone for the whole bank may be."""
+        """True if the hand is free of the rule: a player alone against the whole bank may be."""
         free = self.book.banco == "always" or self.settings.banco == "free"
         return self.current.banco and free and "ruled" not in self.current.said
 
@@ -334,9 +334,7 @@ class CheminTurn(CheminMoves):
                 return
 
     def _keep_one(self, who: str, both: tuple[int, ...]) -> None:
-        """The other leaves the game. If a person chose the wrong one, a person decides what becomes
-        of it.
-        """
+        """The other leaves the game. If a person chose the wrong one, a person decides about it."""
         coup = self.current
         makes = {at: (opening(self.book, coup, who) + worth([coup.cards[at]])) % 10 for at in both}
         has = [at for at in both if coup.cards[at].to == who]
@@ -351,7 +349,7 @@ class CheminTurn(CheminMoves):
             self.ask("two_third_cards", detail=who)
 
     def _unclaimed(self) -> None:
-        """A third card that nobody asked for."""
+        """A third card that was not asked for."""
         coup, held = self.current, self.state.held
         if not held and not coup.lying:
             return

@@ -1,5 +1,5 @@
-"""What a person decides about cards at a table of chemin de fer or two-cloth baccarat, and what
-only people see of them.
+"""Decisions of people about cards at a table of chemin de fer or two-cloth baccarat, and errors
+that only people see.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A round begins when the bank is called (``round.opened``), its bets close (``bet
 banker deals one card at a time to each hand and to himself, twice, face down (``card.dealt``
 without a card). Hands act in order, the bank last (``hand.decided``); third cards are dealt face
 up. When all cards are face up (``card.turned``) the round has its ``round.result``. The machine
-reveals nothing that nobody at the table has seen yet, even if it knows it: a wrong decision is
-found when cards are turned.
+reveals nothing that has not been seen at the table, even if it knows it: a wrong decision is found
+when cards are turned.
 
 Where to read on: ``chemin.course`` for where cards go and what follows by itself; ``chemin.turn``
 for the moves that it consists of; ``chemin.readings`` for what else the shoe reports;

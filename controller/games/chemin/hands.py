@@ -132,11 +132,11 @@ def is_face_up(book: Chemin, coup: CheminCoup) -> bool:
     )
 
 
-# What the rules require
+# Rules of the hands
 
 
 def wrong_word(book: Chemin, coup: CheminCoup, who: str, *, exempt: bool) -> str | None:
-    """What is wrong with a hand's decision, now that its cards are seen."""
+    """The mistake in a hand's decision, now that its cards are seen."""
     word, made = coup.words.get(who), opening(book, coup, who)
     if word not in ("draw", "stand") or who in coup.fates:
         return None
@@ -147,15 +147,15 @@ def wrong_word(book: Chemin, coup: CheminCoup, who: str, *, exempt: bool) -> str
 
 
 def cell(book: Chemin, coup: CheminCoup, who: str) -> Cell:
-    """What the table of plays requires of the bank against one hand."""
+    """The bank's duty against one hand, by the table of plays."""
     third = thirds(coup, who)
     drawn = value(third[0].card) if third and third[0].card is not None else None
     return banker_draws(book.third, min(opening(book, coup, book.bank), 7), drawn)
 
 
 def bank_duty(book: Chemin, coup: CheminCoup, *, table: bool) -> Cell:
-    """What the bank must do: ``T`` draw, ``P`` stand, ``O`` as it likes. ``table``: it keeps to the
-    table in any case.
+    """The bank's duty: ``T`` draw, ``P`` stand, ``O`` free. ``table``: it keeps to the table in any
+    case.
 
     At two cloths it is free in an ordinary round, also against a natural; what the decrees say of
     «the banker in restored plays» binds it in these alone.
@@ -180,8 +180,8 @@ def bank_duty(book: Chemin, coup: CheminCoup, *, table: bool) -> Cell:
 
 
 def own_error(book: Chemin, coup: CheminCoup) -> bool:
-    """Whether the table of plays says draw against one hand and stand against the other, after the
-    banker's own error.
+    """True if the table of plays orders a card against one hand and none against the other, after
+    the banker's own error.
     """
     return coup.bank_fault and {cell(book, coup, who) for who in playing(book, coup)} == {"T", "P"}
 

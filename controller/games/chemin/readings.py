@@ -1,6 +1,4 @@
-"""What a table of chemin de fer or two-cloth baccarat makes of the cut card, and of restarts and
-faults of its shoe.
-"""
+"""Cut card, restarts and faults of the shoe at a table of chemin de fer or two-cloth baccarat."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a table of chemin de fer or two-cloth baccarat remembers. Face-down cards are included, so
-it is never shown.
+"""State of a table of chemin de fer or two-cloth baccarat. Face-down cards are included, so it is
+never shown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
 """The fate of a hand whose cards went into the basket. ``nine``: its third card did."""
 
 EARLY = "fifth_card"
-"""The trouble of a held card that came before the hand's decision: it is for whoever asks first."""
+"""The trouble of a held card that came before the hand's decision: it goes to the first hand that
+asks for one.
+"""
 SOUND = (None, EARLY)
 BANK_EARLY = "bank_before_hands"
 """The bank has laid down before a hand has spoken: its players may withdraw their bets."""
@@ -47,13 +49,13 @@ class CheminCoup(Round, frozen=True, kw_only=True, omit_defaults=True):
 
     ``third``: the positions of the cards that came after the deal. ``left``: by position, the hand
     that a card has left, while no other has it. ``pairs``: by hand, the positions of its third
-    cards of which it keeps one. ``words``: each hand's decision. ``banco``: one player plays alone
-    for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the bank
-    keeps to the table of plays. ``optional``: it draws in the optional cells. ``restored``: a wrong
-    decision was put right, by the law of the name ``restored_by``. ``bank_fault``: the banker has
-    shown both cards of a cloth, or announced a wrong point after the hands were shown. ``shown``:
-    cards exposed too early, by hand. ``owed``: the bank's cards that must be shown for it.
-    ``overdealt``: the bank has taken more than two first cards. ``said``: what was already
+    cards of which it keeps only one. ``words``: each hand's decision. ``banco``: one player plays
+    alone for the whole bank. ``fates``: of hands whose cards went into the basket. ``table``: the
+    bank keeps to the table of plays. ``optional``: it draws in the optional cells. ``restored``: a
+    wrong decision was put right, by the law of the name ``restored_by``. ``bank_fault``: the banker
+    has shown both cards of a cloth, or announced a wrong point after the hands were shown.
+    ``shown``: cards exposed too early, by hand. ``owed``: the bank's cards that must be shown for
+    it. ``overdealt``: the bank has taken more than two first cards. ``said``: faults already
     reported. ``question``: the irregularity of the round that a person must decide.
     """
 

@@ -114,7 +114,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self.put(turn(self.current.cards, who, index))
 
     def show(self, at: int) -> None:
-        """A card of the table was seen as it was dealt; which, its removal tells."""
+        """A card of the table was seen as it was dealt; its removal states which."""
         self._lay(at, replace(self.current.cards[at], up=True))
 
     def remove(self, at: int, why: str, law: str | None = None) -> None:
@@ -137,7 +137,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
     def say_removed(
         self, why: str, card: Card, to: str | None = None, law: str | None = None
     ) -> None:
-        """Tell that a card has left the game. ``to``: whose it was."""
+        """Report that a card has left the game. ``to``: whose it was."""
         cause, told = self.book.laws[law or why], card.card if card.up else None
         self.say(
             CardRemoved(
@@ -146,7 +146,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         )
 
     def take(self, at: int) -> Held:
-        """A card no longer waits: what becomes of it is next."""
+        """A card no longer waits: its fate is decided next."""
         held = self.state.held
         self.change(held=(*held[:at], *held[at + 1 :]))
         return held[at]
@@ -228,7 +228,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self._close_shoe()
 
     def outcome_of(self, entry: Entry) -> BaccaratOutcome:
-        """What a round that has a result came to."""
+        """The outcome of a round that has a result."""
         natural = ("natural",) if any(each.kind == "natural" for each in entry.hands) else ()
         tie = ("tie",) if entry.winner == "tie" else ()
         winner = WINNERS[entry.winner] if entry.winner else None
@@ -240,7 +240,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self._close_shoe()
 
     def unresolved(self, of: CheminCoup, why: Literal["silence", "undecided"]) -> None:
-        """The result is not certain; nobody invents it."""
+        """The result is uncertain and is not invented."""
         evidence = self.evidence(of.round)
         self.record(Entry(round=of.round, kind="unresolved"))
         self.say(RoundUnresolved(round=of.round, why=why, candidate=None, readings=evidence))

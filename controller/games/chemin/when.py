@@ -36,7 +36,7 @@ def _bank_silent(turn: CheminTurn) -> bool:
 
 
 def _speaks(word: str, turn: CheminTurn) -> bool:
-    """A hand is to say this, or has said otherwise."""
+    """The hand has this decision to make, or has made the other one."""
     if asks := turn.asks():
         return f"hand.{word}" in asks
     coup = turn.current

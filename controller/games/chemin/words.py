@@ -107,9 +107,9 @@ def _again(turn: CheminTurn, who: str, word: Word, by: str) -> None:
 
 
 def _false_card(turn: CheminTurn, who: str, by: str) -> None:
-    """The croupier called a card for a hand that said no. By the table of plays the bank has the
-    first card where it makes 0 to 5, and no other card counts. The banker says so, and it is
-    checked against the bank's cards when they are turned.
+    """The croupier called a card for a hand that refused one. By the table of plays the bank has
+    the first card where it makes 0 to 5, and no other card counts. The banker claims it, and the
+    claim is checked against the bank's cards when they are turned.
     """
     turn.irregular("false_card")
     turn.unsay(turn.book.bank)

@@ -212,7 +212,7 @@ def _is_known(lying: dict[int, Card]) -> bool:
 
 
 def _unread(lying: dict[int, Card]) -> dict[int, Card]:
-    """The cards that are face up, and that nobody has read."""
+    """The face-up cards that are unread."""
     return {index: each for index, each in lying.items() if each.up and each.card is None}
 
 
@@ -263,7 +263,7 @@ def _begin(turn: CircleTurn) -> None:
 
 
 def _skip_burn(turn: CircleTurn) -> None:
-    """Report the burn card before the common cards as missing if nobody reported it."""
+    """Report the burn card before the common cards as missing if it was not reported."""
     due = turn.current.due
     if due and due[0].to == "burn":
         turn.irregular("burn_missing")

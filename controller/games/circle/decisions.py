@@ -1,4 +1,4 @@
-"""What a person decides: about a card that a reader reported face up, or about what else stops the
+"""Decisions of people: about a card that a reader reported face up, or about another stop of the
 table.
 
 Until a person has looked, that card is not published, and what comes after it waits too.
@@ -18,9 +18,9 @@ from controller.games.session import confirmer, sent
 from devices.readings import CardDrawn
 
 DISBELIEVED = ("card_duplicate", "card_foreign", "shown_differs")
-"""After these a person has decided that the cards are right: then what a reader said of the covered
-ones is not. After a ``silence`` it is, as long as every card that was due comes from the reader
-(``CircleTurn.mistrust``).
+"""After these a person has decided that the cards are right: then the reader's report of the
+covered ones is wrong. After a ``silence`` it is, as long as every card that was due comes from the
+reader (``CircleTurn.mistrust``).
 """
 
 

@@ -2,9 +2,9 @@
 short.
 
 The street of the draw has a place for each player at which no card comes: he says ``discard`` and
-how many, and as many come before the next one discards. Nobody sees which cards they were; who
-shows at the end has told it, ``circle.drawn`` finds them. Where a hand is needed to open,
-``circle.opening`` says whether it was there.
+how many, and as many come before the next one discards. They are not seen; the hands shown at the
+end reveal them, see ``circle.drawn``. Where a hand is needed to open, ``circle.opening`` says
+whether it was there.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from controller.rulebooks.circle import Draw
 
 
 def act(turn: DrawTurn, given: HandAct) -> None:
-    """``open`` and ``discard``; all else as in the base game, but nobody bets before the pot is
-    opened.
+    """``open`` and ``discard``; all else as in the base game, but betting begins only when the pot
+    is opened.
     """
     acts.allow_no_return(given)
     if given.action == "open":
@@ -59,7 +59,7 @@ def _opens(turn: DrawTurn, given: HandAct) -> None:
 
 
 def _has_not_opened(turn: DrawTurn, who: str) -> None:
-    """Undo an opening if the player checked after all and nobody has raised: another player
+    """Undo an opening if the player checked after all and there was no raise: another player
     opened.
     """
     hand = turn.state.current
@@ -70,7 +70,7 @@ def _has_not_opened(turn: DrawTurn, who: str) -> None:
 
 def _discards(turn: DrawTurn, given: HandAct) -> None:
     """A player draws as many cards as he discards; of four, the last one after all others are
-    served, if the decree says so.
+    served, if the decree requires it.
 
     The number may be sent again before betting opens.
     """
@@ -95,7 +95,7 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
         raise RejectedError("discards_counted", most=draw.most)
     left = given.count - (
         len(hand.of(seat.who)) - FIRST
-    )  # more than none lie there where the number is said again
+    )  # a number stated again means that cards are already there
     if left < 0:
         raise RejectedError("discards_replaced", who=seat.who, count=given.count - left)
     call = turn.book.announcements.get("served") if given.count == 0 else None
@@ -144,8 +144,8 @@ def _restart_if_first(turn: DrawTurn, error: CircleDealError) -> None:
 
 
 def _top(turn: DrawTurn, error: CircleDealError) -> None:
-    """If nobody saw them, extra cards go back on top of the deck and missing ones come from there;
-    otherwise the round is dealt again.
+    """If they were not seen, extra cards go back on top of the deck and missing ones come from
+    there; otherwise the round is dealt again.
 
     It is then unknown whose the face-down cards are that a reader has read.
     """
@@ -324,7 +324,7 @@ class DrawTurn(CircleTurn):
     # The opening
 
     def close_betting(self, by: str | None = None) -> None:
-        """As in the base game; if nobody opens, the hand is blank and the next one needs a higher
+        """As in the base game; without an opening the hand is blank and the next one needs a higher
         pair.
         """
         if not self.unopened:
@@ -388,7 +388,7 @@ class DrawTurn(CircleTurn):
         return found is True
 
     def false_opening(self, seat: CircleSeat) -> None:
-        """The opener cannot win. The bets stay in the pot; if nobody else plays, they wait for the
+        """The opener cannot win. The bets stay in the pot; without another player they wait for the
         next round.
         """
         law = self.book.laws["deal_false_opening"]

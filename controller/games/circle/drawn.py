@@ -1,4 +1,4 @@
-"""How hands that have drawn are shown: the five cards shown tell which were discarded."""
+"""How hands that have drawn are shown: the five cards shown reveal the discarded ones."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def show(turn: CircleTurn, given: CardsShow) -> None:
 
 
 def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
-    """As in the base game for a player who kept all cards; which cards another kept, only a person
-    can tell.
+    """As in the base game for a player who kept all cards; for another, only a person can state
+    which he kept.
     """
     hand = turn.state.current
     if hand is not None and given.who == PILE:

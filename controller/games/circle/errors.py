@@ -39,7 +39,7 @@ RESTARTS: Mapping[str, Callable[[CircleDealError], bool]] = {
     "restart_if_several": lambda error: error.count > 1,
     "restart_if_seen": lambda error: error.seen,
 }
-"""After which errors the round begins anew, by the name of the remedy."""
+"""The errors after which the round is dealt again, by the name of the remedy."""
 
 
 def report(turn: CircleTurn, given: DealError) -> None:
@@ -74,8 +74,8 @@ def named(given: DealError) -> str:
 
 
 def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
-    """Withdraw an error that did not happen: the person in charge confirms it, and the table goes
-    on.
+    """Withdraw an error that did not happen: the person in charge confirms it, and the table
+    continues.
     """
     allow_role(given.role, IN_CHARGE)
     about = (each for each in turn.state.doubts if given.who in (None, each.who))
@@ -89,9 +89,9 @@ def _take_back(turn: CircleTurn, given: DealError, what: str) -> None:
 
 
 def _restart(turn: CircleTurn, error: CircleDealError) -> None:
-    """All cards are collected and the round begins anew; once bets are made, or where that is not
-    for this error, a person decides. A wrong number of cards cannot be put right then: the round is
-    void, unless the error is withdrawn.
+    """All cards are collected and the round is dealt again; once bets are made, or if the decree
+    does not provide for this error, a person decides. A wrong number of cards cannot be put right
+    then: the round is void, unless the error is withdrawn.
     """
     if in_round(turn).bets_begun and REASONS.get(error.name) == "wrong_count":
         _put_right(turn, error)
@@ -102,7 +102,7 @@ def _restart(turn: CircleTurn, error: CircleDealError) -> None:
 
 
 def _collect(turn: CircleTurn, error: CircleDealError) -> None:
-    """All cards are collected and the round begins anew."""
+    """All cards are collected and the round is dealt again."""
     in_round(turn)
     turn.irregular(error.what, detail=error.who)
     if error.name in OF_THE_PACK:

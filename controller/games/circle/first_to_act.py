@@ -53,7 +53,7 @@ def _best_up(hand: CircleRound, book: Circle) -> str | None:
 
 
 def _shown(hand: CircleRound, book: Circle) -> dict[str, tuple[int, ...]]:
-    """The value of each hand's face-up cards; empty while a hand has none that is known."""
+    """The value of each hand's face-up cards; empty while a hand has no known one."""
     found = {seat.who: cards_of(hand, seat.who) for seat in hand.live if seat.status == "in"}
     if not all(found.values()):
         return {}

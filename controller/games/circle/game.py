@@ -1,16 +1,16 @@
 """Circle poker: one state machine for all variants; the rulebook makes the difference.
 
-The players play against each other; the table follows the cards, and the bets only as far as the
-croupier tells them. A round begins with ``bets.open`` (``button.moved``, ``round.opened``). Then,
+The players play against each other; the table follows the cards, and the bets as far as the
+croupier reports them. A round begins with ``bets.open`` (``button.moved``, ``round.opened``). Then,
 street by street, cards are dealt (``card.dealt``, ``cards.burned``), by a reader, a shuffler's
 packets or the croupier's word, and a betting interval follows (``betting.opened``,
 ``hand.decided``, ``betting.closed``). After the last one the hands are shown (``card.turned``) and
 the cards speak: ``round.result``. Where all but one give up, nothing is shown.
 
-A variant is a page of the rulebook: pack, ranking, streets, who acts first, remedies of errors. One
-with errors of its own adds them to ``circle.errors.REMEDIES``, another way to open an interval to
-``circle.first_to_act.FIRST_TO_ACT``, another act to ``circle.acts.ACTS``. Each family has a turn of
-its own: ``circle.common``, ``circle.stud``, ``circle.draw``.
+A variant is a page of the rulebook: pack, ranking, streets, who acts first, remedies of errors. A
+family with other errors adds them to ``circle.errors.REMEDIES``, another way to open an interval to
+``circle.first_to_act.FIRST_TO_ACT``, another act to ``circle.acts.ACTS``. Each family has its own
+turn: ``circle.common``, ``circle.stud``, ``circle.draw``.
 
 Where to read on: ``circle.streets`` for how cards go round, ``circle.showdown`` for who wins,
 ``circle.turn`` for the course and the moves that all is made of, ``circle.readings``,

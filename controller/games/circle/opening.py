@@ -18,8 +18,8 @@ FIRST = 5
 
 
 def lowest(draw: Draw, blanks: int) -> str | None:
-    """The rank of the lowest pair that opens after so many blank hands; None where no hand is
-    needed.
+    """The rank of the lowest pair that opens after this number of blank hands; None where no hand
+    is needed.
     """
     return draw.opening[min(blanks, len(draw.opening) - 1)] if draw.opening else None
 
@@ -34,7 +34,7 @@ def opens(cards: Iterable[str], rank: str, name: str) -> bool:
     whole = len(cards) == RANKINGS[name].size
     worth = showing(
         cards, name if whole else name.removesuffix("-figures")
-    )  # of fewer cards only equal ranks tell
+    )  # fewer cards have only equal ranks
     ranks = RANKINGS[name].ranks
     if worth.category == "pair":
         return ranks.index(worth.cards[0][0]) >= ranks.index(rank)
@@ -45,8 +45,7 @@ def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
     """Whether the face-up cards of the opener, his discards among them, show that he might open;
     None: not all of them are face up.
 
-    Where nobody has read which of his cards he kept, it is enough that he may have kept the right
-    ones.
+    If the cards that he kept are unknown, it is enough that he may have kept the right ones.
     """
     seat = next(seat for seat in hand.seats if seat.number == hand.opener)
     if not seat.shown:

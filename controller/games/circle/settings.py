@@ -43,14 +43,14 @@ class CircleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     long.
     """
     rake: Literal["pot", "session", "hand"] | None = None
-    """Which way the house takes its share, of those that the decree has; None: not told."""
+    """Which way the house takes its share, of those that the decree has; None: unknown."""
     rake_percent: Count | None = None
     limit: Literal["split", "pot", "fixed", "none"] | None = None
-    """How bets are limited, of the ways that the decree has; None: not told."""
+    """How bets are limited, of the ways that the decree has; None: unknown."""
     maximum: Money | None = None
-    """The table's highest bet, in minor units; None: not told."""
+    """The table's highest bet, in minor units; None: unknown."""
     ante: Money | None = None
-    """The ante, in minor units; None: not told."""
+    """The ante, in minor units; None: unknown."""
     duration: Times | None = None
     """Minutes that a match lasts, where the house has set it; None: it has not."""
 

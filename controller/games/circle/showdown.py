@@ -24,7 +24,7 @@ TIE = "tie"
 
 class CircleShown(msgspec.Struct, frozen=True):
     """The end of a round. ``hands``: the best first, then the common cards; ``winner``: ``tie`` if
-    several share the pot, None if nobody wins it.
+    several share the pot, None if it has no winner.
     """
 
     hands: tuple[Hand, ...]
@@ -106,8 +106,8 @@ def open_boards(hand: CircleRound) -> tuple[Hand, ...]:
 
 
 def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
-    """What is kept of a round with its result: how the players stand, and of cards beside ``hands``
-    those that are face up.
+    """The part of a round with its result that is kept: the players' states, and of cards beside
+    ``hands`` those that are face up.
     """
     shown = {card for each in hands for card in each.cards}
     rest = (

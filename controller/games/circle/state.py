@@ -1,4 +1,4 @@
-"""What a table of circle poker remembers. Everything is here; the game itself remembers nothing."""
+"""State of a table of circle poker. Everything is here; the game itself remembers nothing."""
 
 from __future__ import annotations
 
@@ -89,16 +89,16 @@ class CircleRound(Round, frozen=True, kw_only=True, omit_defaults=True):
     """The betting interval that is open, or was last."""
     open: bool = False
     spoken: bool = False
-    """Somebody has acted in it."""
+    """A player has acted in it."""
     bet: bool = False
-    """Somebody has bet in it."""
+    """A player has bet in it."""
     bettor: int | None = None
     """Who bet last in it."""
     bets_begun: bool = False
     """Betting has begun in this round."""
     showdown: bool = False
     blind: bool = False
-    """What a reader says of the street's cards is not believed any more."""
+    """Reports of a reader about the street's cards are ignored."""
     players: int = 0
     """How many were seated."""
     opener: int | None = None
@@ -113,8 +113,8 @@ class CircleRound(Round, frozen=True, kw_only=True, omit_defaults=True):
         return hand(self.cards, who)
 
     def positions(self, who: str) -> dict[int, int]:
-        """Where the cards of a hand or a board stand in ``cards``, by their index. A common card
-        that replaces one has its index.
+        """The indexes in ``cards`` of the cards of a hand or a board. A common card that replaces
+        one has its index.
         """
         every = [place for place, each in enumerate(self.cards) if each.to == who]
         indexes = _indexes(who, dealt(self.cards, who))

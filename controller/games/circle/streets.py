@@ -74,10 +74,10 @@ def _turned(to: str, hand: CircleRound | None) -> CirclePlace:
 
 
 def needed(book: Circle, settings: CircleSettings, players: int) -> int:
-    """How many cards a round takes with so many players, to its end."""
+    """The number of cards that a whole round takes with this number of players."""
     every = streets(book, settings)
     if any(deal.startswith("dead") for street in every for deal in street):
-        every = every[:-1]  # what is lacking for the last card is foreseen
+        every = every[:-1]  # a shortage at the last card is provided for
     deals = [deal.partition(" ") for street in every for deal in street]
     laid = any(to == "board" and "d" in letters for to, _, letters in deals)
     count = {to: 0 for to, _, _ in deals}
@@ -87,14 +87,14 @@ def needed(book: Circle, settings: CircleSettings, players: int) -> int:
 
 
 def pack(book: Circle, players: int) -> tuple[str, ...]:
-    """The cards that so many play with."""
+    """The pack for this number of players."""
     return deck(
         book.few.deck if book.few is not None and players <= book.few.players else book.deck
     )
 
 
 def ranking(book: Circle, players: int) -> str:
-    """How the hands of so many are ranked."""
+    """The ranking for this number of players."""
     return (
         book.few.ranking if book.few is not None and players <= book.few.players else book.ranking
     )

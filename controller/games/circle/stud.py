@@ -43,7 +43,7 @@ def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
     seat = _player(turn, error)
     index = _index(turn, error, seat)
     if seat is None:
-        turn.irregular(error.what, detail=error.who)  # a dead card: nobody has it
+        turn.irregular(error.what, detail=error.who)  # a dead card belongs to no hand
     elif 0 < index <= HOLE and turn.current.street == 0 and not turn.current.bets_begun:
         _first_cards(turn, error, seat, index)
     elif turn.dealing_last and index == turn.size:
@@ -96,8 +96,8 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index
 
 
 def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index: int) -> None:
-    """The last card. Of two players: no more bets, both show. Else the player says whether he goes
-    on betting.
+    """The last card. Of two players: no more bets, both show. Otherwise the player may continue
+    betting.
     """
     hand = turn.current
     if hand.spoken and hand.open:
@@ -134,13 +134,13 @@ def _player(turn: StudTurn, error: CircleDealError) -> CircleSeat | None:
 
 
 def _index(turn: StudTurn, error: CircleDealError, seat: CircleSeat | None) -> int:
-    """Which of the player's cards, by default the last one; 0: there is none."""
+    """The number of one of the player's cards, by default the last one; 0 without one."""
     own = () if seat is None else turn.current.positions(seat.who)
     return next((index for index in reversed(tuple(own)) if error.index in (None, index)), 0)
 
 
 def show(turn: StudTurn, given: CardsShow) -> None:
-    """Show cards; announce again who acts first if it changed and nobody has acted."""
+    """Show cards; announce again who acts first if it changed and betting has not begun."""
     before = turn.speaker
     _show(turn, given)
     after = turn.speaker
@@ -273,7 +273,7 @@ class StudTurn(CircleTurn):
         "burn": _burn,
     }
     _waits = False
-    """A face-down card was seen: the deal goes on when it is known what becomes of it."""
+    """A face-down card was seen: the deal continues when its fate is decided."""
     _burns = 0
 
     @property
@@ -286,7 +286,7 @@ class StudTurn(CircleTurn):
 
     @property
     def speaker(self) -> str | None:
-        """Who acts first, while betting is open and nobody has acted."""
+        """Who acts first, while betting is open and has not begun."""
         hand = self.state.current
         return self.first_to_act if hand is not None and hand.open and not hand.spoken else None
 
@@ -305,7 +305,7 @@ class StudTurn(CircleTurn):
         super().deal(card, reading, exposed=exposed, **how)
 
     def release(self) -> None:
-        """The deal goes on."""
+        """Continue the deal."""
         self._waits = False
         if self.state.current is not None:
             self.dealt()
@@ -348,7 +348,7 @@ class StudTurn(CircleTurn):
             super().open_betting()
 
     def close_unspoken(self, by: str | None = None) -> None:
-        """Cancel an opened betting interval: nobody bets in it."""
+        """Cancel an opened betting interval."""
         self.change_current(open=False)
         self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.show_down()

@@ -1,5 +1,5 @@
-"""One step of a table of circle poker: where it stands, what becomes of a card that comes, and the
-moves that readings and commands are made of.
+"""One step of a table of circle poker: its phase, the fate of a card that comes, and the moves that
+readings and commands are made of.
 
 A round goes ``open_bets``, ``close_bets``, then for each street ``next_street``, ``deal`` card by
 card, ``open_betting``, ``close_betting``; at last ``show_down`` and the result.
@@ -94,13 +94,13 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {}
     """Who takes an input where a variant does it in its own way."""
     remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {}
-    """What becomes of errors of the deal, by the rulebook's name."""
+    """The remedies for errors of the deal, by the rulebook's name."""
     resumed: int | None = None
-    """The street that goes on in this step, where a card of it had waited."""
+    """The street that continues in this step, after a card of it had waited."""
 
     @property
     def current(self) -> CircleRound:
-        """The round in progress. Raises ``RejectedError`` if there is none."""
+        """The round in progress. Raises ``RejectedError`` without one."""
         if self.state.current is None:
             raise RejectedError("no_round_in_progress")
         return self.state.current
@@ -112,17 +112,17 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return pack(self.book, hand.players if hand is not None else len(self.state.seated))
 
     def change_seat(self, who: str, **fields: Any) -> None:
-        """Change how a player of the round in progress stands."""
+        """Change the state of a player of the round in progress."""
         self.change_current(
             seats=tuple(
                 replace(seat, **fields) if seat.who == who else seat for seat in self.current.seats
             )
         )
 
-    # Where it stands
+    # Phases
 
     def stage(self) -> Phase:
-        """Where the table stands, whatever stops it."""
+        """The phase, regardless of any stop."""
         hand = self.state.current
         if hand is None:
             return Phase.WAITING if self.state.open else Phase.CLOSED
@@ -180,8 +180,8 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         )
         return Held(given=unread, packet=given.size)
 
-    def late(self, held: Held) -> None:  # noqa: ARG002 - it tells only that a card came unseen
-        """What came in a silence is never acted upon."""
+    def late(self, held: Held) -> None:  # noqa: ARG002 - it reports only that a card came unseen
+        """Cards that came in a silence are never acted upon."""
         self.lose_place()
 
     def diverted(self, held: Held) -> bool:
@@ -249,7 +249,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return own
 
     def none_due(self, who: str) -> None:
-        """No card goes to this hand any more."""
+        """No further card goes to this hand."""
         self.change_current(due=tuple(place for place in self.current.due if place.to != who))
 
     def deal_several(self, due: tuple[CirclePlace, ...], cards: tuple[str, ...] = ()) -> None:
@@ -263,7 +263,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
             self.deal(next(named, None) if place.up else None)
 
     def _premature(self, held: Held) -> None:
-        """A card came while betting was open. A common card is replaced if the decree says so;
+        """A card came while betting was open. A common card is replaced if the decree requires it;
         otherwise a person decides.
         """
         hand, remedy = self.current, self.book.errors["premature"]
@@ -299,7 +299,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.add(Card(to=OUT, card=card, gone=True))
 
     def came(self, count: int) -> None:
-        """So many cards left the pack."""
+        """Count cards that left the pack."""
         used = self.current.used
         self.change_current(used=None if used is None else used + count)
 
@@ -479,17 +479,16 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     def say_removed(
         self, why: str, law: Law, to: str | None = None, card: str | None = None
     ) -> None:
-        """Tell that a card, or a hand, left the table."""
+        """Report that a card, or a hand, left the table."""
         number, article = self.current.round, law.article
         self.say(
             CardRemoved(round=number, why=why, card=card, to=to, law=law.rule, article=article)
         )
 
-    # What is believed
+    # Readers
 
     def believed(self, card: str | None, times: int = 1) -> str | None:
-        """The card as read; None where it cannot be: it is none of the pack, or it is in the round
-        already.
+        """The card as read; None if it is impossible: not in the pack, or already in the round.
 
         ``times`` is 0 for a card that is counted among those known already.
         """
@@ -504,7 +503,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         return card
 
     def disbelieve(self) -> None:
-        """Forget what a reader said of face-down cards; they are known once shown."""
+        """Forget a reader's report of face-down cards; they are known once shown."""
         cards = tuple(
             each if each.up and not each.gone else replace(each, card=None, reading=None)
             for each in self.current.cards
@@ -539,9 +538,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     # Bets
 
     def open_betting(self) -> None:
-        """A betting interval begins; there is none where at most one player has anything left to
-        bet.
-        """
+        """Begin a betting interval, unless at most one player has anything left to bet."""
         if sum(seat.status == "in" for seat in self.current.live) <= 1:
             self.next_street()
             return
@@ -627,10 +624,10 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.change(current=None, held=(), doubts=())
 
     def outcome_of(self, entry: Entry) -> CirclePokerOutcome:
-        """What a round that has a result came to."""
+        """The outcome of a round that has a result."""
         return CirclePokerOutcome(winner=entry.winner, hands=entry.hands, marks=entry.marks)
 
-    # What is said besides
+    # Published state
 
     def expect(self) -> None:
         """Announce where the next card belongs, if that changed; the last card is called."""
@@ -643,5 +640,5 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.say(CardExpected(round=self.number, to=to, announcement=call))
 
     def view(self, **fields: Any) -> CirclePokerShown:
-        """What the retained state tells: these fields, and those that a variant has besides."""
+        """The retained state: these fields, and those of the variant."""
         return CirclePokerShown(**fields)

@@ -18,11 +18,11 @@ from controller.games.when import (
 )
 
 DEAD = ("burn", "dead")
-"""Where cards go that nobody gets."""
+"""Cards that belong to no hand."""
 
 
 def _has_winner(turn: CircleTurn) -> bool:
-    """A remembered round has a result, and its pot was opened: otherwise nobody can win it."""
+    """A remembered round has a result, and its pot was opened: otherwise it cannot be won."""
     return any(
         entry.kind == "result" and "blank" not in entry.marks for entry in turn.state.entries
     )
@@ -57,7 +57,7 @@ def _cards_due(turn: CircleTurn) -> bool:
 
 
 def _to_burn(turn: CircleTurn) -> bool:
-    """The next card is one that nobody gets."""
+    """The next card belongs to no hand."""
     hand = turn.current
     if hand.closed:
         return hand.due[0].to in DEAD

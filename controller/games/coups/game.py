@@ -72,7 +72,7 @@ class CoupGame(DealtGame[B, S, T, M]):
         }
 
     def common(self, state: T) -> dict[str, Any]:
-        """What the retained state tells of every such table."""
+        """The retained state of every such table."""
         last = state.last_result()
         return super().common(state) | {
             "bets": stakes.shown(state.current),

@@ -1,4 +1,4 @@
-"""What a table of coups makes of its shoe's silences and restarts."""
+"""Silences and restarts of the shoe at a table of coups."""
 
 from __future__ import annotations
 

@@ -13,6 +13,6 @@ class CoupSettings(ShoeSettings, frozen=True, forbid_unknown_fields=True, kw_onl
     """
 
     rounds: Literal["keys", "shoe"] = "keys"
-    """Who opens and closes the bets: a person with ``bets.open`` and ``bets.close``; or nobody, and
-    the first card opens the round and shows that its bets are closed.
+    """How bets open and close: by a person with ``bets.open`` and ``bets.close``, or by themselves,
+    when the first card opens the round and shows that its bets are closed.
     """

@@ -1,4 +1,4 @@
-"""What a table of coups remembers: the base of its ``State``."""
+"""State of a table of coups: the base of its ``State``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CoupState(DealtState[E], frozen=True, kw_only=True, omit_defaults=True):
     unseen: bool = False
     """A round may have begun in a silence, at a table without keys."""
     reset: bool = False
-    """The shoe restarted, and nobody has said what is in it."""
+    """The shoe restarted, and its content has not been stated."""
 
     @property
     def stop(self) -> Stop | None:

@@ -30,22 +30,22 @@ T = TypeVar("T", bound=CoupState[Any])
 Why = Literal["silence", "witnesses_disagree", "undecided"]
 
 Made = tuple[str, tuple[Hand, ...], tuple[str, ...]]
-"""What the cards of a coup make: the winner, the hands, the marks."""
+"""The outcome of a coup's cards: the winner, the hands, the marks."""
 
 
 class CoupTurn(DealtTurn[B, S, T]):
     """One step of such a table."""
 
     winners: tuple[str, ...]
-    """What a person may give as the winner."""
+    """The winners that a person may give."""
 
     @property
     def by_shoe(self) -> bool:
-        """Whether nobody opens and closes the bets: the first card of a round shows it."""
+        """True if bets open and close by themselves: the first card of a round shows it."""
         return self.settings.rounds == "shoe"
 
     def stage(self) -> Phase:
-        """Where the table stands, whatever stops it."""
+        """The phase, regardless of any stop."""
         state = self.state
         if not state.open:
             return Phase.CLOSED
@@ -70,7 +70,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         """What else is known of a result given only on a person's word."""
 
     def whole(self, cards: Table) -> Made | None:
-        """The same of cards on the table; None also where one is not known, or is no card."""
+        """As above, for cards on the table; None also where one is not known, or is no card."""
         known = tuple(each.card for each in cards if each.card is not None)
         sound = len(known) == len(cards) and all(map(is_card, known))
         return self.judged(known) if sound else None
@@ -101,11 +101,11 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     @property
     def holds(self) -> bool:
-        """Also while nobody knows what is in the shoe."""
+        """Also while the content of the shoe is unknown."""
         return self.state.reset or bool(self.state.held)
 
     def wait(self, held: Held) -> None:
-        """The card waits, unless nobody knows what is in the shoe."""
+        """The card waits, unless the content of the shoe is unknown."""
         if not self.state.reset:
             super().wait(held)
 
@@ -158,8 +158,8 @@ class CoupTurn(DealtTurn[B, S, T]):
         super().open_bets(by, relaunch=relaunch)
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
-        """No more bets. A silence of the device that has not ended may hide a card from now on; and
-        where nobody closed the bets, one may be hidden since they opened.
+        """No more bets. A silence of the device that has not ended may hide a card from then on; if
+        bets close by themselves, one may be hidden since they opened.
         """
         coup = self.state.current
         assert coup is not None
@@ -209,7 +209,7 @@ class CoupTurn(DealtTurn[B, S, T]):
             self.irregular("card_out_of_round", detail="known only after a silence")
 
     def lose(self, cards: Table = ()) -> None:
-        """Count a round that nobody saw begin; a person gives its result."""
+        """Count a round whose beginning was not seen; a person gives its result."""
         number = self.state.round + 1
         self.change(round=number, out_of_sync=True, unseen=False)
         entry = self.entry_type(round=number, kind="unresolved", cards=cards)
@@ -227,7 +227,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         assert now is not None
         self.change(shoe=shoe.lose_count(now), reset=not now.over, out_of_sync=False)
 
-    # What a person decides
+    # Decisions
 
     @abstractmethod
     def decide_unread(self, given: CardDecide) -> bool:
@@ -286,19 +286,19 @@ class CoupTurn(DealtTurn[B, S, T]):
         return entry
 
     def revise(self, before: Any, number: int, by: Command) -> None:
-        """Tell what else changes with a result that a person gave. ``before``: the state."""
+        """Report the other changes caused by a result that a person gave. ``before``: the state."""
 
     def candidate(self, coup: Any, late: Table) -> str | None:
         """Who has won if all cards of the round were seen; None: one may be missing."""
         made = None if late else self.whole(coup.cards)
         return None if made is None else made[0]
 
-    def ended(self, coup: Any) -> bool:  # noqa: ARG002 - not every shoe says so
-        """Whether the shoe itself has said that all cards of the round had come."""
+    def ended(self, coup: Any) -> bool:  # noqa: ARG002 - not every shoe reports it
+        """True if the shoe itself has reported that all cards of the round had come."""
         return False
 
     def unresolved(self, coup: Any, why: Why, late: Table = ()) -> None:
-        """The result is not certain; nobody invents it. Cards that may still come belong to no
+        """The result is uncertain and is not invented. Cards that may still come belong to no
         round. ``late``: cards of it that were not dealt.
         """
         candidate, cards = self.candidate(coup, late), (*coup.cards, *late)
@@ -353,7 +353,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         """A shoe begins: what comes before its first round."""
 
     def count_out(self, now: shoe.Shoe, left: int | None) -> None:
-        """Compare the cards left in the shoe with the count, and tell that it is over."""
+        """Compare the cards left in the shoe with the count, and report the end of the shoe."""
         if shoe.miscounted(now, left):
             self.irregular("shoe_count", detail=f"{left} cards are left, by the count {now.left}")
         if not now.over:
@@ -373,5 +373,5 @@ Turn = CoupTurn[Any, Any, Any]
 
 
 def of_no_place(held: Held) -> Card:
-    """A card of a round, of which nobody knows where it lies."""
+    """A card of a round whose place is unknown."""
     return Card(to="", card=held.given.card, reading=held.given.reading)

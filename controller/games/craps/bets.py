@@ -1,7 +1,8 @@
-"""What a throw of two dice does to every bet of craps: pure functions over the bets of a rulebook.
+"""The effect of a throw of two dice on every bet of craps: pure functions over the bets of a
+rulebook.
 
-A bet that stands on a number of its own has it in its name: ``come:6``, ``right:10``. The others go
-by their word alone.
+A bet on a number of its own has that number in its name: ``come:6``, ``right:10``. The others go by
+their word alone.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def sevens_out(point: int | None, total: int) -> bool:
 
 
 def parse(bets: Bets, name: str) -> tuple[CrapsBet, int | None]:
-    """The bet of a name, and the number of its own that it stands on. Raises ``ValueError`` for a
-    name that there is not.
+    """A bet's name without its number, and the number. Raises ``ValueError`` for a name that there
+    is not.
     """
     word, colon, digits = name.partition(":")
     bet = bets.get(word)
@@ -72,7 +73,7 @@ def parse(bets: Bets, name: str) -> tuple[CrapsBet, int | None]:
 
 
 def all_names(bets: Bets) -> list[str]:
-    """Every bet that there is, with every number that it may stand on."""
+    """Every bet, with every number that it may be placed on."""
     return [name for word, bet in bets.items() for name in _stages(word, bet)]
 
 
@@ -96,8 +97,8 @@ def standing(bets: Bets, point: int | None) -> list[str]:
 
 
 def settle(bets: Bets, name: str, dice: Dice, point: int | None) -> Settled:
-    """What a throw makes of one bet. ``point``: what the throw is made against, None for the first
-    of a series.
+    """The effect of a throw on one bet. ``point``: what the throw is made against, None for the
+    first of a series.
 
     Raises ``ValueError`` for a name that there is not.
     """

@@ -78,7 +78,7 @@ def close_session(turn: CrapsTurn, given: SessionClose) -> None:
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
 
-# Bets, where a person says so
+# Bets, if a person opens and closes them
 
 
 def open_bets(turn: CrapsTurn, given: BetsOpen) -> None:
@@ -145,7 +145,7 @@ def void(turn: CrapsTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: CrapsTurn, given: RoundConfirm) -> None:
-    """Confirm the result of a throw, or let the round in progress go on."""
+    """Confirm the result of a throw, or let the round in progress continue."""
     of = _undecided(turn, given.round, "round.confirm")
     _in_order(turn, of.round)
     who = confirmer(given)
@@ -242,7 +242,7 @@ def announce_last_rounds(turn: CrapsTurn, given: LastRoundsAnnounce) -> None:
     turn.say(LastRounds(purpose="close", left=left, by=given.by, announcement=call))
 
 
-# What commands stand on
+# Preconditions of commands
 
 
 def refuse(turn: CrapsTurn, what: str, key: str, **fields: Field) -> RejectedError:

@@ -92,7 +92,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         return CrapsTurn(self.book, self.settings, state, self.bets)
 
     def choices(self) -> Choices:
-        """The bets, with every number that they may stand on."""
+        """The bets, with every number that they may be placed on."""
         bets = tuple(all_names(self.bets))
         return {
             **super().choices(),

@@ -1,4 +1,4 @@
-"""What a table of craps makes of its dice's readings.
+"""Readings of the dice at craps.
 
 Only what is live and complete becomes a result. A throw that a silence has hidden is unresolved,
 and a person decides.
@@ -170,7 +170,7 @@ def _thrown_again(turn: CrapsTurn, given: DiceState | DiceRead) -> bool:
 
 
 def _behind_others(turn: CrapsTurn) -> bool:
-    """Whether a throw is a round of its own that waits behind others; not if it would push one of
+    """True if a throw is a round of its own that waits behind others; not if it would push one of
     them out of memory.
     """
     return turn.by_itself and bool(turn.state.unresolved()) and not turn.state.full
@@ -225,8 +225,8 @@ def _next(turn: CrapsTurn, given: DiceRead) -> bool:
 
 
 def _said_again(turn: CrapsTurn, given: DiceRead) -> bool:
-    """Whether the dice are as they were after the last throw. If the result was another, somebody
-    must look.
+    """Whether the dice are as they were after the last throw. If the result was another, a person
+    must check.
     """
     state = turn.state
     last = state.entries[-1] if state.entries else None
@@ -278,7 +278,7 @@ def _late_read(turn: CrapsTurn, given: DiceRead) -> None:
 
 
 def _round_of_late(turn: CrapsTurn, given: DiceRead) -> CrapsRound | CrapsEntry | None:
-    """The round of a late throw, begun now if nobody knew of it; None where it has its dice, or
+    """The round of a late throw, begun now if it was unknown; None where it has its dice, or
     belongs to no round.
     """
     state, current = turn.state, turn.state.current

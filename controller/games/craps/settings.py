@@ -37,7 +37,7 @@ class CrapsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     pays.
     """
     multiples: Literal["to_one", "for_one", "layout"] = "to_one"
-    """Whether «paid so many times the bet» includes the bet. ``to_one``: no; ``for_one``: yes;
+    """True if «paid so many times the bet» includes the bet. ``to_one``: no; ``for_one``: yes;
     ``layout``: only for 15 and 30 times.
     """
     highest_simple: Money | None = None

@@ -1,4 +1,4 @@
-"""What a table of craps remembers. Everything is here; the game itself remembers nothing."""
+"""State of a table of craps. Everything is here; the game itself remembers nothing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``throw``: the device's own count of it. ``frames``: its evidence so far, oldest first.
     ``early``: the dice moved before its bets were closed. ``said``: breaches already reported.
     ``asks``: commands that would answer its question. ``dice``: the total held back meanwhile.
-    ``confirmed_by``: who let it go on.
+    ``confirmed_by``: who let it continue.
     """
 
     round: int

@@ -142,8 +142,8 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def result(
         self, of: CrapsRound | CrapsEntry, dice: Dice, confirmed_by: str | None = None
     ) -> None:
-        """Publish the result, from the dice or on a person's word: the bets are decided, and the
-        series goes on or ends.
+        """Publish the result, from the dice or from a person: the bets are decided, and the series
+        continues or ends.
         """
         state, total = self.state, sum(dice)
         point = state.point(self.book.points, before_round=of.round)
@@ -192,7 +192,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         return tuple(replace(each, bet=bet) for each, bet in after if bet)
 
     def tell_point(self, number: int, was: int | None, now: int | None) -> None:
-        """Announce that the marker goes to another number, or away. A closed table has none."""
+        """Announce that the marker goes to another number, or away. Empty at a closed table."""
         if was != now and self.state.open:
             self.say(PointSet(round=number, point=now))
 
@@ -208,7 +208,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
         self.say_void(of.round, reason, law, by, self.book.announcements.get("void"))
 
     def unresolved(self, of: CrapsRound | CrapsEntry, why: Why, dice: Dice | None = None) -> None:
-        """What the dice showed is not certain; nobody invents it."""
+        """The dice's result is uncertain and is not invented."""
         shooter = of.shooter if isinstance(of, CrapsEntry) else self.state.shooter
         entry = CrapsEntry(
             round=of.round,
@@ -233,7 +233,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     # The shooter
 
     def pass_dice(self, number: int) -> None:
-        """Pass the dice on after the 7 that loses; after the last shooter they go to nobody."""
+        """Pass the dice on after the 7 that loses; after the last shooter they are not assigned."""
         last = None if self.state.last is None else self.state.last - 1
         seat = None if last == 0 else self.next_seat()
         self.give_dice(seat, "seven", number=number)
@@ -252,7 +252,7 @@ class CrapsTurn(RoundMoves[Craps, CrapsSettings, CrapsState]):
     def give_dice(
         self, seat: int | None, why: ShooterWhy, *, number: int = 0, by: str | None = None
     ) -> None:
-        """Give the dice to a seat, or to nobody yet."""
+        """Give the dice to a seat, or leave them unassigned."""
         self.change(shooter=seat, thrown=self.state.thrown if seat is None else seat)
         self.say(
             ShooterChanged(

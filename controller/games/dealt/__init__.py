@@ -1,23 +1,22 @@
-"""What a dealt round is, said once for every game that is dealt.
+"""The dealt round: one model for every dealt game.
 
 A **card** (:class:`~controller.games.dealt.cards.Card`) lies in the place that it was dealt to: a
-hand, a row, a board. It is known or not, face up or not, it may have left its hand, and it has
-the number of its reading as evidence. The cards of a round stand in the order in which they came;
-the *index* of a card counts those of its place from 1. No other class of a game on this model
+hand, a row, a board. A card is known or unknown, face up or not, may have left its hand, and has
+the number of its reading as evidence. The cards of a round are kept in the order in which they
+came; the *index* of a card counts those of its place from 1. No other class of a game on this model
 holds a card. A **held** card is still a reading: it was drawn and has no place.
 
 A **round** (:class:`~controller.games.dealt.state.Round`) opens its bets, closes them, is dealt,
 and has one **outcome** (:class:`~controller.games.dealt.state.Entry`): a result, void, or
 unresolved until a person settles it. A result is corrected, never erased.
 
-Where a table stands is its **phase** (:mod:`controller.games.dealt.phases`): one enumeration, and
-one table of what each phase refuses and what it makes of a card that comes. What **stops** the
-table (:class:`~controller.games.dealt.state.Stop`) is derived from what it remembers, and by the
-turn where the course decides whether a held card does; it is never stored, and names the commands
-that settle it. The phase is ``decision`` if and only if
-something stops the table, and ``asks`` is what the stop asks for: so the two cannot part. What a
-phase may ask for though nothing stops the table (a hand must be shown, a deck be checked) is in
-the table of phases.
+The state of a table is its **phase** (:mod:`controller.games.dealt.phases`): one enumeration, and
+one table with the commands that each phase refuses and its treatment of a card that comes. What
+**stops** the table (:class:`~controller.games.dealt.state.Stop`) is derived from what it remembers,
+and by the turn where the course decides whether a held card does; it is never stored, and names the
+commands that settle it. The phase is ``decision`` if and only if something stops the table, and
+``asks`` is what the stop asks for: so the two cannot part. Requests of a phase that nothing stops
+(a hand must be shown, a deck be checked) are in the table of phases.
 
 A card **arrives** (:mod:`controller.games.dealt.arrivals`). It is refused where the table is
 closed; late, it is kept for a person and never acted upon; held, where another waits before it;

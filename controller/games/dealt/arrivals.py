@@ -1,6 +1,4 @@
-"""What becomes of a card that comes: it is refused, kept, held, diverted or placed, or stops the
-table.
-"""
+"""The fate of a card that comes: refused, kept, held, diverted, placed, or it stops the table."""
 
 from __future__ import annotations
 
@@ -52,7 +50,7 @@ def take_silence(turn: Turn, given: AnyReading) -> None:
     """A device is silent, or was: a card may be missing. A person knows what is on the table."""
     again = isinstance(given, LinkUp)
     if again and not turn.state.silent:
-        return  # heard for the first time
+        return  # received for the first time
     if not isinstance(given, LinkLate | LinkGap):
         turn.change(silent=() if again else turn.state.silent or (given.device,))
     turn.lose_place()

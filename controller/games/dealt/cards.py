@@ -3,9 +3,9 @@ order of the deal.
 
 All pure. A game keeps the :data:`Lying` cards of the round in its state and says the events;
 whatever does not go together comes back as a :data:`Trouble`, and nothing has changed then. Cards
-become known in three ways that mix: a reader tells one as it comes (``last_announced_to`` with a
-card), a packet or a person tells that so many came (``last_announced_to`` without), a person tells
-what is face up (``show``). Unknown stays unknown.
+become known in three ways that mix: a reader names one as it comes (``last_announced_to`` with a
+card), a packet or a person counts several (``last_announced_to`` without), a person names those
+that are face up (``show``). Unknown stays unknown.
 
 A card that left its hand (folded, discarded, burned) lies on as ``gone``, so that it is found again
 if it turns up elsewhere.
@@ -24,15 +24,15 @@ from controller.contract.refusals import RejectedError
 
 Trouble = Literal[
     "card_foreign",  # it is no card of the deck
-    "card_duplicate",  # it is there already
-    "shown_differs",  # what is shown is not what the reader read under that place
+    "card_duplicate",  # already in the hand
+    "shown_differs",  # the shown card differs from the reader's for that place
 ]
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One card on the table. ``card`` is None where nobody has told which it is; ``up``: it is face
-    up, for everybody; ``gone``: it left the hand ``to`` which it was dealt. ``reading``: the number
-    of the reading that it came with.
+    """One card on the table. ``card`` is None while it is unknown; ``up``: it is face up, for
+    everybody; ``gone``: it left the hand ``to`` which it was dealt. ``reading``: the number of the
+    reading that it came with.
     """
 
     to: str
@@ -88,15 +88,15 @@ def is_up(table: Table, who: str) -> bool:
 
 
 def readings(table: Table) -> tuple[int, ...]:
-    """The evidence of these cards, oldest first, that of a packet once. Of a face-down card too:
-    a number tells no card.
+    """The evidence of these cards, oldest first, that of a packet once. Also of a face-down card: a
+    number reveals no card.
     """
     return tuple(sorted({each.reading for each in table if each.reading is not None}))
 
 
 def seen(table: Table, shown: Collection[str]) -> Table:
-    """The cards that are face up, or lay so, and are none of those ``shown``: what may be kept of a
-    round that is over.
+    """The cards that are or were face up, without those ``shown``: the part of a finished round
+    that may be kept.
     """
     return tuple(
         each for each in table if each.up and each.card is not None and each.card not in shown
@@ -116,7 +116,7 @@ def trouble(
     return "card_duplicate" if len(set(cards)) < len(cards) or there & set(cards) else None
 
 
-# What becomes of them
+# Fates
 
 
 def _changed(table: Table, who: str, change: Callable[[int, Card], Card]) -> Table:
@@ -173,9 +173,9 @@ def show(
 ) -> Table | Trouble:
     """A hand is face up, and these are its cards, in any order.
 
-    ``dropped``: so many of the ``first`` cards that were dealt to it were discarded, nobody has
-    seen which: they are those that are not among the cards. ``trust``: the person is right and not
-    the reader. Raises ``RejectedError`` for a wrong number.
+    ``dropped``: the number of the ``first`` cards dealt to it that were discarded unseen: they are
+    those that are not among the cards. ``trust``: the person is right and not the reader. Raises
+    ``RejectedError`` for a wrong number.
     """
     own = hand(table, who)
     if len(cards) != len(own) - dropped:
@@ -189,7 +189,7 @@ def show(
     laid: list[Card] = []
     for place, each in reversed(
         list(enumerate(own))
-    ):  # what was dealt last was not discarded: it takes its card first
+    ):  # the card dealt last was not discarded: it is matched first
         if each.card in cards:
             laid.append(_faced(each))
         elif each.card is None and rest:
@@ -206,10 +206,10 @@ def show(
 
 
 def unread(table: Table, who: str, cards: Collection[str]) -> Table:
-    """A person stands for these cards of a hand: the reader was wrong about them wherever else it
-    told them, face down or gone.
+    """A person vouches for these cards of a hand: the reader was wrong about them wherever else it
+    reported them, face down or gone.
 
-    Nobody knows then what lies there.
+    The cards there are unknown then.
     """
     return tuple(
         replace(each, card=None)
@@ -222,8 +222,8 @@ def unread(table: Table, who: str, cards: Collection[str]) -> Table:
 def show_one(
     table: Table, who: str, index: int, card: str, *, trust: bool = False
 ) -> Table | Trouble:
-    """Show the ``index``-th card dealt to a hand as this card. Raises ``RejectedError`` if there is
-    none.
+    """Show the ``index``-th card dealt to a hand as this card. Raises ``RejectedError`` without
+    one.
     """
     own = dealt(table, who)
     if not 0 < index <= len(own) or own[index - 1].gone:
@@ -242,7 +242,7 @@ def _faced(each: Card) -> Card:
     return replace(each, up=each.card is not None)
 
 
-# What is said of them
+# Events
 
 
 def laid_down(before: Table, after: Table) -> list[CardDealt]:
@@ -256,7 +256,7 @@ def laid_down(before: Table, after: Table) -> list[CardDealt]:
 
 
 def turned(before: Table, after: Table) -> list[CardTurned]:
-    """The events of the cards that were turned, or that are told to be others than was told."""
+    """The events of the cards that were turned, or whose published value was wrong."""
     events = []
     for place, each in enumerate(after[: len(before)]):
         if (

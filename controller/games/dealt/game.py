@@ -35,7 +35,7 @@ class DealtGame(Machine[B, S, T, M]):
         return turn.refusal(kind) is None and super().is_taken(turn, kind)
 
     def common(self, state: T) -> dict[str, Any]:
-        """What the retained state tells of every dealt table."""
+        """The retained state of every dealt table."""
         turn = self.turn(state)
         return {
             "phase": turn.phase(),

@@ -1,4 +1,4 @@
-"""Where a dealt table stands: one enumeration, and one table of what each phase takes.
+"""Phases of a dealt table: one enumeration, and one table of the inputs that each phase accepts.
 
 A phase is never stored. ``DealtTurn.stage`` derives it from what the table remembers, and
 ``DealtTurn.phase`` says ``decision`` in its place while something stops the table.
@@ -27,7 +27,7 @@ from controller.contract.commands import (
 
 
 class Phase(StrEnum):
-    """What the retained state calls ``phase``."""
+    """The retained state's ``phase``."""
 
     CLOSED = "closed"
     NO_SHOE = "no_shoe"
@@ -72,14 +72,13 @@ Refuses = Mapping[type[Command], str]
 
 
 class Takes(NamedTuple):
-    """What a table makes of an input in one phase. What is not here is for the game to judge."""
+    """A phase's treatment of inputs. The game judges everything that is not listed here."""
 
     card: str | None = None
     """Why a card that comes now stops the table; None: it may go where the next one belongs."""
     refuses: Refuses = MappingProxyType({})
     lacks: tuple[str, ...] = ()
-    """What the table may ask for though nothing stops it: something that the phase cannot end
-    without.
+    """A request without a stop: an input that the phase cannot end without.
     """
 
 
@@ -98,7 +97,7 @@ UNREAD = ("cards.show",)
 FACE_UP = ("hand.act", "cards.turn", "cards.show")
 """Circle poker: the next hand says whether it stays, or shows its cards."""
 HANDS = ("cards.show", "round.confirm", "round.void")
-"""Hands lie there whose cards nobody knows."""
+"""Hands of unknown cards are on the table."""
 
 PHASES: Mapping[Phase, Takes] = {
     Phase.CLOSED: Takes(

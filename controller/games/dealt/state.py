@@ -1,6 +1,4 @@
-"""What a dealt table remembers: the base of each game's ``State``, its round in progress, its
-outcomes.
-"""
+"""State of a dealt table: the base of each game's ``State``, its round and its outcomes."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ class Stop(NamedTuple):
     asks: tuple[str, ...]
     """The commands one of which settles it."""
     refusal: str = "table_waits_for"
-    """The refusal's key for a command that goes on and does not settle it."""
+    """The refusal's key for a command that continues without settling it."""
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,7 +66,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def unread(self) -> bool:
-        """Whether a card of it was not read, and nobody has named it."""
+        """True if a card of it is unread and has not been named."""
         return len(self.known) < len(self.cards)
 
 
@@ -84,13 +82,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cards: Table = ()
     """Of an unresolved round, all cards that were seen, in their order: a person may confirm it."""
     readings: tuple[int, ...] = ()
-    """The evidence, where it may be told again."""
+    """The evidence, if it may be published again."""
     corrected: bool = False
     """A person has put another result in the place of the first."""
     reason: str | None = None
     """Why it is void."""
     article: str | None = None
-    """Where the law says so."""
+    """If the law requires it."""
 
 
 class DealtState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
@@ -104,7 +102,7 @@ class DealtState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
     held: tuple[Held, ...] = ()
     """Cards that wait for a person, and behind the first those that came after it."""
     silent: tuple[str, ...] = ()
-    """Devices that are not heard now."""
+    """Devices that are silent now."""
     expected: str | None = None
     """Where the next card was last announced to belong."""
     last: int | None = None
@@ -113,7 +111,7 @@ class DealtState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def stop(self) -> Stop | None:
-        """What stops the table; None if it goes on by itself."""
+        """What stops the table; None if it continues by itself."""
         return None
 
     @property

@@ -1,7 +1,7 @@
 """One step of a dealt table: the moves that readings and commands consist of.
 
 Each move changes the state and emits its event together, so that the two cannot diverge. A card
-that is face down is told to nobody.
+that is face down is never published.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     @abstractmethod
     def stage(self) -> Phase:
-        """Where the table stands, whatever stops it."""
+        """The phase, regardless of any stop."""
 
     @abstractmethod
     def belongs(self) -> str | None:
@@ -105,13 +105,13 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     @abstractmethod
     def outcome_of(self, entry: Any) -> AnyOutcome:
-        """What a round that has a result came to."""
+        """The outcome of a round that has a result."""
 
-    # Where it stands
+    # Phases
 
     @property
     def stop(self) -> Stop | None:
-        """What stops the table; None if it goes on by itself."""
+        """What stops the table; None if it continues by itself."""
         return self.state.stop
 
     def asks(self) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         return stop.asks if stop is not None else self.lacks()
 
     def lacks(self) -> tuple[str, ...]:
-        """What the table asks for though nothing stops it, of what ``PHASES`` has for its phase."""
+        """The requests of the table without a stop, from the entry of its phase in ``PHASES``."""
         return ()
 
     def standing(self) -> Phase:
@@ -130,7 +130,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         return self._stood[1]
 
     def phase(self) -> Phase:
-        """The phase, as everybody is told."""
+        """The published phase."""
         stage, stop = self.standing(), self.stop
         stopped = stop is not None and stop.asks and stage is not Phase.CLOSED
         return Phase.DECISION if stopped else stage
@@ -148,7 +148,7 @@ class DealtTurn(RoundMoves[B, S, T]):
             raise RejectedError(key, **self._named(key))
 
     def _named(self, key: str) -> Mapping[str, Any]:
-        """What a refusal names."""
+        """The fields of a refusal."""
         match key:
             case "round_in_progress":
                 return {"round": self.number}
@@ -163,7 +163,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         return {}
 
     def call(self, name: str) -> Announcement | None:
-        """The decree's wording of a call; None if it has none."""
+        """The decree's wording of a call; None without one."""
         return self.book.announcements.get(name)
 
     # Bets
@@ -180,13 +180,13 @@ class DealtTurn(RoundMoves[B, S, T]):
         self.clear_alert("card_out_of_round")
 
     def open_session(self, given: SessionOpen) -> None:
-        """The table opens: what came before belongs to nobody."""
+        """Open the table: earlier cards belong to no round."""
         super().open_session(given)
         self.clear_alert("card_while_closed")
 
     def close_bets(self, by: str | None = None, *, unobserved: bool = False) -> None:
-        """No more bets; the cards may come. ``unobserved``: nobody said so, the first card shows
-        it.
+        """No more bets; the cards may come. ``unobserved``: the first card shows it, without a
+        statement.
         """
         self.change_current(closed=True)
         call = self.call("bets_closed")
@@ -207,8 +207,8 @@ class DealtTurn(RoundMoves[B, S, T]):
         return None
 
     def refuse(self, given: AnyReading) -> None:
-        """A card or a packet came that belongs to no round: told once until a session opens, or
-        where one is open, a round.
+        """A card or a packet came that belongs to no round: reported once until a session opens or,
+        within one, a round.
         """
         closed = not self.state.open
         if ("card_while_closed" if closed else "card_out_of_round") not in self.state.alerts:
@@ -234,7 +234,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         self.expect()
 
     def put(self, after: Table) -> None:
-        """Change the cards on the table, and tell those dealt and those turned face up."""
+        """Change the cards on the table, and report those dealt and those turned face up."""
         assert self.state.current is not None
         before: Table = self.state.current.cards
         self.change_current(cards=after)
@@ -257,12 +257,12 @@ class DealtTurn(RoundMoves[B, S, T]):
         self.settle()
 
     def settle(self) -> None:
-        """Make the moves that follow by themselves; then tell where the next card belongs."""
+        """Make the moves that follow by themselves; then announce where the next card belongs."""
         self.advance()
         self.expect()
 
     def next_place(self) -> str | None:
-        """Where the next card belongs, as everybody is told; None while none may come."""
+        """The announced place of the next card; None while none may come."""
         current = self.state.current
         closed = current is not None and current.closed
         return self.belongs() if closed and not self.holds else None
@@ -298,7 +298,7 @@ class DealtTurn(RoundMoves[B, S, T]):
         self.say_void(number, reason, law, by, self.call("void"))
 
     def say_corrected(self, entry: Any, was: str | None, by: Command) -> None:
-        """Tell that a result is replaced."""
+        """Report that a result is replaced."""
         self.say(
             ResultCorrected(
                 round=entry.round,

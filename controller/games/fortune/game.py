@@ -80,8 +80,8 @@ def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tu
 
 
 def pays(bet: str, book: FortuneWheel, settings: FortuneSettings) -> tuple[int, int]:
-    """What a bet pays to 1: as the decree prints it, or as the table's setting has it where the
-    print is in doubt.
+    """The odds of a bet to 1: as the decree prints them, or by the table's setting if the print is
+    in doubt.
     """
     stated = getattr(settings, PAYS[bet]) if bet in PAYS else "decree"
     return book.bets[bet].pays if stated == "decree" else (int(stated.split()[0]), 1)

@@ -24,9 +24,9 @@ class FortuneSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw
     reversed: Asked = "ask"
     """The wheel turned back."""
     pays_24: Literal["decree", "0 to 1", "1 to 1"] = "decree"
-    """What a bet on 24 pays, where the decree is in doubt."""
+    """The odds of a bet on 24, if the decree is in doubt."""
     pays_15: Literal["decree", "1 to 1", "2 to 1"] = "decree"
-    """What a bet on 15 pays, where the decree is in doubt."""
+    """The odds of a bet on 15, if the decree is in doubt."""
     jokers: Literal["decree", "two"] = "decree"
     """Whether the two jokers are two bets, where the decree speaks of one."""
 

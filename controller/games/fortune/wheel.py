@@ -44,7 +44,7 @@ def usual(book: FortuneWheel) -> tuple[Number, ...]:
 
 
 def faults(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
-    """What the decree does not allow in this order of cells, in words; empty when it is sound."""
+    """The mistakes in an order of cells under the decree, in words; empty if there are none."""
     found = _counts(order, book)
     if found or not order:
         return found

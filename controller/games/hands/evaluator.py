@@ -1,6 +1,4 @@
-"""What a hand of poker is worth: a pure function of its cards and of the ranking that the game is
-played by.
-"""
+"""The value of a hand of poker: a pure function of its cards and of the game's ranking."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ SHAPES: Mapping[tuple[int, ...], Category] = {
     (1, 1): "high_card",
     (1,): "high_card",
 }
-"""What a hand is by how often its ranks are there alone."""
+"""The category of a hand by the counts of its ranks."""
 
 RUNS: Mapping[tuple[bool, bool], Category] = {
     (False, False): "straight",
@@ -44,23 +42,23 @@ RUNS: Mapping[tuple[bool, bool], Category] = {
     (True, False): "straight_flush",
     (True, True): "royal_flush",
 }
-"""What a run is: whether it is of one suit, and whether it is the highest."""
+"""The category of a run, by whether it is of one suit and whether it is the highest."""
 
 
 class Value(msgspec.Struct, frozen=True):
-    """What a hand is worth. Compare ``key``, within one ranking: the higher one wins, equal ones
-    are a tie.
+    """The value of a hand. Compare ``key``, within one ranking: the higher one wins, equal ones are
+    a tie.
     """
 
     key: tuple[int, ...]
     category: Category
     cards: tuple[str, ...]
-    """The cards that count, the most telling first."""
+    """The cards that count, the most significant first."""
 
 
 class _Judged(msgspec.Struct, frozen=True):
-    """What a hand is by its ranks alone; ``telling``: the ranks, the most telling first; ``joker``:
-    the joker's.
+    """The category of a hand by its ranks alone; ``telling``: the ranks, the most significant
+    first; ``joker``: the joker's.
     """
 
     key: tuple[int, ...]
@@ -82,8 +80,8 @@ def value(cards: Iterable[str], ranking_id: str) -> Value:
 
 
 def showing(cards: Iterable[str], ranking_id: str) -> Value:
-    """What the face-up cards of a hand are worth before all are face up: by equal ranks and high
-    cards; runs and suits tell nothing yet.
+    """The value of the face-up cards of a hand before all are face up: by equal ranks and high
+    cards; runs and suits count only in a full hand.
 
     Raises ``ValueError`` as ``value`` does.
     """
@@ -105,8 +103,8 @@ def best(cards: Iterable[str], ranking_id: str) -> Value | None:
 def best_of(
     own: Iterable[str], common: Iterable[str], ranking_id: str, own_exactly: int | None = None
 ) -> Value | None:
-    """The best hand of own and common cards: of all together, or with exactly so many own ones. As
-    ``best`` else.
+    """The best hand of own and common cards: of all together, or with a fixed number of own ones.
+    As ``best`` else.
     """
     own, common = tuple(own), tuple(common)
     cards = _checked((*own, *common), ranking_id)
@@ -211,8 +209,8 @@ def _judged_with_joker(ranks: str, suited: bool, ranking_id: str) -> _Judged | N
 
 @cache
 def _judged(ranks: str, suited: bool, ranking_id: str) -> _Judged | None:
-    """What a hand is, by its ranks in alphabetical order and whether all are of one suit; None: it
-    does not qualify.
+    """The category of a hand, by its ranks in alphabetical order and whether all are of one suit;
+    None: it does not qualify.
     """
     ranking = RANKINGS[ranking_id]
     if not set(ranks) <= set(ranking.ranks):

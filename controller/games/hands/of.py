@@ -26,7 +26,7 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
     """How many of the own cards must be used; None: any number."""
 
     def ranking(self, pack: int | None = None) -> str:
-        """The one for a pack of so many cards; None: the larger pack. Raises ``ValueError`` for a
+        """The ranking for a pack of this size; None: the larger pack. Raises ``ValueError`` for a
         pack that is not played.
         """
         packs = {len(DECKS[DECK_OF[ranking]]): ranking for ranking in self.rankings}
@@ -39,7 +39,7 @@ class Contest(msgspec.Struct, frozen=True, kw_only=True):
         return packs[pack]
 
     def low_ranking(self) -> str:
-        """The one of the low hand. Raises ``ValueError`` for a game that has none."""
+        """The one of the low hand. Raises ``ValueError`` for a game without one."""
         if self.low is None:
             raise ValueError("there is no low hand")
         return self.low

@@ -35,7 +35,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     ranks: str
     """From low to high. A hand with any other rank does not qualify."""
     categories: tuple[Category, ...]
-    """Best first. A hand that is several of them is the best one; a hand that is none does not
+    """Best first. A hand that fits several is the best of them; a hand that fits none does not
     qualify.
     """
     straights: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     figures: str = ""
     """The ranks of which all five cards must be to make ``figures``."""
     joker: frozenset[Category] = frozenset()
-    """What the joker may complete as any card; else it is an ace."""
+    """The hands that the joker may complete as any card; else it is an ace."""
     lowest_wins: bool = False
 
 

@@ -1,4 +1,4 @@
-"""What a hand of poker makes, in words: ``two pair, kings and fours, ace``."""
+"""The name of a hand of poker in words: ``two pair, kings and fours, ace``."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ WORDS: Mapping[Category, tuple[str, int]] = {
     "pair": ("a pair of {many[0]}", 2),
     "high_card": ("high card", 0),
 }
-"""What is said, and of how many cards, the most telling ones; the others follow by name."""
+"""The words, and the number of cards they name, the most significant ones; the others follow by
+name.
+"""
 
 
 def in_words(hand: Value, ranking_id: str) -> str:
-    """What the hand makes. The joker is named as what it stands for."""
+    """The hand in words. The joker is named as what it stands for."""
     ranking = RANKINGS[ranking_id]
     if hand.category in ("straight", "straight_flush", "royal_flush"):
         ranks = ranking.straights[-hand.key[1]]

@@ -57,7 +57,7 @@ ERRORS: Mapping[str, VoidReason] = {
     "foreign_card": "deck_defective",
     "defective": "deck_defective",
 }
-"""Errors of the deal that a person tells: any of them makes the whole play void."""
+"""Errors of the deal that a person reports: any of them makes the whole play void."""
 
 
 # Sessions
@@ -230,9 +230,7 @@ def void(turn: HousePokerTurn, given: RoundVoid) -> None:
 
 
 def deal_error(turn: HousePokerTurn, given: DealError) -> None:
-    """An error of the deal voids the whole play. A player who shows or tells cards loses
-    all bets.
-    """
+    """Void the whole play for an error of the deal; a player who shows cards loses all bets."""
     if not given.valid:
         raise RejectedError("deal_error_not_withdrawn")
     hand = turn.current

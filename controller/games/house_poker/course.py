@@ -1,7 +1,7 @@
 """The course of a round of poker against the dealer: to whom cards go, what it waits for, which
 hands have to be face up.
 
-Pure functions of the rules and of the round as it stands; they look at no card that is face down.
+Pure functions of the rules and of the round in progress; they never look at a face-down card.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ def faces_up(rules: HousePokerRules, hand: HousePokerRound, who: str) -> bool:
     return rules.bought_up and seat is not None and seat.bought and index > rules.book.hand
 
 
-# What the round waits for
+# Phases
 
 
 def stage(rules: HousePokerRules, hand: HousePokerRound) -> Phase | None:
-    """Where the round stands; None where it waits for nothing more."""
+    """The phase of the round; None where it waits for nothing more."""
     going = [seat for seat in hand.seats if seat.decision == "go" and not seat.told]
     if not hand.closed:
         return Phase.BETS_OPEN
@@ -110,7 +110,7 @@ def to_discard(rules: HousePokerRules, hand: HousePokerRound) -> bool:
 
 
 def undecided(hand: HousePokerRound) -> list[HousePokerSeat]:
-    """The hands that have not said whether they go or pass."""
+    """The hands that have not decided to go or pass."""
     return [seat for seat in hand.seats if seat.decision is None and not seat.told]
 
 
@@ -172,7 +172,7 @@ def unseen_discards(hand: HousePokerRound, who: str) -> bool:
 
 
 def shows_unknown(rules: HousePokerRules, hand: HousePokerRound) -> bool:
-    """Whether a hand has to be shown now whose cards nobody has told."""
+    """True if a hand must be shown now whose cards are unknown."""
     match stage(rules, hand):
         case Phase.DEALER:
             names = [DEALER]

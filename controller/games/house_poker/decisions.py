@@ -72,7 +72,7 @@ def act(turn: HousePokerTurn, given: HandAct) -> None:
 
 
 def actions(book: HousePoker) -> tuple[str, ...]:
-    """What a hand may do under this decree."""
+    """The choices of a hand under this decree."""
     buys = ("buy",) if book.purchase is not None else ()
     return ("go", "pass", *buys, *(("discard",) if book.discards else ()))
 
@@ -135,7 +135,7 @@ def _not_decided(seat: HousePokerSeat) -> None:
         raise RejectedError("already_decided", who=seat.who, decision=seat.decision)
 
 
-# What was dealt, and what lies open
+# Dealt cards, and those face up
 
 
 def deal(turn: HousePokerTurn, given: CardsDeal) -> None:

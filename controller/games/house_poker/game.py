@@ -5,8 +5,8 @@ A round: ``bets.open``, the boxes in play (``boxes.set``) and what lies beside t
 (``bet.place``, coins in slots), ``bets.close``. Cards go to the boxes in their order and to the
 bank last, one by one or in packets (``card.dealt``, ``card.expected``). Each hand says
 ``hand.act``: ``go`` or ``pass``, and ``buy`` or ``discard`` where the decree has it. The bank's
-hand is turned (``cards.turn``, or ``cards.show`` where nobody knows its cards), then those that are
-compared or have a bet by their own cards; the ``round.result`` comes by itself, with every bet
+hand is turned (``cards.turn``, or ``cards.show`` if its cards are unknown), then those that are
+compared or have a bet by their own cards; the ``round.result`` follows by itself, with every bet
 settled, and with the right to a jackpot.
 
 Any error of the deal makes the whole play void: a person says it (``deal.error``), or a device's
@@ -120,7 +120,7 @@ class HousePokerGame(DealtGame[HousePoker, HousePokerSettings, HousePokerState, 
         return HousePokerTurn(self.rules, state)
 
     def choices(self) -> Choices:
-        """What a hand may do, the bets, and the errors that the decree knows."""
+        """The choices of a hand, the bets, and the errors that the decree names."""
         bets = ("ante", *self.book.sides)
         return {
             **super().choices(),

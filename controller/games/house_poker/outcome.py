@@ -1,4 +1,4 @@
-"""What comes out of a round of poker against the dealer, by the cards that are face up. Pure.
+"""The outcome of a round of poker against the dealer, by the face-up cards. Pure.
 
 It is asked when the round ends, and again when a person corrects what was published.
 """
@@ -87,7 +87,7 @@ def _side(rules: HousePokerRules, bet: str, seat: HousePokerSeat, player: Value)
 
 
 def _shares(rules: HousePokerRules, seat: HousePokerSeat) -> Mapping[str, tuple[int, int]]:
-    """What a hand may take of the meter."""
+    """The part of the meter that a hand may take."""
     jackpot = rules.book.jackpot
     if jackpot is None:
         return {}

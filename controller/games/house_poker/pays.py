@@ -84,9 +84,8 @@ def prizes(
     *,
     of_whole: bool = False,
 ) -> list[HousePokerWinner]:
-    """Who gets what share of the meter as it stood before the prizes of this play, in the order in
-    which they are paid. Where the decree pays the highest only, a lower hand of the same category
-    has none.
+    """The shares of the meter as it was before the prizes of this play, in the order in which they
+    are paid. If the decree pays the highest only, a lower hand of the same category has no share.
 
     Those made without discarding come first, then the higher hand. What one takes is not there for
     the next, unless each has its part ``of_whole``; equal hands take theirs of the whole.

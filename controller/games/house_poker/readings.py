@@ -1,8 +1,8 @@
 """Devices at a table of poker against the dealer: a shoe or reader, a packet shuffler, coin slots.
 
 Cards go where the order of the deal says. One that does not fit it, or the deck, stops the round;
-what comes after it waits. What comes after a silence is never acted upon: a person tells what was
-dealt, and what is face up.
+what comes after it waits. Cards after a silence are never acted upon: a person states which were
+dealt, and which are face up.
 """
 
 from __future__ import annotations
@@ -27,13 +27,11 @@ from devices.readings import (
 CARDS = 52
 
 
-# What a silence hides
+# Silences
 
 
 def take_silence(turn: HousePokerTurn, given: AnyReading) -> None:
-    """A device is not heard, or was not, or started afresh: a card may have come unseen. The slots
-    deal none.
-    """
+    """A device is or was silent, or restarted: a card may have come unseen. The slots deal none."""
     device, silent = given.device, turn.state.silent
     if not isinstance(given, LinkLate | LinkGap | ShoeReset):
         others = tuple(each for each in silent if each != device)

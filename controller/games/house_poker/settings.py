@@ -35,13 +35,13 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """The effect of a device's report of a misdeal: a person decides, or the round is void at once.
     """
     folded_bets: Literal["lose", "play"] = "lose"
-    """What becomes of the side bets of a hand that passes: they are lost with the ante, or still
+    """How the side bets of a hand that passes are treated: they are lost with the ante, or still
     decided by the hand.
     """
     bought_card: Literal["down", "up"] = "down"
-    """Whether a bought card is face up, if the decree leaves it open."""
+    """True if a bought card is face up, if the decree leaves it open."""
     bought_bets: Literal["lose", "play"] = "lose"
-    """What becomes of the side bets of a hand that buys a card, if the decree leaves it open."""
+    """How the side bets of a hand that buys a card are treated, if the decree leaves it open."""
     ranking: Literal["listed", "paid"] = "listed"
     """Which of flush and full house is higher, where the decree lists them in one order and pays
     them in the other.
@@ -61,9 +61,9 @@ class HousePokerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     to the casino.
     """
     out_of_play: Literal["refuse", "mark"] = "refuse"
-    """What becomes of a bet on the jackpot while the controller of a linked jackpot says that it is
-    not in play, or says nothing, as the site's authorisation has it: it is refused, or taken and
-    marked.
+    """How a bet on the jackpot is treated while the controller of a linked jackpot reports that it
+    is not in play, or reports nothing, as the site's authorisation provides: it is refused, or
+    accepted and marked.
     """
     others_bet: bool = False
     """The casino lets others bet on a player's hand, where the decree leaves it to the casino."""
@@ -97,9 +97,9 @@ OWN_LAWS = (
     "hand_told",
     "box_bettors",
 )
-"""Those that it has where the decree has side bets, a limit to them, one stake for the jackpot, a
-jackpot at all, a penalty for who shows or tells his cards, and a word on who else may bet on a
-hand.
+"""The settings that apply if the decree has side bets, a limit to them, one stake for the jackpot,
+a jackpot at all, a penalty for players who show or name their cards, and a clause on who else may
+bet on a hand.
 """
 
 

@@ -79,7 +79,7 @@ class HousePokerState(PokerState, frozen=True, kw_only=True, omit_defaults=True)
     deck: bool | None = None
     """Whether the last check found the deck complete; None before any check."""
     shuffler: str | None = None
-    """What the shuffler reports that keeps it from dealing; None if nothing."""
+    """A report of the shuffler that keeps it from dealing; None if nothing."""
     slots: tuple[str, ...] = ()
     """Devices that have reported coins; they deal no cards."""
     jackpot: LinkedJackpot | None = None

@@ -67,23 +67,23 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
 
     @property
     def current(self) -> HousePokerRound:
-        """The round in progress. Raises ``RejectedError`` if there is none."""
+        """The round in progress. Raises ``RejectedError`` without one."""
         if self.state.current is None:
             raise RejectedError("no_round_in_progress")
         return self.state.current
 
-    # Where it stands, and where cards go
+    # Phases, and where cards go
 
     def stage(self) -> Phase:
-        """Where the table stands, whatever stops it."""
+        """The phase, regardless of any stop."""
         hand = self.state.current
         if hand is None:
             return Phase.WAITING if self.state.open else Phase.CLOSED
         return self.going() or Phase.SHOWDOWN
 
     def going(self) -> Phase | None:
-        """Where the round in progress stands, found once for each; None where it waits for nothing
-        more. Raises ``RejectedError`` if there is none.
+        """The phase of the round in progress, computed once for each; None where it waits for
+        nothing more. Raises ``RejectedError`` without one.
         """
         hand = self.current
         if self._going is None or self._going[0] is not hand:
@@ -91,7 +91,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         return self._going[1]
 
     def lacks(self) -> tuple[str, ...]:
-        """A right deck and a shuffler that is ready; or hands must be shown that nobody knows."""
+        """A right deck and a shuffler that is ready; or unknown hands must be shown."""
         hand, state = self.state.current, self.state
         if hand is None:
             return ()
@@ -127,7 +127,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         first = bool(self.state.held) and self.state.held[0].trouble is not None
         self.change(held=(*self.state.held, held)[: self.most_held + first])
 
-    def diverted(self, held: Held) -> bool:  # noqa: ARG002 - whichever it is
+    def diverted(self, held: Held) -> bool:  # noqa: ARG002 - any reason
         """What waited for a round that is void by now is no card of any."""
         return self.state.current is None
 
@@ -169,8 +169,8 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         self.irregular(what, detail=detail)
         self.void(self.number, reason, self.book.void[reason])
 
-    def late(self, held: Held) -> None:  # noqa: ARG002 - it tells only that a card came unseen
-        """What came in a silence is never acted upon."""
+    def late(self, held: Held) -> None:  # noqa: ARG002 - it reports only that a card came unseen
+        """Cards that came in a silence are never acted upon."""
         self.lose_place()
 
     def lose_place(self) -> None:
@@ -258,7 +258,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
     def place_card(
         self, to: str, card: str | None = None, reading: int | None = None, count: int = 1
     ) -> None:
-        """Deal cards to a hand, face up where the rules say so."""
+        """Deal cards to a hand, face up if the rules require it."""
         for _ in range(count):
             up = self.faces_up(to)
             self.put(place_card(self.current.cards, to, card, up=up, reading=reading))
@@ -360,7 +360,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
         self.result(outcome(rules, hand, lie, judged=course.plays(rules, hand) is not None), by)
 
     def say_paid(self, made: PokerOutcome) -> None:
-        """Tell the rights to a jackpot, and what was staked on it."""
+        """Report the rights to a jackpot, and the stakes on it."""
         deal = self.current
         for award in made.awards:
             self.say(award)

@@ -1,6 +1,6 @@
-"""Pai gow: seven cards set in two hands, against those of whoever has the bank.
+"""Pai gow: seven cards set in two hands, against those of the holder of the bank.
 
-After "no more bets" three dice say where the deal begins (``dice.read`` from a device,
+After "no more bets" three dice decide where the deal begins (``dice.read`` from a device,
 ``dice.tell``); after it the cards that are over are counted (``deck.check``), each player sets his
 hand (``hand.act set``), then the croupier's hand is shown and the others' (``cards.show`` with
 ``low``), the bank's first. The result comes by itself. Seat 7 is the croupier's position. Where to
@@ -39,7 +39,7 @@ class PaiGowGame(BankedGame):
         super().__init__(book, settings)
 
     def choices(self) -> Choices:
-        """What a hand may do."""
+        """The choices of a hand."""
         return {**super().choices(), HandAct: {"action": ("set",)}}
 
     def show(self, state: PaiGowState) -> PaiGowShown:

@@ -1,4 +1,4 @@
-"""What a table of pai gow makes of what is said of bank and dice, and of hands that are set."""
+"""Commands about bank and dice, and about hands that are set, at pai gow."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def set_bank(turn: PaiGowTurn, given: ButtonSet) -> None:
 
 
 def set_dice(turn: PaiGowTurn, given: DiceSet) -> None:
-    """The dice of the session: so many, of one colour, of the size that the decree has."""
+    """The dice of the session: their number, one colour, of the size that the decree prescribes."""
     session(turn)
     least, most = turn.book.die
     turn.say(DiceRegistered(serials=given.serials, by=given.by))
@@ -156,7 +156,7 @@ def turn_cards(_turn: PaiGowTurn, _given: CardsTurn) -> None:
     raise RejectedError("show_with_low_hand")
 
 
-# When the table takes a command, whatever it says
+# Preconditions of commands
 
 
 def _may_throw(turn: PaiGowTurn) -> bool:

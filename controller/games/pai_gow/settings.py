@@ -23,7 +23,7 @@ class PaiGowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     compared: Literal["bank", "dealer"] = "bank"
     """Against whose hand the others play when a player has the bank: his, or the croupier's."""
     commission: Count = 50
-    """What is kept of a win, in thousandths."""
+    """The part of a win that is kept, in thousandths."""
 
 
 LAWS = (

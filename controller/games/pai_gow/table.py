@@ -44,7 +44,7 @@ def clockwise(book: PaiGow, start: int, there: Sequence[int]) -> tuple[int, ...]
 
 
 def passed(book: PaiGow, bank: int, to: int) -> tuple[int, ...]:
-    """The positions that are passed over when the bank goes on clockwise."""
+    """The positions that are passed over when the bank moves on clockwise."""
     order = clockwise(book, bank, positions(book))
     return order[1 : order.index(to)] if to != bank else order[1:]
 
@@ -55,7 +55,7 @@ def split(cards: Sequence[str], low: Sequence[str]) -> tuple[str, ...]:
 
 
 def judged(book: PaiGow, cards: Sequence[str], low: Sequence[str]) -> tuple[Value, Value] | None:
-    """What the high and the low hand are worth; None where the hand is not set as it must be: the
+    """The values of the high and the low hand; None where the hand is not set as it must be: the
     low hand has another number of cards, or the high one is not worth more.
     """
     if len(low) != book.low:

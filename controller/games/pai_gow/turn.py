@@ -100,7 +100,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
 
     @property
     def there(self) -> tuple[int, ...]:
-        """The positions at which somebody plays."""
+        """The positions in play."""
         return (*self.current.boxes, croupier(self.book))
 
     @property
@@ -177,7 +177,7 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
             self.doubt("leftover_wrong", detail=f"{self.counted()} must be over")
 
     def let_pass(self) -> None:
-        """A person lets a wrong number of cards stand."""
+        """Accept a wrong number of cards."""
         if self.state.doubt == "leftover_wrong":
             self.change_current(left=True)
 

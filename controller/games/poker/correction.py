@@ -1,8 +1,8 @@
-"""How a published result of poker is corrected: what a person may say of it, and what is told then.
+"""Correction of a published result of poker: what a person may state, and which events follow.
 
-The right cards of hands that were shown take the place of those that were told. A game then settles
-the round anew, by the same function that settled it first. What lay face down is not known any
-more: nobody asks for it, and nothing is made of it.
+The right cards of hands that were shown replace those that were published. The game then settles
+the round again, by the same function that settled it first. Cards that lay face down are no longer
+known: they are not requested and not used.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from controller.games.poker.state import REMEMBERED
 
 
 class PokerOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What the cards that are face up make of a round. ``awards``: in the order in which they are
-    paid.
-    """
+    """The outcome of a round's face-up cards. ``awards``: in the order in which they are paid."""
 
     hands: tuple[Hand, ...]
     marks: tuple[str, ...] = ()
@@ -41,7 +39,7 @@ class PokerAtTheTable(Protocol):
         ...
 
     def outcome_of(self, entry: Entry) -> AnyOutcome:
-        """What a round that has a result came to."""
+        """The outcome of a round that has a result."""
         ...
 
 
@@ -140,8 +138,8 @@ def tell(
 ) -> None:
     """Replace the result. Awards that no longer hold are withdrawn, and new ones are given.
 
-    ``was``: the winner that was told, where a person says another. Raises ``RejectedError`` if
-    nothing changes.
+    ``was``: the published winner, if a person names another. Raises ``RejectedError`` if nothing
+    changes.
     """
     if after == before:
         raise RejectedError("hands_unchanged", round=entry.round)

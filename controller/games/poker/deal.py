@@ -1,9 +1,9 @@
 """The order in which cards are dealt, as data: to whom each card goes, one after the other.
 
 An order is a tuple of names, one per card: ``("box:1", "box:2", "dealer", "box:1", ...)``. A game
-makes it of what its decree says and what the players ask for, and may append to it while the round
-goes on (``("burn", "board", "board", "board")``, a card that is bought). What was dealt is counted
-off it, so that a person may also tell the cards of one hand before another's.
+composes it from its decree and the players' decisions, and may append to it during the round
+(``("burn", "board", "board", "board")``, a card that is bought). Dealt cards are counted off it, so
+that a person may also name the cards of one hand before another's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What names a card at every game of poker, whoever holds the bank."""
+"""Inputs that name a card at every game of poker, for any holder of the bank."""
 
 from __future__ import annotations
 

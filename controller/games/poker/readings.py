@@ -24,7 +24,7 @@ def heed_shuffler(turn: Moves[Any, Any, Any], given: ShufflerState) -> str | Non
         return None
     turn.raise_alert(
         f"shuffler_{given.state}", given
-    )  # its own word is not told: it knows the cards
+    )  # its own text is not published: it knows the cards
     return given.state
 
 

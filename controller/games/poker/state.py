@@ -22,7 +22,7 @@ class PokerState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=Tru
 
     entries: tuple[Entry, ...] = ()
     played: tuple[Any, ...] = ()
-    """The rounds behind the latest results, as far as these stand on more than their hands: bets
+    """The rounds behind the latest results, as far as these depend on more than their hands: bets
     and decisions, and no card that lay face down.
     """
 

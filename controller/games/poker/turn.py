@@ -1,6 +1,4 @@
-"""One step of a table whose hands are played for themselves, against the bank: what becomes of a
-round there.
-"""
+"""One step of a table whose hands are played for themselves, against the bank."""
 
 from __future__ import annotations
 
@@ -22,10 +20,10 @@ T = TypeVar("T", bound=PokerState)
 
 
 class AgainstBankTurn(DealtTurn[B, S, T]):
-    """What a round comes to where each hand plays for itself against the bank."""
+    """The outcome of a round in which each hand plays for itself against the bank."""
 
     def outcome_of(self, entry: Entry) -> HousePokerOutcome:
-        """What a round that has a result came to: each hand for itself, against the bank."""
+        """The outcome of a round that has a result: each hand for itself, against the bank."""
         return HousePokerOutcome(hands=entry.hands, marks=entry.marks)
 
     def result(self, made: PokerOutcome, by: str | None = None) -> None:
@@ -50,7 +48,7 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         count_down(self, deal.round)
 
     def say_paid(self, made: PokerOutcome) -> None:
-        """Tell what else a round with this result pays."""
+        """Report the other payments of a round with this result."""
 
     def behind(self) -> Round:
         """The round in progress, as far as a correction of its result needs it."""

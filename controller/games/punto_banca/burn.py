@@ -49,7 +49,7 @@ def put(turn: PuntoBancaTurn, held: Held) -> None:
 
 
 def finish(turn: PuntoBancaTurn, *, anyway: bool = False) -> None:
-    """The burn is over when that many cards have come, or when a person says so."""
+    """The burn ends when that many cards have come, or on a person's statement."""
     now = turn.state.burn
     assert now is not None
     due = None if now.shown is None else count(turn, now.shown)

@@ -1,4 +1,4 @@
-"""What the cards of a coup amount to: where the next belongs, the points, the marks. No state
+"""The rules for the cards of a coup: where the next belongs, the points, the marks. No state
 changes.
 """
 

@@ -169,7 +169,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         self.lose_place()
 
     def late(self, held: Held) -> None:
-        """During the burn, nobody saw it come."""
+        """During the burn, it came unseen."""
         burning, now = self.state.burn, self.state.shoe
         if burning is None or now is None:
             super().late(held)
@@ -179,7 +179,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
     # What follows by itself
 
     def made(self) -> Made | None:
-        """What the round in progress makes, once all its cards have come and are face up."""
+        """The outcome of the round in progress, once all its cards have come and are face up."""
         return self.whole(self.on_table) if all_up(self.on_table) else None
 
     def advance(self) -> None:
@@ -280,10 +280,10 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         return replace(entry, compared=compared)
 
     def outcome_of(self, entry: PuntoBancaEntry) -> BaccaratOutcome:
-        """What a round that has a result came to."""
+        """The outcome of a round that has a result."""
         return entry.outcome
 
-    # What a person decides
+    # Decisions
 
     def decide_unread(self, given: CardDecide) -> bool:
         """Read the first unread card on the table, or of the named hand; or decide about the
@@ -338,7 +338,9 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
                 raise RejectedError("action_not_allowed", action=given.action, actions=ACTIONS)
 
     def _accept(self, given: CardDecide, held: Held) -> None:
-        """Place the card where the order says; face up, out of turn, only if a person says so."""
+        """Place the card where the order requires; face up, out of turn, only on a person's
+        statement.
+        """
         now, rest = self.state.shoe, self.state.held[1:]
         if given.action == "for" and given.who is None:
             raise RejectedError("who_one_of", players=SIDES)
@@ -411,7 +413,7 @@ ACTIONS = ("accept", "for", "read", "remove", "next_round", "exposed")
 
 
 def disagree(verdict: ShoeResult, won: str, marks: tuple[str, ...]) -> bool:
-    """Whether the shoe's verdict differs from ours, as far as it goes."""
+    """True if the shoe's verdict differs from the table's, as far as it goes."""
     pairs = {mark.removeprefix("pair_") for mark in marks if mark.startswith("pair_")}
     return verdict.winner not in (None, won) or (bool(verdict.pairs) and {*verdict.pairs} != pairs)
 

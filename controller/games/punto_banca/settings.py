@@ -36,7 +36,7 @@ class PuntoBancaSettings(CoupSettings, frozen=True, forbid_unknown_fields=True, 
     witness: Literal["compared", "awaited"] = "compared"
     """The shoe's own verdict: compared when it comes, or awaited before the result."""
     modality: Literal["commission", "half_on_six"] = "commission"
-    """What is deducted where the bank wins: the commission, or one half where it wins with 6."""
+    """The deduction if the bank wins: the commission, or one half if it wins with 6."""
     highest: Highest = msgspec.field(default_factory=dict)
     """The highest stakes that the authorisation fixes: ``hands tie``."""
 

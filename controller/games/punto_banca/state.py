@@ -1,5 +1,5 @@
-"""What a table of punto y banca remembers. Everything is here, even face-down cards, so the state
-is never shown.
+"""State of a table of punto y banca. Everything is here, even face-down cards, so the state is
+never shown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class PuntoBancaRound(Round, frozen=True, kw_only=True, omit_defaults=True):
     before_gap: int = 0
     """Cards that had come before the gap: if these turn out to be all, nothing was hidden."""
     verdict: ShoeResult | None = None
-    """What the shoe says of the round."""
+    """The shoe's own verdict on the round."""
     last: bool = False
     """The cut card has come."""
 
@@ -36,7 +36,7 @@ class PuntoBancaBurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     drawn: int = 0
     shown: str | None = None
-    """None before the first card, or while nobody has read it."""
+    """None before the first card, or while it is unread."""
     gap: bool = False
 
     @property
@@ -54,7 +54,7 @@ class PuntoBancaEntry(Entry, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def outcome(self) -> BaccaratOutcome:
-        """What a round that has a result came to."""
+        """The outcome of a round that has a result."""
         return BaccaratOutcome(winner=self.winner, hands=self.hands, marks=self.marks)
 
 

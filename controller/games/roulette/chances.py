@@ -1,5 +1,5 @@
-"""What a number wins at roulette: its simple chances, dozen and column, and every bet that covers
-it.
+"""The bets that a number wins at roulette: its simple chances, dozen and column, and every bet that
+covers it.
 
 The decrees draw the colours from the sum of the digits: an even sum is black, except where they say
 otherwise.
@@ -17,7 +17,7 @@ NUMBERS = range(1, 37)
 
 
 class RouletteChances(msgspec.Struct, frozen=True):
-    """The simple chances, dozen and column of a number. Zero has none."""
+    """The simple chances, dozen and column of a number. Zero wins none."""
 
     colour: Colour | None = None
     parity: Parity | None = None

@@ -9,9 +9,7 @@ from controller.games.wheels import commands as wheel_commands
 
 
 def close_bets(turn: RouletteTurn, given: BetsClose) -> None:
-    """No more bets: the ball was launched and is about to fall, whether or not the wheel could
-    tell.
-    """
+    """No more bets: the ball was launched and is about to fall, also if the wheel is silent."""
     wheel_commands.close_bets(turn, given)
     turn.change_current(launched=True)
 

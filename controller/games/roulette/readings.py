@@ -1,6 +1,4 @@
-"""What a roulette table makes of its wheel's readings besides what every wheel does: the rotor and
-the running ball.
-"""
+"""Readings of a roulette wheel beyond those of every wheel: the rotor and the running ball."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ def _ball_in_rim_by_person(turn: RouletteTurn, given: WheelPhase, was: WheelStat
         if not was.current.launched and not was.gap and turn.over(given.spin):
             turn.change_current(
                 spin=given.spin
-            )  # a launch of its own, though the wheel counts it to the round before
+            )  # a separate launch, though the wheel counts it to the previous round
         _launched(turn, turn.state.current or was.current, given)
 
 
@@ -67,7 +65,7 @@ COURSES = WheelCourses(
 
 
 def _standstill(turn: RouletteTurn, given: WheelPhase) -> None:
-    """The rotor stands still though the ball has not fallen, which only some decrees deal with."""
+    """The rotor is at rest though the ball has not fallen, which only some decrees deal with."""
     if given.rpm == 0 and "cylinder_stopped" in turn.book.void:
         turn.breach("cylinder_stopped", given)
 

@@ -47,8 +47,8 @@ class RouletteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     sight. A person looks.
     """
     cylinder_stopped: Policy = "ask"
-    """The rotor stands still and the ball has not fallen. The spin is void where the decree says
-    so, and the table checks it only there.
+    """The rotor is at rest and the ball has not fallen. The spin is void if the decree requires it,
+    and the table checks it only there.
     """
     last_rounds_count: Literal["valid", "all"] = "valid"
     """Which of the announced last balls count: those with a result, or void ones as well. The

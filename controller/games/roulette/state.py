@@ -1,4 +1,4 @@
-"""What a roulette table remembers. Everything is here; the game itself remembers nothing."""
+"""State of a roulette table. Everything is here; the game itself remembers nothing."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class RouletteState(WheelState, frozen=True, kw_only=True, omit_defaults=True):
     """A roulette table between two inputs.
 
     ``rotor``: how the rotor turned at the last launch, if no long silence has come since;
-    ``heard``: no short one has either. ``rotor_before``: how it turned at the launch before that of
-    the round in progress.
+    ``heard``: no short one was reported either. ``rotor_before``: how it turned at the launch
+    before that of the round in progress.
     """
 
     rotor: RouletteLaunch | None = None

@@ -72,7 +72,7 @@ class RouletteTurn(WheelTurn):
         return fault == "failed_launch" or current.launched
 
     def silence(self, given: Reading) -> None:
-        """What the wheel did is unknown, and so is the rotor's last direction. After a short
+        """The wheel's movement is unknown, and so is the rotor's last direction. After a short
         silence whose lines came late, the wheel's own counter may still show that no spin was
         missed.
         """

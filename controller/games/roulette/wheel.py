@@ -17,7 +17,7 @@ say of it.
 
 
 def faults(order: tuple[int, ...], book: Roulette) -> list[str]:
-    """What the decree does not allow in this order of pockets, in words; empty when it is sound."""
+    """The mistakes in an order of pockets under the decree, in words; empty if there are none."""
     if sorted(order) != list(range(book.pockets)):
         return [f"a wheel has each of the numbers 0 to {book.pockets - 1} once"]
     found = []

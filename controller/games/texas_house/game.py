@@ -78,7 +78,7 @@ class TexasHouseGame(BankedGame):
     inputs = INPUTS
 
     def choices(self) -> Choices:
-        """What a hand may do."""
+        """The choices of a hand."""
         return {
             **super().choices(),
             HandAct: {"action": ("go", "pass")},

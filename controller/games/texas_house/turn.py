@@ -36,7 +36,7 @@ from controller.rulebooks.law import Law
 BOARD, DEALER = "board", "dealer"
 Cards = Mapping[str, tuple[str, ...]]
 Word = Literal["go", "pass", "touched"]
-"""What became of a hand: it plays, it folded, or it was withdrawn because it touched another."""
+"""The course of a hand: it plays, it folded, or it was withdrawn because it touched another."""
 
 
 class TexasHouseRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):

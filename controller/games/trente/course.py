@@ -54,7 +54,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     # Where cards go
 
     def belongs(self) -> str | None:
-        """The row that is not full; nobody knows it behind an unread card, nor after a silence."""
+        """The row that is not full; unknown behind an unread card and after a silence."""
         coup = self.state.current
         return None if coup is None or coup.unread or coup.gap else next_row(coup.known)
 
@@ -114,7 +114,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         return replace(entry, last=self.state.is_last(entry.round))
 
     def outcome_of(self, entry: TrenteEntry) -> TrenteOutcome:
-        """What a coup with a result came to."""
+        """The outcome of a coup with a result."""
         return refait.outcome(self.state, self.settings, entry)
 
     def revise(self, before: TrenteState, number: int, by: Command) -> None:
@@ -130,7 +130,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         """Cards that waited may be of the coup too."""
         super().unresolved(coup, why, (*map(of_no_place, self.state.held), *late))
 
-    # What a person decides
+    # Decisions
 
     def decide_unread(self, given: CardDecide) -> bool:
         """The unread card, the last of the round: read it, or remove it."""

@@ -24,7 +24,7 @@ FULL = 31
 
 
 def points(cards: Sequence[str]) -> int:
-    """What a row makes: ace 1, ten and figures 10, else the number."""
+    """The points of a row: ace 1, ten and figures 10, else the number."""
     return sum(map(pips, cards))
 
 

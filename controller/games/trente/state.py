@@ -1,5 +1,5 @@
-"""What a table of trente et quarante remembers. All its cards are face up except the last five,
-which are only counted.
+"""State of a table of trente et quarante. All its cards are face up except the last five, which are
+only counted.
 """
 
 from __future__ import annotations

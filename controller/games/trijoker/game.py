@@ -74,7 +74,7 @@ class TrijokerGame(BankedGame):
         super().__init__(book, settings)
 
     def choices(self) -> Choices:
-        """What a hand may do."""
+        """The choices of a hand."""
         return {
             **super().choices(),
             HandAct: {"action": ("go", "withdraw")},

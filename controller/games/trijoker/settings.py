@@ -40,4 +40,4 @@ LAWS = (
 )
 """The laws that the game cites: a rulebook has each of them."""
 OWN_LAWS = {"hand_told": ("BAL05",)}
-"""Those that not every decree has: the penalty for who shows or tells his cards."""
+"""Bets that not every decree has: the penalty for a player who shows or names his cards."""

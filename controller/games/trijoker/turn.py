@@ -29,7 +29,7 @@ BOTH = "common"
 class TrijokerRound(BankedDeal, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress. ``turned``: how many common cards were turned in their turn.
     ``withdrawn``: who took back which bets; ``spoke``: who has decided since the last card was
-    turned. ``told``: who showed or told his cards, and loses his bets.
+    turned. ``told``: players who showed or named their cards, and lose their bets.
     """
 
     turned: int = 0
@@ -46,7 +46,7 @@ class TrijokerState(BankedState, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def pays(book: Trijoker, made: Value) -> tuple[int, int] | None:
-    """What a hand pays to 1; None: it loses. Of pairs, those from the lowest that wins."""
+    """The odds of a hand to 1; None: it loses. Of pairs, those from the lowest that wins."""
     ranks = RANKINGS[book.ranking].ranks
     if made.category == "pair" and ranks.index(made.cards[0][0]) < ranks.index(book.pair_from):
         return None
@@ -92,7 +92,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         return self.settings.face_up == "yes" and first and who != COMMON[1]
 
     def exposed(self, who: str) -> None:
-        """A player's card: the round goes on. A common one: it depends on the card."""
+        """A player's card: the round continues. A common one: it depends on the card."""
         if who not in COMMON:
             self.irregular("card_exposed", detail=who)
             return
@@ -126,7 +126,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         self.exposed(given.who)
 
     def _told(self, who: str) -> None:
-        """A player who shows or tells cards loses all bets; the hand is not shown any more."""
+        """A player who shows or names cards loses all bets; the hand need not be shown."""
         if who not in self.boxes or who in self.current.told:
             raise RejectedError("who_not_in_play", who=who, hands=tuple(self.boxes))
         self.change_current(

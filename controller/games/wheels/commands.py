@@ -73,7 +73,7 @@ def close_session(turn: WheelTurn, given: SessionClose) -> None:
     turn.say(SessionClosed(by=given.by, role=given.role, locked=given.locked))
 
 
-# Bets, where a person says so
+# Bets, if a person opens and closes them
 
 
 def open_bets(turn: WheelTurn, given: BetsOpen) -> None:
@@ -113,7 +113,7 @@ def void(turn: WheelTurn, given: RoundVoid) -> None:
 
 
 def confirm(turn: WheelTurn, given: RoundConfirm) -> None:
-    """Confirm the result of a round, or let the round in progress go on."""
+    """Confirm the result of a round, or let the round in progress continue."""
     of = _undecided(turn, given.round)
     who = confirmer(given)
     seen = of.landed if isinstance(of, WheelRound) else of.candidate
@@ -237,7 +237,7 @@ def _announce(
     )
 
 
-# What commands stand on
+# Preconditions of commands
 
 
 def _person(turn: WheelTurn) -> None:

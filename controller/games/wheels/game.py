@@ -2,8 +2,8 @@
 
 A spin is a round. Bets open (``round.opened``), the ball or the wheel is set going, bets close
 (``bets.closed``), and the place where it stops is reported (``round.result``); or the round ends as
-``round.void`` or ``round.unresolved``. Each launch has an outcome of its own, so a relaunch after a
-void spin is a new round. Round numbers count from 1 in each session and are never used twice.
+``round.void`` or ``round.unresolved``. Each launch has its own outcome, so a relaunch after a void
+spin is a new round. Round numbers count from 1 in each session and are never used twice.
 
 Where to read on: ``wheels.readings`` for what a wheel reports, ``wheels.commands`` for what a
 person commands, ``wheels.turn`` for the moves that both consist of, ``wheels.state`` for what is

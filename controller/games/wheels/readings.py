@@ -37,7 +37,7 @@ class WheelCourses(NamedTuple):
 
 
 class WheelSeen(NamedTuple):
-    """A number as the wheel reported it. ``number`` is None where this wheel has no such place.
+    """A number as the wheel reported it. ``number`` is None if this wheel lacks the place.
     ``place``: what the wheel reported, in words.
     """
 
@@ -161,7 +161,7 @@ def starting(turn: WheelTurn, given: WheelPhase, was: WheelState) -> None:
 
 
 def opened_unseen(turn: WheelTurn, given: WheelPhase) -> None:
-    """The ball is running: bets were opened, though nobody saw it."""
+    """The ball is running: bets were opened, though unseen."""
     if turn.state.current is None and not turn.state.spent:
         turn.open_bets(given.spin)
         unseen("bets_open", turn, given)
@@ -193,8 +193,8 @@ def unseen(phase: Phase, turn: WheelTurn, given: WheelPhase) -> None:
 
 
 def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
-    """The wheel counts another spin than the round in progress: it never played that one, or nobody
-    saw its end.
+    """The wheel counts another spin than the round in progress: it never played that one, or its
+    end was not seen.
     """
     current = turn.state.current
     if (
@@ -213,7 +213,7 @@ def _follow(turn: WheelTurn, spin: int | None, given: Reading) -> None:
 
 
 def lost(turn: WheelTurn, given: Reading) -> None:
-    """The wheel went on, and the round in progress has no result."""
+    """The wheel moved on, and the round in progress has no result."""
     current = turn.state.current
     assert current is not None
     if current.landed is None and turn.state.gap:
@@ -249,8 +249,8 @@ def _ran(turn: WheelTurn, given: WheelPhase, spin: int) -> None:
 
 def _of_round_before(turn: WheelTurn, seen: WheelSeen) -> bool:
     """Whether the wheel still counts the spin of the last round: its number is reported again, or a
-    person is asked. A device counts anew after a restart, so after a silence, or in a round that
-    was played, the same count may mean another spin.
+    person is asked. A device restarts its count, so after a silence, or in a round that was played,
+    the same count may mean another spin.
     """
     entry, current, gap = turn.over(seen.given.spin), turn.state.current, turn.state.gap
     if entry is None:
@@ -362,8 +362,8 @@ def _landed(turn: WheelTurn, current: WheelRound, number: Number, cell: int | No
 
 
 def _late_number(turn: WheelTurn, seen: WheelSeen) -> None:
-    """A number known only after a silence: a candidate for its spin's round, whose end
-    nobody saw.
+    """A number known only after a silence: a candidate for its spin's round, whose end was not
+    seen.
     """
     of = _round_of_late(turn, seen)
     if of is not None:
@@ -385,8 +385,8 @@ def candidate(turn: WheelTurn, of: WheelRound | WheelEntry, seen: WheelSeen, why
 
 
 def _round_of_late(turn: WheelTurn, seen: WheelSeen) -> WheelRound | WheelEntry | None:
-    """The round that a late number belongs to, begun now if nobody knew of it. None where it
-    already has its number.
+    """The round that a late number belongs to, begun now if it was unknown. None where it already
+    has its number.
     """
     given, current, entry = seen.given, turn.state.current, turn.over(seen.given.spin)
     if entry and _said_again(entry, current, seen):

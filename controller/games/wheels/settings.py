@@ -13,7 +13,7 @@ Policy = Literal["warn", "ask", "void"]
 
 
 class WheelSettings(Protocol):
-    """The settings that a wheel's moves read; each breach is a setting of its own name besides."""
+    """The settings that a wheel's moves read; each breach is a setting of its own name too."""
 
     @property
     def phases(self) -> Literal["device", "person"]:
@@ -29,8 +29,8 @@ class WheelSettings(Protocol):
 
 
 class WheelBreach(msgspec.Struct, frozen=True):
-    """A breach in the rulebook. ``reason``: why the spin is void where the policy says so. ``law``:
-    the law that is broken; without one, the law that voids the spin.
+    """A breach in the rulebook. ``reason``: why the spin is void if the policy requires it.
+    ``law``: the law that is broken; without one, the law that voids the spin.
     """
 
     reason: VoidReason

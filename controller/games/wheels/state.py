@@ -1,4 +1,4 @@
-"""What a table with a wheel remembers in any game: the round in progress, the latest rounds, the
+"""State of a table with a wheel in any game: the round in progress, the latest rounds, the
 announced last balls.
 """
 
@@ -25,7 +25,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress. ``frames``: its evidence so far, oldest first. ``said``: breaches and
     calls already announced, each once. ``asks``: commands that would answer its question.
     ``landed``: the number held back meanwhile; ``cell``: its place, if the wheel reports places.
-    ``confirmed_by``: who let it go on. ``bets``: those reported.
+    ``confirmed_by``: who let it continue. ``bets``: those reported.
     """
 
     round: int
@@ -49,7 +49,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class WheelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one round. ``number`` is a result; ``candidate`` is none until a person
+    """The outcome of one round. ``number`` is a result; ``candidate`` stays pending until a person
     confirms it. ``cell``: where the wheel reported it. ``bets``: those reported.
     """
 
@@ -93,7 +93,7 @@ class WheelTally(msgspec.Struct, frozen=True):
         return self if entry.number is None else msgspec.structs.replace(self, number=entry.number)
 
     def anew(self) -> Self:
-        """What the next session inherits: where the ball is."""
+        """The state that the next session inherits: where the ball is."""
         return type(self)(self.number)
 
 

@@ -69,7 +69,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
 
     @abstractmethod
     def outcome(self, entry: WheelEntry) -> AnyOutcome:
-        """What a round that has a number came to. It may change with an earlier round."""
+        """The outcome of a round that has a number. It may change with an earlier round."""
 
     @abstractmethod
     def offered(self) -> Mapping[str, Bounds]:
@@ -214,7 +214,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
     def void(
         self, of: WheelRound | WheelEntry, reason: VoidReason, law: Law, by: Command | None = None
     ) -> None:
-        """Void the spin: it has no number, and the last valid one stands until the next."""
+        """Void the spin: it has no number, and the last valid one remains until the next."""
         self._record(
             WheelEntry(
                 round=of.round,
@@ -245,7 +245,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         candidate: Number | None = None,
         cell: int | None = None,
     ) -> None:
-        """The result is not certain; nobody invents it."""
+        """The result is uncertain and is not invented."""
         entry = WheelEntry(
             round=of.round,
             kind="unresolved",
@@ -316,7 +316,7 @@ class WheelTurn(RoundMoves[WheelBook, WheelSettings, WheelState]):
         if policy == "void":
             self.void(current, breach.reason, void_law or law)
 
-    # What commands stand on
+    # Preconditions of commands
 
     def pocket(self, number: Number) -> Number:
         """The number, if the wheel has it; any other is rejected."""
