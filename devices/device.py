@@ -32,7 +32,7 @@ from devices.health import DeviceHealth
 from devices.links import LinkFailedError, WriteTimedOutError
 from devices.links.holders import Holder, in_use_reason
 from devices.log import structlog
-from devices.looks import normal_delay
+from devices.loop_watch import normal_delay
 from devices.port_watch import port_watch
 from devices.reader import LinkReader, OpenLink, open_to_read
 from devices.readings import AnyReading, LinkLost, LinkStale, LinkUnintelligible, LinkUp, escape

@@ -14,7 +14,7 @@ from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import WRITE_TIMEOUT_SECONDS
 from devices.links.threaded import ThreadedLink
-from devices.looks import loop_watch, suspended_seconds, tick
+from devices.loop_watch import loop_watch, suspended_seconds, tick
 
 MIN_TIMER_SECONDS, MAX_TIMER_SECONDS = 0.005, 1.0
 """Limits for the timer of a deadline, in seconds of the event loop. The minimum makes a deadline

@@ -11,11 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from devices.profiles.checksums import ChecksumVerifier, checksum_width
-from devices.profiles.draws import PseudoRandom
 from devices.profiles.expressions import Expression
 from devices.profiles.fields import UnfitFieldError, Values, decode_fields
 from devices.profiles.language import FieldSpec, MessageSpec, Profile, ReadingSpec
-from devices.profiles.saying import conditions_hold
+from devices.profiles.pseudo_random import PseudoRandom
+from devices.profiles.templates import conditions_hold
 
 Part = str
 """Bytes, as one character each."""

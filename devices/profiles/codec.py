@@ -18,7 +18,7 @@ from devices.profiles.fields import LATE, UnfitFieldError, Values, decode_fields
 from devices.profiles.framing import BlockFraming, DroppedBytes, FrameCandidate, LineFraming
 from devices.profiles.language import MessageSpec, Profile, ReadingSpec
 from devices.profiles.patterns import compiled
-from devices.profiles.saying import conditions_hold, fill_template, make_reading, may_hide_cards
+from devices.profiles.templates import conditions_hold, fill_template, make_reading, may_hide_cards
 from devices.readings import (
     AnyReading,
     CardDrawn,

@@ -12,7 +12,7 @@ from functools import cache
 
 import msgspec
 
-from devices.profiles.draws import PseudoRandom
+from devices.profiles.pseudo_random import PseudoRandom
 
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d+)?(?:(,)(\d+)?)?\})[?+]?")

@@ -11,7 +11,7 @@ import msgspec
 
 from devices.profiles.fields import UnfitFieldError, scale
 from devices.profiles.language import Conditions, FieldSpec
-from devices.profiles.saying import (
+from devices.profiles.templates import (
     CARDS,
     conditions_hold,
     fill_template,

@@ -23,7 +23,12 @@ from devices.profiles.language import (
 from devices.profiles.patterns import compiled
 from devices.profiles.reachable import unreachable
 from devices.profiles.samples import TEXT_SAMPLE, Sample, Samples
-from devices.profiles.saying import READING_TYPES, may_hide_cards, reading_fields, template_fields
+from devices.profiles.templates import (
+    READING_TYPES,
+    may_hide_cards,
+    reading_fields,
+    template_fields,
+)
 from devices.sections import Notes
 from devices.suggestions import suggest
 

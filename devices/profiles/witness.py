@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from devices.places import KeyPath
 from devices.profiles.building import FrameBuilder
 from devices.profiles.codec import FittingMessage, ProfileCodec
-from devices.profiles.draws import PseudoRandom
 from devices.profiles.language import Profile, ReadingSpec
+from devices.profiles.pseudo_random import PseudoRandom
 from devices.readings import AnyReading
 from devices.sections import Notes
 

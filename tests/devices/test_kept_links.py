@@ -12,7 +12,7 @@ from typing import Protocol
 
 import pytest
 
-import devices.looks
+import devices.loop_watch
 import devices.reader
 from devices.drivers import driver
 from devices.links import SCHEME_MODULES
@@ -225,7 +225,7 @@ async def test_what_the_kernel_kept_of_a_suspended_machine_is_late(
     recording = read_recording(path)
     peer, codec = connect(recording, kind), make(recording)
     clock, slept = [0.0], [0.0]
-    for module in (devices.looks, devices.reader):
+    for module in (devices.loop_watch, devices.reader):
         monkeypatch.setattr(module, "suspended_seconds", lambda: slept[0])
     async with running(peer.url, codec=codec, clock=lambda: clock[0]) as floor:
         await until_async(lambda: floor.device.health().link)

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 import devices.device
-import devices.looks
+import devices.loop_watch
 import devices.reader
 from devices.calls import AnyCall, BytesReceived
 from devices.device import DeviceSupervisor
 from devices.drivers import driver
 from devices.links import LinkFailedError, open_link
 from devices.links.descriptor import MAX_READ_BYTES
-from devices.looks import loop_watch
+from devices.loop_watch import loop_watch
 from devices.reader import LinkReader, OpenLink, open_to_read
 from devices.readings import AnyReading, LinkGarbage
 from devices.recording import RecordingWriter
@@ -185,7 +185,7 @@ async def test_after_a_suspension_what_was_kept_is_read_and_the_link_ends(
 ) -> None:
     """The loop's clock stopped meanwhile."""
     slept = 0.0
-    for module in (devices.looks, devices.reader):
+    for module in (devices.loop_watch, devices.reader):
         monkeypatch.setattr(module, "suspended_seconds", lambda: slept)
     heard: list[tuple[bytes, float]] = []
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
@@ -207,7 +207,7 @@ async def test_a_suspension_is_noticed_on_a_link_that_is_silent(
     pty: Pty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept = 0.0
-    for module in (devices.looks, devices.reader):
+    for module in (devices.loop_watch, devices.reader):
         monkeypatch.setattr(module, "suspended_seconds", lambda: slept)
     link = open_to_read(pty.url, "shoe")
     reader = LinkReader(link, lambda _, __: None, None)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
 from devices.profiles.profile import ProfileError, doubts, parse_profile
-from devices.profiles.saying import READING_TYPES
+from devices.profiles.templates import READING_TYPES
 from devices.profiles.witness import unreached, witnesses
 from tests.conftest import cases
 from tests.support.devices.described import FOLDER, HEAD, mistakes, profile
