@@ -21,6 +21,16 @@ GENERATED = (
     "docs/inspector/rules",
     "docs/technician/troubleshooting",
 )
+WRITTEN = [
+    page
+    for page in PAGES
+    if page.is_relative_to(ROOT / "docs")
+    and not page.relative_to(ROOT).as_posix().startswith(GENERATED)
+]
+LONGEST_PAGE = 300
+"""Lines of a page. Generated ones may be longer."""
+WIDTH = 100
+"""Columns of a line, outside tables, headings and code, which cannot be broken."""
 
 
 def prose(page: Path) -> str:
@@ -77,4 +87,16 @@ def test_the_index_names_every_page() -> None:
         and page != index
         and not page.relative_to(ROOT).as_posix().startswith(GENERATED)
         and page.resolve() not in named
+    ] == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_has_one_purpose_and_short_lines(page: Path) -> None:
+    assert len(page.read_text().splitlines()) <= LONGEST_PAGE
+    assert [
+        line
+        for line in prose(page).splitlines()
+        if len(re.sub(r"`[^`]+`", "", line)) > WIDTH
+        and " " in line.strip()
+        and not line.lstrip().startswith(("|", "#", "!["))
     ] == []
