@@ -208,8 +208,8 @@ def _stamps(kind: _TimeFormat | None, lines: list[_CaptureLine]) -> list[str]:
         if at < latest:
             raise CaptureError(
                 line.number,
-                f"its time {line.time} is before that of the line above; import the parts before "
-                "and from here on by themselves",
+                f"its time {line.time} is before that of the line above; import the part before "
+                "this line and the rest separately",
             )
         latest = at
         stamps.append(stamp)
@@ -264,5 +264,7 @@ def _read_dump(lines: list[_CaptureLine]) -> list[bytes] | None:
             found.append(bytes.fromhex(re.sub(r"[ \t]", "", match[2])))
             size += len(found[-1])
     if repeats:
-        raise CaptureError(texts[-1][0], "nothing says how often the line above is repeated")
+        raise CaptureError(
+            texts[-1][0], "the dump does not show how often the line above is repeated"
+        )
     return found

@@ -142,7 +142,7 @@ def _is_bare(field: FieldSpec) -> bool:
 
 def _why_no_value(before: FieldDomain) -> str:
     if not before.kinds:
-        return "can never fit: no value that is received keeps to its `is`, `min`, `max` and `bits`"
+        return "can never fit: no received value fits its `is`, `min`, `max` and `bits`"
     return "can never fit: no key of its map is ever received, and there is no `otherwise`"
 
 
@@ -168,7 +168,7 @@ def _placeholders(at: KeyPath, field: FieldSpec, known: Mapping[str, object], no
         found = _PLACEHOLDER.search(value) if isinstance(value, str) else None
         if found and (found[1] in known or found[1] == ""):
             notes.append(
-                (place, f"{value!r} stays as it is; fields in braces are filled in by `with` alone")
+                (place, f"{value!r} is not filled in; fields in braces work only in `with`")
             )
 
 
@@ -222,10 +222,10 @@ def _lengths(
                     )
                 )
     if message.length is not None and whole is not None and message.length != whole:
-        notes.append(((*at, "length"), f"can never be: there are always {whole} bytes"))
+        notes.append(((*at, "length"), f"can never match: there are always {whole} bytes"))
     elif message.length is not None and message.length > longest:
         notes.append(
-            ((*at, "length"), f"can never be: a frame has room for {max(longest, 0)} bytes")
+            ((*at, "length"), f"can never match: a frame has room for {max(longest, 0)} bytes")
         )
     limit = next((length for length in (message.length, whole) if length is not None), longest)
     if len(message.starts) > limit:
