@@ -117,7 +117,7 @@ def test_a_sound_profile_has_no_doubts() -> None:
         ('"10H"', '"10H "', "is never received; a key is the value as the field has it, with its blanks"),
         ('map = { "7H " = "x", "10H" = "y" }', 'map = { 7H = "x" }, otherwise = "{pocket}"', "message[0].fields.word.otherwise: '{pocket}' is not filled in"),
         ('"10H" = "y"', '"10H" = "{mode}"', "message[0].fields.word.map.10H: '{mode}' is not filled in"),
-        (MODE, MODE + '\nextra = { value = "{mode}" }', "message[0].fields.extra.value: '{mode}' stays"),
+        (MODE, MODE + '\nextra = { value = "{mode}" }', "message[0].fields.extra.value: '{mode}' is not filled in"),
         ('encoding = "decimal", max = 36', 'encoding = "decimal", min = 100', "message[0].fields.pocket: can never fit"),
         (', encoding = "decimal", max = 36', "", "message[0].say[0].with.number: may be '?', which is not a pocket"),
         (', encoding = "decimal", max = 36', ', map = { "00" = "00", "37" = "0x" }', "may be '0x', which is not a pocket"),
