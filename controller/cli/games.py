@@ -8,7 +8,7 @@ import sys
 import msgspec
 
 from controller.cli import CommandLineError
-from controller.games.catalogue import Pair, catalogue, playable
+from controller.games.catalogue import CatalogueEntry, catalogue, playable
 from controller.games.games import lacking
 from controller.games.hands.of import CONTESTS
 from controller.rulebooks.chapters import chapter
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _rules(game: str, decree: str | None, pairs: list[Pair]) -> bytes:
+def _rules(game: str, decree: str | None, pairs: list[CatalogueEntry]) -> bytes:
     if decree is None and any(pair.decree == game for pair in pairs):
         raise CommandLineError(f"{game} is a decree; use --decree {game}")
     if decree is None:
@@ -59,7 +59,7 @@ def _rules(game: str, decree: str | None, pairs: list[Pair]) -> bytes:
     return msgspec.json.encode(chapter(decree, game))
 
 
-def _table(pairs: list[Pair]) -> None:
+def _table(pairs: list[CatalogueEntry]) -> None:
     from rich.console import Console
     from rich.table import Table
 

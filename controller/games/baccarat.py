@@ -17,7 +17,7 @@ Side = Literal["player", "banker"]
 Winner = Literal["player", "banker", "tie"]
 WINNERS: Mapping[str, Winner] = {"player": "player", "banker": "banker", "tie": "tie"}
 SIDES: tuple[Side, ...] = ("player", "banker")
-ORDER: tuple[Side, ...] = ("player", "banker", "player", "banker")
+DEAL_ORDER: tuple[Side, ...] = ("player", "banker", "player", "banker")
 """The hands that the first four cards go to."""
 
 
@@ -64,8 +64,8 @@ def next_card(third: ThirdCards, player: Sequence[str], banker: Sequence[str]) -
     complete. A choice (``O``) is not made here: it counts as standing.
     """
     dealt = len(player) + len(banker)
-    if dealt < len(ORDER):
-        return ORDER[dealt]
+    if dealt < len(DEAL_ORDER):
+        return DEAL_ORDER[dealt]
     if is_natural(player) or is_natural(banker) or len(banker) == 3:
         return None
     if len(player) == 2 and player_draws(third, points(player)) == "T":

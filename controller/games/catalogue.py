@@ -13,7 +13,7 @@ from controller.rulebooks import rows
 from controller.rulebooks.chapters import decrees, games_of
 
 
-class Pair(msgspec.Struct, frozen=True):
+class CatalogueEntry(msgspec.Struct, frozen=True):
     """One game under one decree: the decree's own number and name for it, and our id."""
 
     decree: str
@@ -23,12 +23,14 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 @cache
-def catalogue() -> tuple[Pair, ...]:
+def catalogue() -> tuple[CatalogueEntry, ...]:
     """Every pair of a decree and a game that it has, in the decree's own order."""
-    return tuple(Pair(**row) for row in rows("games.tsv", tuple(Pair.__struct_fields__)))
+    return tuple(
+        CatalogueEntry(**row) for row in rows("games.tsv", tuple(CatalogueEntry.__struct_fields__))
+    )
 
 
-def playable(pair: Pair) -> bool:
+def playable(pair: CatalogueEntry) -> bool:
     """Whether a table can be opened with it: the game exists and the decree's rulebook holds its
     rules.
     """

@@ -12,7 +12,7 @@ from controller.rulebooks.chapters import decrees, games_of, head
 from controller.rulebooks.numbered import numbered
 from controller.rulebooks.pages import MADE, plain
 
-DEFAULT = "default"
+OUR_DEFAULT = "default"
 
 
 def who_decides() -> str:
@@ -23,7 +23,7 @@ def who_decides() -> str:
         (
             "Each command at each game: the roles that may give it, and the words of the decree "
             "that name them (lines of the copies that we read). Where no line is known, the cell "
-            f"says *{DEFAULT}*. A director's delegate is a person whom the site enrols in the "
+            f"says *{OUR_DEFAULT}*. A director's delegate is a person whom the site enrols in the "
             "people file with the role `director`, at the tables and for the time of the "
             "delegation. A site may narrow each cell "
             "([`[people.may]`](../../technician/configuration.md)), and widen none.\n"
@@ -67,4 +67,4 @@ def _by(made: Machine[Any, Any, Any, Any], name: str) -> str:
     if cell is None and name == tag_of(RoundVoid) and law is not None:
         words = law.article.partition(": ")[2]
         return f"{numbered()[law.rule].lines}: {plain(words)}"
-    return f"{cell.lines}: «{plain(cell.words)}»" if cell else f"*{DEFAULT}*"
+    return f"{cell.lines}: «{plain(cell.words)}»" if cell else f"*{OUR_DEFAULT}*"

@@ -10,20 +10,20 @@ from controller.games.cards import DECK
 
 JOKER = "X"
 
-LOWEST: Mapping[str, str] = {"deck_52": "2", "deck_32": "7", "deck_28": "8"}
+LOWEST_RANKS: Mapping[str, str] = {"deck_52": "2", "deck_32": "7", "deck_28": "8"}
 """The lowest rank of a pack of one rank order; the ace is there too."""
 
-ORDER = "23456789TJQKA"
+RANK_ORDER = "23456789TJQKA"
 """The ranks from low to high; the ace can also rank below the lowest rank in play."""
 
 
 def _from(lowest: str) -> tuple[str, ...]:
-    return tuple(card for card in DECK if ORDER.index(card[0]) >= ORDER.index(lowest))
+    return tuple(card for card in DECK if RANK_ORDER.index(card[0]) >= RANK_ORDER.index(lowest))
 
 
-DECKS: Mapping[str, tuple[str, ...]] = {name: _from(lowest) for name, lowest in LOWEST.items()} | {
-    "deck_53": (*DECK, JOKER)
-}
+DECKS: Mapping[str, tuple[str, ...]] = {
+    name: _from(lowest) for name, lowest in LOWEST_RANKS.items()
+} | {"deck_53": (*DECK, JOKER)}
 """The cards of each pack. 32 cards go from 7 to ace, 28 from 8 to ace, 53 are 52 and a joker."""
 
 DECK_OF: Mapping[str, str] = {

@@ -92,7 +92,7 @@ GAMES: Mapping[str, tuple[str, str]] = {
 }
 """Game id -> where its game and its settings are, as ``"module:name"``."""
 
-KEPT = 256
+MAX_SHARED_GAMES = 256
 """Games that are kept to be shared: more than a site has kinds of tables."""
 
 
@@ -115,7 +115,7 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
     return _game(game_id, decree, msgspec.msgpack.encode(_settings(settings_type, stated)))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_SHARED_GAMES)
 def _game(game_id: str, decree: str, settings: bytes) -> Game:
     """The game with these settings, which are complete and valid."""
     book = chapter(decree, game_id)

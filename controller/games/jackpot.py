@@ -24,7 +24,7 @@ class LinkedState(Protocol):
         ...
 
 
-class LinkedTable(Protocol):
+class JackpotTurn(Protocol):
     """A game's turn, as far as its jackpot concerns it."""
 
     state: Any
@@ -45,7 +45,7 @@ class LinkedTable(Protocol):
         ...
 
 
-def take_standing(turn: LinkedTable, given: JackpotStanding) -> None:
+def take_standing(turn: JackpotTurn, given: JackpotStanding) -> None:
     """The jackpot is in play from here on, or is not. Bets that are placed stay as they are."""
     now = None
     if given.in_play is not None:
@@ -69,12 +69,12 @@ def out_of_play(state: LinkedState) -> OutOfPlay | None:
     return state.jackpot.why if state.jackpot is not None else None
 
 
-def refused(turn: LinkedTable) -> OutOfPlay | None:
+def refused(turn: JackpotTurn) -> OutOfPlay | None:
     """Why a bet on the jackpot is not taken now; None if it is, be it marked."""
     return None if turn.settings.out_of_play == "mark" else out_of_play(turn.state)
 
 
-def require_in_play(turn: LinkedTable) -> None:
+def require_in_play(turn: JackpotTurn) -> None:
     """Reject a bet on the jackpot that is not taken now."""
     why = refused(turn)
     if why is not None:

@@ -23,9 +23,9 @@ from controller.contract.events import AnyEvent, CardDealt, CardRemoved, CardTur
 from controller.contract.history import AnyLine
 from controller.contract.outcomes import hands
 from controller.contract.shown import AnyShown
-from controller.games.moves import Moves, Remembered
+from controller.games.moves import GameState, Moves
 from controller.games.roles import AT_THE_TABLE, IN_CHARGE, allow, allow_role
-from controller.games.shoe import OF_A_CARD
+from controller.games.shoe import CARD_FAULTS
 from controller.games.when import Whens
 from controller.rulebooks.deciders import Decider
 from devices.readings import (
@@ -43,14 +43,14 @@ from devices.readings import (
 
 Choices = Mapping[type[Command], Mapping[str, tuple[str, ...]]]
 Takes = Mapping[type[Any], Callable[[Any, Any], None]]
-NONE: Takes = MappingProxyType({})
+NO_CONDITIONS: Takes = MappingProxyType({})
 
 SILENCES = (LinkUp, LinkStale, LinkLost, LinkUnintelligible, LinkLate, LinkGap)
 """Readings about a silence: a device is silent, is back, or its readings came late or were lost.
 """
 
 
-SETTLE: tuple[type[Command], ...] = (RoundConfirm, RoundVoid)
+SETTLING_COMMANDS: tuple[type[Command], ...] = (RoundConfirm, RoundVoid)
 """Commands that settle an unresolved round."""
 
 
@@ -62,9 +62,9 @@ class Inputs(NamedTuple):
     that are reserved for the people whom the rulebook allows to void a round.
     """
 
-    readings: Takes = NONE
-    in_charge: Takes = NONE
-    at_the_table: Takes = NONE
+    readings: Takes = NO_CONDITIONS
+    in_charge: Takes = NO_CONDITIONS
+    at_the_table: Takes = NO_CONDITIONS
     of_voiders: tuple[type[Command], ...] = (RoundVoid,)
     withdrawn: tuple[type[Command], ...] = ()
     """Commands that are taken back by the same with ``valid`` false."""
@@ -75,9 +75,9 @@ class Inputs(NamedTuple):
 
     def also(
         self,
-        readings: Takes = NONE,
-        in_charge: Takes = NONE,
-        at_the_table: Takes = NONE,
+        readings: Takes = NO_CONDITIONS,
+        in_charge: Takes = NO_CONDITIONS,
+        at_the_table: Takes = NO_CONDITIONS,
         when: Whens = MappingProxyType({}),
         withdrawn: tuple[type[Command], ...] = (),
         leaves_out: Mapping[type[Command], tuple[str, ...]] = MappingProxyType({}),
@@ -123,7 +123,7 @@ class Decree(Protocol):
 
 B = TypeVar("B", bound=Decree)
 S = TypeVar("S")
-T = TypeVar("T", bound=Remembered)
+T = TypeVar("T", bound=GameState)
 M = TypeVar("M", bound=Moves[Any, Any, Any])
 
 
@@ -155,7 +155,7 @@ class Machine(ABC, Generic[B, S, T, M]):
             for kind, roles in self.inputs.may(self.book.void_by).items()
         }
         self.settled_by: Mapping[str, tuple[Role, ...]] = {
-            tag_of(kind): self.may[kind] for kind in SETTLE
+            tag_of(kind): self.may[kind] for kind in SETTLING_COMMANDS
         }
 
     def begin(self) -> T:
@@ -228,7 +228,7 @@ class Machine(ABC, Generic[B, S, T, M]):
         was wrong about another.
         """
         if isinstance(given, ShoeFault):
-            return given.fault in OF_A_CARD
+            return given.fault in CARD_FAULTS
         open_cards = self.seen(state) if isinstance(given, Command) else set()
         return not self.named(given) <= told(events) | open_cards
 

@@ -15,7 +15,7 @@ from controller.games.roles import allow_minimum
 from devices.readings import Reading
 
 
-class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What every game's state has: the base of each ``State``.
 
     ``session`` and ``round`` count from 1; ``round`` is the last that was begun. ``alerts``: those
@@ -36,7 +36,7 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 Book = TypeVar("Book")
 Settings = TypeVar("Settings")
-State = TypeVar("State", bound=Remembered)
+State = TypeVar("State", bound=GameState)
 
 
 class Moves(ABC, Generic[Book, Settings, State]):

@@ -14,7 +14,7 @@ from controller.contract import commands as person
 from controller.contract.commands import Command, VoidReason
 from controller.contract.events import Announcement, AnyOutcome, Irregularity, RoundVoid
 from controller.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
-from controller.games.moves import Moves, Remembered, frames_of
+from controller.games.moves import GameState, Moves, frames_of
 from controller.games.session import Decided
 from controller.rulebooks.law import Law
 from devices.readings import Number, Reading
@@ -32,7 +32,7 @@ class Lawful(Protocol):
 E = TypeVar("E", bound=Decided)
 
 
-class Rounds(Remembered, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
+class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
     """A table that remembers the outcomes of its rounds.
 
     Each state declares ``current``, the round in progress, and ``entries`` itself, so that their
@@ -67,7 +67,7 @@ class Rounds(Remembered, Generic[E], frozen=True, kw_only=True, omit_defaults=Tr
 
 Book = TypeVar("Book", bound=Lawful)
 Settings = TypeVar("Settings")
-Table = TypeVar("Table", bound=Remembered)
+Table = TypeVar("Table", bound=GameState)
 State = TypeVar("State", bound=Rounds[Any])
 
 

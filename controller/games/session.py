@@ -14,7 +14,7 @@ from controller.contract.topics import level
 from controller.rulebooks.law import Law
 
 
-class Numbered(Protocol):
+class NumberedRound(Protocol):
     """A round, by its number."""
 
     @property
@@ -23,7 +23,7 @@ class Numbered(Protocol):
         ...
 
 
-class Decided(Numbered, Protocol):
+class Decided(NumberedRound, Protocol):
     """The outcome of a round."""
 
     @property
@@ -32,7 +32,7 @@ class Decided(Numbered, Protocol):
         ...
 
 
-Round = TypeVar("Round", bound=Numbered)
+Round = TypeVar("Round", bound=NumberedRound)
 Entry = TypeVar("Entry", bound=Decided)
 E_co = TypeVar("E_co", bound=Decided, covariant=True)
 
@@ -157,13 +157,15 @@ def named(
     return entry
 
 
-CORRECTED = ("number", "winner", "dice", "hands", "decisions")
+CORRECTION_FIELDS = ("number", "winner", "dice", "hands", "decisions")
 """The fields that correct a result, over all games."""
 
 
 def corrects(given: ResultCorrect, own: str) -> None:
     """Reject fields that do not correct a result of this game. ``own``: the one that does."""
-    others = [name for name in CORRECTED if name != own and getattr(given, name) is not None]
+    others = [
+        name for name in CORRECTION_FIELDS if name != own and getattr(given, name) is not None
+    ]
     if others:
         raise RejectedError("correct_one_field", own=own, others=tuple(others))
 

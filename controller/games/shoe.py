@@ -54,7 +54,7 @@ LAWS = (
     "card_too_many",
 )
 """The irregularities that this module names."""
-OF_A_CARD = ("unread", "overdraw", "card_code")
+CARD_FAULTS = ("unread", "overdraw", "card_code")
 """Shoe faults about a card, which the device may name."""
 _CARD = re.compile(
     r"(?<![a-z0-9])(?:(?:10|[a2-9tjqk])[-_ ]?[cdhs]|[cdhs][-_ ]?(?:10|[a2-9tjqk]))(?![a-z0-9])"
@@ -62,7 +62,7 @@ _CARD = re.compile(
     re.IGNORECASE,
 )
 """Words in a device's text that may name a card; also bytes that are not text."""
-SESSIONS = 12
+MAX_REMEMBERED_SESSIONS = 12
 """Sessions whose shoes are remembered."""
 
 
@@ -117,7 +117,7 @@ def own_word(given: ShoeFault) -> str | None:
     """A device's own words about its fault. None if they concern or name a card: then they are not
     shown.
     """
-    return None if given.fault in OF_A_CARD or _CARD.search(given.detail or "") else given.detail
+    return None if given.fault in CARD_FAULTS or _CARD.search(given.detail or "") else given.detail
 
 
 def objections(rules: ShoeRules, settings: ShoeSettings, given: ShoeStart) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ Past = tuple[tuple[str, ...], ...]
 
 def new_session(past: Past) -> Past:
     """Begin a session, without a shoe so far."""
-    return (*past, ())[-SESSIONS:]
+    return (*past, ())[-MAX_REMEMBERED_SESSIONS:]
 
 
 def assign(past: Past, number: str) -> Past:

@@ -58,7 +58,7 @@ from controller.contract.retained import (
 )
 from controller.contract.shown import FROM_A_SHOE, AnyShown, LinkedJackpot
 from controller.games.game import Game
-from controller.games.moves import Remembered
+from controller.games.moves import GameState
 from controller.people.two_persons import CommandSubject
 from controller.tables.device_links import allow, command_event, link_alert, link_state
 from controller.tables.identities import (
@@ -734,7 +734,7 @@ class Table:
             unresolved=tuple(getattr(shown, "unresolved", ())),
         )
         cleared = (AlertCleared(alert=each) for each in raised if self._alerts.get(each))
-        begun: Remembered = self._game.begin()
+        begun: GameState = self._game.begin()
         return replace(begun, session=last), [event, *cleared]
 
     def _on_service(self, command: DeviceService) -> list[AnyEvent]:

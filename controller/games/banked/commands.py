@@ -30,7 +30,7 @@ from controller.games.dealt.state import Held
 from controller.games.poker.correction import correct_settled, published, right_cards, tell
 from controller.games.session import another_round, sent, session, void_law
 
-GOES_ON = (
+CONTINUABLE_STOPS = (
     "card_exposed",
     "deal_error",
     "packet_wrong",
@@ -253,10 +253,10 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     deal = dealing(turn)
     if given.round not in (None, deal.round):
         raise RejectedError("round_not_in_progress", round=given.round)
-    if turn.state.doubt not in GOES_ON:
+    if turn.state.doubt not in CONTINUABLE_STOPS:
         raise RejectedError("nothing_to_confirm", round=deal.round)
     turn.let_pass()
-    turn.resolve(*GOES_ON)
+    turn.resolve(*CONTINUABLE_STOPS)
     stand(turn, given)
     go_on(turn)
 

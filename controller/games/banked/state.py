@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from controller.contract.commands import CardsShow
-from controller.games.dealt.state import Round, Stop
+from controller.games.dealt.state import DealtRound, Stop
 from controller.games.poker.deal import Order, due
 from controller.games.poker.state import PokerState
 
-QUEUE = 53
+MAX_WAITING_CARDS = 53
 """The most cards that may wait for a person."""
 
 
-class BankedDeal(Round, frozen=True, kw_only=True, omit_defaults=True):
+class BankedDeal(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress."""
 
     boxes: tuple[int, ...]
@@ -57,12 +57,12 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
     def stop(self) -> Stop | None:
         """A doubt about the round, then what a silence hid, then a held card."""
         if self.doubt is not None:
-            what, asks = self.doubt, ASKS.get(self.doubt, HELD)
+            what, asks = self.doubt, REQUESTED_COMMANDS.get(self.doubt, CARD_DECISIONS)
         elif self.current is not None and self.current.gap:
-            what, asks = "silence", ASKS["silence"]
+            what, asks = "silence", REQUESTED_COMMANDS["silence"]
         elif self.held:
             what = self.held[0].trouble or "silence"
-            asks = HELD if what != "silence" else ASKS["silence"]
+            asks = CARD_DECISIONS if what != "silence" else REQUESTED_COMMANDS["silence"]
         else:
             return None
         if self.current is None:
@@ -70,9 +70,9 @@ class BankedState(PokerState, frozen=True, kw_only=True, omit_defaults=True):
         return Stop(what, asks)
 
 
-HELD = ("card.decide", "round.void")
+CARD_DECISIONS = ("card.decide", "round.void")
 """The commands that decide a waiting card."""
-ASKS: Mapping[str, tuple[str, ...]] = {
+REQUESTED_COMMANDS: Mapping[str, tuple[str, ...]] = {
     "silence": ("cards.deal", "card.decide", "round.void"),
     "card_exposed": ("round.confirm", "round.void"),
     "deal_error": ("round.confirm", "round.void"),
@@ -88,5 +88,5 @@ ASKS: Mapping[str, tuple[str, ...]] = {
     "dice_late": ("dice.tell", "round.void"),
 }
 """The commands that each irregularity waits for. Any other irregularity concerns a waiting card and
-asks for :data:`HELD`.
+asks for :data:`CARD_DECISIONS`.
 """

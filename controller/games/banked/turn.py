@@ -19,10 +19,10 @@ from controller.contract.events import (
     HandDecided,
 )
 from controller.contract.refusals import RejectedError
-from controller.games.banked.state import QUEUE, BankedDeal, BankedState
+from controller.games.banked.state import MAX_WAITING_CARDS, BankedDeal, BankedState
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import PHASES, Phase
-from controller.games.dealt.state import Entry, Held, Round
+from controller.games.dealt.state import DealtEntry, DealtRound, Held
 from controller.games.decks import deck
 from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.turn import AgainstBankTurn
@@ -40,7 +40,7 @@ PLACES = ("box:", "dealer", "common:", "board", "burn")
 class BankedTurn(AgainstBankTurn[B, S, T]):
     """One step of a table whose boxes play with one deck."""
 
-    most_held = QUEUE
+    most_held = MAX_WAITING_CARDS
     heeds_places = True
     """Whether a shuffler can know which hand each packet is for."""
 
@@ -94,8 +94,8 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
     """Whether hands play or fold in this game, so that a wrong decision can be corrected."""
 
     def amended(
-        self, deal: Any, entry: Entry, given: ResultCorrect
-    ) -> tuple[Any, Entry, ResultCorrect]:
+        self, deal: Any, entry: DealtEntry, given: ResultCorrect
+    ) -> tuple[Any, DealtEntry, ResultCorrect]:
         """The round, its outcome and the correction, completed with what the correction implies.
         Raises ``RejectedError`` if it cannot be made.
         """
@@ -296,7 +296,7 @@ class BankedTurn(AgainstBankTurn[B, S, T]):
 
     # The outcome of a round
 
-    def behind(self) -> Round:
+    def behind(self) -> DealtRound:
         """The round without its order: all its cards came."""
         return replace(self.current, order=())
 

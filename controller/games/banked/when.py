@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from controller.contract import commands as person
-from controller.games.banked.commands import GOES_ON
+from controller.games.banked.commands import CONTINUABLE_STOPS
 from controller.games.banked.readings import Turn
 from controller.games.dealt import cards as on_table
 from controller.games.when import (
@@ -83,7 +83,7 @@ def to_turn(turn: Turn) -> bool:
 
 def _unconfirmed(turn: Turn) -> bool:
     state = turn.state
-    return bool(state.unresolved()) or (bets_closed(turn) and state.doubt in GOES_ON)
+    return bool(state.unresolved()) or (bets_closed(turn) and state.doubt in CONTINUABLE_STOPS)
 
 
 def _card_waits(turn: Turn) -> bool:

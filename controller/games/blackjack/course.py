@@ -42,7 +42,7 @@ from controller.rulebooks.blackjack import Blackjack
 Why = tuple[str, Mapping[str, Field]]
 """A refusal's key and its fields."""
 
-KEYS = ("hand.stand", "hand.draw", "hand.double", "hand.split", "hand.surrender")
+HAND_COMMANDS = ("hand.stand", "hand.draw", "hand.double", "hand.split", "hand.surrender")
 """The choices of the hand in turn."""
 
 
@@ -67,7 +67,7 @@ class BlackjackRules(msgspec.Struct, frozen=True):
 
 def keys(rules: BlackjackRules) -> tuple[str, ...]:
     """The keys that a hand may have."""
-    return KEYS if rules.surrender else KEYS[:-1]
+    return HAND_COMMANDS if rules.surrender else HAND_COMMANDS[:-1]
 
 
 def worth(rules: BlackjackRules, seat: BlackjackSeat) -> int:

@@ -33,7 +33,7 @@ from devices.readings import CardDrawn
 Key = HandStand | HandDraw | HandDouble | HandSplit | HandSurrender | HandEvenMoney
 Decision = Literal["stand", "draw", "double", "split", "surrender", "even_money"]
 
-DONE: dict[type[Key], tuple[Decision, Callable[[BlackjackSeat], BlackjackSeat]]] = {
+DECISION_MOVES: dict[type[Key], tuple[Decision, Callable[[BlackjackSeat], BlackjackSeat]]] = {
     HandStand: ("stand", lambda seat: replace(seat, stood=True)),
     HandDraw: ("draw", lambda seat: replace(seat, asked=True)),
     HandDouble: ("double", lambda seat: replace(seat, doubled=True)),
@@ -57,7 +57,7 @@ def take_key(turn: BlackjackTurn, given: Key) -> None:
         law = turn.book.laws.get("even_money") if isinstance(given, HandEvenMoney) else None
         key, fields = why
         raise RejectedError(key, law=law.cited if law else turn.book.article, **fields)
-    decision, done = DONE[type(given)]
+    decision, done = DECISION_MOVES[type(given)]
     turn.change(
         current=_split(deal, seat) if isinstance(given, HandSplit) else deal.with_seat(done(seat))
     )

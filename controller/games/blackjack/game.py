@@ -62,7 +62,7 @@ INPUTS = Inputs(
         person.BetPlace: bets.place,
         person.BetWithdraw: bets.withdraw,
         person.LastRoundsAnnounce: commands.announce_last_rounds,
-        **dict.fromkeys(decisions.DONE, decisions.take_key),
+        **dict.fromkeys(decisions.DECISION_MOVES, decisions.take_key),
     },
     leaves_out={
         person.RoundConfirm: ("number", "winner", "dice"),

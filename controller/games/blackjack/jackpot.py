@@ -10,7 +10,7 @@ from controller.games.blackjack.course import BlackjackRules, first_cards
 from controller.games.blackjack.hands import sevens_mark
 from controller.games.blackjack.state import BlackjackDeal
 
-WHOLE = "sevens_3_suited"
+FULL_METER_AWARD = "sevens_3_suited"
 
 
 def told(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[AwardQualified | JackpotStaked, ...]:
@@ -22,14 +22,14 @@ def told(rules: BlackjackRules, deal: BlackjackDeal) -> tuple[AwardQualified | J
     won = [
         each.who
         for each in staked
-        if sevens_mark(boxes.get(each.who.partition("/")[0], ())) == WHOLE
+        if sevens_mark(boxes.get(each.who.partition("/")[0], ())) == FULL_METER_AWARD
     ]
     awards = tuple(
         AwardQualified(
             round=deal.round,
             award="jackpot",
             box=who,
-            hand=WHOLE,
+            hand=FULL_METER_AWARD,
             cards=boxes[who.partition("/")[0]],
             share=(1, 1) if len(won) == 1 else None,
             of="all_tables" if rules.settings.linked else "table",

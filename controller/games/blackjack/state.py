@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from controller.contract.shown import LinkedJackpot
 from controller.games.dealt.cards import known
-from controller.games.dealt.state import DealtState, Entry, Round
+from controller.games.dealt.state import DealtEntry, DealtRound, DealtState
 from controller.games.shoe import Past, Shoe
 
 DEALER, TABLE, BURN = "dealer", "table", "burn"
@@ -32,7 +32,7 @@ class BlackjackSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     asked: bool = False
 
 
-class BlackjackDeal(Round, frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackDeal(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress.
 
     ``hands``: in the order in which they play; none until the boxes are set. ``play``: which of the
@@ -105,7 +105,7 @@ class BlackjackLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     left: int | None = None
 
 
-class BlackjackState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class BlackjackState(DealtState[DealtEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of black jack between two inputs.
 
     ``past``: the shoes of the last sessions. ``burn``: cards still to be burned, unseen. ``doubt``:
@@ -125,4 +125,4 @@ class BlackjackState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults
     asked: str | None = None
     jackpot: LinkedJackpot | None = None
     last_shoe: int | None = None
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[DealtEntry, ...] = ()

@@ -41,7 +41,7 @@ from controller.games.blackjack.state import (
 )
 from controller.games.dealt.cards import place_card, readings
 from controller.games.dealt.phases import Phase
-from controller.games.dealt.state import Entry, Held, Stop
+from controller.games.dealt.state import DealtEntry, Held, Stop
 from controller.games.dealt.turn import DealtTurn
 from controller.games.session import count_down
 from controller.rulebooks.blackjack import Blackjack
@@ -378,7 +378,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         marks: tuple[str, ...],
         bets: tuple[Settled, ...] = (),
     ) -> None:
-        entry = Entry(round=deal.round, kind="result", hands=hands, marks=marks)
+        entry = DealtEntry(round=deal.round, kind="result", hands=hands, marks=marks)
         self.say(
             RoundResult(
                 round=deal.round,
@@ -392,14 +392,14 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         self.record(entry)
         self._count_down(deal.round)
 
-    def outcome_of(self, entry: Entry) -> BlackjackOutcome:
+    def outcome_of(self, entry: DealtEntry) -> BlackjackOutcome:
         """The outcome of a round that has a result."""
         return BlackjackOutcome(hands=entry.hands, marks=entry.marks)
 
     def void(self, number: int, reason: VoidReason, law: Law, by: Command | None = None) -> None:
         """Void the round; it may be the last of the shoe."""
         self.say_void(number, reason, law, by)
-        self.record(Entry(round=number, kind="void", reason=reason, article=law.article))
+        self.record(DealtEntry(round=number, kind="void", reason=reason, article=law.article))
 
     def unresolved(self, why: Literal["silence", "undecided"]) -> None:
         """The result is unknown and is not invented."""
@@ -407,7 +407,7 @@ class BlackjackTurn(DealtTurn[Blackjack, BlackjackSettings, BlackjackState]):
         assert deal is not None
         evidence = readings(deal.cards)
         self.say(RoundUnresolved(round=deal.round, why=why, candidate=None, readings=evidence))
-        self.record(Entry(round=deal.round, kind="unresolved"))
+        self.record(DealtEntry(round=deal.round, kind="unresolved"))
 
     def leave(self) -> None:
         """The round in progress is over; what waits may belong to the next one."""

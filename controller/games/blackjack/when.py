@@ -10,7 +10,7 @@ from controller.contract import commands as person
 from controller.contract.commands import BetsClose, BetsOpen, Command
 from controller.games.blackjack import course
 from controller.games.blackjack.course import between_plays
-from controller.games.blackjack.decisions import DONE
+from controller.games.blackjack.decisions import DECISION_MOVES
 from controller.games.blackjack.turn import BlackjackTurn
 from controller.games.when import (
     Whens,
@@ -119,5 +119,5 @@ WHEN: Whens = {
     person.LimitAnnounce: every(is_open, _limit_may_change),
     person.LastRoundsAnnounce: _not_closing,
     person.CardDecide: every(is_open, _with_shoe, _card_waits),
-    **{kind: every(is_open, partial(_has_key, kind)) for kind in DONE},
+    **{kind: every(is_open, partial(_has_key, kind)) for kind in DECISION_MOVES},
 }

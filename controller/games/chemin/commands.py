@@ -23,7 +23,7 @@ from controller.games import shoe, stakes, talla
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.state import BANK_EARLY, CheminCoup
 from controller.games.dealt.phases import Phase
-from controller.games.dealt.state import Entry
+from controller.games.dealt.state import DealtEntry
 from controller.games.session import another_round, confirmer, sent, undecided, void_law
 
 # Sessions and shoes
@@ -103,7 +103,7 @@ def confirm(turn: CheminTurn, given: RoundConfirm) -> None:
     """Confirm the round as it is, or give its winner where the cards are not known."""
     of = _undecided(turn, given.round)
     who = confirmer(given)
-    if isinstance(of, Entry) or of.question == "silence":
+    if isinstance(of, DealtEntry) or of.question == "silence":
         turn.told_result(of.round, _winners(turn, given.winner), who)
         return
     if "round.confirm" not in turn.asks():
@@ -136,7 +136,7 @@ def correct(turn: CheminTurn, given: ResultCorrect) -> None:  # noqa: ARG001 - w
     raise RejectedError("no_claim", law=law.cited)
 
 
-def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | Entry:
+def _undecided(turn: CheminTurn, number: int | None) -> CheminCoup | DealtEntry:
     """The round that a decision concerns. Decisions are final."""
     entry = turn.state.entry(number) if number is not None else None
     if entry is not None and entry.kind != "unresolved":

@@ -28,7 +28,7 @@ from controller.games.chemin.hands import (
     worth,
     wrong_word,
 )
-from controller.games.chemin.state import BANK_EARLY, EARLY, SOUND, WRONG_POINT
+from controller.games.chemin.state import BANK_EARLY, EARLY_CARD, HARMLESS_TROUBLES, WRONG_POINT
 from controller.games.chemin.turn import CheminMoves
 from controller.games.dealt.phases import PHASES, Phase
 from controller.games.dealt.state import Held
@@ -205,7 +205,7 @@ class CheminTurn(CheminMoves):
             lying, held = self.current.lying, self.state.held
             if lying and next_dealt(self.book, self.current) is None:
                 self.move(lying[0], to)
-            elif held and held[0].trouble in SOUND:
+            elif held and held[0].trouble in HARMLESS_TROUBLES:
                 self.place(self.take(0).given, to)
             else:
                 return
@@ -364,7 +364,7 @@ class CheminTurn(CheminMoves):
             self._before_the_word()
         elif coup.restored_by or false_card:
             self._clear(*self._surplus())
-        elif any(each.trouble == EARLY for each in held):  # no hand may have it
+        elif any(each.trouble == EARLY_CARD for each in held):  # no hand may have it
             self._clear("fifth_card", "fifth_card")
         else:
             self.doubt(0, "card_surplus")
@@ -374,12 +374,12 @@ class CheminTurn(CheminMoves):
         if self.current.restored:
             return
         for at, held in enumerate(self.state.held):
-            if held.trouble == EARLY:
+            if held.trouble == EARLY_CARD:
                 continue
             if "fifth_card" not in self.book.errors:
                 self.doubt(at, "irregular_deal")
                 return
-            self.doubt(at, EARLY)
+            self.doubt(at, EARLY_CARD)
 
     def doubt(self, at: int, what: str) -> None:
         """Report what is wrong with a card that waits."""

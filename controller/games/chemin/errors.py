@@ -15,8 +15,8 @@ from controller.games.cards import is_card
 from controller.games.chemin.commands import closed_round
 from controller.games.chemin.course import CheminTurn
 from controller.games.chemin.hands import any_third, bank_bound_by, first, next_dealt, thirds
-from controller.games.chemin.state import EARLY, KEEPABLE, Fate
-from controller.games.dealt.cards import Card
+from controller.games.chemin.state import EARLY_CARD, KEEPABLE_TROUBLES, Fate
+from controller.games.dealt.cards import TableCard
 from controller.games.dealt.state import Held
 from controller.games.session import confirmer, sent
 from controller.games.talla import read_card
@@ -101,7 +101,7 @@ def _accept(turn: CheminTurn, given: CardDecide, held: Held) -> None:
     """Accept the card as it came, or as the person read it."""
     if held.trouble == "card_surplus" and given.action != "read":
         raise RejectedError("card_unplaced")
-    still = {"card_surplus": "card_surplus", "irregular_deal": EARLY}.get(held.trouble or "")
+    still = {"card_surplus": "card_surplus", "irregular_deal": EARLY_CARD}.get(held.trouble or "")
     _waits_on(turn, replace(_sound(turn, given, held), trouble=still))
     turn.change_current(confirmed_by=confirmer(given))
 
@@ -117,10 +117,10 @@ def _next_round(turn: CheminTurn, given: CardDecide, held: Held) -> None:
     now = turn.state.shoe
     if now is None or now.over or now.cut_at is not None:
         raise RejectedError("next_round_none")
-    if held.trouble not in KEEPABLE or held.given.card is None:
+    if held.trouble not in KEEPABLE_TROUBLES or held.given.card is None:
         raise RejectedError("card_of_this_round")
     turn.change(carried=(*turn.state.carried, Held(given=_taken(turn).given)))
-    cards = (*turn.current.cards, Card(to="", gone=True))
+    cards = (*turn.current.cards, TableCard(to="", gone=True))
     turn.change_current(cards=cards, confirmed_by=confirmer(given))
 
 
@@ -204,7 +204,7 @@ def _last(turn: CheminTurn, given: CardDecide) -> None:
 def _laid(turn: CheminTurn, held: Held) -> int:
     """Lay a card that waited on the table, for a person to give it to a hand: its position."""
     coup, at = turn.current, len(turn.current.cards)
-    card = Card(to="", card=held.given.card, reading=held.given.reading)
+    card = TableCard(to="", card=held.given.card, reading=held.given.reading)
     turn.change_current(cards=(*coup.cards, card), third=(*coup.third, at))
     return at
 

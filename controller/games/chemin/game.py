@@ -28,7 +28,7 @@ from controller.games.chemin.when import WHEN
 from controller.games.dealt.arrivals import take_card, take_silence
 from controller.games.dealt.cards import hand
 from controller.games.dealt.game import DealtGame
-from controller.games.dealt.state import Entry
+from controller.games.dealt.state import DealtEntry
 from controller.games.machine import SILENCES, Choices, Inputs
 from controller.games.session import announce_last_rounds
 from controller.rulebooks.chemin import Chemin
@@ -145,7 +145,7 @@ def _times(minimum: int | None, factor: int) -> int | None:
     return minimum * factor if minimum is not None and factor else None
 
 
-def _last(entry: Entry) -> LastBaccarat:
+def _last(entry: DealtEntry) -> LastBaccarat:
     return LastBaccarat(
         winner=WINNERS[entry.winner] if entry.winner else None,
         hands={hand.who: (hand.points, hand.outcome) for hand in entry.hands},

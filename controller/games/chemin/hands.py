@@ -10,7 +10,7 @@ from typing import Literal
 from controller.contract.events import Hand
 from controller.games.baccarat import Cell, banker_draws, player_draws, points, value
 from controller.games.chemin.state import CheminCoup, Fate
-from controller.games.dealt.cards import Card, Table, hand, up
+from controller.games.dealt.cards import Table, TableCard, hand, up
 from controller.rulebooks.chemin import Chemin
 
 NATURAL = 8
@@ -37,7 +37,7 @@ def any_third(coup: CheminCoup) -> bool:
     return any(coup.cards[at].to or (coup.cards[at].gone and at in coup.left) for at in coup.third)
 
 
-def worth(cards: Sequence[Card]) -> int:
+def worth(cards: Sequence[TableCard]) -> int:
     """The points of these cards; every card on the table was read."""
     return points([card.card for card in cards if card.card is not None])
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import field
 
-from controller.games.dealt.state import DealtState, Entry, Held, Round, Stop
+from controller.games.dealt.state import DealtEntry, DealtRound, DealtState, Held, Stop
 from controller.games.shoe import Past, Shoe
 
 Word = Literal["draw", "stand", "natural"]
@@ -17,16 +17,16 @@ Word = Literal["draw", "stand", "natural"]
 Fate = Literal["nine", "natural_nine", "zero", "loses", "void"]
 """The fate of a hand whose cards went into the basket. ``nine``: its third card did."""
 
-EARLY = "fifth_card"
+EARLY_CARD = "fifth_card"
 """The trouble of a held card that came before the hand's decision: it goes to the first hand that
 asks for one.
 """
-SOUND = (None, EARLY)
+HARMLESS_TROUBLES = (None, EARLY_CARD)
 BANK_EARLY = "bank_before_hands"
 """The bank has laid down before a hand has spoken: its players may withdraw their bets."""
 WRONG_POINT = "wrong_point"
 """The banker has announced a point that is not the bank's."""
-KEEPABLE = ("card_surplus", "card_before_close", "card_out_of_round")
+KEEPABLE_TROUBLES = ("card_surplus", "card_before_close", "card_out_of_round")
 """The troubles of a card that may be kept as the first of the next round."""
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "player_word": ("hand.draw", "card.decide", "round.confirm", "round.void"),
@@ -44,7 +44,7 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
 """Each question of a round, and the commands that answer it."""
 
 
-class CheminCoup(Round, frozen=True, kw_only=True, omit_defaults=True):
+class CheminCoup(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress.
 
     ``third``: the positions of the cards that came after the deal. ``left``: by position, the hand
@@ -82,7 +82,7 @@ class CheminCoup(Round, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(at for at in sorted(self.left) if not self.cards[at].gone)
 
 
-class CheminState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class CheminState(DealtState[DealtEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table between two inputs.
 
     ``past``: the shoes of the last sessions. ``carried``: cards decided to be the first of the next
@@ -93,12 +93,14 @@ class CheminState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=Tr
     shoe: Shoe | None = None
     current: CheminCoup | None = None
     carried: tuple[Held, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[DealtEntry, ...] = ()
 
     @property
     def doubt(self) -> int | None:
         """The position of the first held card that a person must decide about."""
-        return next((at for at, held in enumerate(self.held) if held.trouble not in SOUND), None)
+        return next(
+            (at for at, held in enumerate(self.held) if held.trouble not in HARMLESS_TROUBLES), None
+        )
 
     @property
     def stop(self) -> Stop | None:

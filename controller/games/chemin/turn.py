@@ -27,8 +27,8 @@ from controller.games.baccarat import WINNERS
 from controller.games.chemin.hands import hands_of, next_dealt
 from controller.games.chemin.settings import CheminSettings
 from controller.games.chemin.state import QUESTIONS, CheminCoup, CheminState, Word
-from controller.games.dealt.cards import Card, dealt, place_card, readings, turn
-from controller.games.dealt.state import Entry, Held
+from controller.games.dealt.cards import TableCard, dealt, place_card, readings, turn
+from controller.games.dealt.state import DealtEntry, Held
 from controller.games.dealt.turn import DealtTurn
 from controller.games.session import count_down
 from controller.games.stakes import Bounds
@@ -129,13 +129,13 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         self, given: CardDrawn, why: str, *, up: bool = False, law: str | None = None
     ) -> None:
         """A card that no hand has had leaves the game."""
-        card = Card(to="", card=given.card, up=up, gone=True, reading=given.reading)
+        card = TableCard(to="", card=given.card, up=up, gone=True, reading=given.reading)
         if self.state.current is not None:
             self.change_current(cards=(*self.current.cards, card))
         self.say_removed(why, card, law=law)
 
     def say_removed(
-        self, why: str, card: Card, to: str | None = None, law: str | None = None
+        self, why: str, card: TableCard, to: str | None = None, law: str | None = None
     ) -> None:
         """Report that a card has left the game. ``to``: whose it was."""
         cause, told = self.book.laws[law or why], card.card if card.up else None
@@ -156,7 +156,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         held = self.state.held
         self.change(held=(*held[:at], now, *held[at + 1 :]))
 
-    def _lay(self, at: int, card: Card) -> None:
+    def _lay(self, at: int, card: TableCard) -> None:
         cards = self.current.cards
         self.change_current(cards=(*cards[:at], card, *cards[at + 1 :]))
 
@@ -189,12 +189,12 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         single = len(self.book.hands) == 1
         won = next((each.who for each in hands if single and each.outcome == "win"), None)
         winner = "tie" if single and hands[0].outcome == "tie" else won
-        entry = Entry(round=coup.round, kind="result", winner=winner, hands=hands)
+        entry = DealtEntry(round=coup.round, kind="result", winner=winner, hands=hands)
         self._publish(entry, self.evidence(coup.round), coup.confirmed_by)
 
     def told_result(self, number: int, winners: tuple[str, ...], by: str) -> None:
         """Publish a result on a person's word, where the cards are not all known."""
-        evidence, entry = self.evidence(number), Entry(round=number, kind="result")
+        evidence, entry = self.evidence(number), DealtEntry(round=number, kind="result")
         if len(winners) == 1:
             entry = replace(entry, winner=winners[0])
         else:
@@ -213,7 +213,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
             sorted({*readings(coup.cards), *(each for each in waiting if each is not None)})
         )
 
-    def _publish(self, entry: Entry, evidence: tuple[int, ...], by: str | None) -> None:
+    def _publish(self, entry: DealtEntry, evidence: tuple[int, ...], by: str | None) -> None:
         self.record(entry)
         self.say(
             RoundResult(
@@ -227,7 +227,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
         count_down(self, entry.round)
         self._close_shoe()
 
-    def outcome_of(self, entry: Entry) -> BaccaratOutcome:
+    def outcome_of(self, entry: DealtEntry) -> BaccaratOutcome:
         """The outcome of a round that has a result."""
         natural = ("natural",) if any(each.kind == "natural" for each in entry.hands) else ()
         tie = ("tie",) if entry.winner == "tie" else ()
@@ -242,7 +242,7 @@ class CheminMoves(DealtTurn[Chemin, CheminSettings, CheminState]):
     def unresolved(self, of: CheminCoup, why: Literal["silence", "undecided"]) -> None:
         """The result is uncertain and is not invented."""
         evidence = self.evidence(of.round)
-        self.record(Entry(round=of.round, kind="unresolved"))
+        self.record(DealtEntry(round=of.round, kind="unresolved"))
         self.say(RoundUnresolved(round=of.round, why=why, candidate=None, readings=evidence))
         self._close_shoe()
 

@@ -9,7 +9,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.cards import is_card
 from controller.games.circle.state import CircleRound
 from controller.games.circle.turn import CircleDealError, CircleTurn
-from controller.games.dealt.cards import Card
+from controller.games.dealt.cards import TableCard
 
 
 def deal(turn: CircleTurn, given: CardsDeal) -> None:
@@ -183,7 +183,7 @@ def _show_seat(turn: CircleTurn, given: CardsShow) -> None:
         _shown_in_betting(turn, before, given.who)
 
 
-def reveal(turn: CircleTurn, who: str, lying: dict[int, Card], cards: tuple[str, ...]) -> bool:
+def reveal(turn: CircleTurn, who: str, lying: dict[int, TableCard], cards: tuple[str, ...]) -> bool:
     """Turn these cards up: those that were read where they lie, the others in their order. False
     where they are impossible.
     """
@@ -198,7 +198,7 @@ def reveal(turn: CircleTurn, who: str, lying: dict[int, Card], cards: tuple[str,
     return True
 
 
-def turn_known(turn: CircleTurn, who: str, lying: dict[int, Card]) -> None:
+def turn_known(turn: CircleTurn, who: str, lying: dict[int, TableCard]) -> None:
     """Turn these cards up, which were read when they were dealt."""
     if not _is_known(lying):
         raise RejectedError("hand_cards_unknown", who=who)
@@ -207,22 +207,22 @@ def turn_known(turn: CircleTurn, who: str, lying: dict[int, Card]) -> None:
             turn.turn_up(who, index, card.card or "")
 
 
-def _is_known(lying: dict[int, Card]) -> bool:
+def _is_known(lying: dict[int, TableCard]) -> bool:
     return bool(lying) and all(each.card is not None for each in lying.values())
 
 
-def _unread(lying: dict[int, Card]) -> dict[int, Card]:
+def _unread(lying: dict[int, TableCard]) -> dict[int, TableCard]:
     """The face-up cards that are unread."""
     return {index: each for index, each in lying.items() if each.up and each.card is None}
 
 
-def _own(hand: CircleRound, who: str, index: int | None) -> dict[int, Card]:
+def _own(hand: CircleRound, who: str, index: int | None) -> dict[int, TableCard]:
     """The cards of a hand by their index, or that with this index."""
     return {place: each for place, each in hand.by_index(who).items() if index in (None, place)}
 
 
 def contradicted(
-    turn: CircleTurn, who: str, cards: tuple[str, ...], own: Iterable[Card] = ()
+    turn: CircleTurn, who: str, cards: tuple[str, ...], own: Iterable[TableCard] = ()
 ) -> bool:
     """Whether these cards are impossible: foreign to the deck, named twice, or already elsewhere.
     If so, a person must decide.

@@ -30,7 +30,7 @@ from controller.games.circle.showdown import TIE, CircleShown, compare, open_boa
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import CircleTurn
-from controller.games.dealt.state import Entry
+from controller.games.dealt.state import DealtEntry
 from controller.games.poker.readings import counted
 from controller.games.roles import allow_minimum
 from controller.games.session import (
@@ -68,7 +68,7 @@ def close_session(turn: CircleTurn, given: SessionClose) -> None:
     """The match is over. A round in progress is left unresolved."""
     hand = turn.state.current
     if hand is not None and hand.closed:
-        turn.record(Entry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
+        turn.record(DealtEntry(round=hand.round, kind="unresolved", hands=open_hands(hand)))
         turn.say(RoundUnresolved(round=hand.round, why="undecided", candidate=None))
         turn.expect()
     turn.leave()

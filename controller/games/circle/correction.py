@@ -16,7 +16,7 @@ from controller.games.circle.showdown import TIE, compare, laid_open
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import pack
 from controller.games.circle.turn import CircleTurn
-from controller.games.dealt.state import Entry
+from controller.games.dealt.state import DealtEntry
 from controller.games.poker.correction import PokerOutcome, published, relaid, right_cards, tell
 
 
@@ -38,7 +38,7 @@ def _made(turn: CircleTurn, hand: CircleRound, lie: dict[str, tuple[str, ...]]) 
 
 
 def _right(
-    turn: CircleTurn, entry: Entry, given: ResultCorrect, hand: CircleRound | None
+    turn: CircleTurn, entry: DealtEntry, given: ResultCorrect, hand: CircleRound | None
 ) -> dict[str, tuple[str, ...]]:
     cards = pack(turn.book, hand.players) if hand is not None else ()
     return right_cards(
@@ -47,7 +47,7 @@ def _right(
 
 
 def _by_word(
-    turn: CircleTurn, entry: Entry, hand: CircleRound | None, given: ResultCorrect
+    turn: CircleTurn, entry: DealtEntry, hand: CircleRound | None, given: ResultCorrect
 ) -> None:
     """Nothing was compared: a person names the winner, and corrects cards that were face up."""
     was = entry.winner

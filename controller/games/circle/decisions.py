@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from controller.contract.commands import CardDecide
 from controller.contract.refusals import RejectedError
 from controller.games.cards import is_card
-from controller.games.circle.state import EARLY
+from controller.games.circle.state import EARLY_PLACE
 from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.arrivals import follow_all
 from controller.games.session import confirmer, sent
 from devices.readings import CardDrawn
 
-DISBELIEVED = ("card_duplicate", "card_foreign", "shown_differs")
+DISBELIEVED_TROUBLES = ("card_duplicate", "card_foreign", "shown_differs")
 """After these a person has decided that the cards are right: then the reader's report of the
 covered ones is wrong. After a ``silence`` it is, as long as every card that was due comes from the
 reader (``CircleTurn.mistrust``).
@@ -78,11 +78,11 @@ def _about_doubt(turn: CircleTurn, given: CardDecide) -> None:
     if given.action == "remove":
         if hand is None or not hand.early:
             raise RejectedError("no_card_waiting")
-        turn.take_out(EARLY)
+        turn.take_out(EARLY_PLACE)
     turn.resolve(doubt)
     if hand is not None:
         turn.change_current(confirmed_by=confirmer(given))
-        if doubt.what in DISBELIEVED:
+        if doubt.what in DISBELIEVED_TROUBLES:
             turn.disbelieve()
 
 

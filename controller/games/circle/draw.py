@@ -18,12 +18,12 @@ from controller.contract.refusals import RejectedError
 from controller.contract.shown import CircleDrawShown
 from controller.games.circle import acts, commands, drawn
 from controller.games.circle.errors import REMEDIES, in_round
-from controller.games.circle.opening import FIRST, lowest, proved
+from controller.games.circle.opening import FIRST_DEAL_CARDS, lowest, proved
 from controller.games.circle.showdown import CircleShown, compare
 from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
 from controller.games.circle.turn import CircleDealError, CircleTurn
-from controller.games.dealt.state import Entry
+from controller.games.dealt.state import DealtEntry
 from controller.rulebooks.circle import Draw
 
 # What players say
@@ -94,7 +94,7 @@ def _discards(turn: DrawTurn, given: HandAct) -> None:
     if given.count is None or not 0 <= given.count <= draw.most:
         raise RejectedError("discards_counted", most=draw.most)
     left = given.count - (
-        len(hand.of(seat.who)) - FIRST
+        len(hand.of(seat.who)) - FIRST_DEAL_CARDS
     )  # a number stated again means that cards are already there
     if left < 0:
         raise RejectedError("discards_replaced", who=seat.who, count=given.count - left)
@@ -334,7 +334,7 @@ class DrawTurn(CircleTurn):
         self.say(BettingClosed(round=self.current.round, interval=self.current.interval, by=by))
         self.result(self.current, CircleShown((), None, ("blank",)))
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: DealtEntry) -> None:
         """As in the base game; blank hands are counted until one is played. A void round does not
         count.
         """

@@ -7,17 +7,17 @@ from msgspec.structs import replace
 from controller.contract.commands import CardsShow, CardsTurn
 from controller.contract.refusals import RejectedError
 from controller.games.circle import cards
-from controller.games.circle.opening import FIRST, PILE
+from controller.games.circle.opening import DISCARD_PILE, FIRST_DEAL_CARDS
 from controller.games.circle.state import CircleSeat
 from controller.games.circle.turn import CircleTurn
-from controller.games.dealt.cards import Card
+from controller.games.dealt.cards import TableCard
 
 
 def show(turn: CircleTurn, given: CardsShow) -> None:
     """As in the base game; of a hand that has drawn, and of the opener's ``discards``."""
     hand = turn.state.current
     seat = hand.seat(given.who) if hand is not None else None
-    if hand is not None and given.who == PILE:
+    if hand is not None and given.who == DISCARD_PILE:
         _show_pile(turn, given)
     elif (
         hand is not None
@@ -38,7 +38,7 @@ def turn_up(turn: CircleTurn, given: CardsTurn) -> None:
     which he kept.
     """
     hand = turn.state.current
-    if hand is not None and given.who == PILE:
+    if hand is not None and given.who == DISCARD_PILE:
         _turn_pile(turn)
         return
     if hand is None or given.who is not None:
@@ -87,7 +87,7 @@ def _show_hand(turn: CircleTurn, given: CardsShow, seat: CircleSeat) -> None:
     cards.opened(turn, seat.who)
 
 
-def _laid(own: dict[int, Card], shown: tuple[str, ...]) -> dict[int, str] | None:
+def _laid(own: dict[int, TableCard], shown: tuple[str, ...]) -> dict[int, str] | None:
     """Match the shown cards to dealt ones, by their index; None if impossible. All drawn cards are
     among them, and the kept first ones.
     """
@@ -97,7 +97,7 @@ def _laid(own: dict[int, Card], shown: tuple[str, ...]) -> dict[int, str] | None
         if each.card is not None and each.card in shown
     }
     left = [value for value in shown if value not in laid.values()]
-    drawn = [index for index in own if index > FIRST]
+    drawn = [index for index in own if index > FIRST_DEAL_CARDS]
     if any(own[index].card is not None and index not in laid for index in drawn):
         return None
     unread = [index for index in (*drawn, *own) if own[index].card is None]
@@ -107,14 +107,14 @@ def _laid(own: dict[int, Card], shown: tuple[str, ...]) -> dict[int, str] | None
     return None if left or any(index not in laid for index in drawn) else laid
 
 
-def _discard(turn: CircleTurn, seat: CircleSeat, gone: dict[int, Card]) -> None:
+def _discard(turn: CircleTurn, seat: CircleSeat, gone: dict[int, TableCard]) -> None:
     """Discard these cards. The opener's are kept apart."""
     apart = seat.number == turn.current.opener
     for index, card in gone.items():
         known = None if apart or seat.returned else card.card
         turn.change_card(seat.who, index, card=known, up=False, gone=True, reading=None)
         if apart:
-            turn.add(replace(card, to=PILE, up=False))
+            turn.add(replace(card, to=DISCARD_PILE, up=False))
 
 
 def forget(turn: CircleTurn, named: tuple[str | None, ...], but: str | None = None) -> None:
@@ -136,20 +136,24 @@ def _show_pile(turn: CircleTurn, given: CardsShow) -> None:
     pile = _pile(turn)
     cards.proper(given.cards)
     if len(given.cards) != len(pile):
-        raise RejectedError("cards_counted", who=PILE, cards=len(pile), count=len(given.cards))
+        raise RejectedError(
+            "cards_counted", who=DISCARD_PILE, cards=len(pile), count=len(given.cards)
+        )
     if {each.card for each in pile.values()} - {None, *given.cards}:
-        turn.doubt("shown_differs", who=PILE)
+        turn.doubt("shown_differs", who=DISCARD_PILE)
     else:
-        cards.reveal(turn, PILE, pile, given.cards)
+        cards.reveal(turn, DISCARD_PILE, pile, given.cards)
 
 
 def _turn_pile(turn: CircleTurn) -> None:
-    cards.turn_known(turn, PILE, _pile(turn))
+    cards.turn_known(turn, DISCARD_PILE, _pile(turn))
     turn.settle()
 
 
-def _pile(turn: CircleTurn) -> dict[int, Card]:
-    pile = {index: each for index, each in turn.current.by_index(PILE).items() if not each.up}
+def _pile(turn: CircleTurn) -> dict[int, TableCard]:
+    pile = {
+        index: each for index, each in turn.current.by_index(DISCARD_PILE).items() if not each.up
+    }
     if not pile:
         raise RejectedError("discards_not_shown_yet")
     return pile

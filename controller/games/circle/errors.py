@@ -13,7 +13,7 @@ from controller.contract.commands import DealError, VoidReason
 from controller.contract.events import CardDealt
 from controller.contract.refusals import RejectedError
 from controller.games.circle.acts import leave, settle
-from controller.games.circle.state import EARLY, CircleRound, CircleSeat
+from controller.games.circle.state import EARLY_PLACE, CircleRound, CircleSeat
 from controller.games.circle.streets import around, places, streets
 from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.roles import IN_CHARGE, allow_role
@@ -30,7 +30,7 @@ REASONS: Mapping[str, VoidReason] = {
     "defective": "deck_defective",
 }
 """The void reason of each error; any other error is a ``misdeal``."""
-OF_THE_PACK = ("missing_card", "foreign_card", "defective")
+DECK_ERRORS = ("missing_card", "foreign_card", "defective")
 """Errors after which the deck may not be used."""
 
 
@@ -105,7 +105,7 @@ def _collect(turn: CircleTurn, error: CircleDealError) -> None:
     """All cards are collected and the round is dealt again."""
     in_round(turn)
     turn.irregular(error.what, detail=error.who)
-    if error.name in OF_THE_PACK:
+    if error.name in DECK_ERRORS:
         turn.change(deck=False)
         turn.raise_alert("deck_defective")
     turn.void(turn.number, REASONS.get(error.name, "misdeal"), turn.book.laws[error.what], error.by)
@@ -202,7 +202,7 @@ def _seat(turn: CircleTurn, error: CircleDealError) -> None:
     known = {seat.number: seat for seat in was.seats}
     seats = tuple(known.get(each, CircleSeat(number=each, status="away")) for each in order)
     street = places(streets(turn.book, turn.settings)[0], seats)
-    others = tuple(each for each in was.cards if each.gone or each.to == EARLY)
+    others = tuple(each for each in was.cards if each.gone or each.to == EARLY_PLACE)
     turn.change_current(seats=seats, cards=others, due=street[len(was.lying) :])
     before: Counter[str] = Counter()
     for card, place in zip(was.lying, street, strict=False):

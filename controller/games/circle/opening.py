@@ -11,9 +11,9 @@ from controller.games.circle.streets import ranking
 from controller.games.hands.evaluator import RANKINGS, showing
 from controller.rulebooks.circle import Circle, Draw
 
-PILE = "discards"
+DISCARD_PILE = "discards"
 """Where the opener's discards are kept, to be shown at the end."""
-FIRST = 5
+FIRST_DEAL_CARDS = 5
 """Cards of a player's first deal."""
 
 
@@ -51,7 +51,7 @@ def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
     if not seat.shown:
         return None
     name = ranking(book, hand.players)
-    pile = hand.of(PILE)
+    pile = hand.of(DISCARD_PILE)
     own = cards_of(hand, seat.who)
     if seat.drawn:
         kept = list(combinations(own, max(len(own) - len(pile), 0)))
@@ -60,12 +60,12 @@ def proved(book: Circle, hand: CircleRound, rank: str) -> bool | None:
             tuple(
                 each.told
                 for index, each in hand.by_index(seat.who).items()
-                if index <= FIRST and each.told is not None
+                if index <= FIRST_DEAL_CARDS and each.told is not None
             )
         ]
     if all(opens(cards, rank, name) for cards in kept):
         return True
-    shown = cards_of(hand, PILE)
+    shown = cards_of(hand, DISCARD_PILE)
     if len(shown) < len(pile):
         return None
     return any(opens((*cards, *shown), rank, name) for cards in kept)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from controller.contract.events import Hand, Settled
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import ranking
-from controller.games.dealt.cards import Card
+from controller.games.dealt.cards import TableCard
 from controller.games.hands.evaluator import RANKINGS, Value, best_of
 from controller.rulebooks.circle import Circle
 
@@ -119,7 +119,7 @@ def remembered(hand: CircleRound, hands: tuple[Hand, ...]) -> CircleRound:
 
 def laid_open(hand: CircleRound, lie: Mapping[str, tuple[str, ...]]) -> CircleRound:
     """A round that is kept, with these cards face up."""
-    cards = (Card(to=who, up=True, card=card) for who, own in lie.items() for card in own)
+    cards = (TableCard(to=who, up=True, card=card) for who, own in lie.items() for card in own)
     return replace(hand, cards=(*hand.cards, *cards))
 
 

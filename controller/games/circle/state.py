@@ -8,21 +8,21 @@ from typing import Literal
 
 import msgspec
 
-from controller.games.dealt.cards import Card, Table, dealt, hand
-from controller.games.dealt.state import Round, Stop
+from controller.games.dealt.cards import Table, TableCard, dealt, hand
+from controller.games.dealt.state import DealtRound, Stop
 from controller.games.poker.state import PokerState
 
 SeatStatus = Literal["in", "all_in", "side", "folded", "mucked", "annulled", "away"]
 DECISIONS = ("card.decide", "round.void")
-LIVE = ("in", "all_in", "side")
+LIVE_STATUSES = ("in", "all_in", "side")
 """Statuses of a player who still plays for the pot."""
-OUT = "out"
+OUT_PLACE = "out"
 """Where cards lie that left the table."""
-EARLY = "early"
+EARLY_PLACE = "early"
 """Where cards lie that came while betting was open."""
-ROW = 5
+ROW_CARDS = 5
 """Common cards of a row, where each has its place."""
-QUEUE = 53
+MAX_WAITING_CARDS = 53
 """The most that may wait behind a card: no deck has more."""
 
 
@@ -72,7 +72,7 @@ class CircleDoubt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     who: str | None = None
 
 
-class CircleRound(Round, frozen=True, kw_only=True, omit_defaults=True):
+class CircleRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress. ``closed``: the antes are in; ``gap``: a silence may have hidden a
     card of this street.
     """
@@ -124,7 +124,7 @@ class CircleRound(Round, frozen=True, kw_only=True, omit_defaults=True):
             if not self.cards[place].gone
         }
 
-    def by_index(self, who: str) -> dict[int, Card]:
+    def by_index(self, who: str) -> dict[int, TableCard]:
         """The cards of a hand, or of a board, by their index."""
         return {index: self.cards[place] for index, place in self.positions(who).items()}
 
@@ -138,12 +138,12 @@ class CircleRound(Round, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def lying(self) -> Table:
         """The cards that lie with a hand, a board or the dead ones, in their order."""
-        return tuple(each for each in self.cards if not each.gone and each.to != EARLY)
+        return tuple(each for each in self.cards if not each.gone and each.to != EARLY_PLACE)
 
     @property
     def early(self) -> Table:
         """Cards that came while betting was open."""
-        return dealt(self.cards, EARLY)
+        return dealt(self.cards, EARLY_PLACE)
 
     def seat(self, who: str | None) -> CircleSeat | None:
         """A player of this round."""
@@ -152,7 +152,7 @@ class CircleRound(Round, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def live(self) -> tuple[CircleSeat, ...]:
         """Who still plays for the pot, in the order of the deal."""
-        return tuple(seat for seat in self.seats if seat.status in LIVE)
+        return tuple(seat for seat in self.seats if seat.status in LIVE_STATUSES)
 
     @property
     def live_names(self) -> tuple[str, ...]:
@@ -185,8 +185,8 @@ class CircleRound(Round, frozen=True, kw_only=True, omit_defaults=True):
 
 def _indexes(who: str, every: Table) -> Iterator[int]:
     """The indexes of the cards that were dealt to a place, and of those still to come."""
-    left = (index for index, each in enumerate(every[:ROW], 1) if each.gone)
-    row = chain(range(1, ROW + 1), left, count(ROW + 1))
+    left = (index for index, each in enumerate(every[:ROW_CARDS], 1) if each.gone)
+    row = chain(range(1, ROW_CARDS + 1), left, count(ROW_CARDS + 1))
     return row if who.startswith("board") else count(1)
 
 

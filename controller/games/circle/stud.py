@@ -24,13 +24,13 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.circle import acts, cards
 from controller.games.circle.errors import REMEDIES, in_round, of_a_player
-from controller.games.circle.state import EARLY, CirclePlace, CircleSeat
+from controller.games.circle.state import EARLY_PLACE, CirclePlace, CircleSeat
 from controller.games.circle.streets import streets
 from controller.games.circle.turn import CircleDealError, CircleTurn
-from controller.games.dealt.cards import Card
+from controller.games.dealt.cards import TableCard
 
-DEAD = "dead"
-HOLE = 2
+DEAD_PLACE = "dead"
+HOLE_CARDS = 2
 """Hole cards of a player's first deal."""
 
 # Covered cards that were seen
@@ -44,7 +44,7 @@ def _hole_cards(turn: StudTurn, error: CircleDealError) -> None:
     index = _index(turn, error, seat)
     if seat is None:
         turn.irregular(error.what, detail=error.who)  # a dead card belongs to no hand
-    elif 0 < index <= HOLE and turn.current.street == 0 and not turn.current.bets_begun:
+    elif 0 < index <= HOLE_CARDS and turn.current.street == 0 and not turn.current.bets_begun:
         _first_cards(turn, error, seat, index)
     elif turn.dealing_last and index == turn.size:
         _last_card(turn, error, seat, index)
@@ -68,7 +68,7 @@ def _first_cards(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index
     both = any(
         each.up
         for place, each in turn.current.by_index(seat.who).items()
-        if place <= HOLE and place != index
+        if place <= HOLE_CARDS and place != index
     )
     third = next((place for place in turn.current.due if place.to == seat.who and place.up), None)
     if not both and third is None:
@@ -104,7 +104,7 @@ def _last_card(turn: StudTurn, error: CircleDealError, seat: CircleSeat, index: 
         turn.doubt(error.what, who=seat.who)
         return
     _is_face_up(turn, seat.who, index)
-    if len(hand.live) > HOLE:
+    if len(hand.live) > HOLE_CARDS:
         turn.doubt("deal_last_card", who=seat.who, asks=("hand.act", "round.void"))
         return
     turn.irregular("deal_last_of_two", detail=seat.who)
@@ -220,7 +220,13 @@ def _dead_card(turn: StudTurn, error: CircleDealError) -> None:
     ]
     lasts = [hand.positions(seat.who).get(turn.size) for seat in hand.seats]
     lying = sorted(place for place in lasts if place is not None)
-    if not error.seen or not hand.of(DEAD) or len(lying) > len(order) or hand.open or hand.showdown:
+    if (
+        not error.seen
+        or not hand.of(DEAD_PLACE)
+        or len(lying) > len(order)
+        or hand.open
+        or hand.showdown
+    ):
         turn.doubt(error.what, who=seat.who)
         return
     turn.irregular(error.what, detail=seat.who)
@@ -255,7 +261,7 @@ def _burn(turn: StudTurn, error: CircleDealError) -> None:
         raise RejectedError("betting_not_open")
     turn.irregular(error.what, detail=error.who)
     turn.came(error.count)
-    turn.add(*[Card(to=EARLY)] * error.count)
+    turn.add(*[TableCard(to=EARLY_PLACE)] * error.count)
 
 
 class StudTurn(CircleTurn):
@@ -319,12 +325,12 @@ class StudTurn(CircleTurn):
         super().dealt()
 
     def _give_dead(self, to: str) -> None:
-        dead = self.current.of(DEAD)[0]
+        dead = self.current.of(DEAD_PLACE)[0]
         index = self.current.next_index(to)
         left = tuple(each for each in self.current.cards if each is not dead)
         self.change_current(due=self.current.due[1:], cards=(*left, replace(dead, to=to)))
         self.change_seat(to, shown=False)
-        self.say(CardDealt(round=self.current.round, to=to, index=index, card=None, was=DEAD))
+        self.say(CardDealt(round=self.current.round, to=to, index=index, card=None, was=DEAD_PLACE))
 
     def advance(self) -> None:
         """As in the base game; betting opens when the face-up cards are known."""
@@ -360,7 +366,7 @@ class StudTurn(CircleTurn):
         hand = self.current
         if hand.early and self.book.errors["premature"] == "burn" and not self.dealing_last:
             law = self.book.laws["deal_premature"]
-            self.take_out(EARLY)
+            self.take_out(EARLY_PLACE)
             for _ in hand.early:
                 self.say_removed("premature", law)
             self._burns = len(hand.live)
@@ -383,7 +389,7 @@ class StudTurn(CircleTurn):
         """Where the last cards do not suffice the dead ones are mixed in; if they still do not, one
         is for all.
         """
-        hand, dead = self.current, self.current.of(DEAD)
+        hand, dead = self.current, self.current.of(DEAD_PLACE)
         if hand.used is None or not dead or not self.dealing_last:
             super().look_for_lack()
             return
@@ -396,9 +402,10 @@ class StudTurn(CircleTurn):
             detail=f"{left} cards are left, {needed} are needed: the dead ones are mixed in",
         )
         self.change_current(
-            cards=tuple(each for each in hand.cards if each.to != DEAD), used=hand.used - len(dead)
+            cards=tuple(each for each in hand.cards if each.to != DEAD_PLACE),
+            used=hand.used - len(dead),
         )
-        self.say_removed("mixed_in", law, DEAD)
+        self.say_removed("mixed_in", law, DEAD_PLACE)
         if needed > left + len(dead):
             burns = tuple(place for place in hand.due if place.to == "burn")
             self.change_current(due=(*burns, CirclePlace(to="board", up=True)))

@@ -44,9 +44,9 @@ from controller.games.circle.settings import CircleSettings
 from controller.games.circle.showdown import CircleShown, compare, open_boards, remembered
 from controller.games.circle.state import (
     DECISIONS,
-    EARLY,
-    OUT,
-    QUEUE,
+    EARLY_PLACE,
+    MAX_WAITING_CARDS,
+    OUT_PLACE,
     CircleDoubt,
     CirclePlace,
     CircleRound,
@@ -54,16 +54,16 @@ from controller.games.circle.state import (
     CircleState,
 )
 from controller.games.circle.streets import around, pack, places, streets
-from controller.games.dealt.cards import Card, readings
+from controller.games.dealt.cards import TableCard, readings
 from controller.games.dealt.phases import Phase
-from controller.games.dealt.state import Entry, Held
+from controller.games.dealt.state import DealtEntry, Held
 from controller.games.dealt.turn import DealtTurn
 from controller.games.session import count_down, sent
 from controller.rulebooks.circle import Circle
 from controller.rulebooks.law import Law
 from devices.readings import CardDrawn, ShufflerPacket
 
-OF_THE_ROUND = (
+ROUND_COMMANDS = (
     *(BettingClose, CardsBurn, CardsDeal, CardsShow, CardsTurn),
     *(DealError, HandAct, RoundConfirm),
 )
@@ -90,7 +90,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     """One step of a table of circle poker. Each family of variants derives from it."""
 
     round_type = CircleRound
-    most_held = QUEUE
+    most_held = MAX_WAITING_CARDS
     takes: ClassVar[Mapping[type[Any], Callable[[Any, Any], None]]] = {}
     """Who takes an input where a variant does it in its own way."""
     remedies: ClassVar[Mapping[str, Callable[[Any, Any], None]]] = {}
@@ -149,7 +149,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         """Why the phase does not take such a command: also because a card waits whose exposure is
         unconfirmed.
         """
-        waits = self.state.held and kind in OF_THE_ROUND
+        waits = self.state.held and kind in ROUND_COMMANDS
         return "exposed_card_waits" if waits else super().refusal(kind)
 
     def no_stop(self) -> None:
@@ -278,8 +278,8 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
             return
         known, count = self.believed(held.given.card), held.packet or 1
         self.came(count)
-        self.add(Card(to=EARLY, card=known, reading=held.given.reading))
-        self.add(*[Card(to=EARLY)] * (count - 1))
+        self.add(TableCard(to=EARLY_PLACE, card=known, reading=held.given.reading))
+        self.add(*[TableCard(to=EARLY_PLACE)] * (count - 1))
         if remedy == "burn":
             self.irregular("deal_premature")
         else:
@@ -296,7 +296,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         """Cards left the pack and go nowhere."""
         self.came(held.packet or 1)
         card = held.given.card if held.given.card in self.pack else None
-        self.add(Card(to=OUT, card=card, gone=True))
+        self.add(TableCard(to=OUT_PLACE, card=card, gone=True))
 
     def came(self, count: int) -> None:
         """Count cards that left the pack."""
@@ -374,7 +374,9 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
     def _place_early(self) -> None:
         """Deal the cards that came while betting was open where the first cards are due."""
         early = self.current.early
-        self.change_current(cards=tuple(each for each in self.current.cards if each.to != EARLY))
+        self.change_current(
+            cards=tuple(each for each in self.current.cards if each.to != EARLY_PLACE)
+        )
         for card in early:
             if self.belongs() is not None:
                 self.deal(card.card, card.reading, counted=True)
@@ -414,11 +416,11 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.change_current(due=hand.due[1:])
         self.came(0 if counted else 1)
         if place.to == "burn":
-            self.add(Card(to="burn", card=known, gone=True))
+            self.add(TableCard(to="burn", card=known, gone=True))
             self.say(CardsBurned(round=hand.round, count=1))
         else:
             lies, index = place.up or exposed, hand.next_index(place.to)
-            self.add(Card(to=place.to, up=lies, card=known, reading=reading))
+            self.add(TableCard(to=place.to, up=lies, card=known, reading=reading))
             self.say(
                 CardDealt(round=hand.round, to=place.to, index=index, card=known if lies else None)
             )
@@ -439,7 +441,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
                 self.collect(seat.who, "absent", self.book.laws["deal_absent"])
         self.open_betting()
 
-    def add(self, *cards: Card) -> None:
+    def add(self, *cards: TableCard) -> None:
         """These cards came."""
         self.change_current(cards=(*self.current.cards, *cards))
 
@@ -459,7 +461,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         """The cards of a hand, or those that came too early, leave the table."""
         self.change_current(
             cards=tuple(
-                Card(to=OUT, card=each.card, gone=True) if each.to == who else each
+                TableCard(to=OUT_PLACE, card=each.card, gone=True) if each.to == who else each
                 for each in self.current.cards
             )
         )
@@ -588,10 +590,10 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         self.result(hand, CircleShown(open_boards(hand), who, ("no_showdown",)), confirmed_by)
 
     def result(
-        self, of: CircleRound | Entry, shown: CircleShown, confirmed_by: str | None = None
+        self, of: CircleRound | DealtEntry, shown: CircleShown, confirmed_by: str | None = None
     ) -> None:
         """Give the result."""
-        entry = Entry(
+        entry = DealtEntry(
             round=of.round, kind="result", winner=shown.winner, hands=shown.hands, marks=shown.marks
         )
         told = readings(of.lying) if isinstance(of, CircleRound) else ()
@@ -623,7 +625,7 @@ class CircleTurn(DealtTurn[Circle, CircleSettings, CircleState]):
         """The round in progress is over, and so is what stopped it."""
         self.change(current=None, held=(), doubts=())
 
-    def outcome_of(self, entry: Entry) -> CirclePokerOutcome:
+    def outcome_of(self, entry: DealtEntry) -> CirclePokerOutcome:
         """The outcome of a round that has a result."""
         return CirclePokerOutcome(winner=entry.winner, hands=entry.hands, marks=entry.marks)
 

@@ -17,7 +17,7 @@ from controller.games.when import (
     voidable,
 )
 
-DEAD = ("burn", "dead")
+DEAD_PLACES = ("burn", "dead")
 """Cards that belong to no hand."""
 
 
@@ -60,8 +60,8 @@ def _to_burn(turn: CircleTurn) -> bool:
     """The next card belongs to no hand."""
     hand = turn.current
     if hand.closed:
-        return hand.due[0].to in DEAD
-    return streets(turn.book, turn.settings)[0][0].partition(" ")[0] in DEAD
+        return hand.due[0].to in DEAD_PLACES
+    return streets(turn.book, turn.settings)[0][0].partition(" ")[0] in DEAD_PLACES
 
 
 def _to_show(turn: CircleTurn) -> bool:

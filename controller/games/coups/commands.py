@@ -23,7 +23,7 @@ from controller.games import shoe, talla
 from controller.games.cards import is_card
 from controller.games.coups.turn import Turn
 from controller.games.dealt.arrivals import follow_all
-from controller.games.dealt.state import Entry, Held, Round
+from controller.games.dealt.state import DealtEntry, DealtRound, Held
 from controller.games.session import another_round, confirmer, corrects, undecided, void_law
 
 # Sessions and shoes
@@ -82,7 +82,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
     before, coup = turn.state, turn.state.current
     of = undecided(before, coup, given.round, first=coup is not None and coup.gap)
     said = turn.said(given.winner) if given.winner is not None else None
-    if isinstance(of, Round):
+    if isinstance(of, DealtRound):
         turn.may_confirm(of)
     made = turn.whole(of.cards)
     if said is not None and (made is None or said != made[0]):
@@ -91,7 +91,7 @@ def confirm(turn: Turn, given: RoundConfirm) -> None:
         raise RejectedError("round_cards_unknown", round=of.round)
     turn.result(of, made, confirmer(given))
     turn.revise(before, of.round, given)
-    if isinstance(of, Round):
+    if isinstance(of, DealtRound):
         turn.change(out_of_sync=True)  # its last cards may still come
 
 
@@ -101,7 +101,7 @@ def correct(turn: Turn, given: ResultCorrect) -> None:
     """
     corrects(given, "winner")
     before = turn.state
-    entry: Entry | None = before.entry(given.round)
+    entry: DealtEntry | None = before.entry(given.round)
     if entry is None:
         raise RejectedError("round_not_remembered", round=given.round)
     if entry.kind != "result":

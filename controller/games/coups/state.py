@@ -6,8 +6,8 @@ from controller.games.dealt.state import DealtState, Held, Stop
 from controller.games.rounds import E
 from controller.games.shoe import Past, Shoe
 
-DECIDE = ("card.decide",)
-OUTCOMES = ("round.confirm", "round.void")
+CARD_DECISIONS = ("card.decide",)
+ROUND_DECISIONS = ("round.confirm", "round.void")
 
 
 class CoupState(DealtState[E], frozen=True, kw_only=True, omit_defaults=True):
@@ -33,12 +33,12 @@ class CoupState(DealtState[E], frozen=True, kw_only=True, omit_defaults=True):
     def stop(self) -> Stop | None:
         """The shoe's contents, then a card, then what a silence hid."""
         if self.reset:
-            return Stop("shoe_reset", ("shoe.start", *DECIDE), "shoe_restarted")
+            return Stop("shoe_reset", ("shoe.start", *CARD_DECISIONS), "shoe_restarted")
         if self.held or (self.current is not None and self.current.unread):
             why = self.held[0].trouble if self.held else None
-            asks = (*DECIDE, "round.void") if self.current else DECIDE
+            asks = (*CARD_DECISIONS, "round.void") if self.current else CARD_DECISIONS
             return Stop(why or "card_unread", asks, "card_waits")
         if self.current is not None:
-            return Stop("silence", OUTCOMES) if self.current.gap else None
+            return Stop("silence", ROUND_DECISIONS) if self.current.gap else None
         playable = self.shoe is not None and not self.shoe.over and self.last != 0
         return Stop("silence", ("bets.open",)) if self.out_of_sync and playable else None

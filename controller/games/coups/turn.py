@@ -16,9 +16,9 @@ from controller.games.cards import is_card
 from controller.games.coups.settings import CoupSettings
 from controller.games.coups.state import CoupState
 from controller.games.dealt.arrivals import follow_all
-from controller.games.dealt.cards import Card, Table, readings
+from controller.games.dealt.cards import Table, TableCard, readings
 from controller.games.dealt.phases import PHASES, Phase
-from controller.games.dealt.state import Entry, Held, Round
+from controller.games.dealt.state import DealtEntry, DealtRound, Held
 from controller.games.dealt.turn import B, DealtTurn
 from controller.games.session import count_down
 from controller.games.stakes import Bounds
@@ -195,7 +195,7 @@ class CoupTurn(DealtTurn[B, S, T]):
         state, card = self.state, of_no_place(held)
         assert state.shoe is not None
         self.change(shoe=shoe.lose_count(state.shoe))
-        last: Entry | None = state.entries[-1] if state.entries else None
+        last: DealtEntry | None = state.entries[-1] if state.entries else None
         open_still = last is not None and last.kind == "unresolved" and last.round == state.round
         if state.current is not None:
             self.unresolved(state.current, "silence", (card,))
@@ -244,14 +244,14 @@ class CoupTurn(DealtTurn[B, S, T]):
 
     # The outcome of a round
 
-    def evidence(self, of: Round | Entry) -> tuple[int, ...]:
+    def evidence(self, of: DealtRound | DealtEntry) -> tuple[int, ...]:
         """The readings behind a round, oldest first."""
-        told = of.readings if isinstance(of, Entry) else ()
+        told = of.readings if isinstance(of, DealtEntry) else ()
         return tuple(sorted({*told, *readings(of.cards)}))
 
     def result(
         self,
-        of: Round | Entry,
+        of: DealtRound | DealtEntry,
         made: Made,
         confirmed_by: str | None = None,
     ) -> None:
@@ -372,6 +372,6 @@ class CoupTurn(DealtTurn[B, S, T]):
 Turn = CoupTurn[Any, Any, Any]
 
 
-def of_no_place(held: Held) -> Card:
+def of_no_place(held: Held) -> TableCard:
     """A card of a round whose place is unknown."""
-    return Card(to="", card=held.given.card, reading=held.given.reading)
+    return TableCard(to="", card=held.given.card, reading=held.given.reading)

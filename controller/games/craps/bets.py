@@ -16,7 +16,7 @@ from controller.contract.events import Settled
 from controller.games.craps.settings import CrapsSettings
 from controller.rulebooks.craps import Craps, CrapsBet
 
-SEVEN = 7
+SEVEN_OUT = 7
 
 Bets = Mapping[str, CrapsBet]
 Dice = tuple[int, ...]
@@ -49,12 +49,12 @@ def next_point(points: tuple[int, ...], point: int | None, total: int) -> int | 
     """
     if point is None:
         return total if total in points else None
-    return None if total in (point, SEVEN) else point
+    return None if total in (point, SEVEN_OUT) else point
 
 
 def sevens_out(point: int | None, total: int) -> bool:
     """Whether this is the 7 that loses, with which the dice change hands."""
-    return point is not None and total == SEVEN
+    return point is not None and total == SEVEN_OUT
 
 
 def parse(bets: Bets, name: str) -> tuple[CrapsBet, int | None]:
@@ -110,7 +110,7 @@ def settle(bets: Bets, name: str, dice: Dice, point: int | None) -> Settled:
         win, lose, void = bet.win, bet.lose, bet.void
     else:
         win, lose, void = (
-            ((number,), (SEVEN,), ()) if bet.side == "right" else ((SEVEN,), (number,), ())
+            ((number,), (SEVEN_OUT,), ()) if bet.side == "right" else ((SEVEN_OUT,), (number,), ())
         )
     easy = bet.hard and len(set(dice)) > 1
     if total in win and not easy:

@@ -23,7 +23,7 @@ from controller.contract.shown import CrapsDice, CrapsShown
 from controller.games.craps import commands, dice, players, readings
 from controller.games.craps.bets import all_names, offered
 from controller.games.craps.settings import CrapsSettings
-from controller.games.craps.state import SHOWN, CrapsState
+from controller.games.craps.state import HISTORY_ROUNDS, CrapsState
 from controller.games.craps.turn import DECISIONS, CrapsTurn
 from controller.games.craps.when import WHEN
 from controller.games.machine import SILENCES, Choices, Inputs, Machine
@@ -151,7 +151,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
                 corrected=entry.corrected,
                 dice=entry.candidate,
             )
-            for entry in state.entries[-SHOWN:]
+            for entry in state.entries[-HISTORY_ROUNDS:]
         ]
 
     def _asks(self, state: CrapsState) -> list[str]:

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from controller.games.craps.state import CrapsEntry, CrapsRound, CrapsState
-from controller.games.craps.turn import DECISIONS, TELL, CrapsTurn, are_dice
+from controller.games.craps.turn import DECISIONS, TELLING_COMMANDS, CrapsTurn, are_dice
 from controller.games.moves import frames_of
 from devices.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
 
-TROUBLES: Mapping[DiceFaultName, str] = {
+FAULT_TROUBLES: Mapping[DiceFaultName, str] = {
     "no_read": "dice_unread",
     "cocked": "die_cocked",
     "unchanged": "dice_unchanged",
@@ -49,14 +49,14 @@ def take_state(turn: CrapsTurn, given: DiceState) -> None:
     current = turn.state.current
     if current is None or current.dice is not None:
         return
-    known = {*TROUBLES.values(), "dice_invalid"} & set(current.said)
+    known = {*FAULT_TROUBLES.values(), "dice_invalid"} & set(current.said)
     if (
         current.closed
         and current.throw is not None
         and given.throw not in (None, current.throw)
         and not known
     ):
-        turn.ask("dice_unread", TELL, given=given, detail=f"throw {current.throw}")
+        turn.ask("dice_unread", TELLING_COMMANDS, given=given, detail=f"throw {current.throw}")
     early = current.early or (not current.closed and not turn.by_itself)
     turn.change_current(throw=given.throw, early=early, frames=current.frames + frames_of(given))
     if not current.closed and turn.by_itself:
@@ -74,7 +74,7 @@ def _taken_up(turn: CrapsTurn, given: DiceState, was: CrapsState) -> None:
     if current and current.closed and current.dice is None and not current.asks and thrown:
         turn.ask(
             "dice_unread",
-            TELL,
+            TELLING_COMMANDS,
             given=given,
             detail=None if given.throw is None else f"throw {given.throw}",
         )
@@ -107,7 +107,7 @@ def take_read(turn: CrapsTurn, given: DiceRead) -> None:
 
 def take_fault(turn: CrapsTurn, given: DiceFault) -> None:
     """The dice cannot be read, or can again. The round waits if it concerns its throw."""
-    current, trouble = turn.state.current, TROUBLES.get(given.fault)
+    current, trouble = turn.state.current, FAULT_TROUBLES.get(given.fault)
     if trouble is None:
         if given.active:
             turn.raise_alert(given.fault, given, detail=given.detail)
@@ -115,7 +115,7 @@ def take_fault(turn: CrapsTurn, given: DiceFault) -> None:
             turn.clear_alert(given.fault)
     elif given.active and current and current.closed and current.dice is None:
         turn.change_current(frames=current.frames + frames_of(given))
-        turn.ask(trouble, TELL, given=given, detail=given.detail or given.fault)
+        turn.ask(trouble, TELLING_COMMANDS, given=given, detail=given.detail or given.fault)
     elif given.active and current is None and turn.state.moved and _behind_others(turn):
         turn.begin()
         turn.change_current(throw=given.throw)
@@ -298,6 +298,6 @@ def _invalid(turn: CrapsTurn, given: DiceRead) -> None:
     detail = " ".join(map(str, given.values))
     current = turn.state.current
     if current and current.closed and current.dice is None:
-        turn.ask("dice_invalid", TELL, given=given, detail=detail)
+        turn.ask("dice_invalid", TELLING_COMMANDS, given=given, detail=detail)
     else:
         turn.irregular("dice_invalid", given=given, detail=detail)

@@ -11,7 +11,7 @@ from controller.games.craps.bets import Dice, next_point
 from controller.games.rounds import Rounds, in_place
 from controller.games.stakes import Stake
 
-SHOWN = 20
+HISTORY_ROUNDS = 20
 """Throws in the retained history."""
 
 

@@ -29,7 +29,7 @@ Trouble = Literal[
 ]
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TableCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One card on the table. ``card`` is None while it is unknown; ``up``: it is face up, for
     everybody; ``gone``: it left the hand ``to`` which it was dealt. ``reading``: the number of the
     reading that it came with.
@@ -47,7 +47,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.card if self.up and not self.gone else None
 
 
-Table = tuple[Card, ...]
+Table = tuple[TableCard, ...]
 """All cards of the round, in the order in which they were dealt."""
 
 
@@ -119,7 +119,7 @@ def trouble(
 # Fates
 
 
-def _changed(table: Table, who: str, change: Callable[[int, Card], Card]) -> Table:
+def _changed(table: Table, who: str, change: Callable[[int, TableCard], TableCard]) -> Table:
     """Each card of a hand changed; it is given its index and itself."""
     index, changed = 0, []
     for each in table:
@@ -138,7 +138,9 @@ def place_card(
     count: int = 1,
 ) -> Table:
     """Deal cards to a hand: a known one, or unknown ones."""
-    return table + (Card(to=to, card=card, up=up and card is not None, reading=reading),) * count
+    return (
+        table + (TableCard(to=to, card=card, up=up and card is not None, reading=reading),) * count
+    )
 
 
 def turn(table: Table, who: str, index: int | None = None) -> Table:
@@ -186,7 +188,7 @@ def show(
         )
     named = {each.card for each in own}
     rest = [card for card in cards if card not in named]
-    laid: list[Card] = []
+    laid: list[TableCard] = []
     for place, each in reversed(
         list(enumerate(own))
     ):  # the card dealt last was not discarded: it is matched first
@@ -238,7 +240,7 @@ def show_one(
     )
 
 
-def _faced(each: Card) -> Card:
+def _faced(each: TableCard) -> TableCard:
     return replace(each, up=each.card is not None)
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from controller.contract.commands import AnyCommand, Command
 from controller.contract.history import AnyLine
-from controller.games.dealt.state import SHOWN, DealtState
+from controller.games.dealt.state import HISTORY_ROUNDS, DealtState
 from controller.games.dealt.turn import DealtTurn
 from controller.games.machine import Decree, Machine
 from controller.games.rounds import line
@@ -59,5 +59,5 @@ class DealtGame(Machine[B, S, T, M]):
                 turn.outcome_of(entry) if entry.kind == "result" else None,
                 corrected=entry.corrected,
             )
-            for entry in state.entries[-SHOWN:]
+            for entry in state.entries[-HISTORY_ROUNDS:]
         ]

@@ -12,7 +12,7 @@ from controller.games.rounds import E, Rounds
 from controller.games.stakes import Stake
 from devices.readings import CardDrawn
 
-SHOWN = 20
+HISTORY_ROUNDS = 20
 """Rounds in the retained history."""
 
 
@@ -39,7 +39,7 @@ class Stop(NamedTuple):
     """The refusal's key for a command that continues without settling it."""
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DealtRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress: the base of each game's own, where it remembers more."""
 
     round: int
@@ -70,7 +70,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return len(self.known) < len(self.cards)
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DealtEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round."""
 
     round: int
@@ -97,7 +97,7 @@ class DealtState(Rounds[E], frozen=True, kw_only=True, omit_defaults=True):
     """
 
     if TYPE_CHECKING:
-        current: Round | None = None
+        current: DealtRound | None = None
 
     held: tuple[Held, ...] = ()
     """Cards that wait for a person, and behind the first those that came after it."""

@@ -24,9 +24,9 @@ from controller.contract.events import (
     RoundOpened,
 )
 from controller.contract.refusals import RejectedError
-from controller.games.dealt.cards import Card, Table, dealt, laid_down, turned
+from controller.games.dealt.cards import Table, TableCard, dealt, laid_down, turned
 from controller.games.dealt.phases import PHASES, Phase
-from controller.games.dealt.state import DealtState, Entry, Held, Round, Stop
+from controller.games.dealt.state import DealtEntry, DealtRound, DealtState, Held, Stop
 from controller.games.moves import readings_of
 from controller.games.rounds import Lawful, RoundMoves
 from controller.games.session import sent
@@ -51,8 +51,8 @@ T = TypeVar("T", bound=DealtState[Any])
 class DealtTurn(RoundMoves[B, S, T]):
     """One step of a dealt table: what is alike in all of them. A game says its course."""
 
-    round_type: ClassVar[type[Round]] = Round
-    entry_type: ClassVar[type[Entry]] = Entry
+    round_type: ClassVar[type[DealtRound]] = DealtRound
+    entry_type: ClassVar[type[DealtEntry]] = DealtEntry
     most_held: ClassVar[int]
     """Cards that may wait for a person. Later ones are counted and not followed."""
     _stood: tuple[T, Phase] | None = None
@@ -168,7 +168,7 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     # Bets
 
-    def new_round(self, number: int) -> Round:
+    def new_round(self, number: int) -> DealtRound:
         """The next round."""
         return self.round_type(round=number)
 
@@ -249,7 +249,9 @@ class DealtTurn(RoundMoves[B, S, T]):
         assert self.state.current is not None
         before: Table = self.state.current.cards
         up = self.faces_up(to) or seen
-        self.put((*before, *(Card(to=to, card=given.card, up=up, reading=given.reading),) * count))
+        self.put(
+            (*before, *(TableCard(to=to, card=given.card, up=up, reading=given.reading),) * count)
+        )
         if given.card is None:
             index = len(dealt(before, to)) + 1
             readings, asks = readings_of(given), self.state.asks
@@ -280,7 +282,7 @@ class DealtTurn(RoundMoves[B, S, T]):
 
     # The outcome of a round
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: DealtEntry) -> None:
         """Keep an outcome; if it is that of the round in progress, the round is over."""
         current = self.state.current
         self.state = self.state.with_entry(entry)

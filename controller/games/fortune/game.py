@@ -17,7 +17,7 @@ from controller.games import stakes
 from controller.games.cells.game import CellsGame
 from controller.games.cells.state import CellsState
 from controller.games.cells.turn import CellsTurn
-from controller.games.fortune.settings import BREACHES, DOUBTED, FortuneSettings
+from controller.games.fortune.settings import BREACHES, DOUBTED_SETTINGS, FortuneSettings
 from controller.games.fortune.wheel import faults, symbol, usual
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels.state import WheelEntry
@@ -105,7 +105,7 @@ class FortuneGame(CellsGame):
     turn_type = FortuneTurn
 
     def __init__(self, book: FortuneWheel, settings: FortuneSettings) -> None:
-        for name in DOUBTED:
+        for name in DOUBTED_SETTINGS:
             if getattr(settings, name) != "decree" and name not in book.doubts:
                 raise ValueError(f"{name}: {book.article.split(',')[0]} leaves no doubt about it")
         if settings.jokers == "two":

@@ -31,7 +31,7 @@ class FortuneSettings(CellsSettings, frozen=True, forbid_unknown_fields=True, kw
     """Whether the two jokers are two bets, where the decree speaks of one."""
 
 
-DOUBTED = ("pays_24", "pays_15", "jokers")
+DOUBTED_SETTINGS = ("pays_24", "pays_15", "jokers")
 """The settings that may be stated only where the decree is in doubt."""
 
 BREACHES: dict[str, WheelBreach] = {

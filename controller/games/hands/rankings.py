@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.games.decks import LOWEST, ORDER
+from controller.games.decks import LOWEST_RANKS, RANK_ORDER
 
 Category = Literal[
     "five_aces",
@@ -63,9 +63,9 @@ def _second(straights: tuple[str, ...]) -> tuple[str, ...]:
     return (highest, low_ace, *others)
 
 
-_52 = ORDER
-_32 = ORDER[ORDER.index(LOWEST["deck_32"]) :]
-_28 = ORDER[ORDER.index(LOWEST["deck_28"]) :]
+_52 = RANK_ORDER
+_32 = RANK_ORDER[RANK_ORDER.index(LOWEST_RANKS["deck_32"]) :]
+_28 = RANK_ORDER[RANK_ORDER.index(LOWEST_RANKS["deck_28"]) :]
 
 FULL_OVER_FLUSH: tuple[Category, ...] = (
     "royal_flush",

@@ -23,15 +23,15 @@ NAMES: Mapping[str, tuple[str, str]] = {
 }
 """Of one card and of several."""
 
-ALL = 5
+ALL_CARDS = 5
 WORDS: Mapping[Category, tuple[str, int]] = {
-    "five_aces": ("five aces", ALL),
-    "royal_flush": ("royal flush", ALL),
-    "straight_flush": ("straight flush, {one[0]} high", ALL),
+    "five_aces": ("five aces", ALL_CARDS),
+    "royal_flush": ("royal flush", ALL_CARDS),
+    "straight_flush": ("straight flush, {one[0]} high", ALL_CARDS),
     "four": ("four {many[0]}", 4),
-    "full_house": ("full house, {many[0]} over {many[3]}", ALL),
+    "full_house": ("full house, {many[0]} over {many[3]}", ALL_CARDS),
     "flush": ("flush", 0),
-    "straight": ("straight, {one[0]} high", ALL),
+    "straight": ("straight, {one[0]} high", ALL_CARDS),
     "trips": ("three {many[0]}", 3),
     "figures": ("figures, a pair of {many[0]}", 2),
     "two_pair": ("two pair, {many[0]} and {many[2]}", 4),

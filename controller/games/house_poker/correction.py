@@ -11,15 +11,15 @@ from msgspec.structs import replace
 
 from controller.contract.commands import ResultCorrect
 from controller.contract.refusals import RejectedError
-from controller.games.dealt.state import Entry
+from controller.games.dealt.state import DealtEntry
 from controller.games.house_poker.course import HousePokerRules
 from controller.games.house_poker.state import DEALER, HousePokerRound
 from controller.games.poker.correction import came_to_lie
 
 
 def decided_otherwise(
-    rules: HousePokerRules, hand: HousePokerRound, entry: Entry, given: ResultCorrect
-) -> tuple[HousePokerRound, Entry]:
+    rules: HousePokerRules, hand: HousePokerRound, entry: DealtEntry, given: ResultCorrect
+) -> tuple[HousePokerRound, DealtEntry]:
     """The round and its result with the true decisions and the cards that were face up. Raises
     ``RejectedError`` for impossible decisions.
     """

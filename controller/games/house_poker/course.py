@@ -18,7 +18,7 @@ from controller.games.house_poker.state import DEALER, HousePokerRound, HousePok
 from controller.games.poker.deal import Order, deal, due
 from controller.rulebooks.house_poker import HousePoker, Pays
 
-PAID: Mapping[str, str] = {"five-52-flush": "five-52"}
+PAY_RANKINGS: Mapping[str, str] = {"five-52-flush": "five-52"}
 """The ranking by the pay table, where it is not the one by the list."""
 
 
@@ -29,7 +29,7 @@ class HousePokerRules:
         self.book = book
         self.settings = settings
         by_pay = settings.ranking == "paid"
-        self.ranking = PAID.get(book.ranking, book.ranking) if by_pay else book.ranking
+        self.ranking = PAY_RANKINGS.get(book.ranking, book.ranking) if by_pay else book.ranking
         self.deck = deck(book.ranking)
         self.boxes = settings.boxes or book.boxes
         self.tables: dict[str, Pays] = {

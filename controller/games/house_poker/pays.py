@@ -16,7 +16,7 @@ from controller.games.hands.evaluator import RANKINGS, Value
 from controller.rulebooks.house_poker import HousePoker, Jackpot, Pays, Threshold
 
 Outcome = Literal["win", "lose", "tie"]
-EVEN = (1, 1)
+EVEN_MONEY = (1, 1)
 
 
 def qualifies(hand: Value, ranking_id: str, threshold: Threshold) -> bool:
@@ -44,12 +44,12 @@ def settle(
     """
     if bank is None or player is None:
         result: Outcome = "win"
-        bets = (Settled("ante", "win", EVEN), Settled("second", "void"))
+        bets = (Settled("ante", "win", EVEN_MONEY), Settled("second", "void"))
     else:
         result = outcome(player, bank)
         pays = book.pays[player.category] if result == "win" else None
         bets = (
-            Settled("ante", result, EVEN if result == "win" else None),
+            Settled("ante", result, EVEN_MONEY if result == "win" else None),
             Settled("second", result, pays),
         )
     bonus = (

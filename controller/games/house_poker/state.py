@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from controller.contract.commands import CardsShow
 from controller.contract.shown import LinkedJackpot
-from controller.games.dealt.state import Round, Stop
+from controller.games.dealt.state import DealtRound, Stop
 from controller.games.poker.state import PokerState
 
 DEALER = "dealer"
-QUEUE = 60
+MAX_WAITING_CARDS = 60
 """The most cards and packets that may wait for a person: more than one deck."""
 
 
@@ -36,7 +36,7 @@ class HousePokerSeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         return (self.discards or 0) + self.bought
 
 
-class HousePokerRound(Round, frozen=True, kw_only=True, omit_defaults=True):
+class HousePokerRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress. ``bets``: those placed on a box by others than its player."""
 
     seats: tuple[HousePokerSeat, ...] = ()
@@ -93,11 +93,13 @@ class HousePokerState(PokerState, frozen=True, kw_only=True, omit_defaults=True)
         what = self.doubt or first or silence
         if what is None:
             return None
-        asks = ASKS.get("shown" if self.shown is not None else what, ("card.decide", "round.void"))
+        asks = REQUESTED_COMMANDS.get(
+            "shown" if self.shown is not None else what, ("card.decide", "round.void")
+        )
         return Stop(what, asks, "decide_first")
 
 
-ASKS: Mapping[str, tuple[str, ...]] = {
+REQUESTED_COMMANDS: Mapping[str, tuple[str, ...]] = {
     "card_before_close": ("bets.close", "card.decide", "round.void"),
     "silence": ("cards.deal", "card.decide", "round.void"),
     "shown": ("cards.show", "card.decide", "round.void"),

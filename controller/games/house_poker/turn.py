@@ -30,7 +30,7 @@ from controller.games.house_poker.outcome import outcome
 from controller.games.house_poker.settings import HousePokerSettings
 from controller.games.house_poker.state import (
     DEALER,
-    QUEUE,
+    MAX_WAITING_CARDS,
     HousePokerRound,
     HousePokerSeat,
     HousePokerState,
@@ -58,7 +58,7 @@ class HousePokerTurn(AgainstBankTurn[HousePoker, HousePokerSettings, HousePokerS
     """One step of a table of poker against the dealer."""
 
     round_type = HousePokerRound
-    most_held = QUEUE
+    most_held = MAX_WAITING_CARDS
     _going: tuple[HousePokerRound, Phase | None] | None = None
 
     def __init__(self, rules: HousePokerRules, state: HousePokerState) -> None:

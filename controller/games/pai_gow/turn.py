@@ -17,7 +17,7 @@ from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import Phase
-from controller.games.dealt.state import Entry
+from controller.games.dealt.state import DealtEntry
 from controller.games.hands.evaluator import Value
 from controller.games.pai_gow.settings import PaiGowSettings
 from controller.games.pai_gow.table import (
@@ -36,7 +36,7 @@ from controller.rulebooks.pai_gow import PaiGow
 
 DEALER = "dealer"
 WRONGLY_SET = "wrongly_set"
-LOW = ".low"
+LOW_SUFFIX = ".low"
 Outcomes = Literal["win", "void", "lose"]
 
 
@@ -307,21 +307,25 @@ class PaiGowTurn(BankedTurn[PaiGow, PaiGowSettings, PaiGowState]):
         return replace(shown, outcome="tie" if outcome == "void" else outcome, settled=settled)
 
     def amended(
-        self, deal: PaiGowRound, entry: Entry, given: ResultCorrect
-    ) -> tuple[PaiGowRound, Entry, ResultCorrect]:
+        self, deal: PaiGowRound, entry: DealtEntry, given: ResultCorrect
+    ) -> tuple[PaiGowRound, DealtEntry, ResultCorrect]:
         """``box:3.low`` names the low hand of ``box:3``; required if it, or a card of it, was
         wrong.
         """
         said, lows = given.hands or {}, dict(deal.low)
         told = {hand.who: hand.cards for hand in entry.hands}
-        named = {who.removesuffix(LOW): cards for who, cards in said.items() if who.endswith(LOW)}
+        named = {
+            who.removesuffix(LOW_SUFFIX): cards
+            for who, cards in said.items()
+            if who.endswith(LOW_SUFFIX)
+        }
         hands = {who: told.get(who, ()) for who in named} | {
-            who: cards for who, cards in said.items() if not who.endswith(LOW)
+            who: cards for who, cards in said.items() if not who.endswith(LOW_SUFFIX)
         }
         for who, cards in hands.items() if told.keys() >= hands.keys() else ():
             low = named.get(who, lows.get(who, ()))
             if not low or not set(low) < set(cards) or len(set(low)) < len(low):
-                raise RejectedError("low_hand_correction_required", low=f"{who}{LOW}")
+                raise RejectedError("low_hand_correction_required", low=f"{who}{LOW_SUFFIX}")
             lows[who] = low
         return replace(deal, low=lows), entry, replace(given, hands=hands)
 

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from controller.contract.commands import ResultCorrect
 from controller.contract.events import AnyEvent, AnyOutcome, AwardQualified, Hand, ResultCorrected
 from controller.contract.refusals import RejectedError
-from controller.games.dealt.state import SHOWN, Entry
-from controller.games.poker.state import REMEMBERED
+from controller.games.dealt.state import HISTORY_ROUNDS, DealtEntry
+from controller.games.poker.state import MAX_REMEMBERED_ROUNDS
 
 
 class PokerOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,23 +38,23 @@ class PokerAtTheTable(Protocol):
         """Add an event."""
         ...
 
-    def outcome_of(self, entry: Entry) -> AnyOutcome:
+    def outcome_of(self, entry: DealtEntry) -> AnyOutcome:
         """The outcome of a round that has a result."""
         ...
 
 
-def published(state: Any, given: ResultCorrect, *, decisions: bool = False) -> Entry:
+def published(state: Any, given: ResultCorrect, *, decisions: bool = False) -> DealtEntry:
     """The result that is to be corrected; ``decisions``: whether those may be. Raises
     ``RejectedError``.
     """
     number = given.round
     if given.decisions is not None and not decisions:
         raise RejectedError("decisions_not_corrected")
-    entry: Entry | None = state.entry(number)
+    entry: DealtEntry | None = state.entry(number)
     if entry is None:
         if 0 < number <= state.round:
             raise RejectedError(
-                "round_too_old", round=number, remembered=REMEMBERED, last=state.round
+                "round_too_old", round=number, remembered=MAX_REMEMBERED_ROUNDS, last=state.round
             )
         raise RejectedError("round_not_remembered", round=number)
     if entry.kind != "result":
@@ -63,7 +63,7 @@ def published(state: Any, given: ResultCorrect, *, decisions: bool = False) -> E
 
 
 def right_cards(
-    entry: Entry, given: ResultCorrect, deck: Collection[str], seen: Iterable[str | None] = ()
+    entry: DealtEntry, given: ResultCorrect, deck: Collection[str], seen: Iterable[str | None] = ()
 ) -> dict[str, tuple[str, ...]]:
     """The cards of all hands that lay open, as they are right. Raises ``RejectedError`` for what
     cannot be.
@@ -78,7 +78,7 @@ def right_cards(
     if not given.hands:
         raise RejectedError("hands_required")
     if not told:
-        raise RejectedError("hands_not_remembered", round=entry.round, rounds=SHOWN)
+        raise RejectedError("hands_not_remembered", round=entry.round, rounds=HISTORY_ROUNDS)
     for who, cards in given.hands.items():
         if who not in told:
             raise RejectedError("hand_not_up", who=who, round=entry.round, hands=tuple(told))
@@ -95,7 +95,7 @@ def right_cards(
     return right
 
 
-def came_to_lie(entry: Entry, given: ResultCorrect, sizes: Mapping[str, int]) -> Entry:
+def came_to_lie(entry: DealtEntry, given: ResultCorrect, sizes: Mapping[str, int]) -> DealtEntry:
     """The result with the cards of hands that lay open after all, as a corrected decision has it;
     ``sizes``: how many each has.
     """
@@ -130,7 +130,7 @@ def relaid(hands: tuple[Hand, ...], right: Mapping[str, tuple[str, ...]]) -> tup
 
 def tell(
     turn: PokerAtTheTable,
-    entry: Entry,
+    entry: DealtEntry,
     before: PokerOutcome,
     after: PokerOutcome,
     given: ResultCorrect,
@@ -160,7 +160,7 @@ def tell(
 
 
 def correct_settled(
-    turn: PokerAtTheTable, entry: Entry, given: ResultCorrect, deck: Collection[str]
+    turn: PokerAtTheTable, entry: DealtEntry, given: ResultCorrect, deck: Collection[str]
 ) -> None:
     """Correct the cards of a round that a person settled at the table: its bets are not settled
     again.

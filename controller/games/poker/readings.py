@@ -11,16 +11,16 @@ from controller.contract.events import DeckChecked
 from controller.games.moves import Moves
 from devices.readings import ShufflerState, ShufflerVerdict
 
-UNREADY = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service")
+UNREADY_STATES = ("door_open", "jam", "recovering", "count_wrong", "set_wrong", "needs_service")
 """Shuffler states that need a person."""
 
 
 def heed_shuffler(turn: Moves[Any, Any, Any], given: ShufflerState) -> str | None:
     """Raise or clear its alerts; gives what it cannot deal for now, None where it is ready."""
-    for state in UNREADY:
+    for state in UNREADY_STATES:
         if state != given.state:
             turn.clear_alert(f"shuffler_{state}")
-    if given.state not in UNREADY:
+    if given.state not in UNREADY_STATES:
         return None
     turn.raise_alert(
         f"shuffler_{given.state}", given

@@ -8,25 +8,25 @@ from typing import Any, Self, TypeVar
 
 from msgspec.structs import replace
 
-from controller.games.dealt.state import SHOWN, DealtState, Entry
+from controller.games.dealt.state import HISTORY_ROUNDS, DealtEntry, DealtState
 from controller.games.rounds import in_place
-from controller.games.session import Numbered
+from controller.games.session import NumberedRound
 
-REMEMBERED = 60
+MAX_REMEMBERED_ROUNDS = 60
 """Rounds whose outcome is remembered."""
-P = TypeVar("P", bound=Numbered)
+P = TypeVar("P", bound=NumberedRound)
 
 
-class PokerState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=True):
+class PokerState(DealtState[DealtEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of poker between two inputs, as far as all of them are alike."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[DealtEntry, ...] = ()
     played: tuple[Any, ...] = ()
     """The rounds behind the latest results, as far as these depend on more than their hands: bets
     and decisions, and no card that lay face down.
     """
 
-    def with_entry(self, entry: Entry) -> Self:
+    def with_entry(self, entry: DealtEntry) -> Self:
         """With this outcome in the place of any earlier one of its round; the oldest round too many
         is forgotten, and the hands of results that are shown no more: the state is written down
         with every input.
@@ -39,13 +39,16 @@ class PokerState(DealtState[Entry], frozen=True, kw_only=True, omit_defaults=Tru
         return next((each for each in self.played if each.round == number), None)
 
 
-def kept(entries: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:
+def kept(entries: tuple[DealtEntry, ...], entry: DealtEntry) -> tuple[DealtEntry, ...]:
     """These outcomes with one more: the hands of results that are shown no more are forgotten."""
-    every = in_place(entries, entry)[-REMEMBERED:]
-    older = (replace(each, hands=()) if each.kind == "result" else each for each in every[:-SHOWN])
-    return (*older, *every[-SHOWN:])
+    every = in_place(entries, entry)[-MAX_REMEMBERED_ROUNDS:]
+    older = (
+        replace(each, hands=()) if each.kind == "result" else each
+        for each in every[:-HISTORY_ROUNDS]
+    )
+    return (*older, *every[-HISTORY_ROUNDS:])
 
 
-def behind(played: tuple[P, ...], entries: tuple[Entry, ...]) -> tuple[P, ...]:
+def behind(played: tuple[P, ...], entries: tuple[DealtEntry, ...]) -> tuple[P, ...]:
     """The rounds behind the results that are still shown."""
-    return tuple(each for each in played if each.round >= entries[-SHOWN:][0].round)
+    return tuple(each for each in played if each.round >= entries[-HISTORY_ROUNDS:][0].round)

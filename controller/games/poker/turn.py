@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from controller.contract.events import Hand, HousePokerOutcome, RoundResult, RoundUnresolved
 from controller.games.dealt.cards import readings, seen, up
-from controller.games.dealt.state import Entry, Round
+from controller.games.dealt.state import DealtEntry, DealtRound
 from controller.games.dealt.turn import DealtBook, DealtTurn
 from controller.games.poker.correction import PokerOutcome
 from controller.games.poker.state import PokerState
@@ -22,7 +22,7 @@ T = TypeVar("T", bound=PokerState)
 class AgainstBankTurn(DealtTurn[B, S, T]):
     """The outcome of a round in which each hand plays for itself against the bank."""
 
-    def outcome_of(self, entry: Entry) -> HousePokerOutcome:
+    def outcome_of(self, entry: DealtEntry) -> HousePokerOutcome:
         """The outcome of a round that has a result: each hand for itself, against the bank."""
         return HousePokerOutcome(hands=entry.hands, marks=entry.marks)
 
@@ -30,7 +30,7 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         """Publish the result hand by hand, and end the round. ``by``: who confirmed it."""
         deal = self.state.current
         assert deal is not None
-        entry = Entry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
+        entry = DealtEntry(round=deal.round, kind="result", hands=made.hands, marks=made.marks)
         self.say(
             RoundResult(
                 round=deal.round,
@@ -50,7 +50,7 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
     def say_paid(self, made: PokerOutcome) -> None:
         """Report the other payments of a round with this result."""
 
-    def behind(self) -> Round:
+    def behind(self) -> DealtRound:
         """The round in progress, as far as a correction of its result needs it."""
         assert self.state.current is not None
         return self.state.current
@@ -65,15 +65,15 @@ class AgainstBankTurn(DealtTurn[B, S, T]):
         lying = (Hand(who=who, cards=up(deal.cards, who)) for who in own)
         hands = tuple(each for each in lying if each.cards)
         told = readings(deal.cards)
-        self.record(Entry(round=deal.round, kind="unresolved", hands=hands, readings=told))
+        self.record(DealtEntry(round=deal.round, kind="unresolved", hands=hands, readings=told))
         self.say(RoundUnresolved(round=deal.round, why="undecided", candidate=None, readings=told))
 
-    def confirmed(self, entry: Entry, by: str) -> None:
+    def confirmed(self, entry: DealtEntry, by: str) -> None:
         """Publish the result of an unresolved round that was settled at the table, by its face-up
         cards.
         """
         told = entry.readings
-        entry = Entry(round=entry.round, kind="result", hands=entry.hands)
+        entry = DealtEntry(round=entry.round, kind="result", hands=entry.hands)
         self.record(entry)
         self.say(
             RoundResult(

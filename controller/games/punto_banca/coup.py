@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from controller.contract.events import Hand
 from controller.games.baccarat import (
-    ORDER,
+    DEAL_ORDER,
     SIDES,
     Side,
     Winner,
@@ -30,8 +30,8 @@ def all_up(cards: Table) -> bool:
 
 def next_place(cards: Table, third: ThirdCards) -> Side | None:
     """Where the next card belongs by the cards face up; None: none may come now."""
-    if len(cards) < len(ORDER):
-        return ORDER[len(cards)]
+    if len(cards) < len(DEAL_ORDER):
+        return DEAL_ORDER[len(cards)]
     return next_card(third, up(cards, "player"), up(cards, "banker")) if all_up(cards) else None
 
 

@@ -16,12 +16,12 @@ from controller.contract.refusals import RejectedError
 from controller.games import shoe, stakes
 from controller.games.baccarat import SIDES, WINNERS, Side, is_natural, next_card, points
 from controller.games.coups import commands
-from controller.games.coups.state import OUTCOMES
+from controller.games.coups.state import ROUND_DECISIONS
 from controller.games.coups.turn import CoupTurn, Made
 from controller.games.dealt.arrivals import follow
 from controller.games.dealt.cards import Table, dealt, up
 from controller.games.dealt.phases import Phase
-from controller.games.dealt.state import Entry, Held, Round
+from controller.games.dealt.state import DealtEntry, DealtRound, Held
 from controller.games.moves import readings_of
 from controller.games.punto_banca import burn
 from controller.games.punto_banca.coup import (
@@ -34,7 +34,7 @@ from controller.games.punto_banca.coup import (
 )
 from controller.games.punto_banca.settings import PuntoBancaSettings
 from controller.games.punto_banca.state import (
-    QUEUE,
+    MAX_WAITING_CARDS,
     PuntoBancaEntry,
     PuntoBancaRound,
     PuntoBancaState,
@@ -51,7 +51,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
 
     round_type = PuntoBancaRound
     entry_type = PuntoBancaEntry
-    most_held = QUEUE
+    most_held = MAX_WAITING_CARDS
     winners = tuple(WINNERS)
 
     def offered(self) -> Mapping[str, Bounds]:
@@ -234,7 +234,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         if verdict is not None and (made is None or disagree(verdict, made[0], made[2])):
             detail = f"the shoe says {verdict.winner or 'nothing'}"
             detail += ", a card is missing" if made is None else ""
-            self.irregular("witnesses_disagree", asks=OUTCOMES, detail=detail)
+            self.irregular("witnesses_disagree", asks=ROUND_DECISIONS, detail=detail)
             self.unresolved(coup, "witnesses_disagree")
         elif made is not None and coup.gap:
             self.unresolved(coup, "silence")
@@ -267,7 +267,7 @@ class PuntoBancaTurn(CoupTurn[PuntoBanca, PuntoBancaSettings, PuntoBancaState]):
         """Whether the shoe has given its verdict."""
         return coup.verdict is not None
 
-    def evidence(self, of: Round | Entry) -> tuple[int, ...]:
+    def evidence(self, of: DealtRound | DealtEntry) -> tuple[int, ...]:
         """The readings behind a round, and the shoe's verdict on it; oldest first."""
         verdict = of.verdict if isinstance(of, PuntoBancaRound) else None
         told = super().evidence(of)

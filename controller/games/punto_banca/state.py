@@ -10,15 +10,15 @@ import msgspec
 
 from controller.contract.events import BaccaratOutcome
 from controller.games.baccarat import Side, Winner
-from controller.games.coups.state import DECIDE, CoupState
-from controller.games.dealt.state import Entry, Round, Stop
+from controller.games.coups.state import CARD_DECISIONS, CoupState
+from controller.games.dealt.state import DealtEntry, DealtRound, Stop
 from devices.readings import ShoeResult
 
-QUEUE = 12
+MAX_WAITING_CARDS = 12
 """Cards that may wait for a person: two coups. Later ones are counted but not followed."""
 
 
-class PuntoBancaRound(Round, frozen=True, kw_only=True, omit_defaults=True):
+class PuntoBancaRound(DealtRound, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress."""
 
     told: tuple[Side, ...] = ()
@@ -45,7 +45,7 @@ class PuntoBancaBurn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         return self.gap or (self.drawn > 0 and self.shown is None)
 
 
-class PuntoBancaEntry(Entry, frozen=True, kw_only=True, omit_defaults=True):
+class PuntoBancaEntry(DealtEntry, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round. A result keeps its evidence too: the shoe may yet say otherwise."""
 
     winner: Winner | None = None
@@ -74,4 +74,4 @@ class PuntoBancaState(CoupState[PuntoBancaEntry], frozen=True, kw_only=True, omi
         """As at every table of coups; and the burn."""
         if self.burn is None or self.reset or self.held:
             return super().stop
-        return Stop("burn", DECIDE) if self.burn.asks else None
+        return Stop("burn", CARD_DECISIONS) if self.burn.asks else None

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from controller.contract.events import RoundUnresolved
 from controller.games import shoe, talla
-from controller.games.coups.state import OUTCOMES
-from controller.games.dealt.cards import Card
+from controller.games.coups.state import ROUND_DECISIONS
+from controller.games.dealt.cards import TableCard
 from controller.games.moves import readings_of
 from controller.games.punto_banca.course import PuntoBancaTurn, disagree
 from controller.games.punto_banca.state import PuntoBancaEntry
@@ -52,7 +52,7 @@ def take_verdict(turn: PuntoBancaTurn, given: ShoeResult) -> None:
     if len(coup.cards) < 4 or (given.forced and given.winner is None):
         turn.irregular(
             "witnesses_disagree",
-            asks=OUTCOMES,
+            asks=ROUND_DECISIONS,
             detail="the shoe has ended the round, its cards have not all come",
         )
         turn.unresolved(turn.state.current, "witnesses_disagree")
@@ -71,11 +71,11 @@ def _compare(turn: PuntoBancaTurn, given: ShoeResult) -> None:
     readings = (*last.readings, *readings_of(given))
     turn.irregular(
         "witnesses_disagree",
-        asks=OUTCOMES,
+        asks=ROUND_DECISIONS,
         detail=f"the shoe says {given.winner}",
         readings=readings,
     )
-    cards = tuple(Card(to="", card=card, up=True) for card in in_order(last))
+    cards = tuple(TableCard(to="", card=card, up=True) for card in in_order(last))
     turn.record(
         PuntoBancaEntry(round=last.round, kind="unresolved", cards=cards, readings=readings)
     )

@@ -24,7 +24,7 @@ from controller.games.banked.state import BankedDeal, BankedState
 from controller.games.banked.turn import BankedTurn
 from controller.games.dealt import cards as on_table
 from controller.games.dealt.phases import Phase
-from controller.games.dealt.state import Entry
+from controller.games.dealt.state import DealtEntry
 from controller.games.hands.evaluator import Value, best_of, value
 from controller.games.hands.rankings import RANKINGS
 from controller.games.poker.correction import PokerOutcome, came_to_lie, say_awards
@@ -305,8 +305,8 @@ class TexasHouseTurn(BankedTurn[TexasHouse, TexasHouseSettings, TexasHouseState]
     decides = True
 
     def amended(
-        self, deal: TexasHouseRound, entry: Entry, given: ResultCorrect
-    ) -> tuple[TexasHouseRound, Entry, ResultCorrect]:
+        self, deal: TexasHouseRound, entry: DealtEntry, given: ResultCorrect
+    ) -> tuple[TexasHouseRound, DealtEntry, ResultCorrect]:
         """Correct a hand that was reported as folded but played. The correction must name its
         cards, and if no other hand played, also the bank's and all common cards. Raises
         ``RejectedError``.

@@ -21,13 +21,13 @@ from controller.games import shoe, stakes, talla
 from controller.games.coups import commands
 from controller.games.coups.turn import CoupTurn, Made, Why, of_no_place
 from controller.games.dealt.cards import Table, dealt
-from controller.games.dealt.state import Held, Round
+from controller.games.dealt.state import DealtRound, Held
 from controller.games.session import announce_last_rounds, confirmer, undecided, void_law
 from controller.games.stakes import Bounds, bounds
 from controller.games.trente import refait
 from controller.games.trente.rows import ROWS, WINNERS, hands, is_coup, marks, next_row, winner
 from controller.games.trente.settings import TrenteSettings
-from controller.games.trente.state import QUEUE, TrenteEntry, TrenteState
+from controller.games.trente.state import MAX_WAITING_CARDS, TrenteEntry, TrenteState
 from controller.rulebooks.trente import Trente
 from devices.readings import CardCut, CardDrawn
 
@@ -36,7 +36,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
     """One step of a table of trente et quarante."""
 
     entry_type = TrenteEntry
-    most_held = QUEUE
+    most_held = MAX_WAITING_CARDS
     winners = WINNERS
 
     def offered(self) -> Mapping[str, Bounds]:
@@ -126,7 +126,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
             if entry.round > number and was.get(entry.round) != now.get(entry.round):
                 self.say_corrected(entry, entry.winner, by)
 
-    def unresolved(self, coup: Round, why: Why, late: Table = ()) -> None:
+    def unresolved(self, coup: DealtRound, why: Why, late: Table = ()) -> None:
         """Cards that waited may be of the coup too."""
         super().unresolved(coup, why, (*map(of_no_place, self.state.held), *late))
 
@@ -192,7 +192,7 @@ class TrenteTurn(CoupTurn[Trente, TrenteSettings, TrenteState]):
         else:
             self.place(sound.given, to)
 
-    def may_confirm(self, coup: Round) -> None:
+    def may_confirm(self, coup: DealtRound) -> None:
         """Reject a confirmation while a card waits."""
         if self.state.held or coup.unread:
             raise RejectedError("card_waits")
@@ -246,7 +246,7 @@ def void(turn: TrenteTurn, given: RoundVoid) -> None:
     """
     of, now = undecided(turn.state, turn.state.current, given.round), turn.state.shoe
     law = void_law(turn, given)
-    if given.reason != "cut_card" or not isinstance(of, Round):
+    if given.reason != "cut_card" or not isinstance(of, DealtRound):
         turn.void(of.round, given.reason, law, given)
     elif now is None or now.continuous:
         raise RejectedError("no_cut_card")

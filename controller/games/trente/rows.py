@@ -19,7 +19,7 @@ zero applies.
 ROWS: tuple[Row, ...] = ("black", "red")
 """In the order in which they are dealt."""
 
-FULL = 31
+FULL_ROW_POINTS = 31
 """A row is full when it reaches or passes this, so it makes 31 to 40."""
 
 
@@ -33,7 +33,7 @@ def rows(cards: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     total = 0
     for index, card in enumerate(cards, 1):
         total += pips(card)
-        if total >= FULL:
+        if total >= FULL_ROW_POINTS:
             return tuple(cards[:index]), tuple(cards[index:])
     return tuple(cards), ()
 
@@ -41,9 +41,9 @@ def rows(cards: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def next_row(cards: Sequence[str]) -> Row | None:
     """Where the next card of a coup belongs; None: both rows are full."""
     black, red = rows(cards)
-    if points(black) < FULL:
+    if points(black) < FULL_ROW_POINTS:
         return "black"
-    return "red" if points(red) < FULL else None
+    return "red" if points(red) < FULL_ROW_POINTS else None
 
 
 def is_coup(cards: Sequence[str]) -> bool:
@@ -55,7 +55,7 @@ def winner(cards: Sequence[str]) -> Winner:
     """The row nearer to 31; or which of the two draws it is."""
     black, red = map(points, rows(cards))
     if black == red:
-        return "refait" if black == FULL else "tie"
+        return "refait" if black == FULL_ROW_POINTS else "tie"
     return "black" if black < red else "red"
 
 

@@ -5,14 +5,14 @@ only counted.
 from __future__ import annotations
 
 from controller.games.coups.state import CoupState
-from controller.games.dealt.state import Entry, Round
+from controller.games.dealt.state import DealtEntry, DealtRound
 from controller.games.trente.rows import Winner
 
-QUEUE = 24
+MAX_WAITING_CARDS = 24
 """Cards that may wait for a person: two long coups. Later ones are counted but not followed."""
 
 
-class TrenteEntry(Entry, frozen=True, kw_only=True, omit_defaults=True):
+class TrenteEntry(DealtEntry, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one round."""
 
     winner: Winner | None = None
@@ -23,7 +23,7 @@ class TrenteEntry(Entry, frozen=True, kw_only=True, omit_defaults=True):
 class TrenteState(CoupState[TrenteEntry], frozen=True, kw_only=True, omit_defaults=True):
     """A table of trente et quarante between two inputs."""
 
-    current: Round | None = None
+    current: DealtRound | None = None
     tail: int = 0
     """Cards that came after the cut card."""
     entries: tuple[TrenteEntry, ...] = ()

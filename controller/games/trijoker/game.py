@@ -22,7 +22,7 @@ from controller.games.dealt import cards as on_table
 from controller.games.machine import Choices
 from controller.games.session import sent
 from controller.games.trijoker.settings import TrijokerSettings
-from controller.games.trijoker.turn import COMMON, TrijokerState, TrijokerTurn
+from controller.games.trijoker.turn import COMMON_PLACES, TrijokerState, TrijokerTurn
 from controller.rulebooks.common_poker import Trijoker
 
 
@@ -38,7 +38,7 @@ def act(turn: TrijokerTurn, given: HandAct) -> None:
 
 def may_act(turn: TrijokerTurn) -> bool:
     """Whether a player may decide about a bet, or take that back."""
-    return running(turn) and not turn.current.due and turn.current.turned < len(COMMON)
+    return running(turn) and not turn.current.due and turn.current.turned < len(COMMON_PLACES)
 
 
 def may_turn(turn: TrijokerTurn) -> bool:
@@ -46,7 +46,7 @@ def may_turn(turn: TrijokerTurn) -> bool:
     already: with its turn the next decision begins.
     """
     return to_turn(turn) or any(
-        who in COMMON[turn.current.turned :] and on_table.is_up(turn.current.cards, who)
+        who in COMMON_PLACES[turn.current.turned :] and on_table.is_up(turn.current.cards, who)
         for who in showing(turn)
     )
 

@@ -20,9 +20,9 @@ from controller.games.poker.correction import PokerOutcome
 from controller.games.trijoker.settings import TrijokerSettings
 from controller.rulebooks.common_poker import Trijoker
 
-COMMON = ("common:1", "common:2")
+COMMON_PLACES = ("common:1", "common:2")
 """The left common card and the right one, as the croupier sees them."""
-BOTH = "common"
+COMMON_TOGETHER = "common"
 """Both together, in a result."""
 
 
@@ -89,11 +89,11 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
     def faces_up(self, who: str) -> bool:
         """By the other reading, the first cards to the players and the left common card."""
         first = not on_table.dealt(self.current.cards, who)
-        return self.settings.face_up == "yes" and first and who != COMMON[1]
+        return self.settings.face_up == "yes" and first and who != COMMON_PLACES[1]
 
     def exposed(self, who: str) -> None:
         """A player's card: the round continues. A common one: it depends on the card."""
-        if who not in COMMON:
+        if who not in COMMON_PLACES:
             self.irregular("card_exposed", detail=who)
             return
         self.put(on_table.turn(self.current.cards, who))
@@ -119,9 +119,9 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             return
         if not on_table.hand(self.current.cards, given.who):
             raise RejectedError("no_cards", who=given.who)
-        if given.who in COMMON[: self.current.turned] or self._by_rule(given.who):
+        if given.who in COMMON_PLACES[: self.current.turned] or self._by_rule(given.who):
             raise RejectedError("up_by_the_rules", who=given.who)
-        if given.who not in COMMON and given.index is not None:
+        if given.who not in COMMON_PLACES and given.index is not None:
             self.put(on_table.turn(self.current.cards, given.who, given.index))
         self.exposed(given.who)
 
@@ -138,11 +138,11 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         """First the left common card, then the right one, then the players' hands."""
         if self.current.due:
             raise RejectedError("cards_not_dealt")
-        if who not in (*COMMON, *self.boxes) or who in self.current.told:
+        if who not in (*COMMON_PLACES, *self.boxes) or who in self.current.told:
             raise RejectedError("no_hand", who=who)
-        place = COMMON.index(who) if who in COMMON else len(COMMON)
+        place = COMMON_PLACES.index(who) if who in COMMON_PLACES else len(COMMON_PLACES)
         if place > self.current.turned:
-            raise RejectedError("turned_first", who=COMMON[self.current.turned])
+            raise RejectedError("turned_first", who=COMMON_PLACES[self.current.turned])
 
     def faced(self, who: str) -> None:
         """A common card was turned in order: the next decision begins. A player who has not decided
@@ -150,12 +150,12 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
         """
         if self.state.doubt == "common_exposed":
             self._seen(who, on_table.up(self.current.cards, who)[0])
-        elif who in COMMON[self.current.turned :] and not self.current.due:
+        elif who in COMMON_PLACES[self.current.turned :] and not self.current.due:
             self.change_current(turned=self.current.turned + 1, spoke=())
 
     def act(self, who: str, action: Literal["go", "withdraw"], by: str) -> None:
         """A player leaves the bet of this decision or withdraws it."""
-        if self.current.due or self.current.turned >= len(COMMON):
+        if self.current.due or self.current.turned >= len(COMMON_PLACES):
             raise RejectedError("no_bet_to_withdraw")
         if who not in self.boxes:
             raise RejectedError("no_hand", who=who)
@@ -187,7 +187,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
 
     def missing(self) -> tuple[str, ...]:
         """After the right common card, every player's hand."""
-        if self.current.turned < len(COMMON):
+        if self.current.turned < len(COMMON_PLACES):
             return ()
         return tuple(
             who
@@ -202,7 +202,7 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             self.doubt("card_unread", about=unread[0].to, detail=unread[0].to)
         if (
             self.current.due
-            or self.current.turned < len(COMMON)
+            or self.current.turned < len(COMMON_PLACES)
             or self.missing()
             or self.state.stop is not None
         ):
@@ -212,21 +212,27 @@ class TrijokerTurn(BankedTurn[Trijoker, TrijokerSettings, TrijokerState]):
             for who in self.boxes
             if who not in self.current.told
         }
-        common = tuple(card for who in COMMON for card in on_table.up(self.current.cards, who))
-        self.result(self.outcome(self.current, lie | {BOTH: common}))
+        common = tuple(
+            card for who in COMMON_PLACES for card in on_table.up(self.current.cards, who)
+        )
+        self.result(self.outcome(self.current, lie | {COMMON_TOGETHER: common}))
 
     def outcome(self, deal: TrijokerRound, lie: Mapping[str, tuple[str, ...]]) -> PokerOutcome:
         """Every player against the pay table, with both common cards."""
-        common = Hand(who=BOTH, cards=lie[BOTH])
+        common = Hand(who=COMMON_TOGETHER, cards=lie[COMMON_TOGETHER])
         return PokerOutcome(
             hands=(*(self._result(deal, f"box:{box}", lie) for box in deal.boxes), common)
         )
 
     def _by_rule(self, who: str) -> bool:
-        return self.settings.face_up == "yes" and who == COMMON[0]
+        return self.settings.face_up == "yes" and who == COMMON_PLACES[0]
 
     def _result(self, deal: TrijokerRound, who: str, lie: Mapping[str, tuple[str, ...]]) -> Hand:
-        made = None if who in deal.told else value((*lie[who], *lie[BOTH]), self.book.ranking)
+        made = (
+            None
+            if who in deal.told
+            else value((*lie[who], *lie[COMMON_TOGETHER]), self.book.ranking)
+        )
         odds = None if made is None else pays(self.book, made)
         back = deal.withdrawn.get(who, ())
         outcome: Literal["win", "lose"] = "lose" if odds is None else "win"

@@ -29,7 +29,7 @@ from controller.games.session import (
     session,
     undecided,
 )
-from controller.games.wheels.readings import STARTING
+from controller.games.wheels.readings import FINISHED_PHASES
 from controller.games.wheels.state import Purpose, WheelCountdown, WheelEntry, WheelRound
 from controller.games.wheels.turn import WRONG_DEVICE, WheelTurn
 from controller.rulebooks.law import Law
@@ -45,7 +45,7 @@ def open_session(turn: WheelTurn, given: SessionOpen) -> None:
     state = turn.state
     turn.open_session(given)
     turn.change(
-        spent=state.phase is not None and state.phase not in STARTING,
+        spent=state.phase is not None and state.phase not in FINISHED_PHASES,
         gap=state.phase is None,
         relaunch=False,
         countdowns=(),

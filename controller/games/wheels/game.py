@@ -24,7 +24,7 @@ from controller.games import stakes
 from controller.games.machine import SILENCES, Choices, Inputs, Machine
 from controller.games.rounds import line
 from controller.games.wheels import commands, readings
-from controller.games.wheels.state import SHOWN, WheelState
+from controller.games.wheels.state import HISTORY_ROUNDS, WheelState
 from controller.games.wheels.turn import WheelTurn
 from controller.games.wheels.when import WHEN
 from devices.readings import AnyReading, WheelFault
@@ -116,7 +116,7 @@ class WheelGame(Machine[Any, Any, Any, Any]):
                 spin=entry.spin,
                 candidate=entry.candidate,
             )
-            for entry in state.entries[-SHOWN:]
+            for entry in state.entries[-HISTORY_ROUNDS:]
         ]
 
 

@@ -23,7 +23,7 @@ from devices.readings import (
     WheelPhase,
 )
 
-STARTING: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")
+FINISHED_PHASES: tuple[Phase | None, ...] = ("closed", "idle", "bets_open")
 """The phases in which the wheel has finished the spin before."""
 
 
@@ -59,7 +59,7 @@ def take_phase(turn: WheelTurn, given: WheelPhase, courses: WheelCourses) -> Non
         if (
             was.open
             and turn.settings.phases == "device"
-            and given.phase not in STARTING
+            and given.phase not in FINISHED_PHASES
             and given.spin is not None
         ):
             _ran(turn, given, given.spin)
@@ -67,14 +67,20 @@ def take_phase(turn: WheelTurn, given: WheelPhase, courses: WheelCourses) -> Non
     fresh = (given.phase, given.spin) != (was.phase, was.spin)
     turn.change(phase=given.phase, spin=given.spin)
     if not was.open:
-        if fresh and given.phase not in STARTING and "movement_after_close" not in was.alerts:
+        if (
+            fresh
+            and given.phase not in FINISHED_PHASES
+            and "movement_after_close" not in was.alerts
+        ):
             _moved_after_close(turn, given, given.phase)
         return
     if turn.settings.phases == "person":
         if take := courses.person.get(given.phase):
             take(turn, given, was)
         return
-    if fresh and (given.phase in STARTING or was.phase in STARTING or given.spin != was.spin):
+    if fresh and (
+        given.phase in FINISHED_PHASES or was.phase in FINISHED_PHASES or given.spin != was.spin
+    ):
         turn.change(spent=False)
     _follow(turn, given.spin, given)
     courses.device[given.phase](turn, given, was)

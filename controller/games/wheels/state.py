@@ -14,7 +14,7 @@ from controller.games.rounds import Rounds, in_place
 from controller.games.stakes import Stake
 from devices.readings import Number, Phase
 
-SHOWN = 20
+HISTORY_ROUNDS = 20
 """Rounds in the retained history."""
 
 

@@ -45,7 +45,7 @@ from controller.games.dealt.phases import Phase
 from controller.games.games import GAMES
 from controller.games.hands.rankings import Category
 from controller.games.pai_gow.turn import WRONGLY_SET
-from controller.games.poker.readings import UNREADY
+from controller.games.poker.readings import UNREADY_STATES
 from controller.games.wheels.turn import WRONG_DEVICE
 from controller.people.roles import READING_ROLES
 from controller.rulebooks.rulebook import Decree, rulebook
@@ -261,7 +261,7 @@ def alerts() -> set[str]:
         *(f"dice_{fault}" for fault in get_args(DiceFaultName)),
     }
     devices = {f"shoe_{fault}" for fault in get_args(ShoeFaultName)} | {
-        f"shuffler_{state}" for state in UNREADY
+        f"shuffler_{state}" for state in UNREADY_STATES
     }
     links = {f"link.{state}" for state in get_args(LinkState) if state != "up"}
     jackpots = {f"jackpot.{word}" for word in get_args(JackpotAlert)}

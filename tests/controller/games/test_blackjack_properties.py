@@ -31,7 +31,7 @@ from controller.contract.events import (
 )
 from controller.contract.notation import Input, read_input
 from controller.contract.refusals import RejectedError
-from controller.games.blackjack.course import KEYS
+from controller.games.blackjack.course import HAND_COMMANDS
 from controller.games.blackjack.hands import points
 from controller.games.cards import DECK, composition
 from devices.readings import CardCut, CardDrawn, LinkGap, LinkStale, LinkUp, Reading, ShoeReset
@@ -99,7 +99,7 @@ class Croupier:
             self._key()
 
     def _key(self) -> None:
-        for name in self.dice.sample(KEYS, len(KEYS)):
+        for name in self.dice.sample(HAND_COMMANDS, len(HAND_COMMANDS)):
             try:
                 self.play.say(name, role="croupier")
                 return
@@ -200,7 +200,7 @@ CARD = st.builds(
     late=st.sampled_from([False] * 14 + [True]),
 )
 BOXES = command("boxes.set", boxes=st.sampled_from([[1], [1, 2], [2, 1, 3], [], [1, 1], [1, 12]]))
-HANDS = st.one_of(*(command(name, who=WHO) for name in KEYS))
+HANDS = st.one_of(*(command(name, who=WHO) for name in HAND_COMMANDS))
 DECIDE = command(
     "card.decide",
     action=st.sampled_from(["read", "accept", "remove", "next_round", "for", "basket", "exposed"]),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.games.catalogue import Pair, catalogue, playable
+from controller.games.catalogue import CatalogueEntry, catalogue, playable
 from controller.games.games import GAMES, make_game
 from tests.support.for_each import for_each
 from tests.support.games.seeds import NUMBERS, stands_in
@@ -57,7 +57,7 @@ def test_sixty_nine_pairs() -> None:
 
 
 @for_each("pair", catalogue(), ids=lambda pair: f"{pair.decree}-{pair.number}")
-def test_the_decree_has_the_name(pair: Pair, shared: Path) -> None:
+def test_the_decree_has_the_name(pair: CatalogueEntry, shared: Path) -> None:
     assert stands_in(shared, pair.decree, pair.name, case=False)
 
 

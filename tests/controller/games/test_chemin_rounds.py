@@ -24,7 +24,7 @@ from controller.contract.refusals import RejectedError
 from controller.games.cards import DECK
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import CheminCoup
-from controller.games.dealt.cards import Card
+from controller.games.dealt.cards import TableCard
 from tests.support.games.chemin_play import at_table, points, result_of, rules
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -172,8 +172,8 @@ def test_the_banker_must_draw_to_zero(decree: str) -> None:
 def duty(decree: str, bank: int, third: int | None, *, optional: bool = False) -> str:
     """What the table says to a bank with so many points against this third card."""
     play = at_table(decree)
-    cards = [Card(card=SMALL[bank], to="banker"), Card(card="Kd", to="banker")]
-    cards += [Card(card=SMALL[third], to="player")] if third is not None else []
+    cards = [TableCard(card=SMALL[bank], to="banker"), TableCard(card="Kd", to="banker")]
+    cards += [TableCard(card=SMALL[third], to="player")] if third is not None else []
     coup = CheminCoup(
         round=1,
         closed=True,

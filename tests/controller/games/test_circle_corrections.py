@@ -13,7 +13,7 @@ from controller.contract.events import Hand, ResultCorrected, RoundResult
 from controller.contract.notation import read_input
 from controller.contract.refusals import RejectedError
 from controller.games.circle.streets import pack
-from controller.games.dealt.state import SHOWN
+from controller.games.dealt.state import HISTORY_ROUNDS
 from tests.support.games.circle_draw_play import covered
 from tests.support.games.circle_play import HOLES, PAIRS, Play, deal_out, holdem, table
 from tests.support.games.outcomes import history, outcome_of
@@ -199,7 +199,7 @@ def test_a_blank_hand_and_a_pot_that_stays() -> None:
 
 def test_a_round_of_long_ago_and_of_another_session() -> None:
     play = to_the_end()
-    for _ in range(SHOWN):
+    for _ in range(HISTORY_ROUNDS):
         play.bets()
         play.cards(HOLES)
         play.close(winner=3)
@@ -209,7 +209,7 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
     ):
         correct(play, seat4="Ah 5s")
     assert correct(play, winner="seat:2").was == "seat:4", "a person may still say who had won"
-    assert len(play.state.played) == SHOWN
+    assert len(play.state.played) == HISTORY_ROUNDS
     play.say("session.close")
     play.open()
     assert play.state.played == ()

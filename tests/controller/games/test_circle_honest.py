@@ -9,7 +9,7 @@ import random
 import pytest
 
 from controller.contract.events import Irregularity, RoundResult
-from controller.games.circle.opening import FIRST, lowest, opens
+from controller.games.circle.opening import FIRST_DEAL_CARDS, lowest, opens
 from controller.games.circle.streets import pack, ranking
 from controller.games.hands.evaluator import best, value
 from tests.support.games.circle_play import Play, table
@@ -81,7 +81,7 @@ class Truth:
     def show(self, opener: str) -> None:
         begun = len(self.play.events)
         for who in self.chance.sample(sorted(self.hands), len(self.hands)):
-            self.play.show(who, " ".join(self.chance.sample(self.hands[who], FIRST)))
+            self.play.show(who, " ".join(self.chance.sample(self.hands[who], FIRST_DEAL_CARDS)))
         if self.play.state.current is not None:
             self.play.show("discards", " ".join(self.thrown[opener]))
         said = self.play.events[begun:]

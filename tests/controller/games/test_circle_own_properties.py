@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.games.circle.opening import FIRST, PILE
+from controller.games.circle.opening import DISCARD_PILE, FIRST_DEAL_CARDS
 from controller.games.circle.streets import pack
 from tests.support.games.circle_evening import (
     Evening,
@@ -57,20 +57,24 @@ class Long(Evening):
 
     def show(self) -> None:
         hand = self.play.current
-        pile = [each for each in hand.of(PILE) if not each.up]
+        pile = [each for each in hand.of(DISCARD_PILE) if not each.up]
         drawn = [seat for seat in hand.live if seat.discards]
         if pile and self.chance.random() < 0.7:
-            self.say("cards.turn", who=PILE)
+            self.say("cards.turn", who=DISCARD_PILE)
             if self.play.state.current is not None:
-                self.say("cards.show", who=PILE, cards=[each.card or self.next() for each in pile])
+                self.say(
+                    "cards.show",
+                    who=DISCARD_PILE,
+                    cards=[each.card or self.next() for each in pile],
+                )
         elif hand.asked and self.chance.random() < 0.2:
             self.say("round.confirm", winner=f"seat:{hand.opener}")
         elif drawn:
             seat = self.chance.choice(drawn)
             own = hand.by_index(seat.who).items()
-            first = [each for index, each in own if index <= FIRST]
+            first = [each for index, each in own if index <= FIRST_DEAL_CARDS]
             kept = self.chance.sample(first, max(len(first) - seat.discards, 0))
-            laid = [*kept, *(each for index, each in own if index > FIRST)]
+            laid = [*kept, *(each for index, each in own if index > FIRST_DEAL_CARDS)]
             self.say("cards.show", who=seat.who, cards=[each.card or self.next() for each in laid])
         else:
             super().show()

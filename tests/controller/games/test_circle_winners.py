@@ -16,7 +16,7 @@ import pytest
 from controller.games.circle.game import CircleGame
 from controller.games.circle.showdown import CircleShown, compare
 from controller.games.circle.state import CircleRound, CircleSeat
-from controller.games.dealt.cards import Card
+from controller.games.dealt.cards import TableCard
 from controller.games.games import make_game
 
 ROUNDS = 250
@@ -86,7 +86,7 @@ def best(own: tuple[str, ...], common: tuple[str, ...], kind: Kind) -> Worth:
 
 def laid(hands: dict[str, tuple[str, ...]], board: tuple[str, ...], players: int) -> CircleRound:
     cards = [
-        Card(to=who, up=True, card=card)
+        TableCard(to=who, up=True, card=card)
         for who, own in [*hands.items(), ("board", board)]
         for card in own
     ]

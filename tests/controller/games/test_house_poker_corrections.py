@@ -12,9 +12,9 @@ import pytest
 
 from controller.contract.events import AwardQualified, ResultCorrected, RoundResult
 from controller.contract.refusals import RejectedError
-from controller.games.dealt.state import SHOWN
+from controller.games.dealt.state import HISTORY_ROUNDS
 from controller.games.games import make_game
-from controller.games.poker.state import REMEMBERED
+from controller.games.poker.state import MAX_REMEMBERED_ROUNDS
 from controller.tables.table import Table
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import confidential, of_kind, said
@@ -163,7 +163,7 @@ def test_a_round_that_was_only_confirmed_is_not_settled() -> None:
 
 def test_a_round_of_long_ago_and_of_another_session() -> None:
     play = table()
-    for _ in range(SHOWN + 1):
+    for _ in range(HISTORY_ROUNDS + 1):
         go(play, TOLD, BANK)
     with pytest.raises(
         RejectedError,
@@ -171,7 +171,7 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
     ):
         correct(play, box1="9s 8s 7s 6s 5c")
     assert corrected(correct(play, round=2, box1="9s 8s 7s 6s 5c"))
-    assert len(play.state.played) == SHOWN
+    assert len(play.state.played) == HISTORY_ROUNDS
     play.say("session.close")
     play.say("session.open")
     assert play.state.played == ()
@@ -183,7 +183,7 @@ def test_a_round_of_long_ago_and_of_another_session() -> None:
 
 def test_how_far_a_correction_reaches_is_said() -> None:
     play = table()
-    for _ in range(REMEMBERED + 1):
+    for _ in range(MAX_REMEMBERED_ROUNDS + 1):
         go(play, TOLD, BANK)
     with pytest.raises(
         RejectedError,

@@ -11,7 +11,7 @@ from math import comb, prod
 
 import pytest
 
-from controller.games.decks import DECKS, ORDER
+from controller.games.decks import DECKS, RANK_ORDER
 from controller.games.hands.evaluator import Value, value
 from controller.games.house_poker.pays import qualifies
 from controller.rulebooks.house_poker import Threshold
@@ -24,7 +24,7 @@ THREE = comb(52, 3)
 
 def kinds() -> Iterator[tuple[Value, int]]:
     """Every five cards, as far as suits matter: what they are worth, and how many hands are so."""
-    for ranks in combinations_with_replacement(ORDER, 5):
+    for ranks in combinations_with_replacement(RANK_ORDER, 5):
         times = Counter(ranks)
         if max(times.values()) > 4:
             continue

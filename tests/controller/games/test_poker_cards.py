@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from controller.contract.events import CardDealt, CardTurned
 from controller.games.cards import DECK
 from controller.games.dealt.cards import (
-    Card,
     Table,
+    TableCard,
     drop,
     hand,
     is_known,
@@ -74,7 +74,7 @@ def test_every_hand_gets_its_cards(hands: int, size: int, dealt: Dealt, count: i
 def test_unknown_stays_unknown() -> None:
     table = laid("As", None)
     assert (known(table, "box:1"), is_known(table, "box:1")) == (("As",), False)
-    assert turn(table, "box:1")[1] == Card(to="box:1")
+    assert turn(table, "box:1")[1] == TableCard(to="box:1")
     assert up(turn(table, "box:1"), "box:1") == ("As",)
     assert not is_up(turn(table, "box:1"), "box:1")
 

@@ -224,7 +224,7 @@ def test_only_the_last_sessions_are_remembered() -> None:
     past: shoe.Past = ()
     for number in range(50):
         past = shoe.assign(shoe.new_session(past), f"S{number}")
-    assert len(past) == shoe.SESSIONS
+    assert len(past) == shoe.MAX_REMEMBERED_SESSIONS
     assert past[-1] == ("S49",)
 
 

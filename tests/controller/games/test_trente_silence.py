@@ -13,7 +13,7 @@ from controller.contract.events import (
     RoundUnresolved,
 )
 from controller.contract.refusals import RejectedError
-from controller.games.trente.state import QUEUE
+from controller.games.trente.state import MAX_WAITING_CARDS
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind
 from tests.support.games.trente_play import BLACK_WINS, RED_WINS, shuffled, table
@@ -83,7 +83,7 @@ def test_more_cards_than_can_wait_are_counted_and_leave_the_round_to_a_person() 
     play.cards("-")
     play.cards(" ".join(shuffled(3)[:40]))
     assert play.state.shoe is not None
-    assert (play.state.shoe.drawn, len(play.state.held)) == (41, QUEUE)
+    assert (play.state.shoe.drawn, len(play.state.held)) == (41, MAX_WAITING_CARDS)
     play.say("card.decide", action="read", card="5c")
     while "card.decide" in play.state.asks:
         play.say("card.decide", action="remove")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from controller.contract.events import HandDecided, Irregularity
 from controller.games.chemin.hands import bank_duty
 from controller.games.chemin.state import CheminCoup, Word
-from controller.games.dealt.cards import Card
+from controller.games.dealt.cards import TableCard
 from tests.controller.games.test_two_cloths import table
 from tests.support.games.chemin_play import points, rules
 from tests.support.games.play import of_kind, only, whats
@@ -18,10 +18,10 @@ SMALL = ["Kh", "Ah", "2h", "3h", "4h", "5h", "6h", "7h"]
 def duty(decree: str, bank: int, thirds: tuple[int | None, int | None], *facts: str) -> str:
     """What the bank must do with so many points against third cards of these values."""
     book = table(decree).book
-    cards = [Card(card=SMALL[bank], to="bank"), Card(card="Kd", to="bank")]
+    cards = [TableCard(card=SMALL[bank], to="bank"), TableCard(card="Kd", to="bank")]
     words: dict[str, Word] = {}
     for who, third in zip(book.hands, thirds, strict=True):
-        cards += [Card(card=f"{third}c", to=who)] if third is not None else []
+        cards += [TableCard(card=f"{third}c", to=who)] if third is not None else []
         words[who] = "draw" if third is not None else "stand"
     coup = CheminCoup(
         round=1,

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from controller.contract.jackpot import AwardPay, HitFix, HitsOrder
-from controller.games.dealt.state import SHOWN
+from controller.games.dealt.state import HISTORY_ROUNDS
 from subscribers.carrousel.facts import PlayStatus, ServedBy
 from subscribers.carrousel.ledger_state import OrderRefusedError
 from subscribers.carrousel.stakes import REMEMBERED_ROUNDS
@@ -350,7 +350,7 @@ def test_a_hand_that_is_put_right_after_many_plays_keeps_its_right() -> None:
     """A table corrects its latest twenty rounds: the coin of each is known as long (EUS96
     L1661-1671). What the hand takes is of the meter as of its own play.
     """
-    for later in range(SHOWN):
+    for later in range(HISTORY_ROUNDS):
         books = Books(terms("EUS96", stake=100, percentage=(1, 1), seed=100_000))
         for number in range(1, later + 2):
             books.stake("a", 10 * number, round=number)
@@ -372,7 +372,7 @@ def test_a_ledger_of_an_older_release_remembers_as_many_rounds_as_it_did() -> No
     books.win("a", 60, (1, 10))
     assert [each.what for each in books.notices] == ["award_without_bet"]
     books.take(ServedBy(table="a", node="n1", clock_bound=0.0, rounds=REMEMBERED_ROUNDS))
-    assert books.state.tables["a"].kept == REMEMBERED_ROUNDS > SHOWN
+    assert books.state.tables["a"].kept == REMEMBERED_ROUNDS > HISTORY_ROUNDS
 
 
 def test_fixed_jackpots_of_several_tables_begin_with_the_sum() -> None:
