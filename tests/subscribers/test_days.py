@@ -1,4 +1,4 @@
-"""Days of play over the two nights of a year when clocks change."""
+"""Gaming days over the two nights of a year when clocks change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BEGINS = st.times(max_value=time(3, 59)).map(lambda each: each.replace(second=0,
 
 @pytest.fixture(scope="module", params=ZONES)
 def zone(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The machine's time zone."""
+    """Set the machine's time zone."""
     before = os.environ.get("TZ")
     os.environ["TZ"] = request.param
     clock.tzset()

@@ -1,4 +1,4 @@
-"""Each service ends when a task ends that it cannot do without: it would run on, and be wrong."""
+"""Each service ends when a task ends that it cannot work correctly without."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ asyncio.run(main())
 
 
 class Essential(NamedTuple):
-    """A task of a service, by the function that it runs."""
+    """A task of a service, named by its function."""
 
     program: str
     where: str

@@ -41,7 +41,7 @@ AnyHand = TypeVar("AnyHand", Won, NotWon)
 
 
 def at(seconds: float) -> str:
-    """A time of the evening."""
+    """Return a time of the evening."""
     return utc(1_774_000_000 + seconds)
 
 
@@ -51,7 +51,7 @@ def terms(
     percentage: tuple[int, int] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """Terms, as the configuration writes them."""
+    """Return terms as the configuration writes them."""
     own = {"BAL05": (9, 10), "ARA02": (1, 1), "EUS96": (4, 5)}
     given = {
         "number": "J-7/2026",
@@ -71,7 +71,7 @@ def terms(
 
 
 class Books:
-    """A jackpot. Tables ``a`` and ``b`` are of one node unless they are served by another."""
+    """A jackpot. Tables ``a`` and ``b`` belong to one node unless another is given."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Books:
             self.take(PlayStatus(time=at(0), table=table, why=None))
 
     def take(self, fact: Fact) -> FactOutcome:
-        """Take a fact in."""
+        """Apply a fact."""
         self.last = apply_fact(self.state, fact, self.held)
         for made in self.last.transactions:
             for each in made.postings:
@@ -215,7 +215,7 @@ class Books:
         return self.held("reserve", END_OF_TIME)
 
     def balance(self, account: str, part: str | None = None) -> int:
-        """The sum of an account, or of one part of it."""
+        """Return the balance of an account, or of one part of it."""
         return sum(
             posting.amount
             for made in self.transactions
@@ -227,16 +227,16 @@ class Books:
         return view(self.state, at(seconds))
 
     def awards(self) -> list[JackpotAward]:
-        """All awards that are remembered, oldest first."""
+        """Return all remembered awards, oldest first."""
         return list(reversed(self.told().last))
 
     def values(self) -> list[tuple[str, int | None, str]]:
-        """Of each award its box, what it is worth, and what has become of it."""
+        """Return box, value and status of each award."""
         return [(f"{each.table}/{each.box}", each.value, each.status) for each in self.awards()]
 
 
 def who(role: Role) -> dict[str, Any]:
-    """Who says an order, as its fields."""
+    """Return the fields that say who gives an order."""
     return {"by": "A. Vila", "role": role}
 
 

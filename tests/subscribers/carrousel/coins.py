@@ -19,7 +19,7 @@ BEGIN = 1_900_000_000.0
 
 
 def at(number: int, table: str = "poker-1") -> Cause:
-    """The cause of coin ``number`` of a table, a second after the one before."""
+    """Return the cause of coin ``number`` of a table, one second after the one before."""
     return Cause(utc(BEGIN + number), table, "b1", number)
 
 
@@ -31,7 +31,7 @@ def coin(number: int, table: str = "poker-1", amount: int = 100) -> Staked:
 
 
 def stake(fact: Staked, jackpot: str = "j") -> Transaction:
-    """What follows from it: nine tenths to the meter."""
+    """Return its transaction: nine tenths to the meter."""
     rise, table = fact.amount * 9 // 10, fact.cause.table
     return Transaction(
         jackpot=jackpot,
@@ -53,8 +53,8 @@ def put(store: LedgerStore, number: int, table: str = "poker-1", jackpot: str = 
 
 
 def until_killed(path: Path) -> None:
-    """Commit batches for ever, where the ledger ends, and say the last number of each commit that
-    returned.
+    """Commit batches forever, starting at the end of the ledger, and print the last number of each
+    successful commit.
     """
     store = LedgerStore(path)
     number = store.head.position
@@ -67,7 +67,7 @@ def until_killed(path: Path) -> None:
 
 
 def until_killed_and_signed(path: Path) -> None:
-    """Commit and sign for ever, and say so once."""
+    """Commit and sign forever, and print one line."""
     store, key = LedgerStore(path), signing_key(path)
     number = 0
     while True:
@@ -80,8 +80,8 @@ def until_killed_and_signed(path: Path) -> None:
 
 
 def on_a_full_disk(path: Path) -> None:
-    """Commit until the file may not grow, see that it is said and nothing half is there, let it
-    grow, and go on.
+    """Commit until the file may not grow, check that this is reported and that nothing is half
+    written, let it grow, and continue.
     """
     store = LedgerStore(path)
     put(store, 1)

@@ -1,4 +1,4 @@
-"""Terms as a test writes them, read."""
+"""Terms written by tests, decoded."""
 
 from __future__ import annotations
 

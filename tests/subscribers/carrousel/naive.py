@@ -1,5 +1,5 @@
-"""The law of a jackpot, reckoned once over a whole evening that is known from its end: everything
-sorted by time, one meter, no pending values and nothing made good. Only for tests.
+"""The law of a jackpot, computed once over a whole evening that is already known: everything sorted
+by time, one meter, no pending values and no corrections. Only for tests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Event = Staked | PlayStaked | RoundVoided | Won | NotWon
 
 
 class Evening:
-    """What the accounts hold when everything is told, and what each award is worth."""
+    """Balances after all events, and the value of each award."""
 
     def __init__(self, given: dict[str, Any], events: list[Event]) -> None:
         self.terms = given
@@ -41,7 +41,7 @@ class Evening:
                 self.sums[account] += signed
 
     def _bound(self) -> None:
-        """The stretch from the last hit is over: the meter is within its bounds."""
+        """Keep the meter within its bounds at the end of the stretch since the last hit."""
         limit = self.terms.get("limit")
         if limit is not None and self._raw > limit:
             self._move("reserve", "meter", self._raw - limit)
@@ -120,7 +120,7 @@ class Evening:
             self._move("award", "meter", value)
             self._restore(value)
             return
-        # all hands of the play take of the same meter: reckon the play anew with this one
+        # all hands of the play take shares of the same meter: value the play again with this one
         for other in hit["first"]:
             self._move("meter", "award", self.worth[other])
             self._restore(-self.worth[other])
@@ -143,7 +143,7 @@ class Evening:
             self._move("meter", "seed", value)
 
     def _whole(self, hit: dict[str, Any]) -> None:
-        """The next period begins, or did not begin after all."""
+        """Begin the next period, or undo its begin."""
         hit.setdefault("added", max(0, self.terms.get("least", 0) - hit["meter"]))
         whole = sum(hit["awards"].values()) >= 1
         if whole == hit["whole"]:

@@ -1,4 +1,4 @@
-"""A ledger that the rules have written: two jackpots, two tables, hits, payments, a transfer."""
+"""A ledger written by the rules: two jackpots, two tables, hits, payments, a transfer."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Floor:
         return utc(self.clock)
 
     def take(self, jackpot: str, fact: Fact) -> FactOutcome:
-        """Take a fact, and what it leads to at other jackpots."""
+        """Apply a fact, and the facts that it causes at other jackpots."""
         self.clock += 0.25
         state = self.states.get(jackpot) or initial_state(jackpot)
         taken = apply_fact(state, fact, partial(self.store.balance_before, jackpot))
@@ -107,7 +107,7 @@ class Floor:
         boxes: int = 6,
         won: tuple[tuple[str, str, Fraction], ...] = (),
     ) -> None:
-        """A round: so many coins of a euro, then hands that win, then its end."""
+        """Play a round: coins of one euro, then winning hands, then its end."""
         number = self.rounds[table] = self.rounds.get(table, 0) + 1
         round_ = {"session": 1, "round": number}
         for box in range(1, boxes + 1):
@@ -125,7 +125,7 @@ class Floor:
         self.take(jackpot, end)
 
     def hear(self, jackpot: str, tables: tuple[str, ...] = TABLES) -> None:
-        """All tables say that nothing more is there."""
+        """Let all tables report that nothing more is there."""
         self.clock += 10
         for table in tables:
             self.take(jackpot, CaughtUp(table=table, time=self.now()))
@@ -147,7 +147,7 @@ def opened(path: Path) -> Iterator[Floor]:
 
 
 def evening(path: Path) -> None:
-    """Write a ledger with all that an evening may bring, and sign its head."""
+    """Write the ledger of an evening with every kind of event, and sign its head."""
     with opened(path) as floor:
         floor.open("j")
         floor.open("k", ("poker-3",))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class AlphaSign:
-    """Takes bytes as they come. ``files``: label -> size of those that were configured; ``texts``
-    and ``strings``: what was written in them; ``blinks``: how often the display was drawn anew.
+    """Receives bytes. ``files``: label and size of the configured files; ``texts`` and ``strings``:
+    their contents; ``blinks``: how often the display was redrawn.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class AlphaSign:
 
     @property
     def shows(self) -> str:
-        """What can be read on it: priority text alone, or the text with its string."""
+        """Return the visible text: the priority text alone, or the text with its string."""
         if (priority := self.texts.get("0")) is not None:
             return priority
         said, _, label = self.texts.get("A", "").partition("\x10")

@@ -1,4 +1,4 @@
-"""Alerts that stand until a person clears them: who saw one, and when, through restarts."""
+"""Alerts that stay open until a person clears them, through restarts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOW = "2026-03-20T02:10:16.215319Z"
 
 
 def shown(floor: Floor, what: str, *, seen: bool) -> Alert:
-    """Wait until the alert stands, seen by somebody or not, and give it."""
+    """Wait until the alert is open, acknowledged or not, and return it."""
 
     def found() -> Any:
         told = floor.heard.latest(TOPIC)
@@ -30,7 +30,7 @@ def shown(floor: Floor, what: str, *, seen: bool) -> Alert:
 
 
 def restart(floor: Floor) -> None:
-    """Start the controller again, and wait until it is in play."""
+    """Restart the controller, and wait until it is in play."""
     before = floor.state()["boot"]
     floor.controller.start()
     floor.until("another run", lambda state: state["boot"] != before and state["in_play"])

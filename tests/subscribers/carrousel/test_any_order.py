@@ -1,5 +1,5 @@
-"""Whatever order tables are heard in, the ledger comes to the same: what the law gives when
-everything is sorted by time.
+"""The ledger's balances do not depend on the order in which tables' events arrive: they equal what
+the law gives for the events sorted by time.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ KINDS: list[dict[str, Any]] = [
 
 
 class Table:
-    """What one table does in an evening."""
+    """Events of one table in an evening."""
 
     def __init__(self, name: str, kind: dict[str, Any], chance: Random) -> None:
         self.name, self.kind, self.chance = name, kind, chance
@@ -147,7 +147,7 @@ class Table:
 
 
 def told(table: Table, chance: Random) -> list[Fact]:
-    """What a table tells, with its answers to recalls here and there, and one at the end."""
+    """Return a table's messages, with recall replies in between and one at the end."""
     facts: list[Fact] = []
     for event in table.events:
         facts.append(event)
@@ -157,7 +157,9 @@ def told(table: Table, chance: Random) -> list[Fact]:
 
 
 def interleaved(streams: list[list[Fact]], chance: Random) -> list[Fact]:
-    """All of it, each stream in its own order: now mixed, now one long after the other."""
+    """Return all messages, each stream in its own order: sometimes mixed, sometimes one long after
+    the other.
+    """
     left = [list(each) for each in streams]
     found: list[Fact] = []
     while any(left):
@@ -169,7 +171,7 @@ def interleaved(streams: list[list[Fact]], chance: Random) -> list[Fact]:
 
 
 def booked(kind: dict[str, Any], facts: list[Fact]) -> tuple[Counter[Any], dict[Any, int]]:
-    """The balances by account and part, and what each award is worth."""
+    """Return the balances by account and part, and the value of each award."""
     books = Books(kind)
     for fact in facts:
         books.take(fact)

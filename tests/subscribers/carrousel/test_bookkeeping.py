@@ -1,4 +1,4 @@
-"""What is read from a ledger: exports, books, receipts, and ``novamas carrousel``."""
+"""Reading a ledger: exports, books, receipts, and ``novamas carrousel``."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_export_has_every_posting_and_sums_to_zero(file: LedgerReader) -> No
 def test_an_exported_entry_proves_the_chain_by_the_words_of_the_documentation(
     file: LedgerReader,
 ) -> None:
-    """By nothing of ours: JSON, the order of the fields and SHA-256."""
+    """Verified without this project's code: JSON, the order of the fields and SHA-256."""
     previous = sha256(f"novamas carrousel 1\n{file.id}".encode()).hexdigest()
     for line in as_json(file.entries()):
         entry = json.loads(line)
@@ -187,12 +187,12 @@ def test_every_kind_of_transaction_has_its_words() -> None:
 
 
 def said_in(shown: str, wanted: str) -> bool:
-    """Whether a text is there; it may go on in the next line."""
+    """Return whether a text occurs; it may continue in the next line."""
     return "".join(wanted.split()) in "".join(shown.split())
 
 
 def pdf_text(data: bytes) -> str:
-    """The text of a PDF, in the order in which it is drawn."""
+    """Return the text of a PDF, in drawing order."""
     assert data.startswith(b"%PDF-")
     return "\n".join(
         re.sub(rb"\\(.)", rb"\1", shown).decode("latin-1")
@@ -291,7 +291,7 @@ def test_a_receipt_says_who_paid_what_for_which_hand(file: LedgerReader, languag
 
 
 def printed(data: bytes) -> str:
-    """What a printer of ESC/POS puts on paper. Fails for commands that it does not know."""
+    """Return what an ESC/POS printer prints. Fails for unknown commands."""
     assert data.startswith(b"\x1b@\x1bt\x13")
     assert data.endswith(b"\x1dVB\x00")
     page = bytearray()

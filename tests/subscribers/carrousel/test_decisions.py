@@ -1,4 +1,4 @@
-"""What persons order: who may, what is refused with which words, where the money goes."""
+"""Orders of persons: who may give them, how they are refused, and where the money goes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.subscribers.carrousel.books import BY, DIRECTOR, HEAD, INSPECTOR, Boo
 
 
 def hit(share: tuple[int, int] | None = (1, 10), **more: Any) -> Books:
-    """A hit of a meter of 12,000, final unless persons decide what it takes."""
+    """Win a hit of a meter of 12,000; it is final unless persons decide its value."""
     books = Books(terms("ARA02", seed=11_000, **more))
     books.stake("a", 10, 1_000)
     books.win("a", 20, share)
@@ -253,7 +253,7 @@ def test_the_meter_is_put_right_with_a_reason_and_never_below_nothing() -> None:
 
 
 def receiving(books: Books, sent: TransferReceived) -> Books:
-    """Another jackpot that takes what this one sends."""
+    """Create another jackpot that receives transfers of this one."""
     other = Books({**terms("BAL05", tables=("c",)), "jackpot": "norte"})
     other.take(sent)
     return other
@@ -300,7 +300,7 @@ def test_a_pool_ends_with_all_its_money_accounted_for(to: str | None) -> None:
     where = ("house", None) if to is None else ("transfer", to)
     assert books.balance(*where) == (600 if to is None else 580)
     assert (books.told().in_play, books.told().why) == (False, "closed")
-    # a coin that was inserted before and is heard after is not lost
+    # a coin inserted before and received after is not lost
     books.stake("b", 15)
     assert (books.meter, books.reserve) == (60, 20)
     assert [each.what for each in books.notices] == ["closed"]

@@ -1,4 +1,6 @@
-"""Hits over several tables: which was first, what is still to be heard, what a correction moves."""
+"""Hits over several tables: which was first, which tables are awaited, and the effect of
+corrections.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from tests.support.for_each import for_each
 
 
 def apart(*, bound: float = 1.0) -> Books:
-    """Two tables of two nodes, whose clocks are true within ``bound`` seconds."""
+    """Put two tables on two nodes, whose clocks are true within ``bound`` seconds."""
     books = Books(terms("ARA02", seed=10_000))
     for table in ("a", "b"):
         books.take(ServedBy(table=table, node=f"node-{table}", clock_bound=bound))
@@ -30,7 +32,7 @@ def test_a_second_hit_of_the_same_period_takes_of_what_the_first_has_left() -> N
     books.end("a", 20, 1_000)
     books.win("b", 30, (1, 10))
     books.end("b", 30, 1_000)
-    # b has told all it did until 30, so that the hit at 20 is final
+    # b has reported everything until 30, so that the hit at 20 is final
     assert books.values() == [("a/box:1", 1_200, "payable"), ("b/box:1", 1_080, "pending")]
     books.hear(60)
     assert [each[2] for each in books.values()] == ["payable", "payable"]
@@ -160,7 +162,9 @@ def test_a_hit_whose_time_nobody_knows_waits_until_persons_fix_it() -> None:
 
 
 def test_a_hit_that_was_taken_back_as_a_whole_is_no_question() -> None:
-    """Nobody sees it any more. The other one keeps its place: after it, of 90 % of the meter."""
+    """The withdrawn hit is no longer shown. The other one keeps its position: after it, of 90 % of
+    the meter.
+    """
     books = apart()
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)
@@ -216,7 +220,9 @@ def test_what_one_table_tells_late_stays_in_its_own_order() -> None:
 
 
 def test_a_hand_taken_back_before_a_payment_goes_back_to_the_meter_from_then_on() -> None:
-    """What a hit between the award and its correction took, was of the meter as it was then."""
+    """A hit between the award and its correction keeps its share of the meter as of its
+    own time.
+    """
     books = apart()
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)
@@ -347,8 +353,8 @@ def test_the_last_25_awards_are_remembered_newest_first() -> None:
 
 @pytest.mark.rule("EUS96-185")
 def test_a_hand_that_is_put_right_after_many_plays_keeps_its_right() -> None:
-    """A table corrects its latest twenty rounds: the coin of each is known as long (EUS96
-    L1661-1671). What the hand takes is of the meter as of its own play.
+    """A table corrects its latest twenty rounds, and the coins of each are remembered as long
+    (EUS96 L1661-1671). The hand's share is of the meter as of its own play.
     """
     for later in range(HISTORY_ROUNDS):
         books = Books(terms("EUS96", stake=100, percentage=(1, 1), seed=100_000))

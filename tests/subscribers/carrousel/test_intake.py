@@ -42,7 +42,7 @@ def played(*runs: int) -> list[bytes]:
 
 
 class Taker:
-    """An intake at a table, with what came of it."""
+    """The intake of a table, with its results."""
 
     def __init__(self, journal: list[bytes], rules: IntakeRules = RULES) -> None:
         self.journal, self.intake = journal, TableIntake(TABLE, rules)
@@ -63,12 +63,12 @@ class Taker:
         return self.intake.next_recall(LATER)
 
     def answer(self, asked: RecallRequest, limit: int = 100, known: int | None = None) -> bool:
-        """Its answer, of a journal that had so many events then."""
+        """Handle the reply of a journal that had this many events."""
         found = recall(self.journal[:known], asked.at.boot, asked.first, limit)
         return self.put(self.intake.on_reply(found, asked, BOUND))
 
     def ask_on(self, limit: int = 100) -> None:
-        """Until nothing more comes."""
+        """Recall until nothing more arrives."""
         for _ in range(1000):
             asked = self.ask()
             if asked is None or not self.answer(asked, limit):
@@ -107,7 +107,7 @@ def test_a_round_with_a_correction() -> None:
 def test_any_delivery_gives_the_facts_of_the_orderly_one(
     runs: list[int], data: st.DataObject, limit: int
 ) -> None:
-    """Doubles, losses, any order, answers that come late, and restarts of the controller."""
+    """Duplicates, losses, any order, late replies, and restarts of the controller."""
     journal = played(*runs)
     taker = Taker(journal)
     asked: list[tuple[RecallRequest, int]] = []
@@ -234,7 +234,9 @@ def test_a_restored_journal_is_a_gap_until_persons_settle_it(restored: int) -> N
 
 
 def restored(boot: str, **fields: Any) -> bytes:
-    """The first event of a run that was restored from a backup, or from another daemon."""
+    """Return the first event of a run that was restored from a backup, or taken over from another
+    daemon.
+    """
     told = {"since": "2026-03-20T02:11:00.000000Z", "restored": LATER, "source": "other_daemon"}
     return changed(
         played()[0], type="journal.restored", boot=boot, seq=1, time=LATER, **{**told, **fields}
@@ -243,8 +245,8 @@ def restored(boot: str, **fields: Any) -> bytes:
 
 @pytest.mark.parametrize("heard", [40, 58])
 def test_what_another_daemon_told_in_between_is_a_gap_until_persons_settle_it(heard: int) -> None:
-    """The table goes on at the daemon that it was heard from last, whose journal has all of that,
-    also what it had not told.
+    """The table continues on the daemon it was last received from, whose journal also has the
+    events it had not published.
     """
     journal = played()
     taker = Taker(journal[:heard])
@@ -272,7 +274,7 @@ def test_what_another_daemon_told_in_between_is_a_gap_until_persons_settle_it(he
 
 @pytest.mark.parametrize("fields", [{"source": "backup"}, {"since": 7}, {"source": None}])
 def test_a_run_that_goes_on_from_a_backup_is_a_gap(fields: dict[str, Any]) -> None:
-    """However little it says of that."""
+    """Even if the event has no details."""
     journal = played()
     taker = Taker([*journal, restored("boot-r", **fields)])
     taker.ask_on()

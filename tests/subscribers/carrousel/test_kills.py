@@ -1,5 +1,5 @@
-"""Kills of the controller and of the broker, losses and a full disk: the ledger is the one that it
-would have been without them, by a reckoning of its own.
+"""Kills of the controller and of the broker, losses and a full disk: the ledger is the one that a
+separate calculation gives without them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ RISE = STAKE * 9 // 10
 
 
 def reckoned(journals: Mapping[str, list[bytes]]) -> dict[tuple[str, str], int]:
-    """What must stand in the accounts: each coin brings 90 % of it to the meter, and each straight
-    flush takes 10 % of what the meter held then.
+    """Return the expected balances: each coin adds 90 % to the meter, and each straight flush takes
+    10 % of the meter at that time.
     """
     events = sorted(
         (msgspec.json.decode(body) for journal in journals.values() for body in journal),
@@ -49,8 +49,8 @@ def reckoned(journals: Mapping[str, list[bytes]]) -> dict[tuple[str, str], int]:
 
 
 def awarded(journals: Mapping[str, list[bytes]]) -> dict[str, int]:
-    """By its time: what each award is worth. Their numbers are in the order in which the controller
-    heard of them.
+    """Return the value of each award, by its time. Their numbers follow the order of arrival at the
+    controller.
     """
     sums = reckoned(journals)
     times = sorted(
@@ -63,7 +63,7 @@ def awarded(journals: Mapping[str, list[bytes]]) -> dict[str, int]:
 
 
 def held(ledger: Path) -> dict[tuple[str, str], int]:
-    """The accounts of a ledger; of the meter the sum, whatever its parts."""
+    """Return the balances of a ledger; the meter as the sum of its parts."""
     found = accounts(ledger)
     meter = sum(amount for (account, _), amount in found.items() if account == "meter")
     rest = {key: amount for key, amount in found.items() if key[0] != "meter"}
@@ -103,7 +103,7 @@ class Play:
 
 
 def settled(floor: Floor) -> None:
-    """Wait until nothing is missing or pending."""
+    """Wait until no event is missing and no hit is pending."""
     for table in floor.dealer.journals:
         floor.dealer.retain(table)
 

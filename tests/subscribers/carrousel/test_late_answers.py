@@ -1,4 +1,4 @@
-"""A daemon that needs longer for a recall than the controller waits before it asks again."""
+"""A daemon whose reply to a recall takes longer than the controller's first timeout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def told(seq: int) -> bytes:
 @pytest.mark.parametrize("latency", [0.5, 2.9, 3.1, 3.5, 5.0, 8.0, 20.0, 50.0])
 @pytest.mark.parametrize("busy", [False, True], ids=["quiet", "busy"])
 def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
-    """``busy``: an event comes every second, so that each asking is for what follows another."""
+    """``busy``: an event arrives every second, so that each attempt asks for events after another
+    one.
+    """
     table = TrackedTable("a", "linked", "novamas/v1/s/a", RULES)
     journal = [told(seq) for seq in range(1, 4)]
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}

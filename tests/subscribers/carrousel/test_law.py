@@ -1,4 +1,4 @@
-"""The second reckoning by itself: examples worked by hand from the gazettes."""
+"""The second calculation by itself: examples worked by hand from the gazettes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def parts(law: Law, *made: Made) -> dict[str, Fraction | None]:
 
 
 def of(made: Made, box: str, *, discarded: bool = False) -> Made:
-    """The same hand at another box."""
+    """Return the same hand at another box."""
     return Made(box, made.hand, made.high, discarded)
 
 
@@ -114,8 +114,8 @@ def test_what_persons_decide_is_taken_as_they_decided() -> None:
 
 
 def test_a_hand_that_was_read_wrong_has_taken_until_that_is_said() -> None:
-    """The straight flush of box 2 was none, and the four of box 4 is alone. Between play and
-    correction another table takes of what both had left; after it the meter is whole again.
+    """Box 2 did not have the straight flush, so the four of box 4 wins alone. Between play and
+    correction another table takes a share of what both had left; after it the meter is whole again.
     """
     wrong = Play("a", 10, coins(10_000), (FLUSH, FOUR), corrected=30, right=(FOUR,))
     between = Play("b", 20, (), (of(FLUSH, "3"),))

@@ -1,5 +1,5 @@
-"""The quick verification of a start: what it finds, when all is verified instead, and what it
-cannot see.
+"""The quick verification at a start: what it finds, when everything is verified instead, and what
+it cannot detect.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def marks(path: Path) -> list[VerificationMark]:
-    """The mark after each entry of a ledger."""
+    """Return the mark after each entry of a ledger."""
     made, sums, replay = [], Counter[tuple[str, str]](), Replay()
     with closing(LedgerReader(path)) as file:
         for row, postings in file.entries():
@@ -83,7 +83,9 @@ def put(path: Path, mark: VerificationMark) -> None:
 
 
 def started(path: Path) -> list[str]:
-    """Why a start verifies all of a ledger; empty: it verifies what came after the mark."""
+    """Return why a start verifies the whole ledger; empty if it verifies only what follows the
+    mark.
+    """
     whole: list[str] = []
     with closing(LedgerStore(path)) as store:
         check_ledger(store, signing_key(path), lambda _position, _of: None, whole.append)
@@ -91,7 +93,7 @@ def started(path: Path) -> list[str]:
 
 
 def refused(path: Path) -> tuple[str, bool]:
-    """Why a start takes no part, and whether all was verified."""
+    """Return why a start is refused, and whether everything was verified."""
     whole: list[str] = []
     with closing(LedgerStore(path)) as store, pytest.raises(LedgerError) as raised:
         check_ledger(store, signing_key(path), lambda _position, _of: None, whole.append)

@@ -1,4 +1,4 @@
-"""What the controller counts, and who is answered."""
+"""The controller's metrics, and who may read them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RISE = STAKE * 9 // 10
 
 
 def lines(text: str) -> dict[str, float]:
-    """What each line tells, without the prefix."""
+    """Return the value of each line, by its name without the prefix."""
     return {
         name.removeprefix("novamas_carrousel_"): float(value)
         for name, _, value in (

@@ -1,4 +1,6 @@
-"""Each order is followed once, about what its signers saw, whatever happens to the controller."""
+"""Each order is followed once, for the state its signers saw, whatever happens to the
+controller.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ def everything(floor: Floor) -> None:
 
 @pytest.mark.parametrize("ahead", [0, 8])
 def test_no_order_is_followed_again_after_a_kill(make: Make, ahead: int) -> None:
-    """Also those that were signed by a clock that is ahead: no clock says what was followed."""
+    """This includes orders signed by a clock that is ahead: no clock decides what was followed."""
     floor = two_jackpots(make)
     floor.ahead = ahead
     everything(floor)
@@ -173,7 +175,7 @@ def adjusted(floor: Floor, _: dict[str, Any]) -> None:
 
 
 def disputed(floor: Floor, award: dict[str, Any]) -> None:
-    """The award is as before in the end, and was something else in between."""
+    """The award ends in its former state, and was in another one in between."""
     assert floor.order("m-lasa", "award.dispute", award=award["award"])["ok"]
     assert floor.two("award.uphold", award=award["award"])["ok"]
 
@@ -238,7 +240,7 @@ def test_an_order_that_an_older_release_followed_can_be_read(kind: type[msgspec.
 
 
 def test_what_older_releases_followed_makes_no_generation() -> None:
-    """So what is saved beside an older ledger is what follows from its facts."""
+    """So the state saved beside an older ledger still follows from its facts."""
     books = Books(terms("BAL05"))
     signed = [{"id": "m-lasa", "name": "M. Lasa", "role": "table_head", "token": ""}]
     order = {"type": "jackpot.suspend", "by": "M. Lasa", "role": "table_head"}

@@ -1,5 +1,5 @@
-"""Orders of persons through the service: the order of hits, tables that are cut off, disputes, and
-money that leaves a jackpot.
+"""Orders of persons through the service: the order of hits, disconnected tables, disputes, and
+transfers.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def two_nodes(make: Make) -> Iterator[tuple[Floor, Dealer]]:
 
 
 def two_jackpots(make: Make) -> Floor:
-    """A floor with another jackpot, ``other``, whose table is not there."""
+    """A floor with another jackpot, ``other``, whose table does not exist."""
     both = [terms("poker-1", "poker-2"), terms("poker-9", jackpot="other")]
     return make({"jackpots": [{"terms": each, "title": {"es": "carrusel"}} for each in both]})
 
 
 def worth(floor: Floor, jackpot: str, value: int) -> dict[str, Any]:
-    """Wait until a jackpot is worth this, and give its state."""
+    """Wait until a jackpot has this value, and return its state."""
 
     def found() -> dict[str, Any] | None:
         state = floor.state(jackpot)
@@ -49,7 +49,7 @@ def worth(floor: Floor, jackpot: str, value: int) -> dict[str, Any]:
 
 
 def payable(floor: Floor) -> dict[str, Any]:
-    """Play a hit, and give its award."""
+    """Play a hit, and return its award."""
     floor.dealer.coin("poker-1")
     floor.dealer.award("poker-1")
     floor.dealer.staked("poker-1", STAKE)

@@ -34,7 +34,7 @@ RISE = STAKE * 9 // 10
 
 
 def test_without_a_broker_nothing_is_due() -> None:
-    """What could not be told for long does not keep the processor busy."""
+    """A long backlog of unpublished states does not keep the processor busy."""
     terms = Terms(jackpot="a", decree="ARA02", games=(), currency="EUR")
     settings = CarrouselSettings(
         site="palma",
@@ -267,7 +267,9 @@ def test_a_controller_stops_without_its_broker_too(floor: Floor) -> None:
 
 
 def test_a_broker_that_answers_late_is_not_left(floor: Floor) -> None:
-    """What it sends after an outage stands before its answers: leaving it would begin all anew."""
+    """After an outage its replies are queued behind its backlog: disconnecting would start that
+    again.
+    """
     floor.in_play("poker-1")
     floor.broker.signal(signal.SIGSTOP)
     time.sleep(7.0)  # longer than most clients wait for an answer, shorter than the keep-alive
@@ -334,7 +336,7 @@ def test_a_table_that_no_authorisation_names_is_noticed_and_never_taken(floor: F
             told = floor.heard.latest("jackpot/linked/alert/poker-8-refused")
             return told is not None and event in told["detail"]
 
-        for event in ("award.qualified", "jackpot.staked"):  # told until it is listened to
+        for event in ("award.qualified", "jackpot.staked"):  # raised until it is handled
             until(f"{event} is refused", partial(refused, event), floor.controller.log)
         assert "the table is not authorised" in floor.alert("poker-8-refused")["detail"]
         floor.dealer.coin("poker-1")

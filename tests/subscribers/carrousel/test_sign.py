@@ -1,4 +1,4 @@
-"""The bytes for an LED sign, and a real run of the program at a pseudo-terminal."""
+"""Packets for an LED sign, and a real run of the program on a pseudo-terminal."""
 
 from __future__ import annotations
 

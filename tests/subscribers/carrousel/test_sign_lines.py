@@ -1,4 +1,4 @@
-"""Several signs: what happens to the port of one does not end the others."""
+"""Several signs: a failure at one port does not end the others."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def at(port: Port) -> LedSign:
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, name: str, moment: str, error: Exception) -> list[int]:
-    """A port that raises at a moment. Returns a list that grows by each attempt."""
+    """Return a list that grows with each attempt of a port that raises at some operation."""
     attempts: list[int] = []
     real = serial.Serial
 

@@ -1,4 +1,4 @@
-"""The ledger's file: what it takes, what it refuses, and what is there after a kill."""
+"""The ledger file: what it accepts, what it refuses, and what is there after a kill."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def store(path: Path) -> Iterator[LedgerStore]:
 
 
 def sound(path: Path) -> int:
-    """The number of entries of a ledger whose chain holds."""
+    """Return the number of entries of a ledger whose chain is intact."""
     with closing(LedgerReader(path)) as reading:
         assert find_broken_entry(reading.connection, reading.genesis, reading.head.position) is None
         return reading.head.position
@@ -336,7 +336,7 @@ def test_what_is_no_ledger_is_not_touched(tmp_path: Path) -> None:
 
 
 def unguarded(path: Path, statement: str) -> None:
-    """Change a ledger as somebody would who wants to hide it."""
+    """Change a ledger as an attacker would who wants to hide the change."""
     with closing(sqlite3.connect(path)) as direct:
         triggers = direct.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
         kept = triggers.fetchall()

@@ -1,4 +1,4 @@
-"""The terms of a jackpot: what a decree does not let be written, and what waits until it is won."""
+"""The terms of a jackpot: what a decree forbids, and what waits until it is won."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_flawed_terms_are_not_taken() -> None:
 
 
 def live() -> Books:
-    """A jackpot with a coin in it, and terms with another percentage, seed and limit written."""
+    """A jackpot with a coin in it, and new terms with another percentage, seed and limit."""
     books = Books(terms("EUS96", stake=100, percentage=(8, 10), seed=1_000))
     books.stake("a", 10)
     new = terms("EUS96", stake=100, percentage=(5, 10), seed=2_000, limit=2_100)
@@ -131,7 +131,7 @@ def test_terms_of_a_live_jackpot_wait_until_it_is_won_and_say_so() -> None:
     assert books.told().terms_wait  # a tenth is not the whole
     books.win("b", 70, (1, 1), hand="royal_flush")
     books.end("b", 70)
-    assert books.meter == 2_000  # what the new terms begin with
+    assert books.meter == 2_000  # the seed of the new terms
     books.hear(90)
     assert not books.told().terms_wait
     given = books.told().authorisation
@@ -182,7 +182,7 @@ def test_a_renewed_authorisation_and_what_is_shown_hold_at_once() -> None:
     books = live()
     old = terms("EUS96", stake=100, percentage=(8, 10), seed=1_000)
     books.take(TermsGiven(time=at(50), terms=old))
-    assert not books.told().terms_wait  # the new terms are not written any more
+    assert not books.told().terms_wait  # the new terms are no longer in the configuration
     new = with_authorisation({**old, "shown": 5}, number="J-8/2027", until="2027-12-31")
     books.take(TermsGiven(time=at(60), terms=new))
     given = books.told().authorisation
@@ -199,7 +199,7 @@ def test_an_authorisation_that_ends_or_is_taken_out_takes_the_jackpot_out_of_pla
     books.take(TermsGiven(time=at(50), terms=gone))
     assert (books.told().in_play, books.told().why) == (False, "not_authorised")
     books.stake("b", 60)
-    assert books.meter == 1_160  # what is inserted all the same is not lost
+    assert books.meter == 1_160  # coins inserted anyway are not lost
 
 
 def test_a_table_that_new_terms_do_not_name_is_out_of_play_at_once() -> None:
@@ -231,7 +231,7 @@ def test_what_the_controller_says_of_itself_and_of_a_table() -> None:
     assert told.tables["b"].in_play
 
 
-# What a table tells that cannot count
+# Table events that cannot count
 
 
 def test_a_table_that_is_not_authorised_changes_nothing() -> None:

@@ -1,5 +1,5 @@
-"""What verification finds: any change of what is written, a cut, and what does not follow from the
-facts.
+"""Verification findings: any change to the file, a truncated end, and anything that does not follow
+from the facts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def unguarded(path: Path, *statements: str, values: Sequence[object] = ()) -> None:
-    """Change a ledger as somebody would who wants to hide it."""
+    """Change a ledger as an attacker would who wants to hide the change."""
     with closing(sqlite3.connect(path)) as direct:
         kept = direct.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
@@ -54,7 +54,7 @@ def unguarded(path: Path, *statements: str, values: Sequence[object] = ()) -> No
 
 
 def said(path: Path) -> list[str]:
-    """The findings."""
+    """Return the findings."""
     return [str(each) for each in verify(path).findings]
 
 
@@ -94,7 +94,7 @@ def test_every_change_of_any_field_is_found(path: Path) -> None:
 
 
 def changed(value: object, chance: random.Random) -> object:
-    """A value that differs a little."""
+    """Return a slightly different value."""
     if value is None:
         return "1"  # a number too, where it must be one
     if isinstance(value, int):
@@ -125,7 +125,7 @@ def test_every_byte_of_the_file_that_matters_is_found(path: Path) -> None:
 
 
 def content(path: Path) -> list[list[tuple[object, ...]]]:
-    """All that the chain is about."""
+    """Return everything that the chain covers."""
     with closing(sqlite3.connect(path)) as direct:
         return [
             direct.execute(f"SELECT * FROM {table}").fetchall()

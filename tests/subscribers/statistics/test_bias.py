@@ -1,5 +1,5 @@
-"""The evidence against the fair wheel: exact where all wheels can be counted, by simulation where
-they cannot.
+"""The evidence against the fair wheel: exact where all wheels can be enumerated, by simulation
+where they cannot.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_the_mean_stays_one_after_many_spins() -> None:
     random = np.random.default_rng(5)
     counts = random.multinomial(60, [1 / 37] * 37, size=4_000)
     values = np.exp(weighed_at_once(counts, ROULETTE))
-    # the mean of so many lies within six of its standard errors, but once in 500 million
+    # the mean lies within six standard errors, except once in 500 million
     assert abs(values.mean() - 1) < 6 * values.std() / np.sqrt(len(values))
 
 
@@ -82,7 +82,7 @@ def test_one_more_spin_keeps_the_mean_and_never_raises_it_by_more_than_is_said(
 @settings(max_examples=10)
 @given(st.integers(0, 2**32), st.sets(st.integers(1, 600)))
 def test_it_does_not_depend_on_when_somebody_looks(seed: int, looks: set[int]) -> None:
-    """Whoever looks in between gets the alarm after the same spin, and the same evidence."""
+    """Intermediate checks get the alarm after the same spin, and the same evidence."""
     places = biased(np.random.default_rng(seed), Bias("", 1, 5.0, 1, (0, 0)), 600).tolist()
     looked = no_evidence(37)
     for number, place in enumerate(places, 1):

@@ -1,4 +1,4 @@
-"""A wheel that was exchanged without a word."""
+"""A wheel that was replaced without notice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from subscribers.statistics.change import MIN_MEAN_RUN_LENGTH, ChangeWatch, Rank
 def watched(
     seed: int, seconds: list[float], *, dealers: int = 3, slower: float = 2.0
 ) -> tuple[ChangeWatch, list[tuple[int, str]]]:
-    """A wheel whose spins take these seconds on average, of dealers who each have a pace."""
+    """Watch a wheel with these mean spin durations, whose dealers each have their own pace."""
     random, watch, alarms = Random(seed), ChangeWatch(37), []
     for number, mean in enumerate(seconds):
         dealer = number // 50 % dealers

@@ -1,4 +1,4 @@
-"""From the events of an archive to what is told of wheels and shoes."""
+"""From the events of an archive to the reports on wheels and shoes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def of(records: list[ArchiveRecord]) -> WheelReport:
 
 
 def scripted(name: str) -> list[ArchiveRecord]:
-    """Events that a table said in a script."""
+    """Return the events of a table's script."""
     lines = (SCRIPTS / f"{name}.events").read_bytes().splitlines()
     return [record(line, seq, float(seq)) for seq, line in enumerate(lines, 1)]
 
@@ -53,7 +53,7 @@ def serviced(records: list[ArchiveRecord], work: str, **fields: Any) -> ArchiveR
 
 
 def again(records: list[ArchiveRecord], after: list[ArchiveRecord]) -> list[ArchiveRecord]:
-    """Records that come after others, in days and numbers."""
+    """Return records that come later, in days and numbers."""
     begin, days = after[-1].seq, after[-1].session or after[-2].session
     return [record(each.body, begin + each.seq, days * 86_400.0 + _mono(each)) for each in records]
 
@@ -80,7 +80,7 @@ def test_an_evening_tells_all_that_the_wheel_told() -> None:
     assert {name for kind, name in groups if kind == "dealer"} == set(DEALERS)
     assert groups["direction", "clockwise"] == groups["direction", "anticlockwise"] == 200
     distances = sum(spins for (kind, _), spins in groups.items() if kind == "distance")
-    assert distances == 398  # the first of each session has none before it
+    assert distances == 398  # the first of each session has no predecessor
 
 
 def test_a_real_table_is_read() -> None:
@@ -273,7 +273,7 @@ OTHER = [*range(36, -1, -1)]
 
 
 def told(order: object, boot: str = "b1", table: str = "R1") -> ArchiveRecord:
-    """What a table says of itself, with this setting."""
+    """Return a table's info with this setting."""
     info = Info(
         site="madrid-1",
         table=table,
@@ -287,7 +287,7 @@ def told(order: object, boot: str = "b1", table: str = "R1") -> ArchiveRecord:
 
 
 def of_archive(path: Path, *kept: list[ArchiveRecord]) -> list[WheelReport]:
-    """The wheels, read in one go and as they came."""
+    """Return the wheels, read in one go and as the records arrive."""
     archive = open_archive(str(path))
     following = StatisticsReader(archive)
     for each in kept:
@@ -303,8 +303,8 @@ def of_archive(path: Path, *kept: list[ArchiveRecord]) -> list[WheelReport]:
 
 @pytest.mark.parametrize("turned", [0, 9])
 def test_the_order_around_the_wheel_is_that_of_the_table(tmp_path: Path, turned: int) -> None:
-    """A sector of it is found, wherever the setting begins. What a table says is heard after what
-    it said before the recorder came, and is known all the same.
+    """A biased sector is found, wherever the setting begins. Infos are applied even if they arrive
+    after events from before the recorder started.
     """
     random = Random(6)
     favoured = [EUROPEAN.index(number) for number in range(5)]  # far from each other there

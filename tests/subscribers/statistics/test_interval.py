@@ -1,4 +1,4 @@
-"""Intervals that hold at every spin at once; chi-square."""
+"""Intervals that are valid at every spin at once; chi-square."""
 
 from __future__ import annotations
 

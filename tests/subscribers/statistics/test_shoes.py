@@ -39,7 +39,7 @@ def shuffled(random: Random, decks: int = 8) -> list[str]:
 
 
 def of(cards: list[str], decks: int = 8, name: str = "") -> DealtShoe:
-    """What is seen of them: all but the last seventh, and without the burned ones."""
+    """Return the visible cards: all but the last seventh, and without the burned ones."""
     return DealtShoe(name, decks, (*[None] * 5, *cards[5 : len(cards) * 6 // 7]))
 
 

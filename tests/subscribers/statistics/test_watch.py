@@ -1,4 +1,4 @@
-"""What is found of wheels beside the recorder."""
+"""Findings on wheels stored by the task beside the recorder."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ folder = "recordings"
 
 
 def said(file: Path, action: str, *options: str) -> str:
-    """What an action of ``novamas surveillance`` says."""
+    """Return the output of an action of ``novamas surveillance``."""
     words = "import sys; from controller.cli import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", words, "surveillance", action, str(file), *options],

@@ -1,4 +1,4 @@
-"""Which events become bookmarks, and with which words: what is public already, and nothing else."""
+"""Which events become bookmarks, and with which text: only what is already public."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def of(told: bytes, **changes: object) -> ArchiveRecord:
 
 
 def spelled(told: str) -> str:
-    """A text with its cards as the wire has them."""
+    """Return a text with its cards as on the wire."""
     for sign, letter in SUITS.items():
         told = told.replace(f"10{sign}", f"T{letter}").replace(sign, letter)
     return told

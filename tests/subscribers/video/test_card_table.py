@@ -1,5 +1,5 @@
-"""A daemon at a table of poker with cards that lie face down: nothing that any receiver of
-bookmarks is sent names one before it is face up.
+"""A daemon at a poker table with face-down cards: nothing sent to a receiver of bookmarks names a
+card before it is face up.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def sent(receivers: Receivers, kind: str) -> bool:
 
 
 def every(receivers: Receivers) -> tuple[bytes, ...]:
-    """All that each receiver was sent."""
+    """Return everything sent to each receiver."""
     return (
         b"\n".join(each.path.encode() + each.body for each in receivers.webhook.requests),
         b"\n".join(
@@ -106,7 +106,7 @@ def every(receivers: Receivers) -> tuple[bytes, ...]:
 
 
 def named(receivers: Receivers, cards: set[str]) -> set[str]:
-    """The cards that any of them was told, however they are written."""
+    """Return the cards named to any receiver, in any notation."""
     return named_in("\n".join(each.decode() for each in every(receivers)), cards)
 
 

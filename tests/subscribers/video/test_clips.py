@@ -1,4 +1,6 @@
-"""Clips of rounds from real recordings, which ffmpeg makes: what they show is read in them."""
+"""Clips of rounds from real recordings made with ffmpeg; their pictures are decoded and
+compared.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ FPS, LENGTH = 10, 4
 
 
 def record(path: Path, seconds: int, of: str = "testsrc=size=160x120", gop: int = FPS) -> None:
-    """A recording of so many seconds."""
+    """Make a recording of this many seconds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"{of}:rate={FPS}:duration={seconds}"]
     words += [
@@ -46,7 +48,7 @@ def record(path: Path, seconds: int, of: str = "testsrc=size=160x120", gop: int 
 
 @pytest.fixture(scope="module")
 def folder(programs: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four recordings of four seconds, the third of another size; the fifth place is empty."""
+    """Make four recordings of four seconds, the third of another size; the fifth place is empty."""
     made = tmp_path_factory.mktemp("recordings")
     for index, size in enumerate(("160x120", "160x120", "160x120", "200x100")):
         at = utc(BEGIN + index * LENGTH)
@@ -68,7 +70,7 @@ def archive(tmp_path: Path) -> Iterator[RecordArchive]:
 
 
 def played(archive: RecordArchive, number: int, at: float, length: float, session: int = 1) -> None:
-    """A round that was void, ``at`` seconds after the first recording began."""
+    """Archive a void round, ``at`` seconds after the first recording began."""
     kinds = ((at, "round.opened"), (at + length / 2, "bets.closed"), (at + length, "round.void"))
     body = b'"reason":"ball_out","law":"A","article":"art. 12","last_number":null'
     archive.store(
@@ -93,7 +95,7 @@ def played(archive: RecordArchive, number: int, at: float, length: float, sessio
 
 
 def frames(path: Path) -> list[bytes]:
-    """The digest of each picture as it is decoded."""
+    """Return the digest of each decoded picture."""
     told = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", str(path), "-f", "framemd5", "-"],
         check=True,
@@ -208,8 +210,8 @@ def test_timestamps_that_are_the_time_of_day_are_more_exact_than_a_name(tmp_path
 def test_a_camera_of_one_picture_a_second_gives_clips_too(
     archive: RecordArchive, tmp_path: Path, last: int
 ) -> None:
-    """Of so few pictures ffprobe says no beginning. ``last``: how long each stands, in ms, as the
-    files say.
+    """With so few pictures ffprobe reports no start. ``last``: duration of each last picture in ms,
+    according to the files.
     """
     folder = tmp_path / "cam-1"
     folder.mkdir()

@@ -1,4 +1,6 @@
-"""Bookmarks come at least once and in order, whoever was away, and nobody waits for another."""
+"""Bookmarks arrive at least once and in order, even after outages, and no receiver waits for
+another.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ NOW = 1_790_000_000.0
 
 
 class Sender:
-    """An archive, and receivers whose bookmarks are sent from it at a time that a test says."""
+    """An archive, and receivers that get its bookmarks at a time set by the test."""
 
     def __init__(self, folder: Path) -> None:
         self.place, self.now, self.seq = str(folder / "archive.sqlite3"), NOW, 0
@@ -37,7 +39,7 @@ class Sender:
     def happens(
         self, kind: str = "round.void", *, table: str = "r1", **fields: Any
     ) -> ArchiveRecord:
-        """An event of a table, now, is archived."""
+        """Archive an event of a table, now."""
         self.seq += 1
         body = {
             "type": kind, "round": self.seq, "session": 1, "reason": "ball_out", "law": "ARA02-014",
@@ -113,7 +115,7 @@ def receiver() -> Iterator[Callable[..., Any]]:
 
 
 def rounds(lines: list[bytes]) -> list[int]:
-    """The rounds that texts of Milestone speak of."""
+    """Return the rounds named in texts for Milestone."""
     return [int(line.split(b" round ")[1].split()[0]) for line in lines if b" round " in line]
 
 

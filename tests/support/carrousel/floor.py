@@ -1,4 +1,4 @@
-"""A broker, linked tables as their daemon tells them, persons with keys, and the controller as a
+"""A broker, linked tables as published by their daemon, persons with keys, and the controller as a
 process of its own.
 """
 
@@ -59,7 +59,7 @@ READER = "carrousel-1"
 
 
 def people(reader: str | None = None, number: int = 1) -> bytes:
-    """The people file. ``reader``: the public key of a reader."""
+    """Return the people file. ``reader``: the public key of a reader."""
     readers = [
         Person(id=READER, name=READER, roles=("reader",), tables=("*",), keys=(Key(x=key),))
         for key in ([] if reader is None else [reader])
@@ -79,7 +79,7 @@ def people(reader: str | None = None, number: int = 1) -> bytes:
 
 
 def terms(*tables: str, **fields: Any) -> dict[str, Any]:
-    """The terms of a progressive jackpot."""
+    """Return the terms of a progressive jackpot."""
     return {
         "jackpot": "linked",
         "decree": DECREE,
@@ -99,7 +99,7 @@ def terms(*tables: str, **fields: Any) -> dict[str, Any]:
 
 
 class Dealer:
-    """A daemon as the broker hears it: tells events of its tables, and answers recalls."""
+    """A daemon as seen by the broker: publishes events of its tables, and replies to recalls."""
 
     def __init__(self, port: int, node: str = "node-1", boot: str = "b1") -> None:
         self.node, self.boot = node, boot
@@ -132,7 +132,7 @@ class Dealer:
         self._say(TOPICS.node(self.node, "status"), {"status": "offline", "boot": self.boot})
 
     def restart(self, boot: str) -> None:
-        """A new run of the daemon."""
+        """Start a new run of the daemon."""
         self.boot = boot
         self.online()
         for table in tuple(self.journals):
@@ -148,14 +148,14 @@ class Dealer:
         return max((each["seq"] for each in own if each["boot"] == self.boot), default=0)
 
     def retain(self, table: str, **about: Any) -> None:
-        """Its retained topics."""
+        """Publish its retained topics."""
         head = {"site": SITE, "table": table, "game": GAME, "decree": DECREE, "boot": self.boot}
         self._say(TOPICS.table(table, "info"), {**head, "about": {"jackpot": "linked", **about}})
         state = {"seq": self.seq(table), "time": utc(time.time()), "shown": {"currency": "EUR"}}
         self._say(TOPICS.table(table, "state"), {**head, **state})
 
     def happens(self, table: str, type: str, *, lost: bool = False, **fields: Any) -> bytes:  # noqa: A002
-        """An event: journaled, and told unless it gets lost."""
+        """Journal an event, and publish it unless it gets lost."""
         event = {
             "type": type,
             "site": SITE,
@@ -251,7 +251,7 @@ class Controller:
 
     @property
     def words(self) -> list[str]:
-        """What starts it."""
+        """Return its command line."""
         module = (sys.executable, "-m", "subscribers.carrousel")
         return [*module, "--settings", json.dumps(self.given)]
 
@@ -278,7 +278,7 @@ class Controller:
 
 
 class Floor:
-    """All of it. ``heard``: everything that was said at the broker."""
+    """Everything together. ``heard``: all messages at the broker."""
 
     def __init__(
         self, broker: Mosquitto, heard: Subscriber, dealer: Dealer, controller: Controller
@@ -295,7 +295,7 @@ class Floor:
         return found or {}
 
     def until(self, what: str, condition: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-        """Wait until the state of the jackpot is so, and give it."""
+        """Wait until the jackpot's state fulfils a condition, and return it."""
 
         def found() -> dict[str, Any] | None:
             state = self.state()
@@ -329,7 +329,7 @@ class Floor:
         jackpot: str = "linked",
         **fields: Any,
     ) -> dict[str, Any]:
-        """Sign an order, send it and give the reply."""
+        """Sign an order, send it and return the reply."""
         number, body = self.signed(who, command, role, jackpot, **fields)
         return self.reply_to(jackpot, command, body, number)
 
@@ -341,8 +341,8 @@ class Floor:
         jackpot: str = "linked",
         **fields: Any,
     ) -> tuple[str, bytes]:
-        """A signed order, after its number. It names what it is about as the jackpot's state has
-        it, unless ``fields`` do.
+        """Return a signed order and its number. It names the state of its subject from the
+        jackpot's state, unless ``fields`` do.
         """
         self._number += 1
         fields = {**named(command, self.state(jackpot), fields), **fields}
@@ -364,7 +364,7 @@ class Floor:
         return number, token
 
     def reply_to(self, jackpot: str, command: str, body: bytes, number: str) -> dict[str, Any]:
-        """Send a signed order, once more where it was sent before, and give the reply."""
+        """Send a signed order, again if it was sent before, and return the reply."""
         before = len(self._replies(jackpot, number))
         self.heard.say(TOPICS.jackpot(jackpot, f"command/{level(command)}"), body)
 
@@ -390,14 +390,14 @@ class Floor:
         )
 
     def two(self, command: str, **fields: Any) -> dict[str, Any]:
-        """An order that the inspector and the director give."""
+        """Give an order signed by the inspector and the director."""
         first = self.order("a-riera", command, **fields)
         assert not first["ok"]
         return self.order("t-vidal", command, **fields)
 
 
 def named(command: str, state: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
-    """What an order must say of the state that its signer saw."""
+    """Return the value that an order must name of the state its signer saw."""
     if command == "award.pay":
         told = (*state.get("awards", ()), *state.get("last", ()))
         paid = {each["award"]: each["paid"] for each in told}
@@ -409,12 +409,12 @@ def named(command: str, state: dict[str, Any], fields: dict[str, Any]) -> dict[s
 
 
 def enrolled_now(reader: str | None = None) -> People:
-    """The people, as who reads the file knows them."""
+    """Return the people as readers of the file know them."""
     return read_people(people(reader), SITE, SITE_KEY.verify_key.encode())
 
 
 def accounts(ledger: Path) -> dict[tuple[str, str], int]:
-    """The balances of a ledger's accounts, by account and part."""
+    """Return the balances of a ledger, by account and part."""
     with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
         rows: Iterable[tuple[str, str, int]] = connection.execute(
             "SELECT account, part, sum(amount) FROM posting GROUP BY account, part"
@@ -423,7 +423,7 @@ def accounts(ledger: Path) -> dict[tuple[str, str], int]:
 
 
 def last_entry(ledger: Path) -> int:
-    """The position of the newest entry of a ledger."""
+    """Return the position of the newest entry of a ledger."""
     with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as connection:
         (position,) = connection.execute("SELECT max(position) FROM entry").fetchone()
     return int(position)

@@ -78,7 +78,7 @@ def euskadi(authorised: Fraction, seed: int = 0, *, discards: bool = False) -> L
 
 @dataclass(frozen=True)
 class Made:
-    """What a box with a stake made. ``high``: the ranks that decide between hands of one kind."""
+    """The hand of a box with a stake. ``high``: the ranks that decide between hands of one kind."""
 
     box: str
     hand: str
@@ -115,7 +115,7 @@ class Play:
 
 @dataclass(frozen=True)
 class Prize:
-    """What a box gets; ``cents`` None: the decree does not say, and persons decide."""
+    """Prize of a box; ``cents`` None: the decree is silent, and persons decide."""
 
     table: str
     ends: int
@@ -125,7 +125,7 @@ class Prize:
 
 @dataclass
 class Reckoned:
-    """The end."""
+    """The result."""
 
     meter: int
     house: int = 0
@@ -134,7 +134,7 @@ class Reckoned:
 
 
 def shares(law: Law, made: tuple[Made, ...]) -> dict[str, Fraction | None]:
-    """What part of the whole each box gets."""
+    """Return the share of each box."""
     found = [
         each for each in made if each.hand in (law.discarded if each.discarded else law.prizes)
     ]

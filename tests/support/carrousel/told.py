@@ -1,4 +1,4 @@
-"""What real tables told, and their answers to a recall."""
+"""Events of real tables, and their replies to a recall."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULES = IntakeRules(tables=(TABLE,), games=("poker-no-draw",), decree="EUS96", c
 
 
 def script_events(name: str) -> list[bytes]:
-    """The events of a script, from a real table."""
+    """Return the events of a script, from a real table."""
     script = scripts.read(name)
     table = RealTable(script.game, script.decree, script.settings, name=TABLE)
     return [
@@ -29,8 +29,8 @@ def script_events(name: str) -> list[bytes]:
 
 
 def renumbered(events: Sequence[bytes], *runs: int) -> list[bytes]:
-    """The same as several runs of the daemon told them, with so many events each; the rest is of
-    the last one. Their times ascend.
+    """Return the events as published by several runs of the daemon, with these numbers of events;
+    the rest belongs to the last run. Their times ascend.
     """
     made, run, seq, left = [], 0, 0, list(runs)
     for number, body in enumerate(events):
@@ -45,14 +45,14 @@ def renumbered(events: Sequence[bytes], *runs: int) -> list[bytes]:
 
 
 def changed(body: bytes, **fields: Any) -> bytes:
-    """An event with other fields; None leaves one out."""
+    """Return an event with other fields; None removes one."""
     made = {**msgspec.json.decode(body), **fields}
     return msgspec.json.encode({key: value for key, value in made.items() if value is not None})
 
 
 def recall(journal: Sequence[bytes], boot: str, first: int, limit: int = 100) -> list[bytes]:
-    """What a daemon answers: its events from one on, and those of every later run; from the
-    beginning, if it does not know that run.
+    """Return a daemon's reply: its events from ``first`` on, and those of every later run; all
+    events if it does not know that run.
     """
     heads = [(event["boot"], event["seq"]) for event in map(msgspec.json.decode, journal)]
     before = [n for n, (run, seq) in enumerate(heads) if run == boot and seq < first]

@@ -1,4 +1,4 @@
-"""Receivers of bookmarks that do what the documents of their makers say, and remember what came."""
+"""Receivers of bookmarks that behave as documented by their makers, and record what arrives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Request(NamedTuple):
 
 
 class HTTPReceiver:
-    """A server of HTTP. ``answers`` gives status and body for a request."""
+    """An HTTP server. ``answers`` returns status and body for a request."""
 
     def __init__(self, answers: Callable[[Request], tuple[int, Any]] | None = None) -> None:
         self.port = free_port()
@@ -70,7 +70,7 @@ class HTTPReceiver:
 
 
 class LineReceiver:
-    """A listener at TCP that takes lines. ``echo`` gives what it answers to one, or None."""
+    """A TCP listener for lines. ``echo`` returns its reply to a line, or None."""
 
     def __init__(self, echo: Callable[[bytes], bytes | None] = lambda _: None) -> None:
         self.port = free_port()
@@ -118,7 +118,7 @@ class LineReceiver:
 
 
 class Datagrams:
-    """A listener at UDP."""
+    """A UDP listener."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -139,8 +139,8 @@ class Datagrams:
 
 
 class Statistics:
-    """What the data source ``International`` of Milestone answers: request, characters, matches and
-    the names of the generic events that matched, here those whose expression is in the text.
+    """The reply of Milestone's ``International`` data source: request, characters, matches and the
+    names of the generic events that matched, here those whose expression is in the text.
     """
 
     def __init__(self, *expressions: str) -> None:

@@ -1,4 +1,4 @@
-"""What a broker says, archived, and one receiver of each kind that is sent bookmarks of it."""
+"""Messages of a broker, archived, and one receiver of each kind that gets bookmarks of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVENTS = (*DEFAULT_EVENT_TYPES, "round.opened", "bets.closed", "award.qualified"
 
 
 class Recorder:
-    """What a broker says of tables goes into an archive. Late messages are kept when they come."""
+    """Archives the messages of tables at a broker. Late messages are stored on arrival."""
 
     def __init__(self, place: str, heard: Subscriber) -> None:
         self._archive, self._heard, self._end = open_archive(place), heard, threading.Event()
@@ -64,7 +64,7 @@ class Recorder:
 
 
 class Receivers:
-    """One of each kind, and what sends to them."""
+    """One receiver of each kind, and their deliveries."""
 
     def __init__(self, place: str, ending: ExitStack) -> None:
         self.webhook, self.frigate, self.pos = HTTPReceiver(), HTTPReceiver(), LineReceiver()
