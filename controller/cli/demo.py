@@ -24,7 +24,7 @@ from controller.cli import CommandLineError, numbers
 from controller.cli.web import write_laws
 from controller.contract.messages.messages import LANGUAGES
 from controller.demo import history, jackpot, recorder
-from controller.demo.floor import DemoError, Floor
+from controller.demo.floor import DemoError, DemoFloor
 from controller.demo.places import BOXES, COIN, DemoTable, places
 from controller.demo.staff import VISITORS, Staff, enrol
 from controller.demo.table_head import TableHead
@@ -219,7 +219,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _run_in(room: Path, arguments: argparse.Namespace) -> int:
     """Run in a folder."""
     with ExitStack() as stack:
-        floor = Floor(room)
+        floor = DemoFloor(room)
         stack.callback(_print_notes, floor)  # after the display has ended
         stack.callback(floor.close)
         return asyncio.run(_play(floor, arguments))
@@ -238,12 +238,12 @@ def _disk_full_error(error: BaseException, room: Path) -> int | None:
     return errno.ENOSPC if disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES else None
 
 
-def _print_notes(floor: Floor) -> None:
+def _print_notes(floor: DemoFloor) -> None:
     if os.isatty(1):
         print(*floor.note.told, sep="\n")
 
 
-async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
+async def _play(floor: DemoFloor, arguments: argparse.Namespace) -> int:
     stop = asyncio.Event()
     # closing the terminal ends the demo too
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -262,7 +262,7 @@ async def _play(floor: Floor, arguments: argparse.Namespace) -> int:
     return playing.result()
 
 
-async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
+async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> int:
     decree = arguments.decree or ("EUS96" if arguments.floor else "ARA02")
     tables = places(
         decree, floor=arguments.floor, speed=arguments.speed, faults=not arguments.no_faults
@@ -321,7 +321,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
         occupied,
         lambda slots: floor.tell(slots, "coins"),
     )
-    payment = jackpot.Payment(port, SITE, linked, staff, arguments.speed, floor.note.tell)
+    payment = jackpot.AwardPayers(port, SITE, linked, staff, arguments.speed, floor.note.tell)
     try:
         async with asyncio.TaskGroup() as group:
             presiding = group.create_task(head.preside())
@@ -351,7 +351,7 @@ async def _open_and_watch(floor: Floor, arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _display(floor: Floor, words: list[str], ready: Path) -> subprocess.Popen[bytes]:
+async def _display(floor: DemoFloor, words: list[str], ready: Path) -> subprocess.Popen[bytes]:
     display = floor.start("display", "subscribers.terminal.display", *words, own_group=False)
     await floor.until("the display", ready.exists)
     return display
@@ -441,7 +441,7 @@ def _enrol(room: Path, tables: list[DemoTable], linked: list[str], *, surveillan
 
 
 def _invite(
-    floor: Floor, address: str, port: int, linked: list[str], surveillance: str | None
+    floor: DemoFloor, address: str, port: int, linked: list[str], surveillance: str | None
 ) -> None:
     """Print where to look, and as whom to sign in."""
     line = f"in the browser: {address}/floor  console: {address}/pit"

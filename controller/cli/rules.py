@@ -14,9 +14,9 @@ import msgspec
 
 from controller.cli import CommandLineError
 from controller.games.deciding import who_decides
-from controller.rulebooks.dispositions import KINDS, Count, coverage
-from controller.rulebooks.numbered import Numbered, numbered
-from controller.rulebooks.pages import WHO, pages
+from controller.rulebooks.dispositions import KINDS, RuleCount, coverage
+from controller.rulebooks.numbered import NumberedRule, numbered
+from controller.rulebooks.pages import WHO_DECIDES_PAGE, pages
 from devices.new_file import replace_file
 
 
@@ -102,16 +102,16 @@ def _lines(rows: Sequence[msgspec.Struct]) -> None:
 
 def _write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (pages() | {WHO: who_decides()}).items():
+    for name, text in (pages() | {WHO_DECIDES_PAGE: who_decides()}).items():
         replace_file(folder / name, text.encode())
 
 
-def _counts(counts: list[Count]) -> None:
+def _counts(counts: list[RuleCount]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    columns = Count.__struct_fields__
+    columns = RuleCount.__struct_fields__
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_footer=True)
     for name in columns:
         words = name.replace("_", " ").replace("asserted by", "by a")
@@ -125,7 +125,7 @@ def _counts(counts: list[Count]) -> None:
     Console().print(table)
 
 
-def _list(rules: list[Numbered]) -> None:
+def _list(rules: list[NumberedRule]) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
@@ -148,7 +148,7 @@ def _list(rules: list[Numbered]) -> None:
     )
 
 
-def _details(rules: list[Numbered]) -> None:
+def _details(rules: list[NumberedRule]) -> None:
     """Everything about each rule, fitted to the terminal."""
     from rich.console import Console
     from rich.table import Table

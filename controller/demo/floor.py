@@ -1,4 +1,4 @@
-"""The demo's programs: start them, watch them, and end them with the demo."""
+"""The demo's programs: starts, supervises and ends them."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from controller.demo.note import Note
+from controller.demo.note import NoteLine
 from devices.errors import NovamasError
 
-PATIENCE = 30.0
-"""Seconds each program may take to become ready, and to end."""
-LOOK = 0.02
-"""Seconds between two looks at what is waited for."""
-DYING = 2.0
-"""Seconds after which a program that dies has surely ended."""
+PROGRAM_TIMEOUT_SECONDS = 30.0
+"""Maximum seconds for a program to become ready, and to end."""
+CHECK_INTERVAL_SECONDS = 0.02
+"""Seconds between two checks of a condition."""
+EXIT_SECONDS = 2.0
+"""Maximum seconds between the first symptom of a program's end and its exit."""
 
 
 class DemoError(NovamasError):
-    """The demo cannot continue. The message tells the user everything needed."""
+    """The demo cannot continue. The message is complete for the user."""
 
 
-class Floor:
+class DemoFloor:
     """The running programs. ``room``: the directory of their logs; ``note``: the line below the
-    picture.
+    display.
     """
 
     def __init__(self, room: Path) -> None:
         self.room = room
-        self.note = Note(room / "note.txt")
+        self.note = NoteLine(room / "note.txt")
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(
@@ -41,7 +41,7 @@ class Floor:
         with (self.room / f"{name}.log").open("wb") as log:
             program = subprocess.Popen(  # noqa: S603 - our own modules
                 [sys.executable, "-m", module, *words],
-                # a simulator ends when this pipe closes, however the demo ended
+                # a simulator ends when this pipe closes, even if the demo is killed
                 stdin=subprocess.PIPE,
                 stdout=None if name == "display" else log,
                 stderr=log,
@@ -66,40 +66,44 @@ class Floor:
         for name, program in self._programs.items():
             code = program.poll()
             if code is not None and (name != "display" or code != 0):
-                raise DemoError(f"the {name} has ended with {code}; it said:\n{self._said(name)}")
+                raise DemoError(
+                    f"the {name} has ended with {code}; its log:\n{self._log_text(name)}"
+                )
 
     async def check_soon(self) -> None:
-        """:meth:`check` for as long as a program that dies may take until it is seen to have ended:
-        its connections close before, and others may notice that first.
+        """Repeat :meth:`check` while a program may be ending: its connections close before its
+        exit, and others may notice that first.
         """
-        for _ in range(int(DYING / LOOK)):
+        for _ in range(int(EXIT_SECONDS / CHECK_INTERVAL_SECONDS)):
             self.check()
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(CHECK_INTERVAL_SECONDS)
 
-    def _said(self, name: str) -> str:
+    def _log_text(self, name: str) -> str:
         return (self.room / f"{name}.log").read_text(errors="replace").strip() or "(nothing)"
 
-    async def until(self, what: str, true: Callable[[], bool]) -> None:
-        """Wait until ``true()``. ``what`` names the condition in the message. Raises
+    async def until(self, what: str, condition: Callable[[], bool]) -> None:
+        """Wait until ``true()``. ``what`` names the condition in the error. Raises
         :class:`DemoError` if the condition takes too long or a program ends.
         """
         try:
-            async with asyncio.timeout(PATIENCE):
-                while not true():
+            async with asyncio.timeout(PROGRAM_TIMEOUT_SECONDS):
+                while not condition():
                     self.check()
-                    await asyncio.sleep(LOOK)
+                    await asyncio.sleep(CHECK_INTERVAL_SECONDS)
         except TimeoutError:
-            said = "\n".join(f"{name}: {self._said(name)}" for name in self._programs)
-            raise DemoError(f"{what} did not come within {PATIENCE:g} s\n{said}") from None
+            logs = "\n".join(f"{name}: {self._log_text(name)}" for name in self._programs)
+            raise DemoError(
+                f"{what} did not come within {PROGRAM_TIMEOUT_SECONDS:g} s\n{logs}"
+            ) from None
 
     def close(self) -> None:
-        """End all programs and wait for each; kill any that does not end in time."""
+        """End all programs and wait for each; kill those that do not end in time."""
         for program in self._programs.values():
             if program.poll() is None:
                 program.terminate()
         for program in self._programs.values():
             try:
-                program.wait(PATIENCE)
+                program.wait(PROGRAM_TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 program.kill()
                 program.wait()

@@ -1,5 +1,5 @@
-"""The demo's jackpot over its poker tables: its configuration, and the two persons who pay what is
-won.
+"""The demo's jackpot over its poker tables: its configuration, and the two people who pay
+awards.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.contract.command_fields import Role
 from controller.contract.topics import Topics, level
-from controller.demo.floor import PATIENCE
+from controller.demo.floor import PROGRAM_TIMEOUT_SECONDS
 from controller.demo.places import COIN, DemoTable
 from controller.demo.staff import Staff
 from controller.rulebooks.chapters import head
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     import aiomqtt
 
 JACKPOT = "demo"
-"""Its id."""
+"""Id of the jackpot."""
 PROGRAM = "carrousel"
-"""The id of its controller among the people."""
-SEED = 1000 * COIN
-"""What a period begins with, in minor units."""
+"""Id of its controller among the people."""
+SEED_AMOUNT = 1000 * COIN
+"""The meter at the start of a period, in minor units."""
 PERCENTAGE = {"ARA02": (1, 1)}
-"""What the meter rises by, where it is not nine parts in ten: by decree."""
+"""By decree: the share of coins that the meter rises by, if not nine tenths."""
 TITLES = {
     "en": "Demo jackpot, stacked deck",
     "es": "Carrusel de demostración, baraja preparada",
@@ -37,10 +37,10 @@ TITLES = {
     "gl": "Carrusel de demostración, baralla preparada",
 }
 PAYERS: tuple[Role, Role] = ("inspector", "director")
-TAKES = 6.0
+PAYMENT_SECONDS = 6.0
 """Seconds that each of them takes."""
-ANSWERS = 10.0
-"""Real seconds after which an order without an answer is given again."""
+REPLY_TIMEOUT_SECONDS = 10.0
+"""Real seconds after which an order without a reply is repeated."""
 
 _CONFIGURATION = """
 [carrousel]
@@ -69,12 +69,12 @@ tables = {tables}
 
 
 def linked(tables: Sequence[DemoTable]) -> list[str]:
-    """The tables that have coin slots."""
+    """Return the tables with coin slots."""
     return [place.table for place in tables if place.slots is not None]
 
 
 def configuration(decree: str, tables: Sequence[DemoTable], ledger: str, staff: Staff) -> str:
-    """``[carrousel]`` and ``[[jackpot]]``."""
+    """Return the sections ``[carrousel]`` and ``[[jackpot]]``."""
     reader = staff.readers[PROGRAM]
     own = head(decree).languages[0]
     titles = {own: TITLES[own], **TITLES}
@@ -85,15 +85,15 @@ def configuration(decree: str, tables: Sequence[DemoTable], ledger: str, staff: 
         jackpot=JACKPOT,
         decree=decree,
         stake=format_amount(COIN, EURO),
-        seed=format_amount(SEED, EURO),
+        seed=format_amount(SEED_AMOUNT, EURO),
         title=", ".join(f"{name} = {json.dumps(text)}" for name, text in titles.items()),
         percentage=list(PERCENTAGE.get(decree, (9, 10))),
         tables=json.dumps(linked(tables)),
     )
 
 
-class Payment:
-    """Two persons pay each award. ``tell`` is called with a line for whatever happens to an award;
+class AwardPayers:
+    """Two people who pay each award. ``tell`` is called with a line for each change of an award;
     ``ready`` is set once the jackpot is in play at all ``tables``.
     """
 
@@ -108,17 +108,17 @@ class Payment:
     ) -> None:
         self._port, self._tables, self._staff, self._tell = port, tables, staff, tell
         self._topics = Topics(site, simulated=True)
-        self._takes = TAKES / speed
+        self._takes = PAYMENT_SECONDS / speed
         self.ready = asyncio.Event()
         self._awards: list[dict[str, Any]] = []
         self._known: dict[int, str] = {}
-        """The status of each award that was told; of one that was paid here: ``paid``."""
+        """The reported status of each award; ``paid`` once it was paid here."""
         self._changed = asyncio.Event()
         self._answer: asyncio.Future[dict[str, Any]] | None = None
         self._number = ""
 
     async def attend(self) -> None:
-        """Until cancelled."""
+        """Pay awards until cancelled."""
         import aiomqtt
 
         try:
@@ -128,44 +128,44 @@ class Payment:
                 for leaf in ("state", "reply/demo"):
                     await client.subscribe(self._topics.jackpot(JACKPOT, leaf), qos=1)
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(self._hear(client))
+                    group.create_task(self._receive(client))
                     group.create_task(self._pay_all(client))
         except* aiomqtt.MqttError:
             task = asyncio.current_task()
             if task is None or not task.cancelling():
-                await asyncio.sleep(PATIENCE)  # Floor.check reports the cause first
+                await asyncio.sleep(PROGRAM_TIMEOUT_SECONDS)  # Floor.check reports the cause first
 
-    async def _hear(self, client: aiomqtt.Client) -> None:
+    async def _receive(self, client: aiomqtt.Client) -> None:
         state = self._topics.jackpot(JACKPOT, "state")
         async for message in client.messages:
             body = json.loads(bytes(message.payload))
             if str(message.topic) == state:
-                self._look(body)
+                self._on_state(body)
             elif (
                 self._answer is not None and not self._answer.done() and body["id"] == self._number
             ):
                 self._answer.set_result(body)
 
-    def _look(self, state: dict[str, Any]) -> None:
-        """Take the retained state."""
+    def _on_state(self, state: dict[str, Any]) -> None:
+        """Process the retained state."""
         if state["in_play"] and all(
-            state["tables"].get(each, {}).get("in_play") for each in self._tables
+            state["tables"].get(table, {}).get("in_play") for table in self._tables
         ):
             self.ready.set()
         self._awards = state["awards"]
         for award in self._awards:
             if self._known.get(award["award"]) not in (award["status"], "paid"):
                 self._known[award["award"]] = award["status"]
-                self._tell(f"{_what(award)}: {_worth(award)}, {award['status']}")
+                self._tell(f"{_award_name(award)}: {_award_value(award)}, {award['status']}")
         self._changed.set()
 
     async def _pay_all(self, client: aiomqtt.Client) -> None:
         while True:
             due = next(
                 (
-                    each
-                    for each in self._awards
-                    if each["status"] == "payable" and self._known[each["award"]] != "paid"
+                    award
+                    for award in self._awards
+                    if award["status"] == "payable" and self._known[award["award"]] != "paid"
                 ),
                 None,
             )
@@ -176,7 +176,7 @@ class Payment:
                 await self._pay(client, due)
 
     async def _pay(self, client: aiomqtt.Client, award: dict[str, Any]) -> None:
-        """One person after the other orders it; if nothing comes of it, they look again."""
+        """Give the order as one person after the other; without a receipt, retry later."""
         amount = award["value"] - award["paid"]
         reply: dict[str, Any] = {}
         for role in PAYERS:
@@ -185,12 +185,12 @@ class Payment:
         if (receipt := reply.get("receipt")) is not None:
             self._known[award["award"]] = "paid"
             who = " and ".join(PAYERS)
-            self._tell(f"{_what(award)}: receipt {receipt}, {_euro(amount)} paid by {who}")
+            self._tell(f"{_award_name(award)}: receipt {receipt}, {_euro(amount)} paid by {who}")
 
     async def _order(
         self, client: aiomqtt.Client, role: Role, award: dict[str, Any], amount: int
     ) -> dict[str, Any]:
-        """Give the signed order; the answer, empty if there was none."""
+        """Give the signed order; return the reply, empty if there is none."""
         self._number = secrets.token_urlsafe(12)
         self._answer = asyncio.get_running_loop().create_future()
         body = self._staff.sign(
@@ -202,15 +202,15 @@ class Payment:
         )
         topic = self._topics.jackpot(JACKPOT, f"command/{level('award.pay')}")
         await client.publish(topic, body, qos=1)
-        await asyncio.wait([self._answer], timeout=ANSWERS)
+        await asyncio.wait([self._answer], timeout=REPLY_TIMEOUT_SECONDS)
         return self._answer.result() if self._answer.done() else {}
 
 
-def _what(award: dict[str, Any]) -> str:
+def _award_name(award: dict[str, Any]) -> str:
     return f"{award['table']}, {award['box'].replace(':', ' ')}, {award['hand'].replace('_', ' ')}"
 
 
-def _worth(award: dict[str, Any]) -> str:
+def _award_value(award: dict[str, Any]) -> str:
     return "no value yet" if award["value"] is None else _euro(award["value"])
 
 

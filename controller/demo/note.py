@@ -1,4 +1,4 @@
-"""The line below the demo's picture, which its display reads from a file."""
+"""The line below the demo's display, which the display reads from a file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from devices.new_file import named_in_errors
 
 
-class Note:
-    """``always``: what stands at the end of the line; ``told``: what happened, in order."""
+class NoteLine:
+    """``always``: the end of the line; ``told``: the reported events, in order."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.always = path, ""
@@ -16,12 +16,12 @@ class Note:
         self._write()
 
     def say(self, always: str) -> None:
-        """Let this stand in the line from now on."""
+        """Set the end of the line."""
         self.always = always
         self._write()
 
     def tell(self, line: str) -> None:
-        """Something happened: it stands first in the line until the next thing does."""
+        """Report an event: it is shown first in the line until the next one."""
         self.told.append(line)
         self._write()
 
@@ -30,4 +30,4 @@ class Note:
         whole = self.path.with_suffix(".new")
         with named_in_errors(whole):
             whole.write_text("  ·  ".join(filter(None, parts)), encoding="utf-8")
-        whole.replace(self.path)  # never half of it
+        whole.replace(self.path)  # atomic, so that a reader sees the whole line

@@ -1,7 +1,7 @@
 """The demo's people: for each game, the next command of the table head or the croupier.
 
-The functions are pure and keep no memory. A command follows from the table's state and its latest
-events alone, so a person who comes to an open table can continue.
+The functions are pure. A command depends only on the table's state and its latest events, so a
+person can take over an open table.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-Said = tuple[str, dict[str, Any]]
+CommandFields = tuple[str, dict[str, Any]]
 """A command's name and its fields."""
 
 
 class Stacked(NamedTuple):
-    """A deck that the croupier has prepared: in the round ``first``, or the next one with a coin, a
-    player who takes part in the jackpot gets ``hand``; and again some rounds after each award.
+    """A prepared deck: in the round ``first``, or the next one with a coin, a player who takes part
+    in the jackpot gets ``hand``; and again some rounds after each award.
     """
 
     first: int
@@ -25,11 +25,11 @@ class Stacked(NamedTuple):
 
 
 class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person sees.
+    """What a person sees of a table.
 
-    ``shown``: the table's state; ``heard``: the latest event of each type since the person came;
+    ``shown``: the table's state; ``heard``: the latest event of each type since the person arrived;
     ``seed``: determines the cards that only this person sees; ``slips``: the person misreads a card
-    in every round whose number is a multiple of this (0: never); ``stacked``: what deck there is.
+    in every round whose number is a multiple of this (0: never); ``stacked``: the prepared deck.
     """
 
     shown: Mapping[str, Any]
@@ -44,26 +44,26 @@ class TableSeen(msgspec.Struct, frozen=True, kw_only=True):
         return self.heard.get("irregularity", {}).get("what")
 
     def since(self, event: str, *others: str) -> bool:
-        """Whether ``event`` was heard, and none of ``others`` after it."""
+        """True if ``event`` was received, and none of ``others`` after it."""
         last = (self.heard[name]["seq"] for name in others if name in self.heard)
         return event in self.heard and self.heard[event]["seq"] > max(last, default=0)
 
 
-Person = Callable[[TableSeen], Said | None]
+Player = Callable[[TableSeen], CommandFields | None]
 
-VOID = ("ball_with_rotor", "rotor_not_reversed")
+VOID_IRREGULARITIES = ("ball_with_rotor", "rotor_not_reversed")
 """Irregularities of a wheel that are themselves the reason for a void round. For any other, the
 reason is ``inspector``.
 """
-CARDS = {"card_unsure": "next_round", "silence": "accept"}
+CARD_ACTIONS = {"card_unsure": "next_round", "silence": "accept"}
 """The action for a card that stops the table between rounds: an extra card is kept for the next
 round, and an incompletely seen burn is accepted. Any other card is removed.
 """
 SEATS = (1, 2, 3)
 """The players' seats at the dice table."""
-BETS = (("win", 1000), ("dont_win", 500))
+DICE_BETS = (("win", 1000), ("dont_win", 500))
 """The bets of the shooter and of the next player before the first throw of a series."""
-THROWS: Mapping[str, Said] = {
+THROW_COMMANDS: Mapping[str, CommandFields] = {
     "shooter_no_bet": ("round.confirm", {}),
     "die_cocked": ("round.void", {"reason": "die_on_chips"}),
     "die_off_table": ("round.void", {"reason": "die_off_table"}),
@@ -73,19 +73,19 @@ void with the reason ``inspector``.
 """
 
 
-def wheel(seen: TableSeen) -> Said | None:
+def wheel(seen: TableSeen) -> CommandFields | None:
     """A wheel that plays by itself: declare any round void that waits for a decision."""
     shown = seen.shown
     if shown["phase"] == "closed":
         return "session.open", {}
     if shown["asks"]:
-        return void(shown["round"], seen.what if seen.what in VOID else "inspector")
+        return void(shown["round"], seen.what if seen.what in VOID_IRREGULARITIES else "inspector")
     return void(shown["unresolved"][0]) if shown["unresolved"] else None
 
 
-def shoe(seen: TableSeen) -> Said | None:
+def shoe(seen: TableSeen) -> CommandFields | None:
     """Punto y banca: start shoes and declare misdeals void. A shoe of an earlier demo is replaced,
-    since nobody knows which cards are left in it.
+    because its remaining cards are unknown.
     """
     shown, asks = seen.shown, seen.shown["asks"]
     if shown["phase"] == "closed":
@@ -95,11 +95,11 @@ def shoe(seen: TableSeen) -> Said | None:
     if "shoe.start" in asks or "shoe.started" not in seen.heard or shown["phase"] == "shoe_over":
         return "shoe.start", {"shoe": str(int(shown["shoe"]["number"]) + 1 if shown["shoe"] else 1)}
     if "card.decide" in asks:
-        return "card.decide", {"action": CARDS.get(seen.what or "", "remove")}
+        return "card.decide", {"action": CARD_ACTIONS.get(seen.what or "", "remove")}
     return void(shown["unresolved"][0]) if shown["unresolved"] else None
 
 
-def dice(seen: TableSeen) -> Said | None:
+def dice(seen: TableSeen) -> CommandFields | None:
     """Craps: name the session's dice, the seats, the shooter and the bets. Then decide on throws
     that cannot count, and report lost dice.
     """
@@ -118,27 +118,28 @@ def dice(seen: TableSeen) -> Said | None:
     if asks and seen.what == "dice_count" and len(own["playing"]) == 2:
         return "die.report", {"serial": own["playing"][0]}
     if asks:
-        name, more = THROWS.get(seen.what or "", void(shown["round"]))
+        name, more = THROW_COMMANDS.get(seen.what or "", void(shown["round"]))
         return name, {**more, "round": shown["round"]}
     return _players(shown)
 
 
-def _players(shown: Mapping[str, Any]) -> Said | None:
+def _players(shown: Mapping[str, Any]) -> CommandFields | None:
     """Name the seats and the shooter, and place the bets before the first throw of a series."""
     if not shown["seats"]:
         return "boxes.set", {"boxes": SEATS}
     if shown["shooter"] is None:
         return "shooter.set", {"seat": SEATS[0]}
     if shown["series"] == "come_out" and shown["phase"] in ("waiting", "bets_open", "relaunch"):
-        after = SEATS[SEATS.index(shown["shooter"]) + 1 - len(SEATS)]
-        for seat, (bet, amount) in zip((shown["shooter"], after), BETS, strict=True):
+        next_seat = SEATS[SEATS.index(shown["shooter"]) + 1 - len(SEATS)]
+        for seat, (bet, amount) in zip((shown["shooter"], next_seat), DICE_BETS, strict=True):
             if not any(
-                (each["who"], each["bet"]) == (f"seat:{seat}", bet) for each in shown["bets"]
+                (bet_shown["who"], bet_shown["bet"]) == (f"seat:{seat}", bet)
+                for bet_shown in shown["bets"]
             ):
                 return "bet.place", {"who": f"seat:{seat}", "bet": bet, "amount": amount}
     return None
 
 
-def void(number: int, reason: str = "inspector") -> Said:
+def void(number: int, reason: str = "inspector") -> CommandFields:
     """The command that declares a round void."""
     return "round.void", {"reason": reason, "round": number}

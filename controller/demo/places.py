@@ -1,5 +1,5 @@
-"""The demo's tables: each table's game, its device and the faults of that device, and its coin
-slots where it is linked with the jackpot.
+"""The demo's tables: each table's game, its device and that device's faults, and its coin slots if
+it is linked to the jackpot.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from controller.rulebooks.chapters import chapter
 from devices.money import EURO, format_amount
 
 BOXES, COIN = 3, 500
-"""Boxes of a poker table, and what a coin in their slots is worth, in minor units."""
-LATE, MUTE = 1.0, 10.0
-"""Seconds a board's report may be late, and seconds a device may be silent. Both are real seconds
-of this machine, not of the model.
+"""Boxes of a poker table, and the value of a coin in their slots, in minor units."""
+MAX_DELAY_SECONDS, MAX_SILENCE_SECONDS = 1.0, 10.0
+"""Maximum delay of a board's report and maximum silence of a device, in real seconds of this
+machine.
 """
 
 _BOARD = """\
@@ -31,16 +31,15 @@ class DemoTable(msgspec.Struct, frozen=True, kw_only=True):
     """One table of the demo and its device.
 
     ``kind`` and ``simulator``: arguments of the simulator; ``faults``: the device's faults, each
-    with its time in seconds of the model, after three good rounds; ``quick``: how many times faster
-    it plays the rounds before the picture (1: it plays none); ``slips``: the croupier misreads a
-    card in every round whose number is a multiple of this (0: never); ``more``: the rest of the
-    device's and the table's configuration, in which :func:`places` fills in ``{late}``, ``{stale}``
+    with its time in seconds of the model, after three good rounds; ``quick``: speed-up of the
+    rounds before the display opens (1: no such rounds); ``slips``: the croupier misreads a card in
+    every round whose number is a multiple of this (0: never); ``more``: the rest of the device's
+    and the table's configuration, in which :func:`places` fills in ``{late}``, ``{stale}``,
     ``{dealt}`` and ``{jackpot}``; ``role``: the role of the person who decides at this table.
 
-    ``slots``: the device id of its coin slots, and ``slots_more`` the rest of its configuration; no
-    id where the decree has no jackpot. ``stacked``:
-    the hand that the croupier has prepared, so that the jackpot is hit. ``seed``: added to the
-    demo's, for devices that are not to do the same at the same time.
+    ``slots``: the device id of its coin slots, None if the decree has no jackpot; ``slots_more``:
+    the rest of their configuration. ``stacked``: the prepared deck that wins the jackpot. ``seed``:
+    added to the demo's seed, so that similar devices differ.
     """
 
     table: str
@@ -78,7 +77,7 @@ ROULETTE = DemoTable(
     simulator=("--mode", "2181"),
     # Void spins after the third and the seventh round.
     faults=("250:ball_with_rotor", "490:rotor_not_reversed"),
-    more="stale_after = {stale} # the wheel is mute for four seconds when its power comes on",
+    more="stale_after = {stale} # the wheel is silent for four seconds after power-up",
 )
 BOULE = DemoTable(
     table="boule-1",
@@ -127,7 +126,7 @@ PUNTO = DemoTable(
     more="""
 options = {{ min_draw = 0 }} # no hand draws these cards
 
-[table.settings] # no keys: the first card opens a round, and the fourth has them turned
+[table.settings] # no keys: the first card opens a round, and after the fourth they are turned
 rounds = "shoe"
 turn = "when_complete"
 """.strip(),
@@ -173,22 +172,22 @@ THREE_CARDS = replace(
     stacked=None,
 )
 
-FLOOR = (ROULETTE, BOULE, FORTUNE, CRAPS, PUNTO, POKER, SECOND_POKER, THREE_CARDS)
-PAIR = (ROULETTE, PUNTO)
+FLOOR_TABLES = (ROULETTE, BOULE, FORTUNE, CRAPS, PUNTO, POKER, SECOND_POKER, THREE_CARDS)
+TWO_TABLES = (ROULETTE, PUNTO)
 
 
 def places(decree: str, *, floor: bool, speed: float = 1.0, faults: bool = True) -> list[DemoTable]:
-    """The demo's tables whose games the decree regulates, from the whole floor or from a roulette
+    """Return the demo's tables whose games the decree regulates: of the whole floor, or a roulette
     and a card table.
 
-    If the decree has none of these games or is unknown, the result is one roulette: the daemon then
-    says what is wrong.
+    If the decree has none of these games or is unknown, the result is one roulette; the daemon then
+    reports the error.
     """
-    asked = FLOOR if floor else PAIR
-    books = [(place, _book(decree, place.game)) for place in asked]
-    found = [_under(place, book, max(1.0, speed)) for place, book in books if book is not None]
-    found = found or [_under(ROULETTE, _book("ARA02", ROULETTE.game), max(1.0, speed))]
-    return found if faults else [replace(place, faults=(), slips=0) for place in found]
+    wanted = FLOOR_TABLES if floor else TWO_TABLES
+    books = [(place, _book(decree, place.game)) for place in wanted]
+    adapted = [_adapt(place, book, max(1.0, speed)) for place, book in books if book is not None]
+    adapted = adapted or [_adapt(ROULETTE, _book("ARA02", ROULETTE.game), max(1.0, speed))]
+    return adapted if faults else [replace(place, faults=(), slips=0) for place in adapted]
 
 
 def _book(decree: str, game: str) -> Any:
@@ -198,9 +197,9 @@ def _book(decree: str, game: str) -> Any:
         return None
 
 
-def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
-    """Adapt a table to its decree: who declares a round void, which cards are in the shoe, whether
-    the shuffler or the croupier deals, and whether there is a jackpot.
+def _adapt(place: DemoTable, book: Any, speed_up: float) -> DemoTable:
+    """Adapt a table to its decree: the role that voids rounds, the cards in the shoe, whether the
+    shuffler or the croupier deals, and whether there is a jackpot.
     """
     role: Role = "table_head" if "table_head" in book.void_by else "inspector"
     words: tuple[str, ...] = ()
@@ -211,8 +210,8 @@ def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
     if by_hand:
         words = ("--no-packets",)
     more = place.more.format(
-        late=LATE * hurry,
-        stale=MUTE * hurry,
+        late=MAX_DELAY_SECONDS * speed_up,
+        stale=MAX_SILENCE_SECONDS * speed_up,
         dealt="singly" if by_hand else "packets",
         boxes=BOXES,
         jackpot=f"jackpot_stake = {format_amount(COIN, EURO)}"
@@ -225,5 +224,7 @@ def _under(place: DemoTable, book: Any, hurry: float) -> DemoTable:
         simulator=(*place.simulator, *words),
         more=more,
         slots=slots,
-        slots_more=place.slots_more.format(late=LATE * hurry, stale=MUTE * hurry),
+        slots_more=place.slots_more.format(
+            late=MAX_DELAY_SECONDS * speed_up, stale=MAX_SILENCE_SECONDS * speed_up
+        ),
     )

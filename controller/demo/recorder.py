@@ -1,4 +1,4 @@
-"""The demo's recorder and its archive: their configuration, and what to try with them."""
+"""The demo's recorder and its archive: their configuration, and commands to try."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from controller.demo.staff import Staff, Visitor
 
 PROGRAM = "surveillance"
-"""The recorder's id among the people."""
+"""Id of the recorder among the people."""
 VISITOR = Visitor("visitor-3", "Visitor 3", ("surveillance",), "3", "161803")
-"""Who may look at the archive and at sealed cards."""
-WHY = "to try it"
-"""A reason to look at sealed cards."""
+"""The visitor who may see the archive and sealed cards."""
+EXAMPLE_REASON = "to try it"
+"""A reason for opening sealed cards."""
 
 _CONFIGURATION = """
 [archive]
@@ -40,17 +40,17 @@ sealed cards: this PIN again, reason "{why}"
 
 
 def archive(room: Path) -> Path:
-    """Its file."""
+    """Return the file of the archive."""
     return room / "archive.sqlite3"
 
 
 def cards_key(room: Path) -> Path:
-    """The private key of surveillance, which the daemon makes for simulated tables."""
+    """Return the private key of surveillance, which the daemon creates for simulated tables."""
     return room / "journal.sqlite3.simulated-surveillance"
 
 
 def configuration(room: Path, staff: Staff) -> str:
-    """``[archive]``, and where the keys of persons are, for `novamas surveillance cards`."""
+    """Return ``[archive]``, and the location of people's keys for `novamas surveillance cards`."""
     reader = staff.readers[PROGRAM]
     paths = {
         "archive": archive(room),
@@ -67,11 +67,11 @@ def configuration(room: Path, staff: Staff) -> str:
 
 
 def invitation(address: str, novamas: str, file: Path, table: str) -> str:
-    """Where to look, as whom, and the commands to try."""
+    """Describe where to look, as whom to sign in, and commands to try."""
     return _INVITATION.format(
         address=address,
         visitor=VISITOR,
-        why=WHY,
+        why=EXAMPLE_REASON,
         novamas=novamas,
         file=file,
         table=table,

@@ -1,4 +1,4 @@
-"""The people of the demo: each role is a person with a key, enrolled in a people file."""
+"""The demo's people: one person with a key for each role, enrolled in a people file."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from controller.people.roles import EnrolledRole
 from controller.people.signed_command import Claims, sign
 from devices.new_file import create_private, replace_file
 
-LIFE = 30
+VALID_SECONDS = 30
 """Seconds for which a signed command is valid."""
 
 
 class Visitor(NamedTuple):
-    """Somebody who comes to look, and may act at the console."""
+    """A visitor of the demo, who may act at the console."""
 
     person: str
     name: str
@@ -47,21 +47,21 @@ VISITORS = (
     Visitor("visitor-1", "Visitor 1", ("table_head",), "1", "271828"),
     Visitor("visitor-2", "Visitor 2", ("inspector",), "2", "314159"),
 )
-"""No secret: the demo is on this machine alone, and its keys are forgotten when it ends."""
+"""Not secret: the demo is reachable on this machine only, and its keys are dropped at the end."""
 PINS, PEPPER = "pins", "pepper"
-LEAST = 64
-"""KiB for the sealing of those PINs: what is no secret need not cost half a second."""
+PIN_MEMORY_KIB = 64
+"""KiB for sealing those PINs: low, since they are not secret and sealing should be fast."""
 
 
-class Reader(NamedTuple):
-    """The key with which a program asks tables what it missed, and the file with its passphrase."""
+class ProgramKey(NamedTuple):
+    """The key with which a program requests missed events, and the file with its passphrase."""
 
     key: Path
     passphrase: Path
 
 
 class Staff(msgspec.Struct, frozen=True):
-    """Who acts in the demo."""
+    """The people who act in the demo."""
 
     site_key: str
     """The public part of the key that signed the people file."""
@@ -70,18 +70,18 @@ class Staff(msgspec.Struct, frozen=True):
     pins: Path
     """The folder of the visitors' keys."""
     pepper: Path
-    """The file without which their PINs open none."""
-    readers: dict[str, Reader]
-    """Those of the programs, by their ids among the people."""
+    """The file needed to open keys with PINs."""
+    readers: dict[str, ProgramKey]
+    """Keys of the programs, by their ids among the people."""
 
     def sign(self, role: Role, audience: str, name: str, number: str, fields: Any) -> bytes:
-        """A command that the person in this role signs now."""
+        """Return a command signed now by the person in this role."""
         now = int(time.time())
         claims = Claims(
             iss=_id(role),
             aud=audience,
             iat=now,
-            exp=now + LIFE,
+            exp=now + VALID_SECONDS,
             jti=number,
             command=name,
             role=role,
@@ -98,8 +98,8 @@ def enrol(
     visitors: Iterable[Visitor] = VISITORS,
     programs: Iterable[str] = (),
 ) -> Staff:
-    """Make keys, and write the people file, and beside it the keys of the visitors and of the
-    programs that ask tables. The others are forgotten when the demo ends.
+    """Create keys, and write the people file with the keys of the visitors and programs beside it.
+    The other keys are dropped when the demo ends.
     """
     site_key = SigningKey.generate()
     keys = {role: SigningKey.generate() for role in sorted(set(roles))}
@@ -116,20 +116,22 @@ def enrol(
     pins, pepper = path.parent / PINS, path.parent / PEPPER
     pepper.unlink(missing_ok=True)
     secret = make_pepper(pepper)
-    for each in visitors:
+    for visitor in visitors:
         key = SigningKey.generate()
-        write_pin_key(pins, seal_key(key, each.person, each.badge, each.pin, secret, LEAST))
+        write_pin_key(
+            pins, seal_key(key, visitor.person, visitor.badge, visitor.pin, secret, PIN_MEMORY_KIB)
+        )
         persons.append(
             Person(
-                id=each.person,
-                name=each.name,
-                roles=each.roles,
+                id=visitor.person,
+                name=visitor.name,
+                roles=visitor.roles,
                 tables=(ALL_TABLES,),
                 keys=(Key(x=to_base64url(key.verify_key.encode())),),
             )
         )
     readers = {
-        name: Reader(path.parent / f"{name}.key", path.parent / f"{name}.passphrase")
+        name: ProgramKey(path.parent / f"{name}.key", path.parent / f"{name}.passphrase")
         for name in programs
     }
     persons += [
@@ -153,10 +155,10 @@ def enrol(
     )
 
 
-def _new_key(reader: Reader) -> SigningKey:
-    """A key in a file, and the file with its passphrase, instead of those of an earlier demo."""
-    for each in reader:
-        each.unlink(missing_ok=True)
+def _new_key(reader: ProgramKey) -> SigningKey:
+    """Create a key file and the file with its passphrase, replacing those of an earlier demo."""
+    for path in reader:
+        path.unlink(missing_ok=True)
     create_private(reader.passphrase, secrets.token_urlsafe(24).encode())
     return make_private_key(
         reader.key, reader.passphrase.read_bytes(), argon2id.OPSLIMIT_MIN, argon2id.MEMLIMIT_MIN

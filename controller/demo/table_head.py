@@ -1,5 +1,5 @@
-"""Plays the people at the demo's tables: opens the sessions, and sends each table's next command
-after a realistic delay.
+"""Simulates the people at the demo's tables: opens the sessions, and sends each table's next
+command after a realistic delay.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.contract.topics import Topics
-from controller.demo.floor import PATIENCE, DemoError
-from controller.demo.people import Person, Said, TableSeen, dice, shoe, wheel
+from controller.demo.floor import PROGRAM_TIMEOUT_SECONDS, DemoError
+from controller.demo.people import CommandFields, Player, TableSeen, dice, shoe, wheel
 from controller.demo.places import DemoTable
 from controller.demo.poker import croupier
 from controller.demo.staff import Staff
@@ -22,7 +22,7 @@ from controller.demo.staff import Staff
 if TYPE_CHECKING:
     import aiomqtt
 
-PEOPLE: Mapping[str, Person] = {
+PLAYER_BY_GAME: Mapping[str, Player] = {
     "roulette-french": wheel,
     "boule": wheel,
     "fortune-wheel": wheel,
@@ -31,8 +31,8 @@ PEOPLE: Mapping[str, Person] = {
     "poker-no-draw": croupier,
     "three-card-poker": croupier,
 }
-"""The person at a table of each game."""
-TAKES: Mapping[str, float] = {
+"""The behaviour of the person at a table, by game."""
+COMMAND_SECONDS: Mapping[str, float] = {
     "shoe.start": 0.0,
     "cards.deal": 0.5,
     "bets.close": 0.5,
@@ -40,29 +40,29 @@ TAKES: Mapping[str, float] = {
     "bet.place": 1.0,
     "cards.show": 2.0,
 }
-"""Seconds before a command is sent. Any command not listed takes ``THINKS``."""
-THINKS = 4.0
+"""Seconds before a command is sent. Other commands take ``DECISION_SECONDS``."""
+DECISION_SECONDS = 4.0
 """Seconds that a person takes for a decision."""
-VISITOR = 60.0
+VISITOR_SECONDS = 60.0
 """Real seconds for which a decision is left to a visitor who is signed in at the console."""
-AGAIN = 8.0, 2.0
-"""A command without effect is sent again after this many seconds of the model, but no sooner than
+RETRY_SECONDS = 8.0, 2.0
+"""A command without effect is repeated after this many seconds of the model, but no sooner than
 this many real seconds.
 """
-UNTOLD = 5.0
-"""Seconds to wait for an event that the state already includes. An event that has not come by then
+MISSED_EVENT_SECONDS = 5.0
+"""Seconds to wait for an event that the state already includes. An event that does not come by then
 was published before the demo subscribed.
 """
-REFUSALS = 3
-"""A table fails to open if it refuses the same command this many times in a row."""
+MAX_REFUSALS = 3
+"""Refusals of the same command in a row after which opening a table fails."""
 
 
-class Table:
+class TableState:
     """One table as its person sees it. ``plays``: the table is open and has once needed no command;
-    from then on, commands are sent with a delay.
+    from then on, commands are delayed.
 
-    The state may arrive before or after the events that it includes. A state and events that do not
-    match lead to wrong commands, so the person looks at them only when they agree.
+    The state may arrive before or after the events that it includes. The person acts only when they
+    agree, because a mismatch would lead to wrong commands.
     """
 
     def __init__(self, place: DemoTable, seed: str) -> None:
@@ -71,47 +71,49 @@ class Table:
         self._changed = asyncio.Event()
         self._boot = ""
         self._seq = 0
-        """The last event that the state includes; ``_told``: the last event received."""
-        self._told = 0
+        """Number of the last event in the state; ``_received_seq``: that of the last event
+        received.
+        """
+        self._received_seq = 0
         self._shown: dict[str, Any] = {}
         self._heard: dict[str, dict[str, Any]] = {}
         self._seed = seed
         self.quick = 1.0
-        """How many times faster than otherwise the table plays now."""
+        """The present speed-up of the table."""
         self._number = ""
         self._answer: asyncio.Future[dict[str, Any]] | None = None
 
     def state(self, body: dict[str, Any]) -> None:
-        """Take the retained state."""
-        if body["boot"] != self._boot:  # a new boot: earlier events do not come again
-            self._boot, self._told, self._heard = body["boot"], body["seq"], {}
+        """Process the retained state."""
+        if body["boot"] != self._boot:  # a new boot: earlier events are not repeated
+            self._boot, self._received_seq, self._heard = body["boot"], body["seq"], {}
         self._seq, self._shown = body["seq"], body["shown"]
         self._changed.set()
 
     def event(self, body: dict[str, Any]) -> None:
-        """Take an event. Ignores one from before the first state seen, or of another boot."""
-        if body["boot"] == self._boot and body["seq"] > self._told:
-            self._told = body["seq"]
+        """Process an event. Events from before the first state, or of another boot, are ignored."""
+        if body["boot"] == self._boot and body["seq"] > self._received_seq:
+            self._received_seq = body["seq"]
             self._heard[body["type"]] = body
             self._changed.set()
 
     def ask(self) -> tuple[str, asyncio.Future[dict[str, Any]]]:
-        """The next command's number and its future answer."""
+        """Return the next command's number and its future reply."""
         self._number = secrets.token_urlsafe(12)
         self._answer = asyncio.get_running_loop().create_future()
         return self._number, self._answer
 
     def answer(self, body: dict[str, Any]) -> None:
-        """Take a reply. Ignores a reply to an earlier command."""
+        """Process a reply. Replies to earlier commands are ignored."""
         if self._answer is not None and not self._answer.done() and body["id"] == self._number:
             self._answer.set_result(body)
 
-    async def look(self) -> Said | None:
+    async def look(self) -> CommandFields | None:
         """Wait until the state and the events agree; return the person's next command, if any."""
-        while not self._shown or self._seq != self._told:
-            if not await self.change(UNTOLD if self._shown else None):
-                self._told = self._seq
-        return PEOPLE[self.place.game](
+        while not self._shown or self._seq != self._received_seq:
+            if not await self.change(MISSED_EVENT_SECONDS if self._shown else None):
+                self._received_seq = self._seq
+        return PLAYER_BY_GAME[self.place.game](
             TableSeen(
                 shown=self._shown,
                 heard=self._heard,
@@ -123,12 +125,12 @@ class Table:
 
     @property
     def round(self) -> int:
-        """The rounds of its session that have ended."""
+        """Number of finished rounds of its session."""
         return int(self._shown.get("round", 0)) - 1
 
     @property
     def falling(self) -> bool:
-        """Whether its bets are closed, and the result is about to come."""
+        """True if bets are closed and the result is due."""
         return self._shown.get("phase") == "bets_closed"
 
     @property
@@ -139,7 +141,7 @@ class Table:
         return int(self._heard.get("irregularity", {}).get("seq", 0))
 
     async def change(self, within: float | None = None) -> bool:
-        """Wait for a new state or event. False if none came ``within`` this many seconds."""
+        """Wait for a new state or event. Return False if there is none ``within`` seconds."""
         self._changed.clear()
         try:
             async with asyncio.timeout(within):
@@ -150,8 +152,8 @@ class Table:
 
 
 class TableHead:
-    """Presides over the tables at ``places``. ``opened`` is set once all of them can play.
-    ``occupied``: a file that is there while a visitor is signed in; ``insert``: has the players of
+    """The people at the tables of ``places``. ``opened`` is set once all tables can play.
+    ``occupied``: a file that exists while a visitor is signed in; ``insert``: makes the players of
     a round insert coins in these slots.
     """
 
@@ -171,13 +173,13 @@ class TableHead:
         self._occupied = occupied
         self._port = port
         self._topics = Topics(site, simulated=True)
-        self.tables = [Table(place, f"{seed} {place.table}") for place in places]
+        self.tables = [TableState(place, f"{seed} {place.table}") for place in places]
         self._speed = speed
         self.opened = asyncio.Event()
 
     async def preside(self) -> None:
-        """Preside until cancelled. Raises :class:`DemoError` if a table refuses to open or the
-        broker is gone.
+        """Play until cancelled. Raises :class:`DemoError` if a table refuses to open or the broker
+        is lost.
         """
         import aiomqtt
 
@@ -189,98 +191,101 @@ class TableHead:
         except* aiomqtt.MqttError as errors:
             task = asyncio.current_task()
             if task is None or not task.cancelling():
-                await asyncio.sleep(
-                    PATIENCE
-                )  # Floor.check reports the cause first, if it finds one
-            raise DemoError(f"the broker is gone: {errors.exceptions[0]}") from None
+                await asyncio.sleep(PROGRAM_TIMEOUT_SECONDS)  # Floor.check reports the cause first
+            raise DemoError(f"the broker is lost: {errors.exceptions[0]}") from None
 
     async def _preside(self, client: aiomqtt.Client) -> None:
-        taking = {}
-        for each in self.tables:
-            table = each.place.table
-            taking[self._topics.table(table, "state")] = each.state
-            taking[self._topics.table(table, "event")] = each.event
-            taking[self._topics.reply(table, "demo")] = each.answer
+        handlers = {}
+        for table_state in self.tables:
+            table = table_state.place.table
+            handlers[self._topics.table(table, "state")] = table_state.state
+            handlers[self._topics.table(table, "event")] = table_state.event
+            handlers[self._topics.reply(table, "demo")] = table_state.answer
         async with asyncio.TaskGroup() as people:
-            for each in self.tables:
-                people.create_task(self._attend(client, each))
-            await client.subscribe([(topic, 1) for topic in taking])
+            for table_state in self.tables:
+                people.create_task(self._attend(client, table_state))
+            await client.subscribe([(topic, 1) for topic in handlers])
             async for message in client.messages:
-                if message.payload and (take := taking.get(message.topic.value)):
-                    take(json.loads(bytes(message.payload)))
+                if message.payload and (handler := handlers.get(message.topic.value)):
+                    handler(json.loads(bytes(message.payload)))
 
-    async def _attend(self, client: aiomqtt.Client, table: Table) -> None:
+    async def _attend(self, client: aiomqtt.Client, table: TableState) -> None:
         """Send one command after another. After its delay, a command is sent only if it is still
         the right one.
 
-        A table that has moved on meanwhile may refuse a command; the person then looks again.
+        A table whose state has changed meanwhile may refuse a command; the person then looks again.
         Raises :class:`DemoError` if a table that is not yet open keeps refusing the same command.
         """
         now = asyncio.get_running_loop().time
-        said: tuple[Said, int] | None = None
-        again, refusals = 0.0, 0
+        last_sent: tuple[CommandFields, int] | None = None
+        retry_at, refusals = 0.0, 0
         while True:
-            word = await table.look()
-            if word is None:
-                said = None
+            command = await table.look()
+            if command is None:
+                last_sent = None
                 self._plays(table)
                 await table.change()
-            elif (word, table.irregular) == said and now() < again:
-                await table.change(again - now())
+            elif (command, table.irregular) == last_sent and now() < retry_at:
+                await table.change(retry_at - now())
             else:
                 if table.plays:
-                    takes = TAKES.get(word[0], THINKS)
-                    await asyncio.sleep(takes / self._speed / table.quick)
-                    await self._leave_to_visitor(table, word)
-                if await table.look() != word:
+                    delay = COMMAND_SECONDS.get(command[0], DECISION_SECONDS)
+                    await asyncio.sleep(delay / self._speed / table.quick)
+                    await self._leave_to_visitor(table, command)
+                if await table.look() != command:
                     continue
-                saying = word, table.irregular
-                refused = await self._say(client, table, word)
-                if word[0] == "boxes.set" and table.place.slots and refused is None:
+                current = command, table.irregular
+                refused = await self._send(client, table, command)
+                if command[0] == "boxes.set" and table.place.slots and refused is None:
                     self._insert(table.place.slots)
-                refusals = 0 if refused is None else refusals + 1 if saying == said else 1
-                if refusals >= REFUSALS and not table.plays:
+                refusals = 0 if refused is None else refusals + 1 if current == last_sent else 1
+                if refusals >= MAX_REFUSALS and not table.plays:
                     raise DemoError(f"the table {table.place.table} does not open: {refused}")
-                said, again = saying, now() + max(AGAIN[0] / self._speed, AGAIN[1])
+                last_sent, retry_at = (
+                    current,
+                    now() + max(RETRY_SECONDS[0] / self._speed, RETRY_SECONDS[1]),
+                )
 
-    async def _leave_to_visitor(self, table: Table, word: Said) -> None:
-        """Wait while somebody else may decide, or has decided."""
-        if word[0] in TAKES or self._occupied is None:
+    async def _leave_to_visitor(self, table: TableState, command: CommandFields) -> None:
+        """Wait while a visitor may decide, or until one has decided."""
+        if command[0] in COMMAND_SECONDS or self._occupied is None:
             return
         now = asyncio.get_running_loop().time
-        end = now() + VISITOR
+        end = now() + VISITOR_SECONDS
         while (  # noqa: ASYNC110 - the file is another program's
-            now() < end and self._occupied.exists() and await table.look() == word
+            now() < end and self._occupied.exists() and await table.look() == command
         ):
             await asyncio.sleep(0.2)
 
-    async def _say(self, client: aiomqtt.Client, table: Table, word: Said) -> str | None:
-        """Send a command and wait for its answer: why it was refused, or None. :meth:`_attend`
-        repeats a command that gets no answer; :meth:`preside` notices a lost broker.
+    async def _send(
+        self, client: aiomqtt.Client, table: TableState, command: CommandFields
+    ) -> str | None:
+        """Send a command and wait for its reply: why it was refused, or None. :meth:`_attend`
+        repeats a command without a reply; :meth:`preside` detects a lost broker.
         """
         import aiomqtt
 
-        name, more = word
+        name, fields = command
         number, answer = table.ask()
         place = table.place
         audience = f"{self._topics.root}/{place.table}"
-        body = self._staff.sign(place.role, audience, name, number, more)
+        body = self._staff.sign(place.role, audience, name, number, fields)
         with contextlib.suppress(aiomqtt.MqttError):
             await client.publish(self._topics.command(place.table, name), body, qos=1)
         task = asyncio.current_task()
         # In Python 3.11, asyncio.wait_for inside publish may have swallowed a cancellation.
         if task is not None and task.cancelling():
             raise asyncio.CancelledError
-        await asyncio.wait([answer], timeout=AGAIN[1])
+        await asyncio.wait([answer], timeout=RETRY_SECONDS[1])
         if not answer.done() or (reply := answer.result())["ok"]:
             return None
         refusal = reply.get("refusal", {})
-        if refusal.get("key") == "signed_before_start":  # it went on with a journal that it had
+        if refusal.get("key") == "signed_before_start":  # the daemon continues an existing journal
             await asyncio.sleep(refusal["fields"]["seconds"])
             return None
         return str(reply["error"])
 
-    def _plays(self, table: Table) -> None:
+    def _plays(self, table: TableState) -> None:
         table.plays = True
-        if all(each.plays for each in self.tables):
+        if all(other.plays for other in self.tables):
             self.opened.set()

@@ -10,7 +10,7 @@ from controller.games.games import GAMES, make_game
 from controller.games.machine import Machine
 from controller.rulebooks.chapters import decrees, games_of, head
 from controller.rulebooks.numbered import numbered
-from controller.rulebooks.pages import MADE, plain
+from controller.rulebooks.pages import GENERATED_NOTICE, plain
 
 OUR_DEFAULT = "default"
 
@@ -18,7 +18,7 @@ OUR_DEFAULT = "default"
 def who_decides() -> str:
     """The Markdown text: a table for each decree, and in it every command of every game."""
     lines = [
-        MADE,
+        GENERATED_NOTICE,
         "# Who may decide\n",
         (
             "Each command at each game: the roles that may give it, and the words of the decree "

@@ -14,7 +14,7 @@ from controller.games.hands.of import CONTESTS
 from controller.games.machine import Machine
 from controller.rulebooks.chapters import chapter, games_of
 from controller.rulebooks.deciders import deciders_of
-from controller.rulebooks.law import Doubt
+from controller.rulebooks.law import LawDoubt
 from devices.suggestions import closest, unknown_word
 
 ROULETTE = (
@@ -110,7 +110,7 @@ def make_game(game_id: str, decree: str, settings: Mapping[str, Any]) -> Game:
         raise ValueError(error.args[0]) from None
     if book is None:
         raise ValueError(lacking(game_id, decree))
-    doubts: dict[str, Doubt] = book.doubts
+    doubts: dict[str, LawDoubt] = book.doubts
     stated = {name: doubt.default for name, doubt in doubts.items()} | dict(settings)
     return _game(game_id, decree, msgspec.msgpack.encode(_settings(settings_type, stated)))
 

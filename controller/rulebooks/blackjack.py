@@ -1,6 +1,4 @@
-"""Black jack, as one decree has it: the struct behind its table in the rulebook, and behind that of
-the triple game.
-"""
+"""Black jack and the triple game in one decree: the struct of their tables in the rulebook."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ import msgspec
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import Announcement
 from controller.rulebooks.cards import ShoeRules
-from controller.rulebooks.law import Doubt, Law
+from controller.rulebooks.law import Law, LawDoubt
 
-Pays = tuple[int, int]
+Payout = tuple[int, int]
 """To one, as a fraction: ``[3, 2]``."""
 
 
@@ -28,44 +26,43 @@ class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     article: str
     shoe: ShoeRules
     boxes: tuple[int, ...]
-    """How many boxes may be marked at most; the second number is that of the other modality, where
-    there is one.
-    """
+    """Maximum number of boxes; the second number applies to the other modality, if there is one."""
     least_hands: int = 1
-    """The least number of hands with a bet to begin or continue a round."""
+    """Minimum number of hands with a bet to start or continue a round."""
     bets_per_box: int | None = None
-    """How many may bet on one box; None: the decree does not say."""
+    """Maximum number of bets on one box; None: the decree does not say."""
     plays: int = 1
-    """How often the dealer draws to the first card, each time against the bets in the next box of
-    each player.
+    """Number of times the dealer draws to the first card, each time against the bets in the next
+    box of each player.
     """
     double_on: tuple[int, ...] = ()
     """The totals of two cards that may be doubled; empty: any."""
     double_ace_low: bool = False
     """Whether an ace among the first two cards of a doubled hand counts one."""
     surrender: Literal["none", "right", "option"]
-    """Whether a hand may surrender for half its bet: never, always, or where the casino allows it.
+    """Whether a hand may surrender for half its bet: never, always, or where the casino allows
+    it.
     """
     surrender_until: Literal["table", "hand"] = "table"
     """Until when: before the first third card of the table, or before that of the hand itself."""
     dealer_alone: Literal["stops", "open"]
     """Whether the dealer draws when no hand is left: no, or the decree leaves it open."""
-    pays: dict[str, Pays]
+    pays: dict[str, Payout]
     """``win blackjack insurance``, and ``three_sevens`` where the decree has it."""
     insurance_limits: dict[str, tuple[int, int]]
-    """``most``, of the bet; ``least``, of the table's minimum, where the decree says so."""
-    pair_bets: dict[str, Pays] = {}
-    """The bet on pairs: ``pair_perfect pair_colour pair_mixed``; none: the decree has no
-    such bet.
+    """``most``, of the bet; ``least``, of the table's minimum, if the decree sets one."""
+    pair_bets: dict[str, Payout] = {}
+    """The bet on pairs: ``pair_perfect pair_colour pair_mixed``; empty: the decree has no such
+    bet.
     """
-    accumulated_bets: dict[str, Pays] = {}
-    """The least that the accumulated bet pays, the highest prize alone: ``sevens_1 sevens_2
-    sevens_2_suited sevens_3 sevens_3_suited``; none: not described.
+    accumulated_bets: dict[str, Payout] = {}
+    """Minimum payouts of the accumulated bet, of which only the highest is paid: ``sevens_1
+    sevens_2 sevens_2_suited sevens_3 sevens_3_suited``; empty: not described.
     """
     side_bet_limits: dict[str, tuple[int, ...]] = {}
-    """Highest bets as multiples of the table's minimum, or ``[1, 2]`` for a half of it."""
+    """Maximum bets as multiples of the table's minimum, or ``[1, 2]`` for half of it."""
     limits: tuple[int, ...]
-    """The highest bet on a hand as a multiple of the table's minimum."""
+    """The maximum bet on a hand as a multiple of the table's minimum."""
     limits_raised: bool = False
     """Whether the casino may raise the highest bet above them."""
     limit_change: Literal["none", "upward", "any"]
@@ -73,17 +70,17 @@ class Blackjack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     limit_after: Literal["shoe", "rounds"]
     """What is announced before the change: the last shoe at the old minimum, or the last rounds."""
     last_rounds: int = 3
-    """The last rounds announced before closing."""
+    """Number of last rounds announced before closing."""
     close_after: Literal["rounds", "shoe"] = "rounds"
-    """What is announced before closing: the last rounds, or the last shoe. With a shoe that
-    shuffles without end it is always the last rounds.
+    """What is announced before closing: the last rounds, or the last shoe. With a continuous
+    shuffler it is always the last rounds.
     """
     announcements: dict[str, Announcement]
-    """Calls: ``last_round`` and whatever else the decree words."""
+    """Calls: ``last_round`` and any other call in the decree's words."""
     void: dict[VoidReason, Law] = {}
     """No decree has a list for this game."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
-    doubts: dict[str, Doubt] = {}
-    """By the name of the table setting that decides it."""
+    doubts: dict[str, LawDoubt] = {}
+    """By the table setting that decides it."""

@@ -1,5 +1,5 @@
-"""What one decree says about one game. Only the files of that game are read, and only its type is
-imported: for a whole decree both take many times as long (controller/rulebooks/rulebook.py).
+"""The rules of one game in one decree. Only the files of that game are read, and only its type is
+imported: loading a whole decree takes many times as long (controller/rulebooks/rulebook.py).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from controller.rulebooks import FOLDER
 
 Decree = Literal["BAL05", "BAL09", "ARA02", "EUS96", "GAL07"]
 
-KINDS: Mapping[str, str] = {
+RULE_TYPES: Mapping[str, str] = {
     "roulette-french": "wheels:Roulette",
     "roulette-american": "wheels:Roulette",
     "boule": "wheels:Boule",
-    "fortune-wheel": "wheels:FortuneWheel",
+    "fortune-wheel": "wheels:FortuneWheelBook",
     "trente-et-quarante": "trente:Trente",
     "punto-banca": "punto_banca:PuntoBanca",
     "chemin-de-fer": "chemin:Chemin",
@@ -48,8 +48,8 @@ KINDS: Mapping[str, str] = {
 """Game -> the type of its page, as ``"module:name"`` in this package."""
 
 
-class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What ``decree.toml`` says of a decree as a whole."""
+class DecreeHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of ``decree.toml``, about the decree as a whole."""
 
     id: Decree
     title: str
@@ -58,36 +58,36 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def decrees() -> tuple[str, ...]:
-    """The decrees that have a rulebook."""
+    """Return the decrees that have a rulebook."""
     return tuple(sorted(page.parent.name for page in FOLDER.glob("*/decree.toml")))
 
 
 @cache
 def games_of(decree: str) -> frozenset[str]:
-    """The games that have a file in the rulebook of a decree. Raises ``KeyError`` that names the
-    known decrees.
+    """Return the games with a file in the rulebook of a decree. Raises ``KeyError`` with the known
+    decrees.
     """
     return frozenset(page.stem for page in _folder(decree).glob("*.toml")) - {"decree"}
 
 
 @cache
-def head(decree: str) -> Head:
-    """Title and languages of a decree. Raises ``KeyError`` that names the known decrees."""
-    return msgspec.convert(_page(decree, "decree"), Head)
+def head(decree: str) -> DecreeHead:
+    """Return title and languages of a decree. Raises ``KeyError`` with the known decrees."""
+    return msgspec.convert(_page(decree, "decree"), DecreeHead)
 
 
 @cache
 def chapter(decree: str, game: str) -> Any | None:
-    """What the rulebook of a decree says about one game, of its type in :data:`KINDS`; None if the
-    decree does not have the game. Raises ``KeyError`` that names the known decrees, ``ValueError``
-    for a bad file.
+    """Return the rules of one game in a decree, of its type in :data:`RULE_TYPES`; None if the
+    decree does not have the game. Raises ``KeyError`` with the known decrees, and ``ValueError``
+    for an invalid file.
     """
     if game not in games_of(decree):
         return None
     page = _page(decree, game)
     if "follows" in page:
         page = over(_page(decree, page["follows"]), page)
-    module, name = KINDS[game].split(":")
+    module, name = RULE_TYPES[game].split(":")
     kind: type[msgspec.Struct] = getattr(import_module(f"controller.rulebooks.{module}"), name)
     try:
         return msgspec.convert(page, kind)
@@ -97,7 +97,7 @@ def chapter(decree: str, game: str) -> Any | None:
 
 @cache
 def followed(decree: str, game: str) -> str | None:
-    """The game that a game follows but for what its own file states; None: none."""
+    """Return the game that a game follows, except for its own rules; None if it follows none."""
     return _page(decree, game).get("follows")
 
 
@@ -111,7 +111,7 @@ def _folder(decree: str) -> Path:
 
 
 def text_of(decree: str, page: str) -> str:
-    """The text of one file of a rulebook. Raises ``KeyError`` that names the known decrees."""
+    """Return the text of one file of a rulebook. Raises ``KeyError`` with the known decrees."""
     return (_folder(decree) / f"{page}.toml").read_text(encoding="utf-8")
 
 
@@ -123,17 +123,17 @@ def _page(decree: str, page: str) -> dict[str, Any]:
 
 
 def decoded(name: str, text: str) -> dict[str, Any]:
-    """What a file says. Raises ``ValueError`` that names it."""
+    """Parse a file. Raises ``ValueError`` with its name."""
     try:
-        found: dict[str, Any] = msgspec.toml.decode(text)
+        content: dict[str, Any] = msgspec.toml.decode(text)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-    return found
+    return content
 
 
 def over(followed: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """The followed game's file, overridden by what this one states: tables entry by entry, all else
-    whole.
+    """Return the followed game's file with the game's own entries: tables are merged by entry, all
+    other values are replaced.
     """
     return followed | {
         key: followed[key] | entry

@@ -1,5 +1,5 @@
-"""Chemin de fer and two-cloth baccarat as one decree has them: the games of baccarat in which a
-player holds the bank.
+"""Chemin de fer and two-cloth baccarat in one decree: the games of baccarat in which a player holds
+the bank.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import msgspec
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import Announcement
 from controller.rulebooks.cards import ShoeRules, ThirdCards
-from controller.rulebooks.law import Doubt, Law
+from controller.rulebooks.law import Law, LawDoubt
 
-Error = Literal[
+CheminError = Literal[
     "fifth_card",  # a card drawn before the hand has spoken is the bank's if the hand asks for none
     "bank_overdealt",  # more than two first cards make the bank zero
     "two_third_cards",  # of two third cards a hand has the better one, the bank the worse one
@@ -37,37 +37,38 @@ Error = Literal[
 
 
 class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Chemin de fer, or baccarat at two cloths, which follows it except for what its own section
-    says.
+    """Chemin de fer, or baccarat at two cloths, which follows it except for the rules of its own
+    section.
     """
 
     title: Announcement
     article: str
     hands: tuple[str, ...]
-    """Who plays against the bank, in the order of the deal: ``player``, or ``cloth:1`` and
-    ``cloth:2``.
+    """The hands that play against the bank, in the order of the deal: ``player``, or ``cloth:1``
+    and ``cloth:2``.
     """
     bank: str
-    """What the bank's hand is called in the events: ``banker`` or ``bank``."""
+    """Name of the bank's hand in events: ``banker`` or ``bank``."""
     players: int
-    """The least number of players at all times: at the table, or at each cloth."""
+    """Minimum number of players at any time, at the table or at each cloth."""
     shoe: ShoeRules
     third: ThirdCards
-    """The rule of the hands, and the bank's table of plays with its optional cells."""
+    """The third-card rule of the hands, and the bank's table with its optional cells."""
     banco: Literal["authorised", "always"]
-    """When a player alone for the whole bank is free to draw: if the director of games has
+    """When a player who covers the whole bank alone is free to draw: if the director of games has
     authorised it, or always.
     """
     natural_beats: bool = False
-    """Whether an eight of two cards beats an eight or nine of three."""
-    errors: tuple[Error, ...]
-    """The errors whose consequence the decree itself gives in this game."""
+    """Whether an eight with two cards beats an eight or nine with three."""
+    errors: tuple[CheminError, ...]
+    """Errors whose consequence is fixed by the decree itself in this game."""
     deductions: dict[Literal["limited", "free"], tuple[int, int]]
     """The house's share of what the bank wins in a round, as a fraction, with a limited bank and
     with a free one.
     """
     bank_maximum: int = 0
-    """A limited bank may be this many times the minimum of the point; 0: the authorisation sets it.
+    """A limited bank may be this many times the minimum of the point; 0: the authorisation sets
+    it.
     """
     garage: int = 0
     """The bank may keep winnings out of the game beyond this many times the minimum of the point;
@@ -78,21 +79,21 @@ class Chemin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     not say.
     """
     bank_bets: int = 0
-    """How many may bet on the bank in a play, once it is covered; 0: nobody but the banker."""
+    """Maximum number of bets on a covered bank in a play; 0: only the banker's."""
     last_rounds: int | None = None
-    """How many last rounds are announced before closing; None: the decree does not say."""
+    """Number of last rounds announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
     """Calls: ``cards_pass bank bets_closed card no last_rounds``; a call that the section does not
     word is empty.
     """
     void: dict[VoidReason, Law]
-    """What voids a round, and by which law."""
+    """Reasons that void a round, and their laws."""
     void_by: tuple[Role, ...]
     """Who may void a round."""
     laws: dict[str, Law]
-    """The law behind each irregularity the game can report, by the irregularity's name."""
-    doubts: dict[str, Doubt] = {}
-    """By the name of the table setting that decides it."""
+    """The law behind each irregularity that the game can report, by name."""
+    doubts: dict[str, LawDoubt] = {}
+    """By the table setting that decides it."""
 
     @property
     def everyone(self) -> tuple[str, ...]:

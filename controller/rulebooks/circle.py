@@ -8,7 +8,7 @@ import msgspec
 
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import Announcement
-from controller.rulebooks.law import Doubt, Law
+from controller.rulebooks.law import Law, LawDoubt
 
 Direction = Literal["clockwise", "anticlockwise"]
 FirstToAct = Literal["left_of_button", "bettor", "lowest_up", "best_up", "opener", "after_blinds"]
@@ -35,12 +35,12 @@ Remedy = Literal[
 ]
 """How an error is remedied.
 
-- ``restart``: collect the cards and begin the round anew if nobody has bet; otherwise a person
+- ``restart``: collect the cards and restart the round if there are no bets; otherwise a person
   decides.
 - ``restart_if_several``: as ``restart``, for more than one card.
 - ``restart_if_seen``: as ``restart``, for a card that was seen.
 - ``collect``: as ``restart``, at any time.
-- ``ask``: a person says whether the error was corrected.
+- ``ask``: a person states whether the error was corrected.
 - ``put_right``: as ``ask`` before betting begins; after that the round is void.
 - ``note``: report the error; the play stays valid.
 - ``replace``: the common card is void, and another takes its place.
@@ -58,11 +58,11 @@ At stud:
 At draw:
 
 - ``restart_if_first``: as ``restart``, for a player's first card.
-- ``top``: cards return to the top of the pack, or are dealt from it, if nobody has seen them.
+- ``top``: unseen cards return to the top of the pack, or are dealt from it.
 - ``recut``: shuffle and cut the rest of the pack, and burn a card.
 - ``false_opening``: the opener cannot win.
 """
-TO = ("seats", "board", "board:2", "burn", "dead")
+RECEIVERS = ("seats", "board", "board:2", "burn", "dead")
 
 
 class Rake(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -76,14 +76,14 @@ class Rake(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     most: int
 
 
-class Stakes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The chips that a player must bring, as the least and greatest multiple of the lowest bet."""
+class StakeRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The chips that a player must bring, as minimum and maximum multiple of the lowest bet."""
 
     initial: tuple[int, int]
     reposition: tuple[int, int]
 
 
-class Few(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SmallPack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The pack used when at most ``players`` play."""
 
     players: int
@@ -91,15 +91,15 @@ class Few(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ranking: str
 
 
-class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class DrawRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How players discard and draw."""
 
     opening: tuple[str, ...] = ()
     """The rank of the lowest pair that may open the pot: first at the start, then after each hand
-    that nobody opened. Empty where any hand may open.
+    without an opener. Empty if any hand may open.
     """
     most: int
-    """The most cards that a player may discard."""
+    """Maximum number of cards that a player may discard."""
     last_apart: int | None = None
     """A player who draws this many gets the last of them after all others are served."""
     short: Literal["penultimate", "empty"]
@@ -125,21 +125,21 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """The name of the pack in ``decks``."""
     ranking: str
     """The name of the ranking in ``hands``."""
-    few: Few | None = None
+    few: SmallPack | None = None
     """Another pack and ranking for fewer players."""
     own_exactly: int | None = None
     """The number of hole cards that players must use; None if any number."""
     low: str | None = None
-    """The ranking of the low hand where it takes half the pot; None where none does."""
+    """The ranking of the low hand that takes half the pot; None if there is none."""
     streets: tuple[tuple[str, ...], ...]
     """In an empty street the players discard and draw."""
-    draw: Draw | None = None
+    draw: DrawRules | None = None
     first_to_act: tuple[FirstToAct, ...] = ("left_of_button",)
     """Who acts first in each interval; the last entry holds for all later ones."""
     fewest: int
-    """The fewest players at any time."""
+    """Minimum number of players at any time."""
     most: int | None = None
-    """The most players; None if the decree does not say."""
+    """Maximum number of players; None if the decree does not say."""
     direction: Direction | None = None
     """The direction in which cards and button move; None if the decree does not say."""
     deck_check: Literal["each", "periodic"] = "periodic"
@@ -149,7 +149,7 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     rest_in: Literal["row", "match"] = "row"
     """Whether the rounds sat out are counted in a row or over the whole match."""
     raises: int | None = None
-    """The most raises of one player in an interval while more than two play; None if unlimited."""
+    """Maximum raises of one player in an interval while more than two play; None: unlimited."""
     rake: tuple[Rake, ...]
     split: Literal["stakes", "equal"]
     """How equal hands share the pot. ``stakes``: in proportion to what each has left; ``equal``:
@@ -161,7 +161,7 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """The highest ante, in per cent of the lowest bet."""
     limits: tuple[str, ...] = ()
     """The limits on bets that a table may choose: ``split``, ``pot``, ``fixed``, ``none``."""
-    stakes: Stakes | None = None
+    stakes: StakeRange | None = None
     last_rounds: int | None = None
     """The number of last rounds announced before closing; None if the decree does not say."""
     announcements: dict[str, Announcement] = {}
@@ -175,14 +175,14 @@ class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
-    doubts: dict[str, Doubt] = {}
+    doubts: dict[str, LawDoubt] = {}
     """Doubts about the decree, by the table setting that decides each."""
 
     def __post_init__(self) -> None:
         for deal in (deal for street in self.streets for deal in street):
             to, _, letters = deal.partition(" ")
-            if to not in TO or not letters or {*letters} - {*"dut"}:
+            if to not in RECEIVERS or not letters or {*letters} - {*"dut"}:
                 raise ValueError(
-                    f"streets: {deal!r} is not a deal; write a receiver ({', '.join(TO)}) and "
-                    "letters d, u or t"
+                    f"streets: {deal!r} is not a deal; write a receiver "
+                    f"({', '.join(RECEIVERS)}) and letters d, u or t"
                 )

@@ -8,10 +8,10 @@ import msgspec
 
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import Announcement
-from controller.rulebooks.law import Doubt, Law
+from controller.rulebooks.law import Law, LawDoubt
 
-Pays = dict[str, tuple[int, int]]
-"""What each category of hands pays to 1; an absent category pays nothing."""
+HandPayouts = dict[str, tuple[int, int]]
+"""Payout of each category of hands to 1; an absent category pays nothing."""
 
 
 class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -22,7 +22,7 @@ class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     title: Announcement
     article: str
     boxes: int
-    """The most boxes."""
+    """Maximum number of boxes."""
     deck: str
     """The name of the deck."""
     decks: int = 1
@@ -42,7 +42,7 @@ class Banked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
-    doubts: dict[str, Doubt] = {}
+    doubts: dict[str, LawDoubt] = {}
     """Doubts about the decree, by the table setting that decides each."""
 
 
@@ -69,7 +69,7 @@ class Trijoker(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """The names of the bets. Each but the last may be withdrawn until the common card with its
     number is turned.
     """
-    pays: Pays
+    pays: HandPayouts
     pair_from: str
     """The lowest pair that wins."""
     void_from: str
@@ -82,15 +82,16 @@ class TexasHouse(CommonPoker, frozen=True, forbid_unknown_fields=True, kw_only=T
     """
 
     board: tuple[int, ...]
-    """The common cards dealt at a time: the flop before the players decide, turn and river after.
+    """The common cards dealt at a time: the flop before the players decide, turn and river
+    after.
     """
     qualifies: str
     """The rank of the lowest pair with which the bank qualifies."""
-    ante: Pays
+    ante: HandPayouts
     """What the ante pays, by the player's hand."""
     second: tuple[int, int]
     """What the second bet pays to 1."""
-    bonus: Pays
+    bonus: HandPayouts
     """What the ``txb`` bet pays, by the player's two cards and the flop."""
     bonus_pair_from: str
     """The rank of the lowest pair for which the ``txb`` bet pays."""

@@ -1,4 +1,4 @@
-"""Craps, as one decree has it: the struct behind its table in the rulebook."""
+"""Craps in one decree: the struct of its table in the rulebook."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import Announcement
-from controller.rulebooks.law import Doubt, Law
+from controller.rulebooks.law import Law, LawDoubt
 
 
 class CrapsBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -31,17 +31,17 @@ class CrapsBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     on: Literal["point", "own"] | None = None
     numbers: tuple[int, ...] = ()
     when: Literal["any", "come_out", "point"] = "any"
-    """Before which throws it may be placed."""
+    """The throws before which it may be placed."""
     base: str | None = None
-    """The simple bet that it is associated with: the same player must hold it."""
+    """The associated simple bet, which the same player must hold."""
     locked: bool = False
     """It may not be withdrawn."""
     pays: tuple[int, int] = (1, 1)
-    """To 1, as a fraction ``[numerator, denominator]``."""
+    """Payout to 1, as ``[numerator, denominator]``."""
     pays_on: dict[str, tuple[int, int]] = {}
-    """What it pays instead, by the number that it is on, else by the total that wins."""
+    """Other payouts, by the bet's number, else by the winning total."""
     maximum: dict[str, int] = {}
-    """The highest stake, by number, in per cent: of the ``base`` bet, or of the highest simple bet;
+    """The maximum stake, by number, in per cent of the ``base`` bet or of the maximum simple bet;
     absent: the decree does not say.
     """
 
@@ -52,21 +52,23 @@ class Craps(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     title: Announcement
     article: str
     dice: int
-    """How many dice a table has in one session; two are in play."""
+    """Number of dice of a table in one session; two are in play."""
     side: tuple[int, int]
-    """The side of a die in tenths of a millimetre: from, to."""
+    """Minimum and maximum side of a die in tenths of a millimetre."""
     points: tuple[int, ...]
     bets: dict[str, CrapsBet]
-    """By our name."""
+    """By the name used here."""
     simple_limits: tuple[int, int]
-    """The highest simple bet as multiples of the table's minimum: from, to."""
+    """Range of the maximum simple bet, as multiples of the table's minimum."""
     multiple_gain: tuple[int, int]
-    """The highest gain on a multiple bet as multiples of that on the highest simple bet: from, to.
+    """Range of the maximum gain on a multiple bet, as multiples of the gain on the maximum simple
+    bet.
     """
     last_rounds: int | None = None
-    """How many last shooters are announced before closing; None: the decree does not say."""
+    """Number of last shooters announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
-    """Calls: ``bets_closed void change last_rounds``; one that the decree does not word is absent.
+    """Calls: ``bets_closed void change last_rounds``; one that the decree does not word is
+    absent.
     """
     void: dict[VoidReason, Law]
     """Reasons that void a throw, and their laws."""
@@ -75,5 +77,5 @@ class Craps(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """The law behind each irregularity that the game can report, and behind each refusal that cites
     one.
     """
-    doubts: dict[str, Doubt] = {}
-    """By the name of the table setting that decides it."""
+    doubts: dict[str, LawDoubt] = {}
+    """By the table setting that decides it."""

@@ -1,8 +1,8 @@
-"""Who may decide, where a decree says so: ``deciders.tsv`` has a line for each decree, game and
-command, with the lines of the gazette and the words that print it.
+"""The roles that decrees name for decisions: ``deciders.tsv`` has a line for each decree, game and
+command, with the lines of the gazette and their text.
 
-A game that follows another follows it here too, but for a cell of its own. What has no cell is our
-default.
+A game that follows another inherits its cells, except for its own. Without a cell, a default of the
+program applies.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ class Decider(msgspec.Struct, frozen=True):
     command: str
     """The command's name, such as ``limit.announce``."""
     of: str
-    """The reason or the kind of decision that is meant; empty: the whole command."""
+    """The reason or kind of decision; empty: the whole command."""
     roles: tuple[Role, ...]
-    """Who may give it. A director's delegate is enrolled with the role ``director``."""
+    """Roles that may give it. A director's delegate is enrolled with the role ``director``."""
     lines: str
-    """Its line numbers in the copy of the decree that we read."""
+    """Line numbers in our copy of the decree."""
     words: str
     """The words that name the person."""
 
 
 @cache
 def deciders() -> tuple[Decider, ...]:
-    """All cells, in the order of the file. Raises ``ValueError`` for a bad line."""
+    """Return all cells in the order of the file. Raises ``ValueError`` for an invalid line."""
     return tuple(
         msgspec.convert({**row, "roles": row["roles"].split(", ")}, Decider)
         for row in rows("deciders.tsv", Decider.__struct_fields__)
@@ -45,10 +45,10 @@ def deciders() -> tuple[Decider, ...]:
 
 @cache
 def deciders_of(decree: str, game: str) -> Mapping[str, Decider]:
-    """The cells of one game, by command and kind: ``round.void inspector``."""
-    other = followed(decree, game)
-    found = dict(deciders_of(decree, other)) if other else {}
+    """Return the cells of one game, by command and kind: ``round.void inspector``."""
+    followed_game = followed(decree, game)
+    cells = dict(deciders_of(decree, followed_game)) if followed_game else {}
     for cell in deciders():
         if (cell.decree, cell.game) == (decree, game):
-            found[f"{cell.command} {cell.of}".strip()] = cell
-    return found
+            cells[f"{cell.command} {cell.of}".strip()] = cell
+    return cells

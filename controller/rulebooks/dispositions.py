@@ -18,8 +18,8 @@ from controller.rulebooks import rows
 
 Kind = Literal["enforced", "published", "asserted_by_person", "out_of_reach"]
 """How a rule is handled.
-
-- ``enforced``: the table acts on it or reports the irregularity; of a jackpot's meter, its
+- ``enforced``: the table acts on it or reports the irregularity; for a jackpot's meter, its
+  controller does.
   controller does.
 - ``published``: the table publishes the fact or figure that a person needs to apply it.
 - ``asserted_by_person``: a person reports it by a command.
@@ -35,7 +35,7 @@ class Disposition(msgspec.Struct, frozen=True):
     game: str
     disposition: Kind
     wording: str
-    """The rule in our own short words."""
+    """Summary of the rule in our own words."""
     where: str
     """The setting, event, command or rulebook key that implements it."""
     reason: str
@@ -43,7 +43,7 @@ class Disposition(msgspec.Struct, frozen=True):
 
 
 class OwnRule(msgspec.Struct, frozen=True):
-    """A rule that the digests lack: the lines where the decree prints it, and what it says."""
+    """A rule that the digests lack: its lines in the decree, and a summary."""
 
     id: str
     subject: str
@@ -52,8 +52,8 @@ class OwnRule(msgspec.Struct, frozen=True):
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """The ids, in order, of a decree's rules about one subject: a game, or what several games
-    share.
+    """The ids, in order, of a decree's rules about one subject: a game, or a topic that several
+    games share.
     """
 
     decree: str
@@ -61,8 +61,8 @@ class Subject(msgspec.Struct, frozen=True):
     ids: tuple[str, ...]
 
 
-class Count(msgspec.Struct, frozen=True):
-    """Rules of one subject, counted by kind; the kinds and ``not_yet`` add up to ``total``."""
+class RuleCount(msgspec.Struct, frozen=True):
+    """Number of rules of a subject by kind; the kinds and ``not_yet`` add up to ``total``."""
 
     decree: str
     subject: str
@@ -76,27 +76,27 @@ class Count(msgspec.Struct, frozen=True):
 
 @cache
 def dispositions() -> dict[str, Disposition]:
-    """Every rule that is handled, by id. Raises ``ValueError`` for a bad or repeated line."""
-    found = msgspec.convert(
+    """Return every rule that is handled, by id. Raises ``ValueError`` for an invalid line."""
+    lines = msgspec.convert(
         rows("dispositions.tsv", Disposition.__struct_fields__), list[Disposition]
     )
-    repeated = [rule for rule, times in Counter(line.id for line in found).items() if times > 1]
+    repeated = [rule for rule, times in Counter(line.id for line in lines).items() if times > 1]
     if repeated:
         raise ValueError(f"dispositions.tsv: more than one line for {', '.join(repeated)}")
-    return {line.id: line for line in found}
+    return {line.id: line for line in lines}
 
 
 @cache
 def own_rules() -> dict[str, OwnRule]:
-    """The rules that the digests lack, by id. Raises ``ValueError`` for a bad line."""
-    found = msgspec.convert(rows("own_rules.tsv", OwnRule.__struct_fields__), list[OwnRule])
-    return {rule.id: rule for rule in found}
+    """Return the rules that the digests lack, by id. Raises ``ValueError`` for an invalid line."""
+    lines = msgspec.convert(rows("own_rules.tsv", OwnRule.__struct_fields__), list[OwnRule])
+    return {rule.id: rule for rule in lines}
 
 
 @cache
 def subjects() -> tuple[Subject, ...]:
-    """All rules by decree and subject: for each decree those of the digests, then those that they
-    lack.
+    """Return all rules by decree and subject: for each decree first those of the digests, then
+    those that they lack.
     """
     numbered = [
         Subject(
@@ -118,15 +118,15 @@ def subjects() -> tuple[Subject, ...]:
     return tuple(sorted((*numbered, *lacking), key=lambda subject: decrees.index(subject.decree)))
 
 
-def coverage() -> tuple[Count, ...]:
-    """The number of rules by kind, for each decree and subject."""
+def coverage() -> tuple[RuleCount, ...]:
+    """Return the number of rules by kind, for each decree and subject."""
     counts = []
     for subject in subjects():
         kinds = Counter(
             dispositions()[rule].disposition for rule in subject.ids if rule in dispositions()
         )
         counts.append(
-            Count(
+            RuleCount(
                 decree=subject.decree,
                 subject=subject.subject,
                 **{kind: kinds[kind] for kind in KINDS},

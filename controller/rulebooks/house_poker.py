@@ -10,11 +10,11 @@ import msgspec
 
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import Announcement
-from controller.rulebooks.law import Doubt, Law
+from controller.rulebooks.law import Law, LawDoubt
 
 Fraction = tuple[int, int]
-Pays = dict[str, Fraction]
-"""What each category of hands pays to 1; an absent category pays nothing."""
+HousePayouts = dict[str, Fraction]
+"""Payout of each category of hands to 1; an absent category pays nothing."""
 
 
 class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,25 +26,25 @@ class Threshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ranks: str
 
 
-class Side(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SideBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A side bet on the player's hand alone, placed before the deal together with an ante."""
 
     least: Fraction | None = None
     """The lowest stake as a multiple of the table's minimum; None if the decree does not say."""
     most: Fraction | None = None
     """The highest stake as a multiple of the table's minimum; None if the decree does not say."""
-    tables: tuple[Pays, ...] = ()
+    tables: tuple[HousePayouts, ...] = ()
     """The pay tables that the decree offers; empty for the jackpot bet."""
 
 
-class Jackpot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class JackpotRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The prizes paid from a meter that rises with the ``jackpot`` bets."""
 
     award: str
     """The name of the award: ``jackpot`` or ``carrousel``."""
-    shares: Pays
+    shares: HousePayouts
     """The share of the meter that each category wins."""
-    discarded: Pays = {}
+    discarded: HousePayouts = {}
     """The shares of hands made by discarding, where the casino pays them. They are paid after the
     others.
     """
@@ -64,7 +64,7 @@ class Jackpot(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """The lowest meter as a multiple of the bet, for ``progressive`` and ``fixed``."""
 
 
-class Purchase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class CardPurchase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The purchase of a card from the bank to replace a discarded one. None: the decree does not
     say.
     """
@@ -83,9 +83,9 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     title: Announcement
     article: str
     boxes: int
-    """The most boxes."""
+    """Maximum number of boxes."""
     bets_per_box: int
-    """The most persons who may bet on one box."""
+    """Maximum number of people who may bet on one box."""
     others_optional: bool = False
     """Whether others may bet on a player's box only if the casino allows it."""
     hand: int
@@ -93,22 +93,22 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     ranking: str
     exposed: dict[Literal["singly", "packets"], tuple[Literal["first", "last"], ...]]
     """The bank's cards that may be dealt face up, for each way of dealing that the decree has: card
-    by card, or hand by hand from an automatic shoe. Empty: none is; two: the casino chooses one.
+    by card, or hand by hand from an automatic shoe. Empty: none; two: the casino chooses one.
     """
     second: int
     """The second bet as a multiple of the ante."""
     qualifies: Threshold
     """The lowest hand with which the bank qualifies."""
-    pays: Pays
-    """What the second bet pays, by the player's hand."""
-    bonus: Pays = {}
-    """What the ante pays in addition, whatever the bank holds."""
-    sides: dict[str, Side] = {}
+    pays: HousePayouts
+    """Payout of the second bet, by the player's hand."""
+    bonus: HousePayouts = {}
+    """Additional payout of the ante, regardless of the bank's hand."""
+    sides: dict[str, SideBet] = {}
     """The side bets by name: ``insurance``, ``pair_plus``, ``jackpot``."""
-    jackpot: Jackpot | None = None
-    purchase: Purchase | None = None
+    jackpot: JackpotRules | None = None
+    purchase: CardPurchase | None = None
     discards: int = 0
-    """The most cards that a player may discard. If any, the bank discards by a fixed rule."""
+    """Maximum number of cards that a player may discard. If any, the bank follows a fixed rule."""
     limits: tuple[int, ...]
     """The highest antes that the decree offers, as multiples of the table's minimum."""
     last_rounds: int | None = None
@@ -120,5 +120,5 @@ class HousePoker(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
-    doubts: dict[str, Doubt] = {}
+    doubts: dict[str, LawDoubt] = {}
     """Doubts about the decree, by the table setting that decides each."""

@@ -1,5 +1,5 @@
-"""Where a rule is printed, and where the law leaves a question open: what every game's rulebook
-consists of.
+"""References to printed rules, and questions that the law leaves open; used by every game's
+rulebook.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Law(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a rule is printed: its number in ``rules.tsv`` and the place in the decree, as an
+    """Where a rule is printed: its number in ``rules.tsv``, and the place in the decree as an
     inspector would cite it.
     """
 
@@ -17,13 +17,13 @@ class Law(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def cited(self) -> str:
-        """The rule and its article, as a refusal cites them."""
+        """The rule and its article, as cited in a refusal."""
         return f"{self.rule}, {self.article}"
 
 
-class Doubt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the law is silent or ambiguous: the question, the choices, what we do by default and
-    why.
+class LawDoubt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A point on which the law is silent or ambiguous: the question, the choices, the default and
+    its reason.
     """
 
     question: str
@@ -31,4 +31,4 @@ class Doubt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     default: str
     why: str
     lines: str
-    """Where the digest shows it, e.g. ``L298-303``."""
+    """Lines in the digest, e.g. ``L298-303``."""

@@ -1,4 +1,4 @@
-"""Every numbered rule of the decrees: its article and words, what the table does about it, and the
+"""Every numbered rule of the decrees: its article and words, how the table handles it, and the
 tests that prove it.
 
 ``printed.tsv`` is extracted from the gazettes, and the mutant run writes ``proofs.tsv``. Tests
@@ -16,7 +16,7 @@ from controller.rulebooks.chapters import head
 from controller.rulebooks.dispositions import dispositions, subjects
 
 
-class Proof(msgspec.Struct, frozen=True):
+class RuleProof(msgspec.Struct, frozen=True):
     """A test that claims to prove a rule."""
 
     test: str
@@ -24,7 +24,7 @@ class Proof(msgspec.Struct, frozen=True):
     """The change to the code that makes the test fail; empty if the rule is not enforced."""
 
 
-class Numbered(msgspec.Struct, frozen=True):
+class NumberedRule(msgspec.Struct, frozen=True):
     """A numbered rule."""
 
     id: str
@@ -33,7 +33,7 @@ class Numbered(msgspec.Struct, frozen=True):
     disposition: str
     """One of ``KINDS``, or ``not_yet``."""
     wording: str
-    """The rule in our own short words."""
+    """Summary of the rule in our own words."""
     where: str
     """The setting, event, command or rulebook key that implements it."""
     reason: str
@@ -41,34 +41,34 @@ class Numbered(msgspec.Struct, frozen=True):
     article: str
     """The decree and article that print it."""
     lines: str
-    """Its line numbers in the copy of the decree that we read."""
+    """Line numbers in our copy of the decree."""
     printed: str
     """The decree's exact words."""
-    proofs: tuple[Proof, ...]
+    proofs: tuple[RuleProof, ...]
 
 
 @cache
-def numbered() -> dict[str, Numbered]:
-    """All rules of all decrees, by id."""
+def numbered() -> dict[str, NumberedRule]:
+    """Return all rules of all decrees, by id."""
     words = {row["id"]: row for row in rows("printed.tsv", ("id", "article", "lines", "words"))}
-    proofs: dict[str, tuple[Proof, ...]] = {}
+    proofs: dict[str, tuple[RuleProof, ...]] = {}
     for row in rows("proofs.tsv", ("id", "test", "mutant")):
-        proofs[row["id"]] = (*proofs.get(row["id"], ()), Proof(row["test"], row["mutant"]))
-    found = {}
+        proofs[row["id"]] = (*proofs.get(row["id"], ()), RuleProof(row["test"], row["mutant"]))
+    rules = {}
     for subject in subjects():
         for rule in subject.ids:
-            answer = dispositions().get(rule)
-            found[rule] = Numbered(
+            disposition = dispositions().get(rule)
+            rules[rule] = NumberedRule(
                 id=rule,
                 decree=subject.decree,
-                game=answer.game if answer else subject.subject,
-                disposition=answer.disposition if answer else "not_yet",
-                wording=answer.wording if answer else "",
-                where=answer.where if answer else "",
-                reason=answer.reason if answer else "",
+                game=disposition.game if disposition else subject.subject,
+                disposition=disposition.disposition if disposition else "not_yet",
+                wording=disposition.wording if disposition else "",
+                where=disposition.where if disposition else "",
+                reason=disposition.reason if disposition else "",
                 article=f"{head(subject.decree).title}, {words[rule]['article']}",
                 lines=words[rule]["lines"],
                 printed=words[rule]["words"],
                 proofs=proofs.get(rule, ()),
             )
-    return found
+    return rules

@@ -7,19 +7,19 @@ from itertools import groupby
 
 from controller.rulebooks.chapters import head
 from controller.rulebooks.dispositions import KINDS
-from controller.rulebooks.numbered import Numbered, numbered
+from controller.rulebooks.numbered import NumberedRule, numbered
 
-MADE = (
+GENERATED_NOTICE = (
     "<!-- Made by `novamas rules --pages`; change the data in controller/rulebooks, not this "
     "page. -->\n"
 )
 
-WHO = "who-decides.md"
-"""The page of who may decide, which the games write (controller/games/deciding.py)."""
+WHO_DECIDES_PAGE = "who-decides.md"
+"""Page about who may decide, written by controller/games/deciding.py."""
 
 
 def pages() -> dict[str, str]:
-    """The Markdown text of each page, by file name."""
+    """Return the Markdown text of each page, by file name."""
     decrees = {
         decree: list(rules)
         for decree, rules in groupby(numbered().values(), key=lambda rule: rule.decree)
@@ -30,10 +30,10 @@ def pages() -> dict[str, str]:
     }
 
 
-def _contents(decrees: dict[str, list[Numbered]]) -> str:
+def _contents(decrees: dict[str, list[NumberedRule]]) -> str:
     kinds = [kind.replace("_", " ") for kind in KINDS]
     lines = [
-        MADE,
+        GENERATED_NOTICE,
         "# The numbered rules\n",
         (
             "What each rule prints, what the table does about it, and what proves it. [How to read "
@@ -51,7 +51,7 @@ def _contents(decrees: dict[str, list[Numbered]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(decree: str, rules: list[Numbered]) -> str:
+def _page(decree: str, rules: list[NumberedRule]) -> str:
     title = head(decree).title
     games = {
         game: [rule for rule in rules if rule.game == game]
@@ -66,10 +66,10 @@ def _page(decree: str, rules: list[Numbered]) -> str:
         for game, its in games.items()
         for part in (f"## {game}\n", *(_rule(rule, title) for rule in its))
     ]
-    return "\n".join([MADE, f"# {decree}: {title}\n", *contents, "", *sections])
+    return "\n".join([GENERATED_NOTICE, f"# {decree}: {title}\n", *contents, "", *sections])
 
 
-def _rule(rule: Numbered, title: str) -> str:
+def _rule(rule: NumberedRule, title: str) -> str:
     article = rule.article.removeprefix(f"{title}, ")
     lines = [
         f"### {rule.id}\n",
@@ -84,5 +84,5 @@ def _rule(rule: Numbered, title: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text escaped so that Markdown shows it literally."""
+    """Escape text so that Markdown shows it literally."""
     return re.sub(r"([\\`*_<>|\[\]#~$])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Punto y banca, as one decree has it: the struct behind its table in the rulebook."""
+"""Punto y banca in one decree: the struct of its table in the rulebook."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import Announcement
 from controller.rulebooks.cards import ShoeRules, ThirdCards
-from controller.rulebooks.law import Doubt, Law
+from controller.rulebooks.law import Law, LawDoubt
 
 TableKind = Literal["full", "mini", "midi"]
 
@@ -22,31 +22,31 @@ class PuntoBanca(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     shoe: ShoeRules
     third: ThirdCards
     seats: dict[TableKind, int]
-    """The most seated players, where the decree gives a number; the full table has one for each
+    """Maximum number of seated players, if the decree gives one; the full table has one for each
     numbered department.
     """
     seat_13: bool
-    """Whether the numbering may leave out 13."""
+    """Whether the number 13 may be left out."""
     face_up: tuple[TableKind, ...]
-    """Tables for which the decree does not say that the first four cards are dealt face down."""
+    """Tables where the decree does not require the first four cards to be dealt face down."""
     commission: tuple[int, int]
-    """What is deducted from winning bets on the bank, as a fraction."""
+    """Deduction from winning bets on the bank, as a fraction."""
     commission_six: tuple[int, int] | None = None
-    """The other modality: deducted where the bank wins with 6, and nothing else; None: the decree
-    does not have it.
+    """The other modality: deduction if the bank wins with 6, and no other deduction; None: the
+    decree does not have it.
     """
     tie_pays: tuple[int, int]
-    """What a bet on the tie wins, to one. All other bets may then be withdrawn."""
+    """Payout of a bet on the tie to 1. All other bets may then be withdrawn."""
     tie_limit: tuple[int, int] | None = None
-    """The highest bet on the tie as a fraction of the table's maximum; None: the decree does not
+    """The maximum bet on the tie as a fraction of the table's maximum; None: the decree does not
     say.
     """
     limits: tuple[int, ...]
-    """The highest bet as a multiple of the table's minimum."""
+    """The maximum bet as a multiple of the table's minimum."""
     limits_are: Literal["choices", "range"]
-    """Whether ``limits`` are the values there are, or the lowest and the highest."""
+    """Whether ``limits`` are the allowed values, or the lowest and the highest."""
     last_rounds: int | None = None
-    """How many last rounds are announced before closing; None: the decree does not say."""
+    """Number of last rounds announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
     """Calls: ``bets_closed cards player_stands player_draws last_rounds``; ``...`` stands for the
     points.
@@ -56,5 +56,5 @@ class PuntoBanca(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
-    doubts: dict[str, Doubt] = {}
-    """By the name of the table setting that decides it."""
+    doubts: dict[str, LawDoubt] = {}
+    """By the table setting that decides it."""

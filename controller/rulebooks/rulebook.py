@@ -1,6 +1,6 @@
-"""A rulebook: what one decree says about its games, as data.
+"""A rulebook: the games of one decree, as data.
 
-A folder per decree in ``controller/rulebooks/``, and in it one TOML file per game beside
+Each decree has a folder in ``controller/rulebooks/`` with one TOML file per game, and
 ``decree.toml``.
 """
 
@@ -18,24 +18,18 @@ from controller.rulebooks.circle import Circle
 from controller.rulebooks.common_poker import TexasHouse, Trijoker
 from controller.rulebooks.craps import Craps
 from controller.rulebooks.house_poker import HousePoker
-from controller.rulebooks.law import Doubt as Doubt
 from controller.rulebooks.law import Law as Law
 from controller.rulebooks.pai_gow import PaiGow
 from controller.rulebooks.punto_banca import PuntoBanca
 from controller.rulebooks.trente import Trente
-from controller.rulebooks.wheels import Bet as Bet
-from controller.rulebooks.wheels import Boule, FortuneWheel
+from controller.rulebooks.wheels import Boule, FortuneWheelBook
 from controller.rulebooks.wheels import Roulette as Roulette
 
 
 class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One decree. Where a decree says that one game follows another except for what it says itself,
-    its file does the same: ``follows = "roulette-french"`` takes over every key, and every table
-    entry, that the game does not state itself.
-
-    Where a decree says that one game follows another except for what it says itself, so does its
-    file: ``follows = "roulette-french"`` takes over every key, and every entry of its tables, that
-    the game does not state anew.
+    """One decree. Where the decree says that a game follows another one except for its own rules,
+    the game's file has ``follows = "roulette-french"``: it inherits every key, and every table
+    entry, that it does not state itself.
     """
 
     id: Decree
@@ -44,7 +38,7 @@ class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     roulette_french: Roulette | None = msgspec.field(name="roulette-french", default=None)
     roulette_american: Roulette | None = msgspec.field(name="roulette-american", default=None)
     boule: Boule | None = None
-    fortune_wheel: FortuneWheel | None = msgspec.field(name="fortune-wheel", default=None)
+    fortune_wheel: FortuneWheelBook | None = msgspec.field(name="fortune-wheel", default=None)
     trente_et_quarante: Trente | None = msgspec.field(name="trente-et-quarante", default=None)
     punto_banca: PuntoBanca | None = msgspec.field(name="punto-banca", default=None)
     chemin_de_fer: Chemin | None = msgspec.field(name="chemin-de-fer", default=None)
@@ -71,8 +65,8 @@ class Rulebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @cache
 def rulebook(decree: str) -> Rulebook:
-    """The whole rulebook of a decree. Raises ``KeyError`` that names the known ones, ``ValueError``
-    for a bad file.
+    """Return the rulebook of a decree. Raises ``KeyError`` with the known decrees, and
+    ``ValueError`` for an invalid file.
     """
     texts = {f"{game}.toml": text_of(decree, game) for game in ("decree", *games_of(decree))}
     try:
@@ -82,7 +76,7 @@ def rulebook(decree: str) -> Rulebook:
 
 
 def read_rulebook(texts: dict[str, str]) -> Rulebook:
-    """A rulebook from the texts of its files, by file name. Raises ``ValueError`` that names file
+    """Parse a rulebook from the texts of its files, by file name. Raises ``ValueError`` with file
     and key.
     """
     pages = {name.removesuffix(".toml"): decoded(name, text) for name, text in texts.items()}

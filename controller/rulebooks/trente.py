@@ -1,4 +1,4 @@
-"""Trente et quarante, as one decree has it: the struct behind its table in the rulebook."""
+"""Trente et quarante in one decree: the struct of its table in the rulebook."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import msgspec
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import Announcement
 from controller.rulebooks.cards import ShoeRules
-from controller.rulebooks.law import Doubt, Law
+from controller.rulebooks.law import Law, LawDoubt
 
 
 class Trente(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -17,26 +17,27 @@ class Trente(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     article: str
     shoe: ShoeRules
     chances: dict[str, Announcement]
-    """The decree's name of each chance, by ours."""
+    """The decree's name of each chance, by the name used here."""
     settlement: tuple[str, ...]
-    """The order in which chances are paid, losers having been collected before."""
+    """The order in which chances are paid, after losing bets are collected."""
     insurance: tuple[int, int]
-    """What it costs to insure a bet against 31-31, as a fraction of the bet."""
+    """Price of insuring a bet against 31-31, as a fraction of the bet."""
     insurance_law: Law
-    """Where that is printed."""
+    """The law of the insurance."""
     limits: tuple[int, ...]
-    """The highest bet as a multiple of the table's minimum, one for each choice that the decree
+    """The maximum bet as a multiple of the table's minimum, one for each choice that the decree
     offers.
     """
     last_rounds: int | None = None
-    """How many last rounds are announced before closing; None: the decree does not say."""
+    """Number of last rounds announced before closing; None: the decree does not say."""
     announcements: dict[str, Announcement]
-    """Calls: ``colour_wins colour_loses last_rounds``; one that the decree does not word is absent.
+    """Calls: ``colour_wins colour_loses last_rounds``; one that the decree does not word is
+    absent.
     """
     void: dict[VoidReason, Law]
     """Reasons that void a round, and their laws."""
     void_by: tuple[Role, ...]
     laws: dict[str, Law]
     """The law behind each irregularity that the game can report."""
-    doubts: dict[str, Doubt] = {}
-    """By the name of the table setting that decides it."""
+    doubts: dict[str, LawDoubt] = {}
+    """By the table setting that decides it."""

@@ -1,5 +1,5 @@
-"""The games of a wheel as one decree has them, roulette, boule and the wheel of fortune: the
-structs behind their tables.
+"""The wheel games in one decree (roulette, boule and the wheel of fortune): the structs of their
+tables in the rulebook.
 """
 
 from __future__ import annotations
@@ -10,37 +10,37 @@ import msgspec
 
 from controller.contract.commands import Role, VoidReason
 from controller.contract.events import Announcement
-from controller.rulebooks.law import Doubt, Law
+from controller.rulebooks.law import Law, LawDoubt
 
 
 class WheelBook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What the decree says for the game of any wheel."""
+    """The decree's rules for the game of any wheel."""
 
     title: Announcement
     article: str
     limit_change: Literal["none", "upward", "any"]
     """Whether the minimum of an open table may change within a session."""
     last_rounds: int
-    """How many last balls are announced before a limit change and before closing."""
+    """Number of last balls announced before a limit change and before closing."""
     announcements: dict[str, Announcement]
     """Calls: ``bets_open last_call bets_closed void relaunch last_rounds``; one that the decree
     does not word is absent.
     """
     void: dict[VoidReason, Law]
-    """What voids a spin, and by which law."""
+    """Reasons that void a spin, and their laws."""
     void_by: tuple[Role, ...]
     """Who may void a spin."""
     void_alone: tuple[Role, ...] = ()
-    """Those of them who may do so only while none of the others is there."""
+    """Roles that may do so only while no other of them is present."""
     laws: dict[str, Law]
     """The law behind each irregularity the game can report, by the irregularity's name."""
-    doubts: dict[str, Doubt] = {}
-    """By the name of the table setting that decides it."""
+    doubts: dict[str, LawDoubt] = {}
+    """By the table setting that decides it."""
 
 
-class Bet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One kind of bet. ``pays`` to 1, as a fraction ``[numerator, denominator]``; ``limits``: the
-    highest stake as a multiple of the table minimum, one value per band that the decree offers.
+class RouletteBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One kind of bet. ``pays``: payout to 1, as ``[numerator, denominator]``; ``limits``: the
+    maximum stake as a multiple of the table minimum, one value per band that the decree offers.
     """
 
     pays: tuple[int, int]
@@ -66,15 +66,15 @@ class Roulette(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True)
     extra_red: tuple[int, ...]
     """Red though the sum of the digits is even."""
     neighbours: dict[str, tuple[int, ...]]
-    """Pockets whose two neighbours on each side the decree names, in no order: ``"0" = [3, 15, 26,
-    32]``.
+    """Pockets whose two neighbours on each side are named by the decree, in any order: ``"0" = [3,
+    15, 26, 32]``.
     """
     zero: Literal["half_or_prison", "half"]
     """What happens to simple chances on zero: the player chooses half or prison, or loses half."""
-    bets: dict[str, Bet]
-    """By our name."""
+    bets: dict[str, RouletteBet]
+    """By the name used here."""
     chances: dict[str, Announcement]
-    """The decree's name of each simple chance, by ours."""
+    """The decree's name of each simple chance, by the name used here."""
     zero_streets: tuple[tuple[int, ...], ...]
     """Bets that touch zero besides the splits: the trios 0-1-2 and 0-2-3, and 0-1-2-3 where the
     decree has it.
@@ -84,18 +84,18 @@ class Roulette(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True)
     decree has none.
     """
     settlement: tuple[str, ...]
-    """The order in which winning bets are paid, losers having been collected before: every bet by
-    our name, with the six simple chances in the place of ``simple``.
+    """The order in which winning bets are paid, after losing bets are collected: every bet by the
+    name used here, with ``simple`` for the six simple chances.
     """
     simple_minimum_factor: int | None = None
-    """The minimum on simple chances may be up to this many times the one on a single number; None:
-    the decree does not say.
+    """Maximum ratio of the minimum on simple chances to the one on a single number; None: the
+    decree does not say.
     """
 
 
 class BouleBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One kind of bet at boule. ``pays`` to 1. ``limits``: what the highest stake may be fixed at,
-    from and to, as multiples of the authorised minimum; it holds for each player by himself.
+    """One kind of bet at boule. ``pays``: payout to 1. ``limits``: range of the maximum stake, as
+    multiples of the authorised minimum, for each player.
     """
 
     pays: tuple[int, int]
@@ -110,30 +110,30 @@ class Boule(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     holes: int
     rows: int
-    """The number of rows of holes."""
+    """Number of rows of holes."""
     numbers: int
     """The highest number; each from 1 to this one has equally many holes."""
     black: tuple[int, ...]
     red: tuple[int, ...]
-    """The one number that is neither belongs to no simple chance: below it is falta,
-    above it pasa.
+    """The number that is neither black nor red belongs to no simple chance: lower numbers are
+    falta, higher ones pasa.
     """
     minimum_factors: tuple[int, ...]
-    """What the minimum of a cloth may be, as multiples of the authorised one."""
+    """Allowed minimums of a cloth, as multiples of the authorised minimum."""
     bets: dict[str, BouleBet]
     chances: dict[str, Announcement]
-    """The decree's name of each simple chance, by ours."""
+    """The decree's name of each simple chance, by the name used here."""
 
 
 class FortuneBet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A bet on one symbol: how many ``cells`` bear it, and what it ``pays`` to 1, as a fraction."""
+    """A bet on one symbol: ``cells`` with the symbol, and payout to 1, as a fraction."""
 
     cells: int
     pays: tuple[int, int]
     name: Announcement
 
 
-class FortuneWheel(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class FortuneWheelBook(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The wheel of fortune. A symbol is a number, or ``joker``, ``joker_red``, ``joker_black``."""
 
     cells: int
@@ -144,10 +144,10 @@ class FortuneWheel(WheelBook, frozen=True, forbid_unknown_fields=True, kw_only=T
     opposite: bool = False
     """Whether each cell has the same symbol as the opposite one."""
     sectors: int | None = None
-    """The number of sectors of the wheel, where the decree counts the cells of each."""
+    """Number of sectors of the wheel, if the decree counts the cells of each."""
     in_each_sector: dict[str, int] = {}
-    """How many cells of a symbol each sector has."""
+    """Number of cells with a symbol in each sector."""
     alternate: tuple[str, ...] = ()
     """Symbols in every other sector."""
     highest: int | None = None
-    """The highest bet as a multiple of the lowest, where the decree fixes it."""
+    """The maximum bet as a multiple of the minimum, if the decree fixes it."""

@@ -24,7 +24,7 @@ from controller.games.circle.state import CirclePlace, CircleSeat
 from controller.games.circle.streets import pack, streets
 from controller.games.circle.turn import CircleDealError, CircleTurn
 from controller.games.dealt.state import DealtEntry
-from controller.rulebooks.circle import Draw
+from controller.rulebooks.circle import DrawRules
 
 # What players say
 
@@ -226,7 +226,7 @@ class DrawTurn(CircleTurn):
     }
 
     @property
-    def draw(self) -> Draw:
+    def draw(self) -> DrawRules:
         """How this game discards and draws."""
         assert self.book.draw is not None
         return self.book.draw

@@ -9,7 +9,7 @@ from controller.games.circle.showdown import cards_of
 from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import ranking
 from controller.games.hands.evaluator import RANKINGS, showing
-from controller.rulebooks.circle import Circle, Draw
+from controller.rulebooks.circle import Circle, DrawRules
 
 DISCARD_PILE = "discards"
 """Where the opener's discards are kept, to be shown at the end."""
@@ -17,7 +17,7 @@ FIRST_DEAL_CARDS = 5
 """Cards of a player's first deal."""
 
 
-def lowest(draw: Draw, blanks: int) -> str | None:
+def lowest(draw: DrawRules, blanks: int) -> str | None:
     """The rank of the lowest pair that opens after this number of blank hands; None where no hand
     is needed.
     """

@@ -21,7 +21,7 @@ from controller.games.fortune.settings import BREACHES, DOUBTED_SETTINGS, Fortun
 from controller.games.fortune.wheel import faults, symbol, usual
 from controller.games.stakes import Bounds, Stake, bounds
 from controller.games.wheels.state import WheelEntry
-from controller.rulebooks.wheels import FortuneWheel
+from controller.rulebooks.wheels import FortuneWheelBook
 from devices.readings import Number
 
 PAYS = {"24": "pays_24", "15": "pays_15"}
@@ -31,7 +31,7 @@ PAYS = {"24": "pays_24", "15": "pays_15"}
 class FortuneTurn(CellsTurn):
     """One step of a table of the wheel of fortune."""
 
-    book: FortuneWheel
+    book: FortuneWheelBook
     settings: FortuneSettings
     breaches = BREACHES
 
@@ -67,7 +67,9 @@ class FortuneTurn(CellsTurn):
         return (*of.values(), *(replace(of[bet.bet], who=bet.who) for bet in bets))
 
 
-def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tuple[Settled, ...]:
+def settled(
+    number: Number, book: FortuneWheelBook, settings: FortuneSettings
+) -> tuple[Settled, ...]:
     """The outcome of each bet when this symbol is under the tongue: it wins and pays, or it
     loses.
     """
@@ -79,7 +81,7 @@ def settled(number: Number, book: FortuneWheel, settings: FortuneSettings) -> tu
     )
 
 
-def pays(bet: str, book: FortuneWheel, settings: FortuneSettings) -> tuple[int, int]:
+def pays(bet: str, book: FortuneWheelBook, settings: FortuneSettings) -> tuple[int, int]:
     """The odds of a bet to 1: as the decree prints them, or by the table's setting if the print is
     in doubt.
     """
@@ -87,7 +89,7 @@ def pays(bet: str, book: FortuneWheel, settings: FortuneSettings) -> tuple[int, 
     return book.bets[bet].pays if stated == "decree" else (int(stated.split()[0]), 1)
 
 
-def two_jokers(book: FortuneWheel) -> FortuneWheel:
+def two_jokers(book: FortuneWheelBook) -> FortuneWheelBook:
     """The same game with a bet on each of the jokers, one cell each."""
     joker = replace(book.bets["joker"], cells=1)
     others = {name: bet for name, bet in book.bets.items() if name != "joker"}
@@ -99,12 +101,12 @@ class FortuneGame(CellsGame):
     settings that the decree does not allow.
     """
 
-    book: FortuneWheel
+    book: FortuneWheelBook
     settings: FortuneSettings
     state_type = CellsState
     turn_type = FortuneTurn
 
-    def __init__(self, book: FortuneWheel, settings: FortuneSettings) -> None:
+    def __init__(self, book: FortuneWheelBook, settings: FortuneSettings) -> None:
         for name in DOUBTED_SETTINGS:
             if getattr(settings, name) != "decree" and name not in book.doubts:
                 raise ValueError(f"{name}: {book.article.split(',')[0]} leaves no doubt about it")
@@ -132,6 +134,6 @@ class FortuneGame(CellsGame):
         )
 
 
-def bands(book: FortuneWheel) -> dict[str, stakes.Band]:
+def bands(book: FortuneWheelBook) -> dict[str, stakes.Band]:
     """What may be the highest stake on each symbol."""
     return dict.fromkeys(book.bets, stakes.Band(() if book.highest is None else (book.highest,)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from controller.rulebooks.wheels import FortuneWheel
+from controller.rulebooks.wheels import FortuneWheelBook
 from devices.readings import Number
 
 OF_54: tuple[Number, ...] = (
@@ -32,7 +32,7 @@ def symbol(text: str) -> Number:
     return int(text) if text.isdigit() else text
 
 
-def usual(book: FortuneWheel) -> tuple[Number, ...]:
+def usual(book: FortuneWheelBook) -> tuple[Number, ...]:
     """Our own order that keeps to the decree, since no decree prints one. One joker or two take the
     same places.
     """
@@ -43,7 +43,7 @@ def usual(book: FortuneWheel) -> tuple[Number, ...]:
     return tuple(names.get(each, each) if isinstance(each, str) else each for each in OF_54)
 
 
-def faults(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
+def faults(order: tuple[Number, ...], book: FortuneWheelBook) -> list[str]:
     """The mistakes in an order of cells under the decree, in words; empty if there are none."""
     found = _counts(order, book)
     if found or not order:
@@ -61,7 +61,7 @@ def faults(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
     return found + _sectors(order, book)
 
 
-def _counts(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
+def _counts(order: tuple[Number, ...], book: FortuneWheelBook) -> list[str]:
     there, wanted = Counter(order), {symbol(name): bet.cells for name, bet in book.bets.items()}
     found = (
         [] if len(order) == book.cells else [f"the wheel has {book.cells} cells, not {len(order)}"]
@@ -74,7 +74,7 @@ def _counts(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
     ]
 
 
-def _sectors(order: tuple[Number, ...], book: FortuneWheel) -> list[str]:
+def _sectors(order: tuple[Number, ...], book: FortuneWheelBook) -> list[str]:
     """Check the sectors: they begin with the first cell, and all are equal."""
     if book.sectors is None:
         return []

@@ -16,7 +16,7 @@ from controller.games.house_poker.pays import qualifies
 from controller.games.house_poker.settings import HousePokerSettings
 from controller.games.house_poker.state import DEALER, HousePokerRound, HousePokerSeat
 from controller.games.poker.deal import Order, deal, due
-from controller.rulebooks.house_poker import HousePoker, Pays
+from controller.rulebooks.house_poker import HousePayouts, HousePoker
 
 PAY_RANKINGS: Mapping[str, str] = {"five-52-flush": "five-52"}
 """The ranking by the pay table, where it is not the one by the list."""
@@ -32,7 +32,7 @@ class HousePokerRules:
         self.ranking = PAY_RANKINGS.get(book.ranking, book.ranking) if by_pay else book.ranking
         self.deck = deck(book.ranking)
         self.boxes = settings.boxes or book.boxes
-        self.tables: dict[str, Pays] = {
+        self.tables: dict[str, HousePayouts] = {
             name: side.tables[min(settings.pay_table, len(side.tables)) - 1]
             for name, side in book.sides.items()
             if side.tables

@@ -13,7 +13,7 @@ import msgspec
 
 from controller.contract.events import Settled
 from controller.games.hands.evaluator import RANKINGS, Value
-from controller.rulebooks.house_poker import HousePoker, Jackpot, Pays, Threshold
+from controller.rulebooks.house_poker import HousePayouts, HousePoker, JackpotRules, Threshold
 
 Outcome = Literal["win", "lose", "tie"]
 EVEN_MONEY = (1, 1)
@@ -60,7 +60,7 @@ def settle(
     return result, (*bets, *bonus)
 
 
-def side(bet: str, table: Pays, player: Value) -> Settled:
+def side(bet: str, table: HousePayouts, player: Value) -> Settled:
     """A side bet, by the highest that the hand is."""
     pays = table.get(player.category)
     return Settled(bet, "lose") if pays is None else Settled(bet, "win", pays)
@@ -78,7 +78,7 @@ class HousePokerWinner(msgspec.Struct, frozen=True):
 
 
 def prizes(
-    jackpot: Jackpot,
+    jackpot: JackpotRules,
     hands: Mapping[str, Value],
     discarded: Sequence[str],
     *,

@@ -21,8 +21,8 @@ import pytest
 
 from controller.cli import demo as program
 from controller.contract.times import utc
-from controller.demo.floor import Floor
-from controller.demo.places import FLOOR
+from controller.demo.floor import DemoFloor
+from controller.demo.places import FLOOR_TABLES
 from tests.support.programs import running
 from tests.support.terminal import Terminal
 from tests.support.waiting import PATIENCE, until
@@ -141,7 +141,7 @@ def until_each_table_has_a_result(room: Path, *, paid: bool) -> list[dict[str, A
         assert demo.stdout is not None
         while (
             (
-                results.keys() != {place.table for place in FLOOR}
+                results.keys() != {place.table for place in FLOOR_TABLES}
                 or (paid and "receipt 1, " not in (room / "note.txt").read_text())
             )
             and results["punto-1"] < 100
@@ -153,13 +153,13 @@ def until_each_table_has_a_result(room: Path, *, paid: bool) -> list[dict[str, A
         demo.terminate()
         _, errors = demo.communicate(timeout=LONG_PATIENCE)
     ended_well(demo.returncode, errors, room)
-    assert sorted(results) == sorted(place.table for place in FLOOR)
+    assert sorted(results) == sorted(place.table for place in FLOOR_TABLES)
     assert not paid or "receipt 1, " in (room / "note.txt").read_text()
     return events
 
 
 def test_the_whole_floor_and_the_same_floor_again(tmp_path: Path) -> None:
-    for sessions in (len(FLOOR), 0):
+    for sessions in (len(FLOOR_TABLES), 0):
         events = until_each_table_has_a_result(tmp_path, paid=sessions > 0)
         assert sum(event["type"] == "session.opened" for event in events) == sessions
         assert not [
@@ -167,7 +167,7 @@ def test_the_whole_floor_and_the_same_floor_again(tmp_path: Path) -> None:
             for event in events
             if event["type"] == "alert.raised" and event["what"].startswith("table.")
         ]
-        for place in FLOOR:
+        for place in FLOOR_TABLES:
             own = [event["seq"] for event in events if event["table"] == place.table]
             assert own == list(range(own[0], own[-1] + 1))
         for name in ("daemon", "carrousel"):
@@ -306,7 +306,7 @@ async def test_how_programs_part_that_were_told_to_end_is_no_failure(
         return 1
 
     monkeypatch.setattr(program, "_open_and_watch", part)
-    assert await program._play(Floor(tmp_path), Namespace()) == 0
+    assert await program._play(DemoFloor(tmp_path), Namespace()) == 0
 
 
 def test_what_a_program_says_when_it_cannot_start_is_shown() -> None:

@@ -17,11 +17,11 @@ from controller.cli.carrousel import settings_of
 from controller.configuration.file import load
 from controller.contract.commands import AnyCommand
 from controller.demo.jackpot import PROGRAM, linked
-from controller.demo.people import Person, Said, Stacked, TableSeen, dice, shoe, wheel
-from controller.demo.places import FLOOR, PAIR, DemoTable, places
+from controller.demo.people import CommandFields, Player, Stacked, TableSeen, dice, shoe, wheel
+from controller.demo.places import FLOOR_TABLES, TWO_TABLES, DemoTable, places
 from controller.demo.poker import croupier
 from controller.demo.staff import enrol
-from controller.demo.table_head import PEOPLE
+from controller.demo.table_head import PLAYER_BY_GAME
 from controller.games.games import make_game
 from devices.readings import (
     AnyReading,
@@ -53,7 +53,7 @@ class AtTable:
         self,
         game: str,
         decree: str,
-        person: Person,
+        person: Player,
         settings: Mapping[str, Any],
         *,
         slips: int = 0,
@@ -73,7 +73,7 @@ class AtTable:
         )
         return shown
 
-    def word(self) -> Said | None:
+    def word(self) -> CommandFields | None:
         return self.person(
             TableSeen(
                 shown=self.shown,
@@ -131,19 +131,19 @@ def test_a_floor_has_what_its_decree_has() -> None:
     def games(decree: str, *, floor: bool = True) -> list[str]:
         return [place.game for place in places(decree, floor=floor)]
 
-    assert games("EUS96") == [place.game for place in FLOOR]
+    assert games("EUS96") == [place.game for place in FLOOR_TABLES]
     assert games("ARA02") == games("BAL05") == games("EUS96")[:-1]
     assert games("GAL07") == games("EUS96")[:-3]
     assert games("BAL09") == ["three-card-poker"]
-    assert games("ARA02", floor=False) == [place.game for place in PAIR]
+    assert games("ARA02", floor=False) == [place.game for place in TWO_TABLES]
     assert games("BAL09", floor=False) == games("ROMA1") == ["roulette-french"]
 
 
 def test_devices_and_tables_have_names_of_their_own_and_people() -> None:
-    devices = [device for place in FLOOR for device in place.devices]
+    devices = [device for place in FLOOR_TABLES for device in place.devices]
     assert len(set(devices)) == len(devices)
-    assert len({place.table for place in FLOOR}) == len(FLOOR)
-    assert {place.game for place in FLOOR} == set(PEOPLE)
+    assert len({place.table for place in FLOOR_TABLES}) == len(FLOOR_TABLES)
+    assert {place.game for place in FLOOR_TABLES} == set(PLAYER_BY_GAME)
 
 
 def test_what_a_decree_changes() -> None:
@@ -232,7 +232,7 @@ def test_a_shoe_for_each_demo() -> None:
 
 
 def test_what_becomes_of_cards_that_stop_the_table() -> None:
-    def said(hands: dict[str, Any], asks: list[str], what: str) -> Said | None:
+    def said(hands: dict[str, Any], asks: list[str], what: str) -> CommandFields | None:
         shown = {
             "phase": "decision",
             "asks": asks,

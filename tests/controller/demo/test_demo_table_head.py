@@ -25,7 +25,7 @@ from controller.demo import table_head
 from controller.demo.floor import DemoError
 from controller.demo.places import places
 from controller.demo.staff import enrol
-from controller.demo.table_head import PEOPLE, TableHead
+from controller.demo.table_head import PLAYER_BY_GAME, TableHead
 from controller.people.signed_command import claims_of
 from devices.readings import CardDrawn
 from tests.controller.demo.test_demo_people import OPENING, PACKETS, AtTable
@@ -128,7 +128,7 @@ async def presided(
 ) -> AsyncIterator[tuple[Teller, AtTable]]:
     """A table that its head has opened, and what tells of it; what he raises is raised."""
     place = next(place for place in places(decree, floor=True) if place.game == game)
-    at = AtTable(game, decree, PEOPLE[game], settings)
+    at = AtTable(game, decree, PLAYER_BY_GAME[game], settings)
     async with aiomqtt.Client("127.0.0.1", port) as client:
         teller = Teller(client, place.table, at, **how)
         with TemporaryDirectory() as folder:
@@ -181,7 +181,7 @@ async def test_a_state_and_its_events_are_told_apart(
 async def test_events_of_before_he_came_are_not_waited_for_without_end(
     monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
-    monkeypatch.setattr(table_head, "UNTOLD", LATER)
+    monkeypatch.setattr(table_head, "MISSED_EVENT_SECONDS", LATER)
     async with presided(port, "boule", "EUS96", {"phases": "device"}, silent=True) as (teller, _):
         assert teller.said == ["session-open"]
 
@@ -202,7 +202,7 @@ async def test_a_table_that_has_moved_on_is_looked_at_again(port: int) -> None:
 async def test_a_table_that_goes_on_refusing_does_not_open(
     monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
-    monkeypatch.setattr(table_head, "AGAIN", (0.0, 2 * LATER))
+    monkeypatch.setattr(table_head, "RETRY_SECONDS", (0.0, 2 * LATER))
 
     def refuse(_: AtTable, name: str) -> None:
         raise RejectedError("unknown_command", command=name)
@@ -218,7 +218,7 @@ async def test_a_table_that_goes_on_refusing_does_not_open(
 async def test_the_same_word_about_another_irregularity_is_not_put_off(
     monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
-    monkeypatch.setattr(table_head, "AGAIN", (0.0, 10 * PATIENCE))
+    monkeypatch.setattr(table_head, "RETRY_SECONDS", (0.0, 10 * PATIENCE))
     settings = {"rounds": "shoe", "turn": "when_complete"}
     fourth = asyncio.Event()
 

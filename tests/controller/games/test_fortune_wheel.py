@@ -9,14 +9,14 @@ import pytest
 from controller.games.fortune.wheel import OF_64, faults, usual
 from controller.games.games import make_game
 from controller.rulebooks.rulebook import rulebook
-from controller.rulebooks.wheels import FortuneWheel
+from controller.rulebooks.wheels import FortuneWheelBook
 from devices.readings import Number
 from tests.support.games.cells_play import DECREES
 
 every = pytest.mark.parametrize("decree", DECREES)
 
 
-def book_of(decree: str) -> FortuneWheel:
+def book_of(decree: str) -> FortuneWheelBook:
     book = rulebook(decree).fortune_wheel
     assert book is not None
     return book

@@ -18,7 +18,7 @@ from controller.contract.events import (
 from controller.contract.refusals import RejectedError
 from controller.games.hands.evaluator import value
 from controller.games.house_poker.pays import prizes
-from controller.rulebooks.house_poker import Jackpot
+from controller.rulebooks.house_poker import JackpotRules
 from tests.controller.rulebooks.test_rulebook_house_poker import book_of
 from tests.support.games.play import of_kind
 from tests.support.games.poker_play import bets, box, dealt, go, opened, singly, table
@@ -255,7 +255,7 @@ def test_the_prize_does_not_depend_on_the_bank() -> None:
 
 
 def several(
-    jackpot: Jackpot | None, *hands: str, discarded: tuple[str, ...] = ()
+    jackpot: JackpotRules | None, *hands: str, discarded: tuple[str, ...] = ()
 ) -> list[tuple[str, tuple[int, int] | None]]:
     assert jackpot is not None
     values = {

@@ -12,7 +12,7 @@ from controller.games.deciding import who_decides
 from controller.rulebooks import rows
 from controller.rulebooks.dispositions import own_rules
 from controller.rulebooks.numbered import numbered
-from controller.rulebooks.pages import WHO, pages
+from controller.rulebooks.pages import WHO_DECIDES_PAGE, pages
 from tests.controller.rulebooks.printed import FILE, ROOT, printed, references, text, words
 
 
@@ -66,5 +66,5 @@ def test_the_pages_are_those_of_the_data() -> None:
     """Else: ``novamas rules --pages docs/inspector/rules``."""
     folder = ROOT / "docs" / "inspector" / "rules"
     assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == (
-        pages() | {WHO: who_decides()}
+        pages() | {WHO_DECIDES_PAGE: who_decides()}
     )

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from controller.games.chemin.settings import LAWS
-from controller.rulebooks.chemin import Chemin, Error
+from controller.rulebooks.chemin import Chemin, CheminError
 from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.decrees import of
@@ -28,7 +28,7 @@ def book_of(decree: str, game: str = "chemin-de-fer") -> Chemin:
 def test_has_a_law_for_whatever_the_game_can_report(decree: str, game: str) -> None:
     book = book_of(decree, game)
     assert set(LAWS) | set(book.errors) <= set(book.laws)
-    assert set(book.laws) <= set(LAWS) | set(get_args(Error))
+    assert set(book.laws) <= set(LAWS) | set(get_args(CheminError))
 
 
 @every

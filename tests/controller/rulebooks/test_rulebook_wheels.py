@@ -13,7 +13,7 @@ from controller.games.boule import settings as boule_settings
 from controller.games.boule.chances import bets, winning
 from controller.games.fortune import settings as fortune_settings
 from controller.rulebooks.dispositions import dispositions
-from controller.rulebooks.wheels import Boule, FortuneWheel
+from controller.rulebooks.wheels import Boule, FortuneWheelBook
 from tests.support.for_each import for_each
 from tests.support.games import decrees
 from tests.support.games.decrees import of
@@ -29,8 +29,8 @@ def boule(decree: str) -> Boule:
     return decrees.book_of(Boule, "boule", decree)
 
 
-def fortune(decree: str) -> FortuneWheel:
-    return decrees.book_of(FortuneWheel, "fortune-wheel", decree)
+def fortune(decree: str) -> FortuneWheelBook:
+    return decrees.book_of(FortuneWheelBook, "fortune-wheel", decree)
 
 
 def book_of(decree: str, game: str) -> Any:
