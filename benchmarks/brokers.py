@@ -36,7 +36,7 @@ WAYS: dict[str, Callable[[Path, ExitStack], Engine]] = {
 """Each engine: the number is that of its nodes. ``synced``: each message is forced to the disk."""
 
 
-class Publisher:
+class RawPublisher:
     """A connection that publishes one message at a time, without a library between."""
 
     def __init__(self, address: tuple[str, int]) -> None:
@@ -79,11 +79,11 @@ def measure(messages: int, ways: Sequence[str]) -> tuple[dict[str, list[float]],
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         engines = {way: WAYS[way](folder / way.replace(" ", "-"), stack) for way in ways}
-        lines: dict[str, Publisher] = {}
+        lines: dict[str, RawPublisher] = {}
         for way, engine in engines.items():
             hears = Subscriber(0, TOPIC, **engine.hears, session="hears")
             stack.callback(hears.close)
-            lines[way] = Publisher(engine.nodes[0])
+            lines[way] = RawPublisher(engine.nodes[0])
             stack.callback(lines[way].close)
         spent: dict[str, list[float]] = {way: [] for way in ways}
         for number in range(WARM + messages):

@@ -42,7 +42,7 @@ AHEAD = 2000
 """Coins of a burst that may wait at the broker."""
 
 
-class Tables:
+class CoinTables:
     """Twenty tables as their daemon tells them."""
 
     def __init__(self, broker: int) -> None:
@@ -122,7 +122,7 @@ class Tables:
         self.client.publish(topic, reply + b',"events":[' + told + b"]}", 1)
 
 
-class Meter:
+class MeterHistory:
     """When a retained state came to which number of coins."""
 
     def __init__(self) -> None:
@@ -149,13 +149,13 @@ def main(coins: int, rate: int, seconds: float) -> None:
     with tempfile.TemporaryDirectory(prefix="novamas-bench-") as name, ExitStack() as ending:
         folder, broker = Path(name), free_port()
         ending.enter_context(mosquitto(folder, broker))
-        tables = Tables(broker)
+        tables = CoinTables(broker)
         ending.callback(tables.close)
         pids = [
             ending.enter_context(running(*command, stderr=subprocess.DEVNULL)).pid
             for command in programs(folder, broker)
         ]
-        meters = {STATE: Meter(), COUNTED: Meter()}
+        meters = {STATE: MeterHistory(), COUNTED: MeterHistory()}
         standing: dict[str, Any] = {}
 
         def heard(topic: str, body: bytes, now: float) -> None:
@@ -207,7 +207,11 @@ def programs(folder: Path, broker: int) -> Iterator[list[str]]:
 
 
 def burst(
-    coins: int, tables: Tables, listening: Subscriber, meters: dict[str, Meter], pids: list[int]
+    coins: int,
+    tables: CoinTables,
+    listening: Subscriber,
+    meters: dict[str, MeterHistory],
+    pids: list[int],
 ) -> Iterator[str]:
     """As many as the slower one takes; what each took of a processor."""
     before, begun = [cpu(pid) for pid in pids], time.monotonic()
@@ -227,13 +231,17 @@ def burst(
     yield row("ratio", spent[0] / spent[1], width=12)
 
 
-def _within(coins: int, tables: Tables, meters: dict[str, Meter]) -> bool:
+def _within(coins: int, tables: CoinTables, meters: dict[str, MeterHistory]) -> bool:
     """Whether no more than so many coins are not in both meters."""
     return min(meter.now for meter in meters.values()) >= tables.coins - coins
 
 
 def steady(
-    rate: int, seconds: float, tables: Tables, listening: Subscriber, meters: dict[str, Meter]
+    rate: int,
+    seconds: float,
+    tables: CoinTables,
+    listening: Subscriber,
+    meters: dict[str, MeterHistory],
 ) -> Iterator[str]:
     """From just before a coin is published to the retained state that has it."""
     first, begun = tables.coins, time.monotonic()

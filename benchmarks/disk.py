@@ -47,7 +47,7 @@ GOAL = 25.0
 """Megabytes a day of a table, in journal and recordings."""
 
 
-class Written(NamedTuple):
+class WrittenBytes(NamedTuple):
     """What a daemon has written so far."""
 
     position: int
@@ -57,7 +57,7 @@ class Written(NamedTuple):
     log: int
 
 
-class Kind(NamedTuple):
+class DaemonKind(NamedTuple):
     """One daemon that is measured."""
 
     name: str
@@ -65,10 +65,14 @@ class Kind(NamedTuple):
     open: bool
 
 
-KINDS = (Kind("one", 1, False), Kind("closed", TABLES, False), Kind("open", TABLES, True))
+KINDS = (
+    DaemonKind("one", 1, False),
+    DaemonKind("closed", TABLES, False),
+    DaemonKind("open", TABLES, True),
+)
 
 
-def written(folder: Path) -> Written:
+def written(folder: Path) -> WrittenBytes:
     """What the daemon in that folder has written so far."""
     with closing(sqlite3.connect(f"file:{folder}/journal.sqlite3?mode=ro", uri=True)) as journal:
         (position,) = journal.execute("SELECT max(position) FROM entry").fetchone()
@@ -77,7 +81,7 @@ def written(folder: Path) -> Written:
             " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
         ).fetchone()
     recordings = sum(path.stat().st_size for path in recorded(folder))
-    return Written(position, size, recordings, (folder / "log").stat().st_size)
+    return WrittenBytes(position, size, recordings, (folder / "log").stat().st_size)
 
 
 def recorded(folder: Path) -> list[Path]:
@@ -125,13 +129,13 @@ def playing(ends: list[int]) -> Iterator[None]:
 class Running(NamedTuple):
     """A daemon that is measured, and where it writes."""
 
-    kind: Kind
+    kind: DaemonKind
     folder: Path
     process: Process
 
 
 @contextlib.contextmanager
-def started(kind: Kind, folder: Path) -> Iterator[Running]:
+def started(kind: DaemonKind, folder: Path) -> Iterator[Running]:
     """A daemon whose tables hear their wheels, with their sessions open or not."""
     with contextlib.ExitStack() as stack:
         broker = free_port()
@@ -149,7 +153,7 @@ def started(kind: Kind, folder: Path) -> Iterator[Running]:
         yield Running(kind, folder, process)
 
 
-class Measured(NamedTuple):
+class DiskUse(NamedTuple):
     """What the tables of a daemon wrote, each, in megabytes a day."""
 
     journal: float
@@ -159,7 +163,7 @@ class Measured(NamedTuple):
     log: float
 
 
-def measured(folder: Path, before: Written, after: Written, days: float) -> Measured:
+def measured(folder: Path, before: WrittenBytes, after: WrittenBytes, days: float) -> DiskUse:
     """What was written between, of ``days`` days of a table."""
     seal(
         folder / "journal.sqlite3",
@@ -178,7 +182,7 @@ def measured(folder: Path, before: Written, after: Written, days: float) -> Meas
         for path in recorded(folder)
     )
     sealed = len(gzip.compress(b"".join(lines[before.position : after.position])))
-    return Measured(
+    return DiskUse(
         *(
             size / days / 1e6
             for size in (

@@ -35,7 +35,7 @@ Times = defaultdict[int, list[float]]
 """By the number of the table: when something happened, ascending."""
 
 
-class Measured(NamedTuple):
+class ScaleFigures(NamedTuple):
     """What one number of tables came to."""
 
     start: float
@@ -91,7 +91,7 @@ def table_of(topic: str) -> int:
     return int(topic.split("/")[3].removeprefix("table-"))
 
 
-def measure(tables: int, seconds: float) -> Measured:
+def measure(tables: int, seconds: float) -> ScaleFigures:
     """Run so many tables for so long, after one whole game of each."""
     shown: Times = defaultdict(list)
     heard: Times = defaultdict(list)
@@ -124,7 +124,7 @@ def measure(tables: int, seconds: float) -> Measured:
             )
     found, missing = latencies(shown, heard, since, until)
     passed = until - since
-    return Measured(
+    return ScaleFigures(
         online - begun, opened - online, spent / passed, of_wheels / passed, end, missing, found
     )
 

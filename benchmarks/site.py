@@ -27,11 +27,11 @@ from benchmarks.engines import ENGINES, Engine
 from benchmarks.figures import milliseconds, percentile, row
 from benchmarks.processes import running
 from benchmarks.scale import LONGEST, Times, latencies, playing, table_of
-from benchmarks.site_programs import DAEMONS, Programs, Site, lay_out, shares
+from benchmarks.site_programs import DAEMONS, Programs, SiteLayout, lay_out, shares
 from benchmarks.site_standing import (
     TOPICS,
-    Kept,
-    Told,
+    ArchivedEvents,
+    JournalledEvents,
     boots,
     in_play,
     meter_boot,
@@ -59,7 +59,7 @@ AFTER = 60.0
 _TIME = re.compile(rb'"time":"([^"]+)"')
 
 
-class Listening:
+class ResultListener:
     """When results were heard, and how late each event was. It connects as soon as it can."""
 
     def __init__(self, engine: Engine) -> None:
@@ -96,7 +96,7 @@ class Listening:
         ]
 
 
-class Standing(NamedTuple):
+class ReadySeconds(NamedTuple):
     """Seconds from the start of all programs; None: not in time."""
 
     states: float | None = None
@@ -111,17 +111,17 @@ class Standing(NamedTuple):
     """Until events are no later than before."""
 
 
-class Measured(NamedTuple):
+class SiteFigures(NamedTuple):
     """What one number of tables came to. ``spent``: by process, seconds of CPU in a second, and
     what it holds.
     """
 
-    first: Standing
+    first: ReadySeconds
     sessions: float
     spent: dict[str, tuple[float, Usage]]
     before: tuple[list[float], int]
     """Seconds from the wire to the subscriber, and how many results are missing."""
-    again: Standing
+    again: ReadySeconds
     after: tuple[list[float], int]
     events: int
     lost: int
@@ -132,7 +132,7 @@ class Measured(NamedTuple):
 
 def measure(
     kind: str, tables: int, seconds: float, browsers: int, pace: int, *, postgres: bool
-) -> Measured:
+) -> SiteFigures:
     """One site, from its first start to the power cut and after. ``pace``: games an hour."""
     joined = 3600 / pace + 5.0  # a game that is joined in its midst has no result
     shown: Times = defaultdict(list)
@@ -148,7 +148,7 @@ def measure(
         stack.callback(programs.close)
         begun = start(engine, programs, site, database)
         listening = listen(engine, stack)
-        told, kept = Told(site.journals), Kept(site.archive)
+        told, kept = JournalledEvents(site.journals), ArchivedEvents(site.archive)
         first = stand(begun, programs, looks(site, listening, (set(), None)))
         opened = time.monotonic()
         listening.told.prepare(wheels, lambda: None, PATIENCE)
@@ -194,7 +194,7 @@ def measure(
         told.look()
         complete(told, kept)
         value = int(listening.told.body(f"{ROOT}/jackpot/linked/state")["value"])
-        return Measured(
+        return SiteFigures(
             first, sessions, spent, before, again, after,
             len(told.events), len(told.events - kept.events), (value, told.coins),
         )  # fmt: skip
@@ -211,7 +211,7 @@ def server() -> Iterator[Postgres]:
         made.close()
 
 
-def start(engine: Engine, programs: Programs, site: Site, database: Postgres | None) -> float:
+def start(engine: Engine, programs: Programs, site: SiteLayout, database: Postgres | None) -> float:
     """Start all at once. Returns when."""
     begun = time.monotonic()
     engine.start()
@@ -221,15 +221,15 @@ def start(engine: Engine, programs: Programs, site: Site, database: Postgres | N
     return begun
 
 
-def listen(engine: Engine, stack: ExitStack) -> Listening:
+def listen(engine: Engine, stack: ExitStack) -> ResultListener:
     """At one door of the broker."""
-    made = Listening(engine)
+    made = ResultListener(engine)
     stack.enter_context(made.told)
     return made
 
 
 def looks(
-    site: Site, listening: Listening, before: tuple[set[bytes], bytes | None]
+    site: SiteLayout, listening: ResultListener, before: tuple[set[bytes], bytes | None]
 ) -> dict[str, Callable[[], bool]]:
     """By name, what must stand. ``before``: the runs of daemons and controller before the cut."""
     tables = [*(f"table-{number}" for number in range(1, site.wheels + 1)), *site.linked]
@@ -241,7 +241,7 @@ def looks(
     }
 
 
-def stand(begun: float, programs: Programs, what: Mapping[str, Callable[[], bool]]) -> Standing:
+def stand(begun: float, programs: Programs, what: Mapping[str, Callable[[], bool]]) -> ReadySeconds:
     """Wait until all of it stands, and say when each did."""
     found: dict[str, float] = {}
     while len(found) < len(what) and time.monotonic() < begun + PATIENCE:
@@ -250,7 +250,7 @@ def stand(begun: float, programs: Programs, what: Mapping[str, Callable[[], bool
             if what[name]():
                 found[name] = time.monotonic() - begun
         time.sleep(LOOK)
-    return Standing(**found)
+    return ReadySeconds(**found)
 
 
 def open_linked(told: Subscriber, linked: Sequence[str]) -> None:
@@ -270,7 +270,7 @@ def _shows(told: Subscriber, phase: bytes, table: str) -> bool:
 
 
 @contextlib.contextmanager
-def browsing(site: Site, browsers: int) -> Iterator[int]:
+def browsing(site: SiteLayout, browsers: int) -> Iterator[int]:
     """So many browsers, each with the pictures of twenty tables."""
     tables = [f"table-{number}" for number in range(1, site.wheels + 1)]
     words = (str(site.web), str(browsers), str(min(20, len(tables))), *tables)
@@ -279,7 +279,7 @@ def browsing(site: Site, browsers: int) -> Iterator[int]:
 
 
 def results(
-    shown: Times, listening: Listening, since: float, until: float
+    shown: Times, listening: ResultListener, since: float, until: float
 ) -> tuple[list[float], int]:
     """Seconds from the wire to us, once the last results had their time."""
     with contextlib.suppress(TimeoutError):
@@ -291,7 +291,7 @@ def results(
     return latencies(shown, listening.results, since, until)
 
 
-def normal(begun: float, until: float, listening: Listening, usual: float) -> float | None:
+def normal(begun: float, until: float, listening: ResultListener, usual: float) -> float | None:
     """Seconds after which every window's 99th percentile is normal."""
     found = listening.windows(begun, until)
     wrong = [number for number, value in enumerate(found) if value > NORMAL * usual]
@@ -299,7 +299,7 @@ def normal(begun: float, until: float, listening: Listening, usual: float) -> fl
     return None if last == len(found) else last * WINDOW
 
 
-def complete(told: Told, kept: Kept) -> None:
+def complete(told: JournalledEvents, kept: ArchivedEvents) -> None:
     """Wait until the archive has what the journals have."""
     end = time.monotonic() + PATIENCE
     while not kept.has(told.events) and time.monotonic() < end:
@@ -333,7 +333,7 @@ def main(
                 print(line, flush=True)
 
 
-def lines(found: Measured) -> Iterator[str]:
+def lines(found: SiteFigures) -> Iterator[str]:
     """What was measured, to be printed."""
     yield row("", "core, %", "RSS, MB", "files", "threads")
     for name, (spent, end) in found.spent.items():
@@ -341,7 +341,7 @@ def lines(found: Measured) -> Iterator[str]:
     yield row("wire to listener", "results", "missing", "p50, ms", "p99, ms", "max, ms")
     for name, (late, missing) in (("before", found.before), ("after", found.after)):
         yield row(name, len(late), missing, *milliseconds(late))
-    yield row("seconds until", *Standing._fields)
+    yield row("seconds until", *ReadySeconds._fields)
     for name, standing in (("first start", found.first), ("power is back", found.again)):
         yield row(name, *("-" if value is None else value for value in standing))
     yield row("sessions", found.sessions)

@@ -55,7 +55,7 @@ tables = {linked}
 """
 
 
-class Site(NamedTuple):
+class SiteLayout(NamedTuple):
     """What is where. ``commands``: by name, the programs."""
 
     commands: dict[str, tuple[str, ...]]
@@ -82,7 +82,7 @@ def lay_out(
     tables: int,
     links: Sequence[str],
     database: str | None,
-) -> Site:
+) -> SiteLayout:
     """Write the configurations. ``ports``: of the brokers, over which the daemons are spread;
     ``links``: of the wheels, then of the coin slots; ``database``: of the archive, in place of a
     file.
@@ -129,7 +129,7 @@ def lay_out(
     commands["surveillance"] = novamas("surveillance", str(file))
     commands["carrousel"] = novamas("carrousel", str(file))
     commands["watch"] = novamas("watch", str(file), "--json")
-    return Site(commands, journals, place, port, wheels, linked)
+    return SiteLayout(commands, journals, place, port, wheels, linked)
 
 
 def novamas(*words: str) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def screens(port: int) -> bool:
         return False
 
 
-class Told:
+class JournalledEvents:
     """The events of the journals of all daemons, and the sum of the coins in them."""
 
     def __init__(self, journals: Sequence[Path]) -> None:
@@ -106,7 +106,7 @@ class Told:
         return sum(self._coins.values())
 
 
-class Kept:
+class ArchivedEvents:
     """The events of the archive at that place."""
 
     def __init__(self, place: str) -> None:

@@ -26,7 +26,7 @@ REST = 3.0
 """Seconds that the daemon is left alone before a measurement."""
 
 
-class Wheels:
+class UneventfulWheels:
     """Wheels that send status lines in turn, evenly spread over each half second."""
 
     def __init__(self, ends: list[int]) -> None:
@@ -57,7 +57,7 @@ def main(tables: int, seconds: float) -> None:
         broker = free_port()
         stack.enter_context(mosquitto(folder, broker))
         wires = stack.enter_context(pseudo_terminals(tables))
-        wheels = Wheels([end for end, _ in wires])
+        wheels = UneventfulWheels([end for end, _ in wires])
         subscriber = stack.enter_context(Subscriber(broker, [EVENTS, STATUS]))
         process = stack.enter_context(
             daemon(configure(folder, broker, [serial(name) for _, name in wires]))

@@ -23,7 +23,7 @@ AGAIN = 15.0
 """Seconds after which a command that is not followed is said again."""
 OPENING = json.dumps({"by": "benchmark", "role": "table_head"})
 
-Heard = Callable[[str, bytes, float], None]
+MessageHandler = Callable[[str, bytes, float], None]
 """Called with topic, body and time of arrival, in the client's thread."""
 
 
@@ -33,7 +33,7 @@ class Subscriber:
     """
 
     def __init__(
-        self, broker: int, topics: list[str], heard: Heard | None = None, qos: int = 1
+        self, broker: int, topics: list[str], heard: MessageHandler | None = None, qos: int = 1
     ) -> None:
         self.latest: dict[str, bytes] = {}
         """The latest message of each topic."""

@@ -54,11 +54,11 @@ Languages = Annotated[
 ]
 
 
-class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _ConfigSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pass
 
 
-class SiteConfig(_Section, frozen=True):
+class SiteConfig(_ConfigSection, frozen=True):
     """``[site]``: the casino and this daemon. ``id`` and ``node`` become parts of topics: ``a-z 0-9
     -``.
 
@@ -73,7 +73,7 @@ class SiteConfig(_Section, frozen=True):
     languages: Languages = ()
 
 
-class JournalConfig(_Section, frozen=True):
+class JournalConfig(_ConfigSection, frozen=True):
     """``[journal]``: one SQLite file per daemon. Default: ``$STATE_DIRECTORY/journal.sqlite3``.
 
     Finished days are sealed and stored for ``keep_days``. Checkpoints are signed with the key in
@@ -87,7 +87,7 @@ class JournalConfig(_Section, frozen=True):
     read_back_every: Seconds = 21_600.0
 
 
-class ClockConfig(_Section, frozen=True):
+class ClockConfig(_ConfigSection, frozen=True):
     """``[clock]``: the machine's clock. ``bound``: seconds by which the site lets it be wrong;
     events whose time may be wrong by more state the bound. Without it the clock is not checked.
 
@@ -100,7 +100,7 @@ class ClockConfig(_Section, frozen=True):
     chrony: str = "127.0.0.1:323"
 
 
-class SurveillanceConfig(_Section, frozen=True):
+class SurveillanceConfig(_ConfigSection, frozen=True):
     """``[surveillance]``: the only reader of face-down cards. ``public_key``: an X25519 key,
     hexadecimal or base64.
 
@@ -112,7 +112,7 @@ class SurveillanceConfig(_Section, frozen=True):
     secret_credential: Name | None = None
 
 
-class RecordingsConfig(_Section, frozen=True):
+class RecordingsConfig(_ConfigSection, frozen=True):
     """``[recordings]``: the raw bytes of each device. On by default and bounded: a new file begins
     each day, and when one is full.
     """
@@ -124,7 +124,7 @@ class RecordingsConfig(_Section, frozen=True):
     max_days: Days = 30
 
 
-class BrokerConfig(_Section, frozen=True):
+class BrokerConfig(_ConfigSection, frozen=True):
     """``[broker]``: where results are published. ``url``: ``mqtt://host:port``,
     ``mqtts://host:port`` or ``embedded://127.0.0.1:port``; for a cluster
     ``mqtt://host:port,host:port``. ``wildcards_retained``: whether the broker delivers retained
@@ -152,7 +152,7 @@ class BrokerConfig(_Section, frozen=True):
     ] = ()
 
 
-class PeopleConfig(_Section, frozen=True):
+class PeopleConfig(_ConfigSection, frozen=True):
     """``[people]``: who may give commands. ``file``: the people file, signed by the site's key;
     ``key``: the public part of that key, as printed by ``novamas people key``.
 
@@ -167,7 +167,7 @@ class PeopleConfig(_Section, frozen=True):
     may: dict[str, tuple[Name, ...]] = {}
 
 
-class WebConfig(_Section, frozen=True):
+class WebConfig(_ConfigSection, frozen=True):
     """``[web]``: the displays in the browser. ``listen``: ``host:port``; ``names``: other names by
     which browsers reach the server; ``displays``: open to everybody, or only to people who have
     signed in.
@@ -233,7 +233,7 @@ Money = Annotated[
 ]
 
 
-class CarrouselConfig(_Section, frozen=True):
+class CarrouselConfig(_ConfigSection, frozen=True):
     """``[carrousel]``: the jackpot controller. ``path``: its ledger file; ``node``: its own node;
     ``elsewhere``: linked tables served by other daemons.
 
@@ -263,7 +263,7 @@ class CarrouselConfig(_Section, frozen=True):
     listen: Name | None = None
 
 
-class JackpotConfig(_Section, frozen=True):
+class JackpotConfig(_ConfigSection, frozen=True):
     """``[[jackpot]]``: a jackpot over linked tables: those of its authorisation. ``title``: its
     name, by language. All other keys are its terms; a change waits until the jackpot is won while
     it holds money.
@@ -309,7 +309,7 @@ CheckpointKey = Annotated[
 ]
 
 
-class ArchiveSite(_Section, frozen=True):
+class ArchiveSite(_ConfigSection, frozen=True):
     """``[[archive.site]]``: another site to archive, and its broker, as in ``[broker]``. ``keys``
     and ``standby_keys``: by node, as in ``[archive]``.
     """
@@ -327,7 +327,7 @@ class ArchiveSite(_Section, frozen=True):
     standby_keys: dict[Slug, CheckpointKey] = {}
 
 
-class ArchiveConfig(_Section, frozen=True):
+class ArchiveConfig(_ConfigSection, frozen=True):
     """``[archive]``: the archive of surveillance. ``path``: its file; ``database``: a PostgreSQL
     database, by address, instead of a file. ``node``: the recorder's own node, and the name of its
     session at each broker.
@@ -364,7 +364,7 @@ class ArchiveConfig(_Section, frozen=True):
     site: tuple[ArchiveSite, ...] = ()
 
 
-class StandbyConfig(_Section, frozen=True):
+class StandbyConfig(_ConfigSection, frozen=True):
     """``[standby]``: two daemons with the same tables, one of which serves them. ``servers``: the
     NATS cluster that stores their lease; ``instance``: name of this daemon (default: the host
     name); ``lease``: seconds after which the other takes over; ``bucket`` and ``replicas``: where
@@ -391,13 +391,13 @@ class StandbyConfig(_Section, frozen=True):
     key_file: Name | None = None
 
 
-class MetricsConfig(_Section, frozen=True):
+class MetricsConfig(_ConfigSection, frozen=True):
     """``[metrics]``: the daemon's metrics. ``listen``: ``host:port`` (default: not served)."""
 
     listen: Name | None = None
 
 
-class LogConfig(_Section, frozen=True):
+class LogConfig(_ConfigSection, frozen=True):
     """``[log]``: the log on standard error. ``json`` for machines, ``console`` for people."""
 
     format: Literal["json", "console"] = "json"
@@ -415,7 +415,7 @@ Plate = Annotated[
 ]
 
 
-class DeviceConfig(_Section, frozen=True):
+class DeviceConfig(_ConfigSection, frozen=True):
     """``[[table.device]]``: one device of a table. ``link`` is an address:
     ``serial:///dev/serial/by-id/...?baud=9600``.
 
@@ -436,7 +436,7 @@ class DeviceConfig(_Section, frozen=True):
     options: dict[str, Any] = {}
 
 
-class TableConfig(_Section, frozen=True):
+class TableConfig(_ConfigSection, frozen=True):
     """``[[table]]``: one gaming table. ``speed`` makes the clock of a simulated table run faster; a
     real table has 1. ``jackpot``: id of the linked jackpot. ``languages``: languages of the people
     there (default: those of the site, else of the decree).
@@ -453,7 +453,7 @@ class TableConfig(_Section, frozen=True):
     device: tuple[DeviceConfig, ...] = ()
 
 
-class SignConfig(_Section, frozen=True):
+class SignConfig(_ConfigSection, frozen=True):
     """``[[sign]]``: an LED sign of the Alpha protocol at the serial port ``port`` that shows the
     meter of ``jackpot``. ``format``: data bits, parity and stop bits. ``simulated``: whether the
     tables of the jackpot are simulated.
@@ -473,7 +473,7 @@ BookmarkedEvent = Literal[
 ]  # fmt: skip
 
 
-class BookmarkConfig(_Section, frozen=True):
+class BookmarkConfig(_ConfigSection, frozen=True):
     """``[[bookmark]]``: a video system that receives events. ``address``: ``tcp://host:port`` or
     ``udp://host:port`` of Milestone, ``tcp://host:port`` of a recorder with point-of-sale text
     input, ``http://`` or ``https://`` of Frigate and webhooks.
@@ -515,7 +515,7 @@ class BookmarkConfig(_Section, frozen=True):
     secret_credential: Name | None = None
 
 
-class VideoConfig(_Section, frozen=True):
+class VideoConfig(_ConfigSection, frozen=True):
     """``[video]``: where camera recordings are. ``pattern``: the path of a recording below
     ``folder``: ``{camera}``, and its start in the notation of ``strftime``, by the clock ``clock``.
 
@@ -532,7 +532,7 @@ class VideoConfig(_Section, frozen=True):
     longest: Seconds = 3600.0
 
 
-class Configuration(_Section, frozen=True):
+class Configuration(_ConfigSection, frozen=True):
     """The whole configuration."""
 
     site: SiteConfig

@@ -21,7 +21,7 @@ ADDABLE_SECTIONS = ("table", "jackpot")
 """Sections allowed in an additional file."""
 
 
-class Source(msgspec.Struct, frozen=True, eq=False):
+class ConfigFile(msgspec.Struct, frozen=True, eq=False):
     """One file, parsed."""
 
     path: Path
@@ -36,14 +36,14 @@ class Source(msgspec.Struct, frozen=True, eq=False):
         return Mistake(place, what, "" if self.path == main else str(self.path))
 
 
-class Sources(NamedTuple):
+class ConfigFiles(NamedTuple):
     """All files, merged."""
 
-    files: tuple[Source, ...]
+    files: tuple[ConfigFile, ...]
     """The main file first."""
     given: dict[str, Any]
     """The merged content."""
-    place: Callable[[places.KeyPath], tuple[Source, places.KeyPath]]
+    place: Callable[[places.KeyPath], tuple[ConfigFile, places.KeyPath]]
     """Maps a path in the merged content to the file, and the path there."""
 
 
@@ -67,7 +67,7 @@ def files_of(path: Path) -> list[Path]:
     return [path, *sorted(additional, key=lambda file: file.name)]
 
 
-def read_sources(path: Path) -> tuple[Sources, list[tuple[Source, places.KeyPath, str]]]:
+def read_sources(path: Path) -> tuple[ConfigFiles, list[tuple[ConfigFile, places.KeyPath, str]]]:
     """Read all files of a configuration, and report sections that are in the wrong file. Raises
     :class:`UnreadableError`.
     """
@@ -90,7 +90,7 @@ def read_sources(path: Path) -> tuple[Sources, list[tuple[Source, places.KeyPath
     return _merge(read)
 
 
-def _read_source(path: Path) -> Source:
+def _read_source(path: Path) -> ConfigFile:
     """Read one file. Raises :class:`UnreadableError`, without its name."""
     try:
         text = path.read_bytes().decode("utf-8-sig")  # some editors write a byte order mark
@@ -101,7 +101,7 @@ def _read_source(path: Path) -> Source:
         mistake = Mistake(f"byte {error.start + 1}", "is not UTF-8 text")
         raise UnreadableError((mistake,)) from error
     try:
-        return Source(path, places.loads(text, decimals=True), places.line_numbers(text))
+        return ConfigFile(path, places.loads(text, decimals=True), places.line_numbers(text))
     except (ValueError, RecursionError) as error:  # too many digits or nested brackets, too
         raise UnreadableError(_malformed(text, error)) from error
 
@@ -138,15 +138,17 @@ def _parses_alone(row: str) -> bool:
     return True
 
 
-def _merge(read: list[Source]) -> tuple[Sources, list[tuple[Source, places.KeyPath, str]]]:
+def _merge(
+    read: list[ConfigFile],
+) -> tuple[ConfigFiles, list[tuple[ConfigFile, places.KeyPath, str]]]:
     main, *added = read
-    misplaced: list[tuple[Source, places.KeyPath, str]] = [
+    misplaced: list[tuple[ConfigFile, places.KeyPath, str]] = [
         (source, (key,), _misplaced(key, main.path, source.path))
         for source in added
         for key in source.given
         if key not in ADDABLE_SECTIONS
     ]
-    merged, origins = dict(main.given), dict[str, list[tuple[Source, int]]]()
+    merged, origins = dict(main.given), dict[str, list[tuple[ConfigFile, int]]]()
     for key in ADDABLE_SECTIONS:
         holders = [source for source in read if key in source.given]
         if holders in ([], [main]):
@@ -160,13 +162,13 @@ def _merge(read: list[Source]) -> tuple[Sources, list[tuple[Source, places.KeyPa
             merged[key] += section
             origins[key] += [(source, index) for index in range(len(section))]
 
-    def place(at: places.KeyPath) -> tuple[Source, places.KeyPath]:
+    def place(at: places.KeyPath) -> tuple[ConfigFile, places.KeyPath]:
         if len(at) > 1 and at[0] in origins and isinstance(at[1], int):
             source, index = origins[str(at[0])][at[1]]
             return source, (at[0], index, *at[2:])
         return main, at
 
-    return Sources(tuple(read), merged, place), misplaced
+    return ConfigFiles(tuple(read), merged, place), misplaced
 
 
 def _misplaced(key: str, main: Path, added: Path) -> str:

@@ -54,7 +54,7 @@ from controller.service.identities import configured_identity, plate, usb_identi
 from controller.service.keys import card_cipher
 from controller.service.people_in_force import people_file
 from controller.service.privacy import exposed, exposed_secrets
-from controller.service.reload import Floor, ReloadTables
+from controller.service.reload import ReloadTables, ServedFloor
 from controller.service.reload_answer import ReloadReply, write_reply
 from controller.service.signed_before import tokens
 from controller.service.systemd_notify import notify, watchdog_interval
@@ -330,7 +330,7 @@ class Daemon:
                 )
             if (interval := watchdog_interval()) is not None:
                 chores.append(essential("watchdog", self._feed_watchdog(reporter, interval)))
-            floor = Floor(
+            floor = ServedFloor(
                 *(self._places, runners, self._api, publisher, self._upkeep),
                 *(self._ready_for, self._attempt, self._replace, read_devices, self._stop_reading),
             )

@@ -54,7 +54,7 @@ class NotTakenOverError(NovamasError):
     """Nothing of a configuration was applied. The message gives the reason and the remedy."""
 
 
-class Floor(msgspec.Struct, frozen=True):
+class ServedFloor(msgspec.Struct, frozen=True):
     """The tables of a running daemon, and the parts that depend on them.
 
     ``ready_for`` raises :class:`KeyFileError` if a key is missing; ``attempt`` builds a table
@@ -189,7 +189,7 @@ class ReloadTables(Reload):
         file: Path | None,
         tell: Callable[[ReloadHealth, int], None],
         journal: Journal,
-        floor: Floor,
+        floor: ServedFloor,
     ) -> None:
         super().__init__(configuration, file, tell)
         self._journal = journal

@@ -58,7 +58,7 @@ class ReadTime(NamedTuple):
         return cls(time.time(), now_ns())
 
 
-class _Batch(msgspec.Struct):
+class _InputBatch(msgspec.Struct):
     """Result of one chunk from a device, or of one command, with the table's state after it."""
 
     records: list[Record] = []
@@ -170,7 +170,7 @@ class TableRunner:
         if self._behind and not self._pending_since and self._journal.failed is None:
             self._publish_stored()
         read_at = (noted and self._read) or ReadTime.now()
-        batch = _Batch()
+        batch = _InputBatch()
         for reading in readings:
             if not self._behind and (why := self._journal.refuses(len(batch.records) + 1)):
                 self._start_dropping(why)
@@ -293,12 +293,12 @@ class TableRunner:
 
     def _command(self, command: AnyCommand) -> asyncio.Future[int] | None:
         self.before_input()
-        batch = _Batch()
+        batch = _InputBatch()
         if not self._behind:
             self._step(command, ReadTime.now(), batch)
         return self._store(batch)
 
-    def _step(self, item: Input, read_at: ReadTime, batch: _Batch) -> None:
+    def _step(self, item: Input, read_at: ReadTime, batch: _InputBatch) -> None:
         now, mono_ns = utc(read_at.utc), read_at.mono_ns
         table, before = self.table, self.table.seq
         trace = self._traces.get(item.device) if isinstance(item, Reading) else None
@@ -336,7 +336,7 @@ class TableRunner:
         if trace is not None:
             batch.traces.append(trace)
 
-    def _store(self, batch: _Batch) -> asyncio.Future[int] | None:
+    def _store(self, batch: _InputBatch) -> asyncio.Future[int] | None:
         """Store a batch together, with the table's state after it. Return None if it is empty or
         the journal does not accept it.
         """

@@ -101,8 +101,8 @@ def test_what_the_archive_lacks_of_the_journals_is_found(tmp_path: Path) -> None
     journal = tmp_path / "journal.sqlite3"
     fill(journal, tables=2, entries=300, published=True)
     told_by, kept = (
-        site_standing.Told([journal]),
-        site_standing.Kept(str(tmp_path / "archive.sqlite3")),
+        site_standing.JournalledEvents([journal]),
+        site_standing.ArchivedEvents(str(tmp_path / "archive.sqlite3")),
     )
     told_by.look()
     with closing(JournalReader(journal)) as reader:
@@ -118,7 +118,7 @@ def test_what_the_archive_lacks_of_the_journals_is_found(tmp_path: Path) -> None
 
 
 def listening(heard: Sequence[float], late: Sequence[float]) -> Any:
-    made = object.__new__(site.Listening)
+    made = object.__new__(site.ResultListener)
     made.heard, made.late = list(heard), list(late)
     return made
 
