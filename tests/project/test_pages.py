@@ -11,7 +11,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 LINES = 300
 """The most lines of a page."""
 GENERATED = ("integrator/vocabulary/", "inspector/rules/", "technician/troubleshooting/")
-READERS = ("pit", "integrator", "inspector", "engineer")
+READERS = ("technician", "pit", "integrator", "inspector", "engineer")
 PAGES = sorted(
     path
     for reader in READERS
