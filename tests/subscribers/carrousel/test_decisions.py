@@ -45,7 +45,7 @@ def hit(share: tuple[int, int] | None = (1, 10), **more: Any) -> Books:
 def test_every_order_says_who_may() -> None:
     assert set(ORDERS) == set(JACKPOT_ORDERS)
     for order, may in ORDERS.items():
-        assert may.two == ("It takes two persons" in " ".join((order.__doc__ or "").split()))
+        assert may.two == ("It needs two persons" in " ".join((order.__doc__ or "").split()))
         assert set(may.among) <= set(may.roles) <= set(get_args(Role))
         assert "croupier" not in may.roles
         assert "technician" not in may.roles
