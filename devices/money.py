@@ -39,9 +39,12 @@ def parse_amount(written: str, currency: str) -> int:
     if found is not None and (len(rest) == digits or int(found["whole"] + rest) == 0):
         return int(f"{found['sign']}{found['whole']}{rest.ljust(digits, '0')[:digits]}")
     if found is not None and not rest:
-        one, other = f"{written}.{'0' * digits}", format_amount(int(written), currency)
+        as_units, as_minor = (
+            f"{written}.{'0' * digits}",
+            format_amount(int(written), currency),
+        )
         raise ValueError(
-            f"{written} may mean {one} or {other} {currency}: write it with its decimals"
+            f"{written} may mean {as_units} or {as_minor} {currency}: write it with its decimals"
         )
     decimals = f"{digits} decimals" if digits else "no decimals"
     raise ValueError(

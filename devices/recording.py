@@ -259,10 +259,10 @@ class RecordingReader:
         return line.removeprefix(codecs.BOM_UTF8)
 
     def _refusal(self, changed: list[RecordingProblem]) -> RecordingError:
-        line, what = changed[0].line, changed[0].what
+        line, reason = changed[0].line, changed[0].what
         usable = f", or the lines above this one alone: `head -n {line - 1}`" if self._begun else ""
         return RecordingError(
-            self.path, line, f"{what}; use the file as it was recorded{usable}", self.problems
+            self.path, line, f"{reason}; use the file as it was recorded{usable}", self.problems
         )
 
     def _on_comment(self, line: bytes, number: int) -> None:

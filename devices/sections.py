@@ -27,22 +27,22 @@ Notes = list[tuple[places.KeyPath, str]]
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
 
-def read_section(kind: type[_Kind], given: object, at: places.KeyPath, notes: Notes) -> _Kind:
+def read_section(kind: type[_Kind], section: object, at: places.KeyPath, notes: Notes) -> _Kind:
     """Build a ``kind`` from a parsed section and add every error to ``notes``. An invalid field
     gets its default, or is empty.
     """
     known = _fields(kind)
-    if not isinstance(given, dict):
-        notes.append((at, f"expected a section with the keys {', '.join(known)}, got {given!r}"))
-        given = dict.fromkeys(known)
+    if not isinstance(section, dict):
+        notes.append((at, f"expected a section with the keys {', '.join(known)}, got {section!r}"))
+        section = dict.fromkeys(known)
         notes = []  # one error, not one per key
-    notes += [((*at, key), _unknown(key, list(known))) for key in given if key not in known]
+    notes += [((*at, key), _unknown(key, list(known))) for key in section if key not in known]
     notes += [
         (at, f"the key `{key}` is missing")
         for key, field in known.items()
-        if field.required and key not in given
+        if field.required and key not in section
     ]
-    values = {field.name: _value(field, given, (*at, key), notes) for key, field in known.items()}
+    values = {field.name: _value(field, section, (*at, key), notes) for key, field in known.items()}
     try:
         return kind(**values)
     except ValueError as error:  # values that do not fit together
@@ -61,9 +61,9 @@ def _fields(kind: type[msgspec.Struct]) -> Mapping[str, msgspec.structs.FieldInf
 
 
 def _value(
-    field: msgspec.structs.FieldInfo, given: dict[str, Any], at: places.KeyPath, notes: Notes
+    field: msgspec.structs.FieldInfo, section: dict[str, Any], at: places.KeyPath, notes: Notes
 ) -> Any:
-    value = given.get(field.encode_name, msgspec.UNSET)
+    value = section.get(field.encode_name, msgspec.UNSET)
     kind, part = field.type, next(iter(get_args(field.type)), None)
     if _is_section(kind):
         return read_section(

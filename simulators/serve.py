@@ -206,13 +206,13 @@ class Server:
             self._trigger(read_trigger(line, self._known), now)
 
 
-def print_json(**what: Any) -> None:
+def print_json(**fields: Any) -> None:
     """Print one JSON object on standard output."""
     print(  # noqa: T201
         json.dumps(
             {
                 key: round(value, 3) if isinstance(value, float) else value
-                for key, value in what.items()
+                for key, value in fields.items()
             }
         ),
         flush=True,

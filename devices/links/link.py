@@ -99,7 +99,7 @@ def parse_address(url: str) -> Address:
     except ValueError:
         raise ValueError("the port is not a number from 0 to 65535") from None
     pairs = parse_qsl(parts.query, keep_blank_values=True)
-    twice = {key for key, _ in pairs if sum(key == other for other, _ in pairs) > 1}
+    twice = {key for key, _ in pairs if sum(key == other_key for other_key, _ in pairs) > 1}
     if twice:
         raise ValueError(f"{', '.join(sorted(twice))}: given more than once")
     host = parts.hostname or ""

@@ -96,12 +96,12 @@ class TcpLink(DescriptorLink):
 
     def unreadable(self, error: OSError | None) -> LinkFailedError:
         """See :class:`devices.links.descriptor.DescriptorLink`."""
-        what = (
+        reason = (
             "the device server closed the connection"
             if error is None
             else f"connection lost: {error.strerror or error}"
         )
-        return self._ended(what)
+        return self._ended(reason)
 
     def unwritable(self, error: OSError) -> LinkFailedError:
         """See :class:`devices.links.descriptor.DescriptorLink`."""
@@ -109,6 +109,6 @@ class TcpLink(DescriptorLink):
             self.read(0)
         return self._ended(f"cannot write: {error.strerror or error}")
 
-    def _ended(self, what: str) -> LinkFailedError:
+    def _ended(self, reason: str) -> LinkFailedError:
         at_once = time.monotonic() - self._opened < STABLE_LINK_SECONDS
-        return LinkFailedError(f"{self._name}: {what}", self._first if at_once else b"")
+        return LinkFailedError(f"{self._name}: {reason}", self._first if at_once else b"")

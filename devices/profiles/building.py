@@ -56,8 +56,8 @@ class FrameBuilder:
         self._part_by_field: dict[str, FramePart] = {}
         self._outer = self._parts(self._find, profile.fields)
         self._inner = self._parts(self._match, message.fields)
-        for root in (*self._outer, *self._inner):
-            root.texts = self._accepted_texts(root)
+        for frame_part in (*self._outer, *self._inner):
+            frame_part.texts = self._accepted_texts(frame_part)
         self._check = ChecksumVerifier(profile.checksum) if profile.checksum else None
         self._separator = profile.separator if message.separator is None else message.separator
 
@@ -66,9 +66,9 @@ class FrameBuilder:
         numbered. Empty: this attempt failed.
         """
         chosen = {
-            root.name: self._draws.choice(root.texts)
-            for root in (*self._outer, *self._inner)
-            if root.texts
+            frame_part.name: self._draws.choice(frame_part.texts)
+            for frame_part in (*self._outer, *self._inner)
+            if frame_part.texts
         }
         sequence = self._profile.sequence
         number = self._part_by_field.get(sequence.field) if sequence else None
@@ -93,7 +93,7 @@ class FrameBuilder:
         parts = [
             FramePart(name, None, None, {}) for name in (expression.groups if expression else ())
         ]
-        self._part_by_field |= {root.name: root for root in parts}
+        self._part_by_field |= {frame_part.name: frame_part for frame_part in parts}
         for name, field in fields.items():
             source = self._part_by_field.get(field.of or name)
             if field.value is not None:
@@ -110,57 +110,64 @@ class FrameBuilder:
                 self._part_by_field[name] = source
         return parts
 
-    def _accepts(self, root: FramePart, text: Part) -> bool:
+    def _accepts(self, frame_part: FramePart, text: Part) -> bool:
         """Whether all fields of a part accept this text, and no condition on them fails."""
-        source = RAW_SOURCE if root.at is not None else root.name
+        source = RAW_SOURCE if frame_part.at is not None else frame_part.name
         try:
             values = decode_fields(
-                root.fields, b"", b"", {**self._constants, source: text}, {}, self._profile.maps
+                frame_part.fields,
+                b"",
+                b"",
+                {**self._constants, source: text},
+                {},
+                self._profile.maps,
             )
         except (UnfitFieldError, KeyError):
             return False
-        own = {name for name, part in self._part_by_field.items() if part is root}
+        own_fields = {name for name, part in self._part_by_field.items() if part is frame_part}
         return all(
             conditions_hold(
-                {name: wanted for name, wanted in when.items() if name in own},
-                {name: wanted for name, wanted in unless.items() if name in own},
+                {name: wanted for name, wanted in when.items() if name in own_fields},
+                {name: wanted for name, wanted in unless.items() if name in own_fields},
                 values,
             )
             for when, unless in zip(self._when, self._unless, strict=True)
         )
 
-    def _accepted_texts(self, root: FramePart) -> list[Part]:
-        tried = dict.fromkeys(self._to_width(root.width, self._candidates(root)))
-        found = [text for text in tried if self._accepts(root, text)]
+    def _accepted_texts(self, frame_part: FramePart) -> list[Part]:
+        tried = dict.fromkeys(self._to_width(frame_part.width, self._candidates(frame_part)))
+        found = [text for text in tried if self._accepts(frame_part, text)]
         return self._draws.some(found, MAX_TEXTS)
 
-    def _candidates(self, root: FramePart) -> Iterator[Part]:
+    def _candidates(self, frame_part: FramePart) -> Iterator[Part]:
         """Candidates for the text of a part."""
         words: list[Any] = []
         numbers: list[int] = list(SMALL_NUMBERS)
         masks: list[tuple[int, int]] = []
-        for field in root.fields.values():
+        for field in frame_part.fields.values():
             table = self._profile.maps[field.map] if isinstance(field.map, str) else field.map
             words += [field.fixed, *(table or ())]
             words += [] if field.blank is None else [field.blank]
-            numbers += [each for each in (field.min, field.max) if each is not None]
+            numbers += [bound for bound in (field.min, field.max) if bound is not None]
             masks += [field.bits] if field.bits is not None else []
         for conditions in (*self._when, *self._unless):
             for name, wanted in conditions.items():
-                if self._part_by_field.get(name) is root:
-                    each = wanted if isinstance(wanted, list) else [wanted]
-                    words += each
-                    numbers += _unscaled(each, root.fields.get(name))
+                if self._part_by_field.get(name) is frame_part:
+                    values = wanted if isinstance(wanted, list) else [wanted]
+                    words += values
+                    numbers += _unscaled(values, frame_part.fields.get(name))
         numbers += [int(word) for word in words if isinstance(word, str) and word.isdecimal()]
         numbers += [
-            sum(self._draws.choice((0, 1, each)) << low for low, _ in masks)
-            for each in SMALL_NUMBERS
+            sum(self._draws.choice((0, 1, number)) << low for low, _ in masks)
+            for number in SMALL_NUMBERS
             for _ in range(len(masks))
         ]
-        numbers += [each << low for low, _ in masks for each in numbers[: len(SMALL_NUMBERS) * 2]]
+        numbers += [
+            number << low for low, _ in masks for number in numbers[: len(SMALL_NUMBERS) * 2]
+        ]
         yield from (word for word in words if isinstance(word, str))
-        for encoding in dict.fromkeys(field.encoding for field in root.fields.values()):
-            yield from _format_numbers(numbers, encoding, root.width)
+        for encoding in dict.fromkeys(field.encoding for field in frame_part.fields.values()):
+            yield from _format_numbers(numbers, encoding, frame_part.width)
         yield from PLAIN_TEXTS
         yield ""
 
@@ -178,36 +185,38 @@ class FrameBuilder:
 
     def _frame(self, chosen: Mapping[str, Part]) -> bytes | None:
         message, profile = self._message, self._profile
-        roots, separator = [*self._outer, *self._inner], self._separator
+        frame_parts, separator = [*self._outer, *self._inner], self._separator
         shape = message
         if message.part:
             text = self._lay_out(self._inner, chosen, separator, message, "", "")
-            root = self._part_by_field.get(message.part)
-            if text is None or root is None or not self._accepts(root, text):
+            frame_part = self._part_by_field.get(message.part)
+            if text is None or frame_part is None or not self._accepts(frame_part, text):
                 return None
-            chosen = {**chosen, root.name: text}
-            roots, separator = self._outer, profile.separator
+            chosen = {**chosen, frame_part.name: text}
+            frame_parts, separator = self._outer, profile.separator
             shape = replace(message, match="", starts="", length=None, pieces=None)
-        if self._find is not None and all(root.at is None for root in roots):
-            frame = self._match_example(self._find, roots, chosen)
+        if self._find is not None and all(frame_part.at is None for frame_part in frame_parts):
+            frame = self._match_example(self._find, frame_parts, chosen)
         else:
-            body = self._lay_out(roots, chosen, separator, shape, *self._marks())
+            body = self._lay_out(frame_parts, chosen, separator, shape, *self._marks())
             frame = None if body is None else self._wrap_body(body)
         return None if frame is None else self._finish(frame)
 
     def _match_example(
-        self, expression: Expression, roots: Iterable[FramePart], chosen: Mapping[str, Part]
+        self, expression: Expression, frame_parts: Iterable[FramePart], chosen: Mapping[str, Part]
     ) -> Part | None:
         wanted = {
-            root.name: chosen[root.name]
-            for root in roots
-            if root.at is None and root.name in chosen and root.name in expression.groups
+            frame_part.name: chosen[frame_part.name]
+            for frame_part in frame_parts
+            if frame_part.at is None
+            and frame_part.name in chosen
+            and frame_part.name in expression.groups
         }
         return expression.example(self._draws, wanted)
 
     def _lay_out(
         self,
-        roots: Iterable[FramePart],
+        frame_parts: Iterable[FramePart],
         chosen: Mapping[str, Part],
         separator: str,
         shape: MessageSpec,
@@ -216,11 +225,11 @@ class FrameBuilder:
     ) -> Part | None:
         """Lay out the parts at their positions."""
         if shape.match and self._match is not None:
-            return self._match_example(self._match, roots, chosen)
+            return self._match_example(self._match, frame_parts, chosen)
         placed = [
-            (root.at, root.width, chosen[root.name])
-            for root in roots
-            if root.at is not None and root.name in chosen
+            (frame_part.at, frame_part.width, chosen[frame_part.name])
+            for frame_part in frame_parts
+            if frame_part.at is not None and frame_part.name in chosen
         ]
         lead = lead or shape.starts
         if separator:

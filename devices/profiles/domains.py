@@ -137,7 +137,7 @@ def field_domain(
     """Return the domain of a field from the domain of its source, after its map if it has one."""
     if field.value is not None:
         return FieldDomain((ValueDomain((field.value,)),))
-    kinds = [each for kind in text.kinds for each in _before_map(kind, field)]
+    kinds = [value_kind for kind in text.kinds for value_kind in _before_map(kind, field)]
     # a blank is no value, even if the map contains it
     unmapped = text.absent and field.blank is None and not field.fixed
     domain = FieldDomain(tuple(kinds), unmapped)
@@ -155,19 +155,19 @@ def _before_map(kind: ValueKind, field: FieldSpec) -> list[ValueKind]:
         return [kind if field.encoding == "text" else _unbounded_numbers(field)]
     if isinstance(kind, ValueDomain):
         # from a map or a constant: the profile's own words
-        texts = [each for each in kind.values if isinstance(each, str)]
+        texts = [item for item in kind.values if isinstance(item, str)]
         numbers = [
-            each
-            for each in kind.values
-            if isinstance(each, int | float) and not isinstance(each, bool)
+            item
+            for item in kind.values
+            if isinstance(item, int | float) and not isinstance(item, bool)
         ]
-        rest = tuple(each for each in kind.values if isinstance(each, bool))
+        rest = tuple(item for item in kind.values if isinstance(item, bool))
         kinds: list[ValueKind] = [ValueDomain(rest)] if rest else []
         if field.encoding != "text":
             return [*kinds, *([_unbounded_numbers(field)] if texts or numbers else [])]
         if field.fixed:
             return [ValueDomain((field.fixed,))] if field.fixed in texts else []
-        texts = [each.strip() if field.strip else each for each in texts]
+        texts = [item.strip() if field.strip else item for item in texts]
         unscaled = field.bits is None and field.min is None and field.max is None
         plain = unscaled and not (field.times != 1 or field.plus or field.decimals)
         if numbers and not plain:

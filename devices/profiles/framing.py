@@ -147,8 +147,10 @@ class BlockFraming:
         while self._pending:
             begin = self._pending.find(self._start)
             if begin != 0:
-                kept = begin if begin > 0 else len(self._pending) - self._partial_start_size()
-                yield from self._drop(kept)
+                garbage_size = (
+                    begin if begin > 0 else len(self._pending) - self._partial_start_size()
+                )
+                yield from self._drop(garbage_size)
                 if begin < 0:
                     return
                 continue
@@ -228,11 +230,11 @@ class BlockFraming:
         if not self._escape:
             return frame
         begin, end = len(self._start), len(frame) - len(self._end)
-        made, at = bytearray(frame[:begin]), begin
+        unescaped, at = bytearray(frame[:begin]), begin
         while at < end:
             escaped = frame.startswith(self._escape, at)
             if escaped and at + 1 >= end:
                 return None
-            made.append(frame[at + 1] ^ self._framing.escape_xor if escaped else frame[at])
+            unescaped.append(frame[at + 1] ^ self._framing.escape_xor if escaped else frame[at])
             at += 1 + escaped
-        return bytes(made) + frame[end:]
+        return bytes(unescaped) + frame[end:]

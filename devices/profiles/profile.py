@@ -29,12 +29,12 @@ def parse_profile(text: str) -> Profile:
         document = places.loads(text)
     except (ValueError, RecursionError) as error:
         found = _TOML_ERROR.fullmatch(str(error))
-        line, place, what = (
+        line, place, message = (
             (int(found["line"]), found["place"], places.explain_toml_error(found["what"]))
             if found
             else (0, "", str(error))
         )
-        raise ProfileError((ProfileMistake(line, place, what),)) from error
+        raise ProfileError((ProfileMistake(line, place, message),)) from error
     notes: Notes = []
     profile = read_section(Profile, document, (), notes)
     if not notes:  # an invalid value could cause misleading further errors
@@ -54,8 +54,8 @@ def doubts(text: str) -> tuple[ProfileMistake, ...]:
 def _with_lines(notes: Notes, text: str) -> tuple[ProfileMistake, ...]:
     lines = places.line_numbers(text)
     mistakes = {
-        ProfileMistake(places.line_of(lines, at) or 0, places.format_path(at), what)
-        for at, what in notes
+        ProfileMistake(places.line_of(lines, at) or 0, places.format_path(at), message)
+        for at, message in notes
     }
     return tuple(sorted(mistakes, key=lambda mistake: (mistake.line, mistake.place, mistake.what)))
 

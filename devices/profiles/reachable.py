@@ -245,7 +245,7 @@ def _width(
     field: FieldSpec,
     length: int | None,
     separated: bool,
-    what: str,
+    whole: str,
     profile: Profile,
     notes: Notes,
 ) -> None:
@@ -254,7 +254,7 @@ def _width(
     limit = _longest_body(profile) if length is None else length
     if _end(field) > limit:
         notes.append(
-            ((*at, "at"), f"ends beyond the {what}, which has {max(limit, 0)} bytes at most")
+            ((*at, "at"), f"ends beyond the {whole}, which has {max(limit, 0)} bytes at most")
         )
 
 

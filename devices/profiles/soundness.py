@@ -131,7 +131,7 @@ def _framing(framing: FramingSpec, notes: Notes) -> None:
             ("expected [bytes to skip at the beginning, minus the bytes to skip at the end]"),
         ),
     }
-    notes += [(("framing", key), what) for key, (is_wrong, what) in wrong.items() if is_wrong]
+    notes += [(("framing", key), problem) for key, (is_wrong, problem) in wrong.items() if is_wrong]
     if len(framing.resync) > 1:
         notes.append((("framing", "resync"), "must be one byte"))
     for key in ("find", "before", "behind"):

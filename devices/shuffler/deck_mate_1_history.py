@@ -110,15 +110,17 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
         key=lambda row: int(row[0]["cycle"]),
     )
     events: list[ShufflerEvent] = []
-    next_said, doubtful = reported, False
+    next_stated, doubtful = reported, False
     for match, line in reversed(rows):
         # backwards from the report: the clock's error was the same until the clock was set
-        said = _stamp(match["time"], match["date"])
-        if said is None:
+        stated = _stamp(match["time"], match["date"])
+        if stated is None:
             problems.append((line, f"{match['date']} {match['time']} is not a valid time"))
-        doubtful = doubtful or (said is not None and next_said is not None and said > next_said)
-        next_said = said or next_said
-        events.insert(0, _event(match, line, said, off, doubtful))
+        doubtful = doubtful or (
+            stated is not None and next_stated is not None and stated > next_stated
+        )
+        next_stated = stated or next_stated
+        events.insert(0, _event(match, line, stated, off, doubtful))
     problems += _text_between_events(text, found)
     return ShufflerHistory(
         head=ReportHeader(
@@ -145,7 +147,7 @@ def read_history(text: str, made: datetime | None = None) -> ShufflerHistory:
 
 
 def _event(
-    match: re.Match[str], line: int, said: datetime | None, off: timedelta | None, doubtful: bool
+    match: re.Match[str], line: int, stated: datetime | None, off: timedelta | None, doubtful: bool
 ) -> ShufflerEvent:
     name = " ".join(match["name"].split())
     singular = next(
@@ -159,17 +161,17 @@ def _event(
         cycle=int(match["cycle"]),
         platform=int(match["platform"]),
         gripper=int(match["gripper"]),
-        said=said.isoformat() if said else None,
-        true=_corrected(said, off)
-        if said is not None and off is not None and not doubtful
+        said=stated.isoformat() if stated else None,
+        true=_corrected(stated, off)
+        if stated is not None and off is not None and not doubtful
         else None,
         doubtful=doubtful,
     )
 
 
-def _corrected(said: datetime, off: timedelta) -> str | None:
+def _corrected(stated: datetime, off: timedelta) -> str | None:
     try:
-        return (said + off).isoformat()
+        return (stated + off).isoformat()
     except OverflowError:  # a year that does not exist
         return None
 

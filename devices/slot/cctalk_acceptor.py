@@ -75,7 +75,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             ("boxes: box", [box for _, box in self.boxes]),
             ("coins: position", [position for position, _ in self.coins]),
         ):
-            if twice := [one for one in found if found.count(one) > 1]:
+            if twice := [value for value in found if found.count(value) > 1]:
                 raise ValueError(f"{name} {twice[0]} is there twice; give each once")
 
 
@@ -233,7 +233,7 @@ class CcTalkCodec:
             return
         self.counters.frames += 1
         self._overdue = deque(
-            (each for each in self._overdue if each[0] is not acceptor), MAX_OVERDUE_REQUESTS
+            (item for item in self._overdue if item[0] is not acceptor), MAX_OVERDUE_REQUESTS
         )
         if frame.header == frames.NAK:
             acceptor.on_refusal(request[0], now, evidence, out)
@@ -243,7 +243,7 @@ class CcTalkCodec:
             silence = now - acceptor.last_buffer_at
             late = silence > self._late_after or now < self._unsure_until
             found = acceptor.on_answer(request, frame.data, now, late, evidence)
-            coins = any(isinstance(each, SlotCoin) for each in found)
+            coins = any(isinstance(item, SlotCoin) for item in found)
             self._count_late(coins, late, silence, now, out)
             out += found
 
