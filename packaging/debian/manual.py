@@ -65,7 +65,7 @@ def _page(command: Command, actions: list[Command]) -> Iterator[str]:
         yield from _as_it_is(_usage(action.parser))
         yield from _described(action)
     yield from _section("SEE ALSO")
-    yield "\\fBnovamas\\fR(1), /usr/share/doc/novamas"
+    yield "\\fBnovamas\\fR(1), /usr/share/doc/novamas/html/index.html"
 
 
 def _described(command: Command) -> Iterator[str]:
