@@ -1,6 +1,6 @@
-"""``python -m benchmarks``: decoding speed and latency; with a subcommand, one measurement alone.
+"""``python -m benchmarks``: decoding speed and latency; with a subcommand, a single measurement.
 
-Prints measurements and ratios. docs/engineer/performance.md says how to read them.
+Prints measurements and ratios. docs/engineer/performance.md explains how to read them.
 """
 
 from __future__ import annotations
@@ -144,11 +144,11 @@ MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
         postgres=given.postgres,
     ),
 }
-"""By name what is measured, with its options."""
+"""Measurements by name, called with their options."""
 
 
 def measure(given: argparse.Namespace) -> None:
-    """Measure what was chosen. Raises ``TimeoutError`` if a program does not do its part."""
+    """Run the chosen measurements. Raises ``TimeoutError`` if a program does not respond."""
     for name in (given.measurement,) if given.measurement else ("decoding", "latency"):
         MEASUREMENTS[name](given)
 

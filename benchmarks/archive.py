@@ -1,8 +1,8 @@
-"""Records into the archive of surveillance, in SQLite and in PostgreSQL, and out of it as files;
-beside scripts that do nothing but insert and write.
+"""Speed of the surveillance archive, in SQLite and in PostgreSQL, compared with scripts that only
+insert and write: storing records, and exporting them to files.
 
-A turn gives each of them the same records, as many as a recorder takes at once, and each commits
-them to the disk. So a disturbance of the machine meets all of them.
+The programs take turns with the same records, as many as a recorder stores at once, and each
+commits them to the disk, so that a disturbance of the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from subscribers.surveillance.export import WRITERS, export
 from tests.support.surveillance.postgres import Postgres
 
 AT_ONCE = 100
-"""Records of a turn."""
+"""Records per turn."""
 TABLES = 50
 _TABLE = "CREATE TABLE record (key TEXT PRIMARY KEY, time TEXT NOT NULL, body {} NOT NULL)"
 
@@ -61,7 +61,7 @@ def main(records: int) -> None:
 
 
 def keeping(programs: dict[str, Keep], records: int) -> Iterator[str]:
-    """What each takes for the same records."""
+    """Measure storing the same records with each program."""
     spent = dict.fromkeys(programs, 0.0)
     cpu = dict.fromkeys(programs, 0.0)
     for first in range(0, records, AT_ONCE):
@@ -80,7 +80,7 @@ def keeping(programs: dict[str, Keep], records: int) -> Iterator[str]:
 
 
 def writing(folder: Path, archive: SQLiteArchive, plain: sqlite3.Connection) -> Iterator[str]:
-    """What each form takes for all of them."""
+    """Measure exporting all records to each format."""
     count = archive.newest_number()
     yield f"\n{count:,} events written to a file\n"
     yield row("", "records/s", "MB", "ratio", "CPU ratio", width=12)
@@ -100,7 +100,7 @@ def writing(folder: Path, archive: SQLiteArchive, plain: sqlite3.Connection) -> 
 
 
 def _took(what: Callable[[], object]) -> tuple[float, float]:
-    """Seconds, and seconds of CPU."""
+    """Return elapsed seconds, and seconds of CPU."""
     begun, worked = time.monotonic(), time.process_time()
     what()
     return time.monotonic() - begun, time.process_time() - worked
@@ -111,7 +111,7 @@ def _mb(path: Path) -> float:
 
 
 def said(number: int) -> ArchiveRecord:
-    """An event as a wheel's table says it."""
+    """Return an event as published by a wheel's table."""
     table, seq, moment = f"ruleta-{number % TABLES}", number // TABLES + 1, utc(1.79e9 + number)
     frames = [{"at": number / 4, "frame": f"*X;{n};017;17;0;{number:03d}"} for n in range(4)]
     outcome = {"family": "roulette", "number": number % 37, "colour": "black", "parity": "odd"}

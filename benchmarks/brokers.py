@@ -1,5 +1,5 @@
-"""From a message to its acknowledgement at each engine, interleaved in one run: the same message,
-one at a time, which a session of another client hears. And what each engine holds in memory.
+"""Time from a message to its acknowledgement at each engine, interleaved in one run: the same
+message, one at a time, with another client subscribed. Also the memory of each engine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.brokers.rabbitmq import FOLDER
 
 TOPIC = "novamas/v1/bench/table-1/event"
 BODY = b"x" * 700
-"""As long as a result of a wheel."""
+"""As long as the result of a wheel."""
 WARM = 20
 """Messages at the beginning that are not measured."""
 BESIDE = "mosquitto"
@@ -33,11 +33,11 @@ WAYS: dict[str, Callable[[Path, ExitStack], Engine]] = {
     "rabbitmq 1": lambda folder, stack: OfRabbit(folder, stack, size=1),
     "rabbitmq 3": OfRabbit,
 }
-"""Each engine: the number is that of its nodes. ``synced``: each message is forced to the disk."""
+"""Engines, with the number of nodes. ``synced``: each message is forced to the disk."""
 
 
 class RawPublisher:
-    """A connection that publishes one message at a time, without a library between."""
+    """A connection that publishes one message at a time, without a client library."""
 
     def __init__(self, address: tuple[str, int]) -> None:
         self._line = socket.create_connection(address, 30)
@@ -48,7 +48,7 @@ class RawPublisher:
         self._number = 0
 
     def publish(self) -> float:
-        """Seconds until the message was acknowledged."""
+        """Publish, and return the seconds until the acknowledgement."""
         self._number = self._number % 60_000 + 1
         packet = publish_packet(Message(TOPIC, BODY), self._number, v5=False)
         begun = time.perf_counter()
@@ -65,7 +65,7 @@ class RawPublisher:
 
 
 def resident(engine: Engine) -> int:
-    """Bytes that all processes of an engine hold in memory."""
+    """Return the bytes of memory of all processes of an engine."""
     return sum(_resident(pid) for pid in engine.processes())
 
 
@@ -75,7 +75,7 @@ def _resident(pid: int) -> int:
 
 
 def measure(messages: int, ways: Sequence[str]) -> tuple[dict[str, list[float]], dict[str, int]]:
-    """Of each engine the seconds of each message, and its memory at the end."""
+    """Return the seconds of each message and the memory at the end, for each engine."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         engines = {way: WAYS[way](folder / way.replace(" ", "-"), stack) for way in ways}
@@ -96,7 +96,7 @@ def measure(messages: int, ways: Sequence[str]) -> tuple[dict[str, list[float]],
 
 
 def available() -> list[str]:
-    """The engines that are installed."""
+    """Return the installed engines."""
     return [way for way in WAYS if "rabbit" not in way or FOLDER.is_dir()]
 
 

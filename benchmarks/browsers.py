@@ -1,8 +1,8 @@
-"""Browsers that look at pictures of tables: ``python -m benchmarks.browsers PORT STREAMS TABLES
+"""Browsers that watch pictures of tables: ``python -m benchmarks.browsers PORT STREAMS TABLES
 TABLE...``.
 
-Each stream has so many of the tables, one after the other, and is read as fast as it comes. Like a
-browser, one that has ended is asked for again after a second. Ends with SIGTERM.
+Each stream has this many tables, assigned in turn, and is read as fast as it arrives. Like a
+browser, it reconnects a second after a stream ends. Ends with SIGTERM.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from itertools import cycle, islice
 
 AGAIN = 1.0
-"""Seconds after which a stream is asked for again."""
+"""Seconds before a stream is requested again."""
 PATIENCE = 10.0
-"""Seconds in which the server has to take a connection."""
+"""Maximum seconds to connect to the server."""
 
 
 def ask(port: int, tables: Sequence[str]) -> socket.socket | None:
-    """A stream of the pictures of these tables; None: the server takes no connection."""
+    """Return a stream with the pictures of these tables; None if the server refuses."""
     query = "&".join(f"table={table}" for table in tables)
     with contextlib.suppress(OSError):
         made = socket.create_connection(("127.0.0.1", port), PATIENCE)
@@ -33,9 +33,9 @@ def ask(port: int, tables: Sequence[str]) -> socket.socket | None:
 
 
 def look(port: int, streams: Sequence[Sequence[str]]) -> None:
-    """Read all streams until the process is ended."""
+    """Read all streams until the process ends."""
     missing = dict.fromkeys(range(len(streams)), 0.0)
-    """When to ask for each that is not there."""
+    """By missing stream, when to request it."""
     selector = selectors.DefaultSelector()
     while True:
         now = time.monotonic()
@@ -60,7 +60,7 @@ def look(port: int, streams: Sequence[Sequence[str]]) -> None:
 
 
 def main(port: int, streams: int, each: int, tables: Sequence[str]) -> None:
-    """Share the tables out among the streams."""
+    """Assign the tables to the streams."""
     turn = cycle(tables)
     look(port, [list(islice(turn, each)) for _ in range(streams)])
 

@@ -1,4 +1,4 @@
-"""Bursts: every wheel gives its result within the same half second, again and again."""
+"""Bursts: every wheel gives its result within the same half second, repeatedly."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ WAITS = 12
 
 
 def play(ends: list[int], bursts: int, shown: Times) -> None:
-    """All wheels play one round, and then so many that count, together, their lines evenly spread
-    over each half second.
+    """Play one round at all wheels, then the measured bursts; the lines of all wheels are spread
+    evenly over each half second.
     """
     step = PERIOD / len(ends)
     due = time.monotonic()
@@ -38,7 +38,7 @@ def play(ends: list[int], bursts: int, shown: Times) -> None:
 
 
 def show(ends: list[int], line: bytes) -> None:
-    """Each wheel sends this line."""
+    """Send this line from each wheel."""
     for end in ends:
         os.write(end, line)
 

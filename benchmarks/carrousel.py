@@ -1,9 +1,9 @@
-"""From a coin at the broker to the ledger and the meter: the controller of the jackpots, beside a
-subscriber that only counts.
+"""Time from a coin at the broker to the ledger and the meter: the jackpot controller, compared with
+a subscriber that only counts.
 
-The coins of twenty tables are published as a daemon tells them. A burst of them measures how many a
-second of CPU takes; then they come at a steady pace, and each is waited for on the retained topic
-``state``. Both programs hear the same coins, so that a disturbance of the machine meets both.
+The coins of twenty tables are published as a daemon does. A burst measures how many coins a second
+of CPU handles; then coins are sent at a steady rate, and each is awaited on the retained topic
+``state``. Both programs receive the same coins, so that a disturbance of the machine affects both.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ COIN = 100
 OF_ROUND = 60
 """Coins of a round at one table."""
 AHEAD = 2000
-"""Coins of a burst that may wait at the broker."""
+"""Coins of a burst that may be pending at the broker."""
 
 
 class CoinTables:
-    """Twenty tables as their daemon tells them."""
+    """Twenty tables, published as their daemon does."""
 
     def __init__(self, broker: int) -> None:
         self._seqs = dict.fromkeys(TABLES, 0)
@@ -61,14 +61,14 @@ class CoinTables:
             self.retain(table)
 
     def retain(self, table: str) -> None:
-        """Its retained topics."""
+        """Publish the retained topics of a table."""
         head = {"table": table, "game": "poker-no-draw", "decree": "ARA02", "boot": BOOT}
         state = {"seq": self._seqs[table], "time": utc(time.time()), "shown": {"currency": "EUR"}}
         self._retain(f"{table}/info", {**head, "about": {"jackpot": "linked"}})
         self._retain(f"{table}/state", {**head, **state})
 
     def coin(self, number: int) -> None:
-        """The next coin of all tables, at the table whose turn it is."""
+        """Publish the next coin, at the tables in turn."""
         table = TABLES[number % len(TABLES)]
         count = self._told[table] = self._told[table] + 1
         turn, of_round = divmod(count - 1, OF_ROUND)
@@ -84,7 +84,7 @@ class CoinTables:
             self._event(table, "jackpot.staked", turn + 1, told)
 
     def close(self) -> None:
-        """Leave."""
+        """Disconnect."""
         self.client.disconnect()
         self.client.loop_stop()
 
@@ -112,7 +112,7 @@ class CoinTables:
         self.client.publish(f"{ROOT}/{topic}", json.dumps(body), 1, retain=True)
 
     def _asked(self, _client: Any, _data: Any, message: paho.MQTTMessage) -> None:
-        """A recall."""
+        """Answer a recall."""
         asked = json.loads(message.payload)
         table = message.topic.removeprefix(f"{ROOT}/").partition("/")[0]
         events = self._journals[table][asked["from"] - 1 :][:100]
@@ -123,24 +123,24 @@ class CoinTables:
 
 
 class MeterHistory:
-    """When a retained state came to which number of coins."""
+    """History of a retained meter: when it reached which number of coins."""
 
     def __init__(self) -> None:
         self.coins: list[int] = []
         self.times: list[float] = []
 
     def take(self, coins: int, now: float) -> None:
-        """It came to so many."""
+        """Add a value."""
         self.coins.append(coins)
         self.times.append(now)
 
     @property
     def now(self) -> int:
-        """The coins that it has."""
+        """Present number of coins."""
         return self.coins[-1] if self.coins else 0
 
     def after(self, coin: int) -> float:
-        """When this coin was in it."""
+        """Return when the meter included this coin."""
         return self.times[bisect_right(self.coins, coin)]
 
 
@@ -181,7 +181,7 @@ def main(coins: int, rate: int, seconds: float) -> None:
 
 
 def programs(folder: Path, broker: int) -> Iterator[list[str]]:
-    """The controller, and the one that only counts."""
+    """Yield the commands of the controller and of the counting subscriber."""
     terms = {
         "jackpot": "linked",
         "decree": "ARA02",
@@ -213,7 +213,7 @@ def burst(
     meters: dict[str, MeterHistory],
     pids: list[int],
 ) -> Iterator[str]:
-    """As many as the slower one takes; what each took of a processor."""
+    """Send coins as fast as the slower program handles them; yield the CPU time of each."""
     before, begun = [cpu(pid) for pid in pids], time.monotonic()
     for number in range(coins):
         tables.coin(number)
@@ -232,7 +232,7 @@ def burst(
 
 
 def _within(coins: int, tables: CoinTables, meters: dict[str, MeterHistory]) -> bool:
-    """Whether no more than so many coins are not in both meters."""
+    """True if at most this many coins are missing from both meters."""
     return min(meter.now for meter in meters.values()) >= tables.coins - coins
 
 
@@ -243,7 +243,7 @@ def steady(
     listening: Subscriber,
     meters: dict[str, MeterHistory],
 ) -> Iterator[str]:
-    """From just before a coin is published to the retained state that has it."""
+    """Measure from just before a coin is published to the retained state that includes it."""
     first, begun = tables.coins, time.monotonic()
     sent: list[float] = []
     for number in range(round(rate * seconds)):

@@ -1,5 +1,5 @@
-"""A broker that was away: how fast a daemon publishes what its journal holds, and how late the
-retained results of its tables are meanwhile.
+"""After an outage of the broker: how fast a daemon publishes the backlog of its journal, and how
+late the retained results of its tables are meanwhile.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from benchmarks.subscriber import EVENTS, RESULTS, Subscriber
 from tests.support.brokers.mosquitto import free_port
 
 AWAY = GAME + 15.0
-"""Seconds for which the tables play before the broker comes."""
+"""Seconds for which the tables play before the broker starts."""
 SLOWEST = 100.0
-"""Events a second, below which the benchmark gives up."""
+"""Events per second below which the benchmark gives up."""
 
 
 class Counter(threading.Thread):
-    """Counts the lines that ``mosquitto_sub`` prints: when the first came, and the one in
+    """Counts the lines printed by ``mosquitto_sub``: the time of the first, and of the line number
     ``place``.
     """
 
@@ -50,7 +50,7 @@ class Counter(threading.Thread):
 
 
 def main(tables: int, entries: int) -> None:
-    """Measure and print. Ends with 1 if not all events came."""
+    """Measure and print. Exits with 1 if events are missing."""
     shown: Times = defaultdict(list)
     heard: Times = defaultdict(list)
     with contextlib.ExitStack() as stack:
@@ -65,7 +65,7 @@ def main(tables: int, entries: int) -> None:
         broker = free_port()
         _, links = stack.enter_context(playing(tables, shown))
         stack.enter_context(daemon(configure(folder, broker, links)))
-        time.sleep(AWAY)  # a game that is joined in its midst has no result
+        time.sleep(AWAY)  # a round that was joined after its start has no result
         stack.enter_context(mosquitto(folder, broker))
         subscriber = stack.enter_context(
             Subscriber(broker, [RESULTS], lambda topic, _, now: heard[table_of(topic)].append(now))

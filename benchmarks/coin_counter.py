@@ -1,5 +1,5 @@
-"""The subscriber that an integrator would write first: it counts coins and tells how many, on a
-retained topic. It neither checks nor stores anything.
+"""The subscriber that an integrator would write first: it counts coins and publishes their number
+as a retained message. It neither checks nor stores anything.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import sys
 import aiomqtt
 
 PACE = 0.02
-"""Seconds between two statements, as the controller has it."""
+"""Seconds between two publications, as the controller has it."""
 
 
 async def main(port: int, root: str, state: str) -> None:
-    """Count until the end of the process."""
+    """Count until the process ends."""
     coins = told = 0
 
     async with aiomqtt.Client("127.0.0.1", port) as client:

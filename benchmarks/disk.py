@@ -1,10 +1,9 @@
-"""What one table needs of the disk, of the log and of memory: a closed one whose wheel turns, and
-one that is open.
+"""What one table needs on disk, in the log and in memory, with its session closed and open.
 
-Each wheel plays sixty games an hour on a serial line: every byte arrives by itself at 9600 baud,
-which costs more than whole lines of a device server. The daemons write journal, recordings and log
-as they do by default. What they write in some minutes is scaled to a day of 24 hours; midnight
-(UTC), when new files begin, must not be among them.
+Each wheel plays sixty games an hour on a serial line: every byte arrives separately at 9600 baud,
+which costs more than the whole lines of a device server. The daemons write journal, recordings and
+log with default settings. The amounts written in some minutes are scaled to a day of 24 hours;
+midnight (UTC), when new files begin, must not be among them.
 """
 
 from __future__ import annotations
@@ -36,19 +35,19 @@ from simulators.wheel.cammegh_ss2 import SlingshotSS2
 from tests.support.brokers.mosquitto import free_port
 
 TABLES = 4
-"""Of each kind: pages of the journal weigh less."""
+"""Tables of each kind: with several, unused parts of journal pages weigh less."""
 STARTED = 60.0
-"""Seconds after power-on in which a wheel has begun its first game."""
+"""Seconds after power-on until a wheel has begun its first game."""
 SETTLING = 65.0
-"""Seconds before measuring: bytes of devices are stored once a minute."""
+"""Seconds before measuring: device bytes are stored once a minute."""
 ROUNDS = 60
-"""Games of a wheel in an hour."""
+"""Games of a wheel per hour."""
 GOAL = 25.0
-"""Megabytes a day of a table, in journal and recordings."""
+"""Megabytes per table and day, in journal and recordings."""
 
 
 class WrittenBytes(NamedTuple):
-    """What a daemon has written so far."""
+    """Amounts that a daemon has written so far."""
 
     position: int
     journal: int
@@ -58,7 +57,7 @@ class WrittenBytes(NamedTuple):
 
 
 class DaemonKind(NamedTuple):
-    """One daemon that is measured."""
+    """One measured daemon."""
 
     name: str
     tables: int
@@ -73,7 +72,7 @@ KINDS = (
 
 
 def written(folder: Path) -> WrittenBytes:
-    """What the daemon in that folder has written so far."""
+    """Return the amounts that the daemon in a folder has written so far."""
     with closing(sqlite3.connect(f"file:{folder}/journal.sqlite3?mode=ro", uri=True)) as journal:
         (position,) = journal.execute("SELECT max(position) FROM entry").fetchone()
         (size,) = journal.execute(
@@ -85,13 +84,13 @@ def written(folder: Path) -> WrittenBytes:
 
 
 def recorded(folder: Path) -> list[Path]:
-    """The recordings of the daemon in that folder."""
+    """Return the recordings of the daemon in a folder."""
     return sorted((folder / "recordings").rglob("*.rec"))
 
 
 def play(ends: list[int], until: threading.Event) -> None:
-    """Have a wheel on each of these ends, each at another moment of its game, until the event is
-    set.
+    """Play a wheel on each of these file descriptors, at different moments of the game, until the
+    event is set.
     """
     game = 3600 / ROUNDS
     wheels = [
@@ -115,7 +114,7 @@ def play(ends: list[int], until: threading.Event) -> None:
 
 @contextlib.contextmanager
 def playing(ends: list[int]) -> Iterator[None]:
-    """The same beside the block."""
+    """Play wheels while the context lasts."""
     until = threading.Event()
     wheels = threading.Thread(target=play, args=(ends, until), daemon=True)
     wheels.start()
@@ -127,7 +126,7 @@ def playing(ends: list[int]) -> Iterator[None]:
 
 
 class Running(NamedTuple):
-    """A daemon that is measured, and where it writes."""
+    """A running daemon, and its folder."""
 
     kind: DaemonKind
     folder: Path
@@ -136,7 +135,7 @@ class Running(NamedTuple):
 
 @contextlib.contextmanager
 def started(kind: DaemonKind, folder: Path) -> Iterator[Running]:
-    """A daemon whose tables hear their wheels, with their sessions open or not."""
+    """Start a daemon whose tables receive their wheels, with their sessions open or closed."""
     with contextlib.ExitStack() as stack:
         broker = free_port()
         stack.enter_context(mosquitto(folder, broker))
@@ -154,7 +153,7 @@ def started(kind: DaemonKind, folder: Path) -> Iterator[Running]:
 
 
 class DiskUse(NamedTuple):
-    """What the tables of a daemon wrote, each, in megabytes a day."""
+    """Amounts written per table, in megabytes a day."""
 
     journal: float
     sealed: float
@@ -164,7 +163,7 @@ class DiskUse(NamedTuple):
 
 
 def measured(folder: Path, before: WrittenBytes, after: WrittenBytes, days: float) -> DiskUse:
-    """What was written between, of ``days`` days of a table."""
+    """Return the amounts written between two moments. ``days``: table days in between."""
     seal(
         folder / "journal.sqlite3",
         SigningKey.generate(),

@@ -15,30 +15,28 @@ from tests.support.brokers.nats import Cluster
 
 
 class Engine(Protocol):
-    """``ports``: where each of its programs speaks MQTT; ``protocol``: what a daemon speaks
-    there.
-    """
+    """A broker. ``ports``: MQTT ports of its programs; ``protocol``: protocol for the daemons."""
 
     ports: list[int]
     protocol: str
 
     def start(self) -> None:
-        """Start it, and wait for nothing."""
+        """Start it, without waiting."""
 
     def check(self) -> None:
-        """Raises ``TimeoutError`` if one of its programs has ended by itself."""
+        """Raise ``TimeoutError`` if one of its programs has ended."""
 
     def cut(self) -> None:
-        """Kill all of it at once."""
+        """Kill all its programs at once."""
 
     @property
     def pids(self) -> dict[str, int]:
-        """Its processes, by name."""
+        """Its process ids, by name."""
         ...
 
 
 class Mosquitto:
-    """One Mosquitto, which forgets everything when it is killed."""
+    """One Mosquitto without persistence."""
 
     protocol = "5"
 
@@ -67,7 +65,7 @@ class Mosquitto:
 
 
 class Nats:
-    """A cluster of three nodes, each of which keeps everything on the disk."""
+    """A cluster of three nodes, which store everything on disk."""
 
     protocol = "3.1.1"
 
@@ -102,4 +100,4 @@ class Nats:
 
 
 ENGINES: Mapping[str, Callable[[Path, ExitStack], Engine]] = {"mosquitto": Mosquitto, "nats": Nats}
-"""Each made in a folder, and ended with the stack."""
+"""Factories: each creates an engine in a folder, and ends it with the stack."""

@@ -1,5 +1,5 @@
-"""A journal as a daemon writes it in a long time, made in a short one: the clock is simulated, the
-wheels' bytes, the codec, the game and the journal are real.
+"""Creates a journal as a daemon writes it over a long time: the clock is simulated; the wheels'
+bytes, the codec, the game and the journal are real.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from devices.watch import Watch
 
 SITE, GAME, DECREE, DRIVER = "bench", "roulette-french", "ARA02", "cammegh-ss2"
 PLAYED = 20
-"""Rounds that each table plays."""
+"""Rounds played by each table."""
 TOGETHER = 500
-"""Records that are stored again in one transaction."""
+"""Records copied in one transaction."""
 A_YEAR = 525_600
 """Rounds of one table in a year at 60 an hour."""
 
@@ -72,7 +72,7 @@ class PlayedTable:
 
     @property
     def seq(self) -> int:
-        """The number of its last event."""
+        """Number of its last event."""
         return self._runner.table.seq
 
     async def play(self) -> None:
@@ -90,12 +90,12 @@ class PlayedTable:
             await self._runner.execute(SessionOpen(at=self._now, by="benchmark", role="table_head"))
 
     async def stored(self) -> None:
-        """Wait until all is stored."""
+        """Wait until everything is stored."""
         await self._runner.drain()
 
 
 class CopiedJournal(Journal):
-    """A journal that remembers what it stores, to store it again."""
+    """A journal that remembers what it stores, in order to copy it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -107,7 +107,7 @@ class CopiedJournal(Journal):
         return super().append(*records)
 
     async def append_again(self, records: list[Record], seqs: dict[str, int]) -> None:
-        """Store these records once more, their numbers increased by ``seqs`` of their table."""
+        """Store these records again, their numbers increased by ``seqs`` of their table."""
         for first in range(0, len(records), TOGETHER):
             again = (
                 msgspec.structs.replace(record, seq=record.seq + seqs[record.table])
@@ -117,11 +117,11 @@ class CopiedJournal(Journal):
 
 
 def fill(path: Path, tables: int, entries: int, *, published: bool) -> Filled:
-    """Write a journal with at least so many entries of so many tables. ``published``: whether the
-    broker has them already.
+    """Write a journal with at least this many entries of this many tables. ``published``: the
+    broker already has them.
 
-    The first rounds are played. What they stored is then stored again and again with higher
-    numbers, which is faster; so the chain of the journal holds, but no audit of it would.
+    The first rounds are played. Their records are then copied repeatedly with higher numbers, which
+    is faster; the chain of the journal is valid, but an audit would fail.
     """
     rounds = asyncio.run(_fill(path, tables, entries, published))
     with closing(sqlite3.connect(path)) as connection:

@@ -22,7 +22,7 @@ from devices.drivers import driver
 from devices.watch import Watch
 
 CHUNK = 0.02
-"""Seconds: roughly how often a USB adapter delivers data."""
+"""Seconds between two deliveries, roughly as of a USB adapter."""
 A_SECOND, A_MINUTE = round(1 / CHUNK), round(FLUSH_INTERVAL_SECONDS / CHUNK)
 
 
@@ -33,7 +33,7 @@ KINDS: dict[str, Callable[[int], bytes]] = {
 
 
 async def measure(name: str, kind: str, bytes_a_second: int, seconds: float) -> tuple[int, int]:
-    """Entries and bytes of the journal after this many seconds of garbage at this speed."""
+    """Return entries and bytes of the journal after this many seconds of garbage."""
     found = driver(name)
     watch = Watch(found.make("wheel", found.options()), "wheel", 5.0)
     game = make_game("roulette-french", "ARA02", {})

@@ -38,10 +38,10 @@ OTHERS = ("floor", "loop", "node", "storing")
 NODE = str(Path(__file__).parent / "node" / "integrator.js")
 GAPS = 4
 """Gaps between the status lines of a round in which another program is measured. The last gap,
-before the result, is left alone, so that it comes at the pace of a wheel.
+before the result, is not used, so that the result comes at the pace of a wheel.
 """
 SPEED = 10
-"""The wheel's half second is 50 ms here, so that a run ends in minutes; the path is the same."""
+"""The wheel's half second is 50 ms here, so that a run takes minutes; the path is the same."""
 PACE = PERIOD / SPEED
 WARM = 5
 """Rounds at the beginning that are not measured."""
@@ -49,11 +49,11 @@ LONGEST = 2.0
 """Seconds after which a message counts as missing."""
 
 Latencies = dict[str, list[float]]
-"""By program, seconds."""
+"""Seconds, by program."""
 
 
 def command(way: str, line: str, broker: int, folder: Path) -> list[str]:
-    """The command of another program that publishes what this line says on the topic ``way``."""
+    """Return the command of another program that publishes lines on the topic ``way``."""
     port, python = str(broker), [sys.executable, "-m"]
     match way:
         case "floor":
@@ -68,13 +68,13 @@ def command(way: str, line: str, broker: int, folder: Path) -> list[str]:
 
 
 class Arrivals:
-    """When each program's latest message arrived."""
+    """Arrival time of each program's latest message."""
 
     def __init__(self) -> None:
         self.latest: dict[str, float] = {}
 
     def heard(self, topic: str, body: bytes, now: float) -> None:
-        """Note a line, or the result of the daemon."""
+        """Record a line, or a result of the daemon."""
         if topic in OTHERS:
             self.latest[topic] = now
         elif b'"round.result"' in body:
@@ -83,7 +83,7 @@ class Arrivals:
 
 @contextlib.contextmanager
 def rig(ways: Sequence[str]) -> Iterator[tuple[Subscriber, Arrivals, dict[str, int]]]:
-    """A broker, a subscriber and the programs, ready; of each program, the wheel's end."""
+    """Start a broker, a subscriber and the programs; yield them with each program's wheel end."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         broker = free_port()
@@ -118,7 +118,7 @@ def _say(end: int, line: bytes) -> None:
 
 
 def measure(rounds: int, ways: Sequence[str] = OTHERS) -> Latencies:
-    """The latencies of ``rounds`` results for each program. What does not arrive is printed."""
+    """Return the latencies of ``rounds`` results for each program; print missing results."""
     spent: Latencies = {way: [] for way in (*ways, NOVAMAS)}
     with rig(ways) as (subscriber, arrivals, ends):
 

@@ -1,7 +1,7 @@
-"""What it costs to prove a month of one roulette table: 43,200 rounds, with all that was sent.
+"""What it costs to verify a month of one roulette table: 43,200 rounds, with all its bytes.
 
-The month is simulated by its own clock, the decoder, the table and the journal are the real ones.
-Each day is sealed when it is over, as the daemon does it.
+The month is simulated by a clock of its own; the decoder, the table and the journal are real. Each
+day is sealed when it is over, as by the daemon.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from devices.watch import Watch
 BEGINS = 1_793_491_200.0
 """2026-11-01."""
 DAYS, ROUNDS = 30, 1440
-"""Days of the month, and rounds of each: one a minute."""
+"""Days of the month, and rounds of each: one per minute."""
 PUSHES = {2: 36, 3: 16, 4: 52, 5: 16}
 """Status lines in each state of a round, one every half second."""
 TABLE = TableSetup(
@@ -52,7 +52,9 @@ RUN = "b0000001"
 
 
 def status_lines(rounds: int, after: int = 0) -> Iterator[tuple[float, bytes]]:
-    """What a wheel sends in so many rounds, ``after`` so many others, and when: in seconds."""
+    """Yield the lines of ``rounds`` rounds with their times in seconds, ``after`` earlier
+    rounds.
+    """
     lines = 0
     shown = f"{after * 7 % 37:2d}" if after else "  "
     for spin in range(after + 1, after + rounds + 1):
@@ -69,7 +71,7 @@ def status_lines(rounds: int, after: int = 0) -> Iterator[tuple[float, bytes]]:
 
 
 class MonthTable:
-    """The table, its wheel and what is not stored yet."""
+    """The table, its wheel, and records not yet stored."""
 
     def __init__(self) -> None:
         found = driver("cammegh-ss2")
@@ -79,7 +81,7 @@ class MonthTable:
         self.waiting: list[Record] = []
 
     def begun(self, saved: bytes | None) -> Table:
-        """The table as it begins, or goes on with what is saved."""
+        """Return the table at its start, or resumed from its saved state."""
         return Table(
             "palma",
             TABLE.id,
@@ -92,17 +94,17 @@ class MonthTable:
         )
 
     def at_midnight(self) -> bytes:
-        """What is stored of the table as a day begins."""
+        """Return the saved state of the table when a day begins."""
         return self.table.saved()
 
     def hear(self, call: LinkOpened | BytesReceived) -> None:
-        """Take what the wheel sent, as the runner does."""
+        """Process bytes of the wheel, as the runner does."""
         self.trace.add(call)
         for reading in apply_call(self.watch, call):
             self.take(reading, call.at)
 
     def take(self, given: Input, at: float) -> None:
-        """Step the table, and keep the record."""
+        """Step the table, and add the record."""
         now, mono_ns = utc(BEGINS + at), round(at * 1e9)
         events = self.table.handle(given, now, mono_ns).events
         sent = self.trace.pop_entry()
@@ -115,16 +117,16 @@ class MonthTable:
         )
 
     def flush(self, at: float) -> None:
-        """Store what led to nothing."""
+        """Store bytes that led to no reading."""
         if (sent := self.trace.pop_entry()) is not None:
             self.note("bytes", sent, at)
 
     def note(self, kind: Kind, body: bytes, at: float) -> None:
-        """Store an entry that is no input."""
+        """Store an entry that is not an input."""
         self._keep(at, before=((kind, body),))
 
     def boot(self, key: str, at: float) -> None:
-        """Store what the daemon says at its start, and when a day begins."""
+        """Store the entries of a daemon's start and of the beginning of a day."""
         body = Boot(
             software="novamas 0",
             python="3",
@@ -158,7 +160,7 @@ class MonthTable:
 
 
 def make(path: Path, sent: Iterable[tuple[float, bytes]], month: MonthTable) -> str:
-    """Write the journal of what a wheel sent. Gives the public key of its checkpoints."""
+    """Write the journal of a wheel's bytes. Return the public key of its checkpoints."""
     key = make_key(key_path(path))
     store, day, flushed, at = JournalStore(path), 0, 0.0, 0.0
     month.boot(public(key), at)
@@ -193,7 +195,7 @@ def _store(store: JournalStore, waiting: list[Record]) -> None:
 
 
 def _seal(path: Path, store: JournalStore, key: SigningKey, at: float) -> None:
-    """Seal the days that are over; those of the last week stay in the journal too."""
+    """Seal finished days; those of the last week also remain in the journal."""
     now = utc(BEGINS + at)
     done = seal(path, key, RUN, now, int(at), store.head.position, keep_days=10 * 365)
     while store.remove(done.cut):
@@ -202,8 +204,8 @@ def _seal(path: Path, store: JournalStore, key: SigningKey, at: float) -> None:
 
 
 def measure(path: Path, command: str, *options: str) -> tuple[float, float, float]:
-    """Seconds on the clock, seconds of CPU and the megabytes of the largest process, of ``novamas``
-    on this journal.
+    """Return elapsed seconds, seconds of CPU, and megabytes of the largest process, for a command
+    of ``novamas`` on this journal.
     """
     begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     program = [sys.executable, "-m", "controller.cli", command, str(path), *options]

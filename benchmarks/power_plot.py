@@ -1,4 +1,6 @@
-"""The power of the watch of wheels as a drawing: how many biased wheels were found by when."""
+"""Plots the power of the wheel statistics: how many biased wheels were found after how many
+spins.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 def drawn(curves: Sequence[Curve], longest: int) -> str:
-    """The drawing, up to so many spins."""
+    """Return the plot, up to ``longest`` spins."""
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
     def place(spins: float, share: float) -> str:

@@ -1,5 +1,5 @@
-"""The programs that a benchmark runs: Mosquitto, the daemon and others, all on free loopback ports
-and ended with the block that started them.
+"""Starts the programs of a benchmark (Mosquitto, the daemon and others) on free loopback ports, and
+ends them with the block that started them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 Process = subprocess.Popen[bytes]
 
 SYSTEM = "/usr/local/sbin:/usr/sbin:/usr/local/bin:/usr/bin"
-"""Where Debian puts brokers, which is not in every user's ``PATH``."""
+"""Debian's paths of brokers, which are not in every user's ``PATH``."""
 PATIENCE = 30.0
-"""Seconds in which a program has to start."""
+"""Maximum seconds for a program to start."""
 STOP = 60.0
-"""Seconds in which a program has to end."""
+"""Maximum seconds for a program to end."""
 
 CONFIGURATION = """
 [site]
@@ -79,13 +79,13 @@ def running(
 
 
 def many_files() -> None:
-    """Raise the limit of open files as far as this user may; programs that we start inherit it."""
+    """Raise the limit of open files as far as allowed, for this process and its children."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def program(name: str) -> str:
-    """The path of an installed program. Ends the benchmark if it is missing."""
+    """Return the path of an installed program. Ends the benchmark if it is missing."""
     found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:{SYSTEM}")
     if found is None:
         sys.exit(f"benchmarks: {name} is not installed; make bench installs what is missing")
@@ -93,8 +93,8 @@ def program(name: str) -> str:
 
 
 def mosquitto_command(folder: Path, port: int) -> tuple[str, ...]:
-    """Mosquitto on this port. It drops nothing for a slow subscriber, stores nothing, and logs to a
-    file.
+    """Return the command of a Mosquitto on this port that drops nothing for slow subscribers,
+    stores nothing, and logs to a file.
     """
     settings = folder / "mosquitto.conf"
     settings.write_text(
@@ -107,7 +107,7 @@ def mosquitto_command(folder: Path, port: int) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def mosquitto(folder: Path, port: int) -> Iterator[Process]:
-    """The same, running, and listening."""
+    """Run Mosquitto until the end of the block."""
     command = mosquitto_command(folder, port)
     with running(*command, stderr=subprocess.DEVNULL) as process:
         end = time.monotonic() + PATIENCE
@@ -134,12 +134,14 @@ def configure(
 def head(
     folder: Path, broker: int, node: str = "node-1", protocol: str = "5", log: str = "error"
 ) -> str:
-    """A configuration up to its tables."""
+    """Return a configuration without its tables."""
     return CONFIGURATION.format(folder=folder, broker=broker, node=node, protocol=protocol, log=log)
 
 
 def roulettes(links: Sequence[str], first: int = 1, speed: float = 1.0) -> str:
-    """The configuration of a roulette table for each link. ``first``: the number of the first."""
+    """Return the configuration of a roulette table for each link. ``first``: number of the
+    first.
+    """
     return "".join(
         TABLE.format(number=number, speed=speed, link=link)
         for number, link in enumerate(links, first)
@@ -149,14 +151,16 @@ def roulettes(links: Sequence[str], first: int = 1, speed: float = 1.0) -> str:
 def daemon(
     configuration: Path, log: int | None = None
 ) -> contextlib.AbstractContextManager[Process]:
-    """The daemon, with its log in that file, otherwise on standard error."""
+    """Run the daemon, with its log in the file, or else on standard error."""
     program = (sys.executable, "-m", "controller.cli", "run", str(configuration))
     return running(*program, stderr=log)
 
 
 @contextlib.contextmanager
 def pseudo_terminals(count: int) -> Iterator[list[tuple[int, str]]]:
-    """Pseudo-terminals: of each, the wheel's end as a file descriptor, and the other end's name."""
+    """Yield pseudo-terminals: the wheel's end as a file descriptor, and the name of the other
+    end.
+    """
     opened = [pty.openpty() for _ in range(count)]
     try:
         for _, line in opened:
@@ -169,12 +173,12 @@ def pseudo_terminals(count: int) -> Iterator[list[tuple[int, str]]]:
 
 
 def serial(name: str) -> str:
-    """The link of a daemon to this terminal."""
+    """Return the daemon's link to this terminal."""
     return f"serial://{name}?baud=9600"
 
 
 def machine() -> str:
-    """The kind of this machine, and the day: to be printed above the figures."""
+    """Return the kind of this machine and the date, to be printed above the figures."""
     system = os.uname()
     debian = Path("/etc/debian_version")
     return json.dumps(

@@ -1,4 +1,4 @@
-"""How long a daemon needs to start over a large journal, until it has shown its tables and is
+"""How long a daemon needs to start with a large journal, until it has published its tables and is
 online.
 """
 
@@ -17,8 +17,8 @@ from tests.support.brokers.mosquitto import free_port
 
 
 def start(configuration: Path, broker: int) -> float:
-    """Start and end the daemon. Seconds until it was online, which it says after its tables'
-    retained topics.
+    """Start and end the daemon. Return the seconds until it was online, which it publishes after
+    its tables' retained topics.
     """
     with Subscriber(broker, [STATUS]) as subscriber:
         time.sleep(0.3)  # the status of the run before is retained

@@ -1,7 +1,6 @@
-"""Many tables at their true pace through one daemon and Mosquitto: what they cost, and how late
-their results are.
+"""Many tables at their true pace with one daemon and Mosquitto: CPU, and the latency of results.
 
-Each wheel sends two lines a second and gives a result every 45 seconds; half of them are on
+Each wheel sends two lines a second and a result every 45 seconds; half of the wheels are on
 pseudo-terminals, half on TCP ports.
 """
 
@@ -32,34 +31,36 @@ LONGEST = 30.0
 """Seconds after which a result counts as missing."""
 
 Times = defaultdict[int, list[float]]
-"""By the number of the table: when something happened, ascending."""
+"""Times of something, ascending, by number of the table."""
 
 
 class ScaleFigures(NamedTuple):
-    """What one number of tables came to."""
+    """Figures for one number of tables."""
 
     start: float
     """Seconds until the daemon was online."""
     sessions: float
     """Seconds from then until all sessions were open."""
     cpu: float
-    """Seconds of the daemon's CPU in a second."""
+    """CPU seconds of the daemon per second."""
     wheels: float
-    """Seconds of the wheels' CPU in a second."""
+    """CPU seconds of the wheels per second."""
     end: Usage
     missing: int
     latencies: list[float]
 
 
 def read_shown(output: IO[bytes], shown: Times) -> None:
-    """Note the results that the wheels have shown, until their output ends."""
+    """Record the results shown by the wheels, until their output ends."""
     for line in output:
         number, moment = json.loads(line)
         shown[number].append(moment)
 
 
 def latencies(shown: Times, heard: Times, since: float, until: float) -> tuple[list[float], int]:
-    """Seconds from each result shown in that time to its arrival, and how many did not arrive."""
+    """Return the seconds from each result shown in an interval to its arrival, and the number of
+    missing results.
+    """
     spent, missing = [], 0
     for number, moments in shown.items():
         for moment in moments:
@@ -76,7 +77,7 @@ def latencies(shown: Times, heard: Times, since: float, until: float) -> tuple[l
 def playing(
     tables: int, shown: Times, slots: int = 0, games_per_hour: int = GAMES_PER_HOUR
 ) -> Iterator[tuple[Process, list[str]]]:
-    """The process of so many wheels, and of coin slots, and the daemon's links to them."""
+    """Run the process of the wheels and coin slots; yield it with the daemon's links to them."""
     numbers = (str(each) for each in (tables, games_per_hour, slots))
     wheels = (sys.executable, "-m", "benchmarks.wheels", *numbers)
     with running(*wheels, stdout=subprocess.PIPE) as process:
@@ -87,12 +88,12 @@ def playing(
 
 
 def table_of(topic: str) -> int:
-    """The number of the table in a topic."""
+    """Return the number of the table in a topic."""
     return int(topic.split("/")[3].removeprefix("table-"))
 
 
 def measure(tables: int, seconds: float) -> ScaleFigures:
-    """Run so many tables for so long, after one whole game of each."""
+    """Run this many tables for this many seconds, after one whole game of each."""
     shown: Times = defaultdict(list)
     heard: Times = defaultdict(list)
 

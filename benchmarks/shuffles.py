@@ -1,4 +1,4 @@
-"""How soon a shuffler that does not shuffle, or a wheel that was exchanged, is told: simulated."""
+"""How soon a defective shuffler, or an exchanged wheel, is detected: by simulation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from subscribers.statistics.shoes import DECK, DealtShoe, ShoeEvidence, after
 
 Shuffle = Callable[[list[str], Random], list[str]]
 DECKS, SEEN = 8, 6 / 7
-"""Of a shoe; the part of it that is dealt."""
+"""Decks of a shoe, and the share of it that is dealt."""
 
 
 def riffles(times: int) -> Shuffle:
-    """So many riffle shuffles, by the model of Gilbert, Shannon and Reeds."""
+    """Return a number of riffle shuffles, by the model of Gilbert, Shannon and Reeds."""
 
     def shuffle(cards: list[str], random: Random) -> list[str]:
         for _ in range(times):
@@ -30,7 +30,7 @@ def riffles(times: int) -> Shuffle:
 
 
 def slug(size: int) -> Shuffle:
-    """A perfect shuffle of all but so many cards, which stay together."""
+    """Return a perfect shuffle of all but ``size`` cards, which stay together."""
 
     def shuffle(cards: list[str], random: Random) -> list[str]:
         at = random.randrange(len(cards) - size)
@@ -49,7 +49,7 @@ def perfect(cards: list[str], random: Random) -> list[str]:
 
 
 def told_after(shuffle: Shuffle, shoes: int, random: Random) -> int | None:
-    """After how many shoes an order that comes again is told; None: not in so many."""
+    """Return after how many shoes a repeated order is detected; None: not within ``shoes``."""
     cards, evidence, before = perfect([*DECK] * DECKS, random), ShoeEvidence(), None
     for number in range(shoes):
         shoe = DealtShoe(str(number), DECKS, tuple(cards[: int(len(cards) * SEEN)]))
@@ -77,8 +77,8 @@ def print_shoes(tables: int, seed: int) -> None:
 
 
 def changed_after(spins: int, later: int, slower: float, name: str) -> int | None:
-    """After how many spins in all a change is told: of four dealers, each with a pace, times with a
-    standard deviation of 3 s, and from ``spins`` on ``slower`` seconds more.
+    """Return after how many spins a change is detected. There are four dealers, each with a pace;
+    times have a standard deviation of 3 s, and are ``slower`` seconds longer after ``spins``.
     """
     random, watch = Random(name), ChangeWatch(37)
     for number in range(spins + later):

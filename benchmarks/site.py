@@ -1,9 +1,9 @@
-"""A whole site: many tables over four daemons at their true pace, one broker, and every consumer
-as a process. What each process takes, how late results are, and what follows when the power of all
-of it fails.
+"""A whole site: many tables over four daemons at their true pace, one broker, and every consumer as
+a process. Measures the load of each process, the latency of results, and the recovery after a power
+failure of the whole site.
 
-As in :mod:`benchmarks.scale` each wheel sends two lines a second, and gives a result every 45
-seconds if nothing else is asked for. The devices go on through the power cut.
+As in :mod:`benchmarks.scale`, each wheel sends two lines a second, and by default a result every 45
+seconds. The devices keep running through the power failure.
 """
 
 from __future__ import annotations
@@ -46,28 +46,28 @@ from tests.support.surveillance.postgres import Postgres
 DARK = 10.0
 """Seconds without power."""
 PATIENCE = 600.0
-"""Seconds in which all must stand."""
+"""Maximum seconds until everything is ready."""
 LOOK = 0.25
-"""Seconds between two looks at what stands."""
+"""Seconds between two checks of what is ready."""
 WINDOW = 5.0
 """Seconds over which a 99th percentile is taken, to see when it is normal again."""
 NORMAL = 2.0
-"""A 99th percentile is normal up to so many times the highest of those before the cut."""
+"""A 99th percentile is normal up to this factor times the highest one before the cut."""
 AFTER = 60.0
-"""Seconds that are measured after all stands again."""
+"""Seconds measured after everything is ready again."""
 
 _TIME = re.compile(rb'"time":"([^"]+)"')
 
 
 class ResultListener:
-    """When results were heard, and how late each event was. It connects as soon as it can."""
+    """Records the arrival and delay of results and events. It connects as soon as possible."""
 
     def __init__(self, engine: Engine) -> None:
         self.results: Times = defaultdict(list)
         self.heard: list[float] = []
-        """When each event came, ascending."""
+        """Arrival of each event, ascending."""
         self.late: list[float] = []
-        """Seconds from when it happened."""
+        """Seconds since the event happened."""
         end = time.monotonic() + PATIENCE
         while True:
             with contextlib.suppress(OSError):
@@ -88,7 +88,7 @@ class ResultListener:
             self.late.append(time.time() - moment(happened[1].decode()))
 
     def windows(self, since: float, until: float) -> list[float]:
-        """The 99th percentile of how late events were, window by window."""
+        """Return the 99th percentile of the delay of events in each window."""
         count = int((until - since) / WINDOW)
         edges = [bisect_left(self.heard, since + number * WINDOW) for number in range(count + 1)]
         return [
@@ -100,40 +100,40 @@ class ReadySeconds(NamedTuple):
     """Seconds from the start of all programs; None: not in time."""
 
     states: float | None = None
-    """Until the state of every table is right."""
+    """Until the state of every table is correct."""
     screens: float | None = None
-    """Until the web server hears every table."""
+    """Until the web server receives every table."""
     jackpot: float | None = None
     """Until the jackpot is in play at all its tables."""
     recorder: float | None = None
     """Until the archive has every event from before the cut."""
     normal: float | None = None
-    """Until events are no later than before."""
+    """Until events are as timely as before."""
 
 
 class SiteFigures(NamedTuple):
-    """What one number of tables came to. ``spent``: by process, seconds of CPU in a second, and
-    what it holds.
+    """Figures for one number of tables. ``spent``: by process, CPU seconds per second, and its
+    usage.
     """
 
     first: ReadySeconds
     sessions: float
     spent: dict[str, tuple[float, Usage]]
     before: tuple[list[float], int]
-    """Seconds from the wire to the subscriber, and how many results are missing."""
+    """Seconds from the wire to the subscriber, and number of missing results."""
     again: ReadySeconds
     after: tuple[list[float], int]
     events: int
     lost: int
-    """Events of the journals that the archive does not have at the end."""
+    """Events in the journals that are missing from the archive at the end."""
     meter: tuple[int, int]
-    """What the jackpot has, and what the coins in the journals come to."""
+    """The jackpot's meter, and the sum of the coins in the journals."""
 
 
 def measure(
     kind: str, tables: int, seconds: float, browsers: int, pace: int, *, postgres: bool
 ) -> SiteFigures:
-    """One site, from its first start to the power cut and after. ``pace``: games an hour."""
+    """Measure one site, from its first start through a power failure. ``pace``: games an hour."""
     joined = 3600 / pace + 5.0  # a game that is joined in its midst has no result
     shown: Times = defaultdict(list)
     wheels, slots = (sum(each) for each in zip(*shares(tables), strict=True))
@@ -202,7 +202,7 @@ def measure(
 
 @contextlib.contextmanager
 def server() -> Iterator[Postgres]:
-    """PostgreSQL, which syncs what it commits."""
+    """Run PostgreSQL with synchronous commits."""
     made = Postgres(fsync="on")
     try:
         made.start()
@@ -212,7 +212,7 @@ def server() -> Iterator[Postgres]:
 
 
 def start(engine: Engine, programs: Programs, site: SiteLayout, database: Postgres | None) -> float:
-    """Start all at once. Returns when."""
+    """Start everything at once. Return the time."""
     begun = time.monotonic()
     engine.start()
     programs.start(site.commands)
@@ -222,7 +222,7 @@ def start(engine: Engine, programs: Programs, site: SiteLayout, database: Postgr
 
 
 def listen(engine: Engine, stack: ExitStack) -> ResultListener:
-    """At one door of the broker."""
+    """Connect a listener to one port of the broker."""
     made = ResultListener(engine)
     stack.enter_context(made.told)
     return made
@@ -231,7 +231,9 @@ def listen(engine: Engine, stack: ExitStack) -> ResultListener:
 def looks(
     site: SiteLayout, listening: ResultListener, before: tuple[set[bytes], bytes | None]
 ) -> dict[str, Callable[[], bool]]:
-    """By name, what must stand. ``before``: the runs of daemons and controller before the cut."""
+    """Return the conditions of readiness. ``before``: runs of daemons and controller before the
+    cut.
+    """
     tables = [*(f"table-{number}" for number in range(1, site.wheels + 1)), *site.linked]
     runs, controller = before
     return {
@@ -242,7 +244,7 @@ def looks(
 
 
 def stand(begun: float, programs: Programs, what: Mapping[str, Callable[[], bool]]) -> ReadySeconds:
-    """Wait until all of it stands, and say when each did."""
+    """Wait until all conditions are met; return when each was."""
     found: dict[str, float] = {}
     while len(found) < len(what) and time.monotonic() < begun + PATIENCE:
         programs.check()
@@ -265,13 +267,13 @@ def open_linked(told: Subscriber, linked: Sequence[str]) -> None:
 
 
 def _shows(told: Subscriber, phase: bytes, table: str) -> bool:
-    """Whether a table says that it is in this phase."""
+    """True if a table is in this phase."""
     return phase in told.latest.get(f"{ROOT}/{table}/state", b"")
 
 
 @contextlib.contextmanager
 def browsing(site: SiteLayout, browsers: int) -> Iterator[int]:
-    """So many browsers, each with the pictures of twenty tables."""
+    """Run browsers, each with the pictures of twenty tables."""
     tables = [f"table-{number}" for number in range(1, site.wheels + 1)]
     words = (str(site.web), str(browsers), str(min(20, len(tables))), *tables)
     with running(sys.executable, "-m", "benchmarks.browsers", *words) as process:
@@ -281,7 +283,7 @@ def browsing(site: SiteLayout, browsers: int) -> Iterator[int]:
 def results(
     shown: Times, listening: ResultListener, since: float, until: float
 ) -> tuple[list[float], int]:
-    """Seconds from the wire to us, once the last results had their time."""
+    """Return the seconds from the wire to this process, after waiting for the last results."""
     with contextlib.suppress(TimeoutError):
         listening.told.wait(
             "the last results",
@@ -292,7 +294,7 @@ def results(
 
 
 def normal(begun: float, until: float, listening: ResultListener, usual: float) -> float | None:
-    """Seconds after which every window's 99th percentile is normal."""
+    """Return the seconds after which every window's 99th percentile is normal."""
     found = listening.windows(begun, until)
     wrong = [number for number, value in enumerate(found) if value > NORMAL * usual]
     last = wrong[-1] + 1 if wrong else 0
@@ -300,7 +302,7 @@ def normal(begun: float, until: float, listening: ResultListener, usual: float) 
 
 
 def complete(told: JournalledEvents, kept: ArchivedEvents) -> None:
-    """Wait until the archive has what the journals have."""
+    """Wait until the archive has all events of the journals."""
     end = time.monotonic() + PATIENCE
     while not kept.has(told.events) and time.monotonic() < end:
         time.sleep(1.0)
@@ -334,7 +336,7 @@ def main(
 
 
 def lines(found: SiteFigures) -> Iterator[str]:
-    """What was measured, to be printed."""
+    """Format the figures."""
     yield row("", "core, %", "RSS, MB", "files", "threads")
     for name, (spent, end) in found.spent.items():
         yield row(name, spent * 100, end.rss, end.files, end.threads)

@@ -1,5 +1,5 @@
 """The programs of a site: brokers, four daemons and every consumer, each with its configuration;
-they are started and killed all at once.
+started and killed all at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.support.brokers.mosquitto import free_port
 
 DAEMONS = 4
 LINKED = 50
-"""One of so many tables of a daemon is linked with the jackpot."""
+"""One of this many tables of a daemon is linked to the jackpot."""
 JACKPOT = "linked"
 COINS = """
 [[table]]
@@ -56,21 +56,21 @@ tables = {linked}
 
 
 class SiteLayout(NamedTuple):
-    """What is where. ``commands``: by name, the programs."""
+    """Files, ports and programs of a site. ``commands``: the programs, by name."""
 
     commands: dict[str, tuple[str, ...]]
     journals: list[Path]
     archive: str
-    """The file of the archive, or the address of its database."""
+    """File of the archive, or address of its database."""
     web: int
-    """The port of the web server."""
+    """Port of the web server."""
     wheels: int
     linked: list[str]
-    """The tables that are linked with the jackpot."""
+    """Tables linked to the jackpot."""
 
 
 def shares(tables: int) -> list[tuple[int, int]]:
-    """The wheels and the linked tables of each daemon."""
+    """Return the number of wheels and of linked tables of each daemon."""
     each = [tables // DAEMONS + (number < tables % DAEMONS) for number in range(DAEMONS)]
     return [(count - (some := max(1, count // LINKED)), some) for count in each]
 
@@ -83,8 +83,8 @@ def lay_out(
     links: Sequence[str],
     database: str | None,
 ) -> SiteLayout:
-    """Write the configurations. ``ports``: of the brokers, over which the daemons are spread;
-    ``links``: of the wheels, then of the coin slots; ``database``: of the archive, in place of a
+    """Write the configurations. ``ports``: of the brokers, to which the daemons are distributed;
+    ``links``: of the wheels, then of the coin slots; ``database``: of the archive, instead of a
     file.
     """
     wheels = sum(count for count, _ in shares(tables))
@@ -133,19 +133,19 @@ def lay_out(
 
 
 def novamas(*words: str) -> tuple[str, ...]:
-    """The program with these words."""
+    """Return the command line of ``novamas`` with these words."""
     return sys.executable, "-m", "controller.cli", *words
 
 
 class Programs:
-    """Programs that run, by name. What each says goes to ``<name>.log`` in the folder."""
+    """Running programs, by name. Their output goes to ``<name>.log`` in the folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.running: dict[str, Process] = {}
 
     def start(self, commands: Mapping[str, Sequence[str]]) -> None:
-        """Start them all, and wait for none."""
+        """Start them all, without waiting."""
         for name, command in commands.items():
             with (self._folder / f"{name.replace(' ', '-')}.log").open("ab") as log:
                 self.running[name] = subprocess.Popen(
@@ -154,11 +154,11 @@ class Programs:
 
     @property
     def pids(self) -> dict[str, int]:
-        """By name."""
+        """Process ids by name."""
         return {name: process.pid for name, process in self.running.items()}
 
     def check(self) -> None:
-        """Raises ``TimeoutError`` if one has ended by itself."""
+        """Raise ``TimeoutError`` if a program has ended."""
         for name, process in self.running.items():
             if process.poll() is not None:
                 log = self._folder / f"{name.replace(' ', '-')}.log"
@@ -166,7 +166,7 @@ class Programs:
                 raise TimeoutError(f"{name} has ended with {process.returncode}: {said}")
 
     def cut(self) -> None:
-        """Kill all of them at once, as when the power fails."""
+        """Kill all of them at once, as in a power failure."""
         for process in self.running.values():
             process.kill()
         for process in self.running.values():
@@ -174,7 +174,7 @@ class Programs:
         self.running.clear()
 
     def close(self) -> None:
-        """Let all of them end."""
+        """End all of them."""
         for process in self.running.values():
             process.terminate()
         for process in self.running.values():

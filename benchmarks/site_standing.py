@@ -1,4 +1,4 @@
-"""Whether a site stands, as its broker, its archive, its web server and its journals say."""
+"""Checks whether a site is ready, from its broker, archive, web server and journals."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from subscribers.surveillance.open_archive import open_archive
 STATUSES = f"{ROOT}/node/+/status"
 METER = f"{ROOT}/jackpot/{JACKPOT}/state"
 TOPICS = [f"{ROOT}/+/event", STATES, STATUSES, METER]
-"""What is to be subscribed to."""
+"""Topics to subscribe to."""
 PAGE = 5000
 Key = tuple[str, str, int]
-"""An event: table, boot, seq."""
+"""Key of an event: table, boot, seq."""
 
 _BOOT = re.compile(rb'"boot":"([^"]+)"')
 
 
 def boots(told: Subscriber) -> set[bytes]:
-    """The runs of the daemons that are online."""
+    """Return the runs of the daemons that are online."""
     said = (
         body
         for topic, body in list(told.latest.items())
@@ -38,8 +38,8 @@ def boots(told: Subscriber) -> set[bytes]:
 
 
 def right(told: Subscriber, tables: Iterable[str], before: set[bytes]) -> bool:
-    """Whether the state of every table is that of a daemon that runs, and not of one ``before``,
-    with its device up.
+    """True if the state of every table comes from a running daemon that is not one of ``before``,
+    and its device is up.
     """
     now = boots(told) - before
     for table in tables:
@@ -51,9 +51,7 @@ def right(told: Subscriber, tables: Iterable[str], before: set[bytes]) -> bool:
 
 
 def in_play(told: Subscriber, linked: Sequence[str], before: bytes | None = None) -> bool:
-    """Whether the jackpot is in play at all its tables, as a controller says that is not the one
-    ``before``.
-    """
+    """True if the jackpot is in play at all its tables, by a controller other than ``before``."""
     said = told.body(METER)
     if said is None or said["boot"].encode() == before or not said["in_play"]:
         return False
@@ -61,22 +59,22 @@ def in_play(told: Subscriber, linked: Sequence[str], before: bytes | None = None
 
 
 def meter_boot(told: Subscriber) -> bytes | None:
-    """The run of the controller of the jackpot."""
+    """Return the run of the jackpot's controller."""
     said = told.body(METER)
     return None if said is None else str(said["boot"]).encode()
 
 
 def screens(port: int) -> bool:
-    """Whether the web server hears every table and jackpot."""
+    """True if the web server receives every table and jackpot."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=10) as answer:
             return bool(answer.status == 200)
-    except OSError:  # also where it says no
+    except OSError:  # also for an HTTP error
         return False
 
 
 class JournalledEvents:
-    """The events of the journals of all daemons, and the sum of the coins in them."""
+    """The events in the journals of all daemons, and the sum of their coins."""
 
     def __init__(self, journals: Sequence[Path]) -> None:
         self.events: set[Key] = set()
@@ -84,7 +82,7 @@ class JournalledEvents:
         self._coins: dict[tuple[str, int, int, str], int] = {}
 
     def look(self) -> None:
-        """Read on."""
+        """Read new entries."""
         for journal, position in self._read.items():
             with closing(JournalReader(journal)) as reader:
                 while found := reader.events_after(position, PAGE):
@@ -96,25 +94,25 @@ class JournalledEvents:
             self._read[journal] = position
 
     def _bet(self, said: dict[str, object]) -> None:
-        """What a box has placed by now."""
+        """Record the total that a box has placed."""
         place = str(said["table"]), int(str(said["session"])), int(str(said["round"]))
         self._coins[*place, str(said["who"])] = int(str(said["amount"]))
 
     @property
     def coins(self) -> int:
-        """Their worth in minor units."""
+        """Sum of the coins in minor units."""
         return sum(self._coins.values())
 
 
 class ArchivedEvents:
-    """The events of the archive at that place."""
+    """The events in an archive."""
 
     def __init__(self, place: str) -> None:
         self.events: set[Key] = set()
         self._place, self._number = place, 0
 
     def has(self, events: set[Key]) -> bool:
-        """Whether all of these are in it by now."""
+        """True if the archive has all of these events."""
         self._look()
         return events <= self.events
 

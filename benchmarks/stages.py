@@ -1,6 +1,6 @@
-"""How long each stage of a result takes in the daemon itself, as its retained topic ``health``
-says: from the bytes read until the table has decided, the journal has committed, and the broker has
-acknowledged.
+"""Duration of each stage of a result inside the daemon, from its retained topic ``health``: from
+the read of the bytes to the table's decision, the commit of the journal, and the acknowledgement of
+the broker.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from benchmarks.wheel_lines import spin
 STAGES = ("decided", "committed", "acknowledged")
 COUNTED = ("p50_ms", "p99_ms", "max_ms")
 RENEWED = 60.0
-"""Seconds in which the daemon publishes its health again; it does so every half minute."""
+"""Maximum seconds until the daemon's health is published again, which happens every 30 seconds."""
 
 
 def shares(stages: Mapping[str, Mapping[str, float]], counted: str) -> dict[str, float]:
-    """The part of the way to the acknowledgement that each stage adds, between 0 and 1."""
+    """Return each stage's share of the time to the acknowledgement, between 0 and 1."""
     whole = stages[STAGES[-1]][counted]
     until = [0.0, *(stages[stage][counted] for stage in STAGES)]
     return {
@@ -34,7 +34,7 @@ def shares(stages: Mapping[str, Mapping[str, float]], counted: str) -> dict[str,
 
 
 def missing(stages: Mapping[str, Mapping[str, float] | None]) -> list[str]:
-    """The figures that the daemon does not give, such as ``decided.p99_ms``."""
+    """Return the missing figures, such as ``decided.p99_ms``."""
     return [
         f"{stage}.{counted}"
         for stage in STAGES
@@ -44,7 +44,7 @@ def missing(stages: Mapping[str, Mapping[str, float] | None]) -> list[str]:
 
 
 def health_after(rounds: int) -> Any:
-    """The health of a daemon after so many rounds of one table."""
+    """Return the health of a daemon after ``rounds`` rounds of one table."""
     fresh: list[bytes] = []
     with rig(()) as (subscriber, _, ends):
         for number in range(1, rounds + 1):
@@ -61,7 +61,7 @@ def health_after(rounds: int) -> Any:
 
 
 def main(rounds: int) -> None:
-    """Measure and print. Ends with 1 if the daemon does not say how long its stages take."""
+    """Measure and print. Exits with 1 if the daemon does not report its stages."""
     stages = health_after(rounds).get("stages")
     print(
         f"Stages of a result, from the bytes read, {rounds} rounds of one table, milliseconds; in "

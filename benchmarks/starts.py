@@ -1,8 +1,8 @@
 """CPU of a start: the processor time of a program from its first instruction to its exit.
 
 A service is stopped with SIGTERM as soon as it is ready, so its figure includes the stop. The time
-is what the kernel charged to the process in user and system mode (``wait4``): other programs on the
-machine change it less than they change the time on the clock.
+is the one that the kernel charged to the process in user and system mode (``wait4``): other
+programs on the machine affect it less than the elapsed time.
 """
 
 from __future__ import annotations
@@ -61,20 +61,20 @@ simulated = true
 
 CONFIG = "novamas.toml"
 Figures = dict[tuple[str, str], list[float]]
-"""By program and name of the start, what was measured."""
+"""Measurements by program and name of the start."""
 READY_SECONDS = 60.0
-"""Upper bound for a service to become ready."""
+"""Maximum seconds until a service is ready."""
 
 
 class Start(NamedTuple):
-    """A program to start. ``ready``: what a service prints, or what one of its retained topics has,
-    once it is ready; it is stopped then. None: the program ends by itself.
+    """A program to start. ``ready``: text that a service prints, or that one of its retained topics
+    contains, once it is ready; it is then stopped. None: the program ends by itself.
     """
 
     words: Sequence[str]
     ready: bytes | None = None
     beside_daemon: bool = False
-    """It needs the daemon of the same configuration."""
+    """True if it needs the daemon of the same configuration."""
 
 
 STARTS: Mapping[str, Start] = {
@@ -90,12 +90,12 @@ STARTS: Mapping[str, Start] = {
         ["send", "table-1", "recall", "boot=none", "from=1", "--config", CONFIG], beside_daemon=True
     ),
 }
-"""By name, what is measured."""
+"""The measured starts, by name."""
 
 
 def cpu(program: Path, start: Start, folder: Path, status: Subscriber) -> float:
-    """Start the program in the folder of its configuration, and wait for its end. Seconds on a
-    processor. Raises ``TimeoutError`` if a service does not become ready.
+    """Start the program in the folder of its configuration, and wait for its end. Return the
+    seconds of CPU. Raises ``TimeoutError`` if a service does not become ready.
     """
     status.latest.clear()
     output = folder / "output"
@@ -124,7 +124,7 @@ def cpu(program: Path, start: Start, folder: Path, status: Subscriber) -> float:
 
 
 def _online(status: Subscriber) -> bytes:
-    """One line for each node that is online."""
+    """Return one line for each node that is online."""
     return b"".join(
         f"{topic.split('/')[-2]} is online\n".encode()
         for topic, body in dict(status.latest).items()
@@ -133,8 +133,8 @@ def _online(status: Subscriber) -> bytes:
 
 
 def measure(programs: Mapping[str, Path], names: Sequence[str], runs: int) -> Figures:
-    """CPU seconds of each run. The programs take turns, so that a disturbance of the machine meets
-    all of them.
+    """Return the CPU seconds of each run. The programs take turns, so that a disturbance of the
+    machine affects all of them.
     """
     found: Figures = defaultdict(list)
     with contextlib.ExitStack() as stack:

@@ -1,7 +1,7 @@
-"""How often the watch of wheels cries wolf, and how soon it finds a bias: by simulation.
+"""False alarms of the wheel statistics, and how soon they find a bias: by simulation.
 
-Every figure is that of ``subscribers.statistics.bias``, weighed after every spin; numpy weighs many
-spins at once. A test holds both against each other.
+Every figure is that of ``subscribers.statistics.bias`` after every spin; numpy computes many spins
+at once. A test compares the two.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from subscribers.statistics.bias import (
 
 POCKETS = 37
 STEP, BATCH = 8, 2000
-"""Spins between two looks where no alarm can be; spins that are weighed at once."""
+"""Spins between two checks where no alarm is possible; spins computed at once."""
 
 
 class Bias(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ BIASES = (
     Bias("9 pockets +10 %", 9, 1.1, 40, (14_399, 24_628)),
 )
 LONGEST = 60_000
-"""Spins of a biased wheel at the most."""
+"""Maximum number of spins of a biased wheel."""
 
 
 def main(wheels: int, spins: int, tables: int, plot: Path | None, seed: int = 18) -> None:
@@ -79,7 +79,7 @@ def main(wheels: int, spins: int, tables: int, plot: Path | None, seed: int = 18
 
 
 def biased(random: np.random.Generator, bias: Bias, spins: int) -> NDArray[np.int64]:
-    """Spins of a wheel that favours its first ``width`` places."""
+    """Return spins of a wheel that favours its first ``width`` places."""
     rest = (1 - bias.lift * bias.width / POCKETS) / (POCKETS - bias.width)
     chances = np.full(POCKETS, rest)
     chances[: bias.width] = bias.lift / POCKETS
@@ -87,7 +87,7 @@ def biased(random: np.random.Generator, bias: Bias, spins: int) -> NDArray[np.in
 
 
 def first_alarm(places: NDArray[np.int64], mixture: Sequence[MixtureWheels]) -> int | None:
-    """After how many spins the evidence reaches the threshold first; None: it never does."""
+    """Return after how many spins the evidence first reaches the threshold; None: never."""
     counts = np.zeros(POCKETS, np.int64)
     for begin in range(0, len(places), BATCH):
         now = places[begin : begin + BATCH]
@@ -110,7 +110,7 @@ def first_alarm(places: NDArray[np.int64], mixture: Sequence[MixtureWheels]) -> 
 def log_evidence(
     counts: NDArray[np.int64], mixture: Sequence[MixtureWheels]
 ) -> NDArray[np.float64]:
-    """The log of the evidence for each row of counts."""
+    """Return the log of the evidence for each row of counts."""
     spins = counts.sum(axis=1)
     doubled = np.concatenate([np.zeros((len(counts), 1), np.int64), counts, counts], axis=1)
     sums = doubled.cumsum(axis=1)

@@ -1,10 +1,10 @@
-"""What an uneventful status line costs: the CPU time of all threads of a daemon whose wheels wait
-for bets and repeat themselves twice a second.
+"""CPU cost of an uneventful status line: the CPU time of all threads of a daemon whose wheels wait
+for bets and repeat their status twice a second.
 
-At the true pace and over whole minutes, so that it includes all: waiting for a line, reading,
-recording and decoding it, and storing its bytes in the journal, which happens once a minute. What
-the same daemon spends while its wheels are silent is measured too: that part is not of the lines,
-but it is spent.
+It is measured at the true pace and over whole minutes, so it includes everything: waiting for a
+line, reading, recording and decoding it, and storing its bytes in the journal once a minute. The
+CPU time of the same daemon with silent wheels is measured too: it is not caused by lines, but it is
+spent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.wheel_lines import PERIOD, spin, uneventful
 from tests.support.brokers.mosquitto import free_port
 
 REST = 3.0
-"""Seconds that the daemon is left alone before a measurement."""
+"""Seconds without activity before a measurement."""
 
 
 class UneventfulWheels:
@@ -34,12 +34,12 @@ class UneventfulWheels:
         self.sent = 0
 
     def show(self, line: bytes) -> None:
-        """Each wheel sends this line."""
+        """Send this line from each wheel."""
         for end in self._ends:
             os.write(end, line)
 
     def wait_for_bets(self, seconds: float) -> None:
-        """Each wheel sends uneventful lines for so long."""
+        """Send uneventful lines from each wheel for this many seconds."""
         step = PERIOD / len(self._ends)
         begun = time.monotonic()
         for index in range(round(seconds / step)):

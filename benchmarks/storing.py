@@ -1,5 +1,5 @@
-"""The loop of :mod:`benchmarks.integrator`, which also stores each line durably before it publishes
-it: SQLite with a write-ahead log, one commit a line, each on the disk.
+"""The loop of :mod:`benchmarks.integrator`, which also stores each line durably before publishing
+it: SQLite with a write-ahead log and one synchronous commit per line.
 """
 
 from __future__ import annotations

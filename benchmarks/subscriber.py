@@ -1,4 +1,4 @@
-"""The subscriber of all benchmarks: calls a function with the time of each message."""
+"""The subscriber of all benchmarks: calls a function with each message and its arrival time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT = "novamas-sim/v1/bench"
 HEALTH, STATUS = f"{ROOT}/node/node-1/health", f"{ROOT}/node/node-1/status"
 EVENTS, STATES, RESULTS = (f"{ROOT}/+/{leaf}" for leaf in ("event", "state", "result"))
 AGAIN = 15.0
-"""Seconds after which a command that is not followed is said again."""
+"""Seconds after which an unanswered command is repeated."""
 OPENING = json.dumps({"by": "benchmark", "role": "table_head"})
 
 MessageHandler = Callable[[str, bytes, float], None]
@@ -28,7 +28,7 @@ MessageHandler = Callable[[str, bytes, float], None]
 
 
 class Subscriber:
-    """Connected to the broker on that loopback port until the end of the block. Times are those of
+    """A subscriber of the broker on a loopback port until the end of the block. Times are those of
     ``time.monotonic``, which all processes share.
     """
 
@@ -38,7 +38,7 @@ class Subscriber:
         self.latest: dict[str, bytes] = {}
         """The latest message of each topic."""
         self.on_message = heard
-        """What is called now; it may be replaced."""
+        """The message handler; it may be replaced."""
         self._changed = threading.Condition()
         self._overtaken = Overtaken()
         self.client = paho.Client(CallbackAPIVersion.VERSION2)
@@ -75,9 +75,7 @@ class Subscriber:
             self._changed.notify_all()
 
     def wait(self, what: str, condition: Callable[[], bool], seconds: float = 60.0) -> None:
-        """Wait until the condition holds; it is looked at after each message. Raises
-        ``TimeoutError``.
-        """
+        """Wait for a condition, which is checked after each message. Raises ``TimeoutError``."""
         with self._changed:
             if not self._changed.wait_for(condition, seconds):
                 raise TimeoutError(f"waited {seconds:.0f} s in vain: {what}")
@@ -90,11 +88,11 @@ class Subscriber:
         followed: Callable[[str], bool],
         seconds: float,
     ) -> None:
-        """Say a command at each table, and again every while where it is not followed. Raises
+        """Send a command to each table, and repeat it until it is executed. Raises
         ``TimeoutError``.
 
-        With QoS 0: of some hundreds that were said at once with QoS 1 the last ones did not come
-        through three nodes of NATS. The library waits for acknowledgements, for ever.
+        QoS 0 is used because, of hundreds of commands sent at once with QoS 1, the last ones did
+        not pass three nodes of NATS, and the library waits for acknowledgements for ever.
         """
         end = time.monotonic() + seconds
         while left := [table for table in tables if not followed(table)]:
@@ -106,7 +104,7 @@ class Subscriber:
                 self.wait(command, lambda: all(map(followed, tables)), AGAIN)
 
     def body(self, topic: str) -> Any:
-        """The latest JSON on this topic, or None."""
+        """Return the latest JSON on this topic, or None."""
         found = self.latest.get(topic)
         return json.loads(found) if found else None
 
@@ -117,8 +115,8 @@ class Subscriber:
         )
 
     def prepare(self, tables: int, show: Callable[[], None], seconds: float = 120.0) -> None:
-        """Wait until each table hears its wheel, then open its session. ``show`` is called every
-        half second, to have the wheels say something. Needs the topics ``EVENTS``. Raises
+        """Wait until each table receives its wheel, then open its session. ``show`` is called every
+        half second to make the wheels send. Requires the topics ``EVENTS``. Raises
         ``TimeoutError``.
         """
         states = [f"{ROOT}/table-{number}/state" for number in range(1, tables + 1)]

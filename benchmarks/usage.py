@@ -1,4 +1,4 @@
-"""What a process uses, from ``/proc``."""
+"""Resources of a process, from ``/proc``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 
 class Usage(NamedTuple):
-    """What a process holds at one moment."""
+    """Resources of a process at one moment."""
 
     cpu: float
-    """Seconds on a processor since its start, of all threads that live."""
+    """CPU seconds since its start, of all live threads."""
     rss: float
     """Resident megabytes."""
     files: int
@@ -20,7 +20,7 @@ class Usage(NamedTuple):
 
 
 def usage(pid: int) -> Usage:
-    """What this process holds now. Raises ``FileNotFoundError`` if it has ended."""
+    """Return the present resources of a process. Raises ``FileNotFoundError`` if it has ended."""
     process = Path("/proc") / str(pid)
     pages = int((process / "statm").read_text().split()[1])
     return Usage(
@@ -32,7 +32,7 @@ def usage(pid: int) -> Usage:
 
 
 def largest_of(pid: int) -> float:
-    """Megabytes resident in the largest of a process and those that it started; 0 if it has
+    """Return the resident megabytes of the largest of a process and its children; 0 if it has
     ended.
     """
     found = 0.0
@@ -46,7 +46,7 @@ def largest_of(pid: int) -> float:
 
 
 def cpu(pid: int) -> float:
-    """Seconds on a processor, to the nanosecond: threads that have ended are not counted."""
+    """Return CPU seconds, with nanosecond resolution, without threads that have ended."""
     spent = 0
     for task in (Path("/proc") / str(pid) / "task").iterdir():
         try:

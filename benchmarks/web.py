@@ -1,7 +1,7 @@
-"""From an event published at the broker to a picture at a browser, with one browser and with many.
+"""Time from an event at the broker to a picture in a browser, with one browser and with many.
 
-Each round, one table's result and state are published, and every stream is read until it has the
-picture of that round. The time begins just before the first message is published. The pictures of
+In each round, one table's result and state are published, and every stream is read until it has the
+picture of that round. The time starts just before the first message is published. The pictures of
 200 browsers are sent one after the other, so the figure for many is that of all of them, not of the
 first.
 """
@@ -80,8 +80,8 @@ def main(browsers: Sequence[int], rounds: int) -> None:
 
 
 def measured(browsers: int, rounds: int) -> tuple[list[float], float]:
-    """The seconds until each browser had each picture, and the server's seconds of processor time
-    for each round. Raises ``TimeoutError`` if a picture does not come.
+    """Return the seconds until each browser had each picture, and the server's CPU seconds per
+    round. Raises ``TimeoutError`` if a picture is missing.
     """
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder, port = Path(name), free_port()
@@ -110,7 +110,7 @@ def measured(browsers: int, rounds: int) -> tuple[list[float], float]:
 
 
 def told(publisher: Subscriber, number: int) -> None:
-    """What a daemon says of one result: the event, then the state."""
+    """Publish a result as a daemon does: the event, then the state."""
     stamp = {"seq": number, "time": "2026-03-20T02:10:16.215319Z"}
     of = {"session": 1, "round": number}
     event = {**LEAF, **stamp, **of, "type": "round.result", "mono_ns": 0, "frames": []}
@@ -132,7 +132,7 @@ def told(publisher: Subscriber, number: int) -> None:
 
 @contextlib.contextmanager
 def serving(folder: Path, port: int) -> Iterator[tuple[int, tuple[str, int]]]:
-    """The web server: its process id and address."""
+    """Run the web server; yield its process id and address."""
     ready = folder / "web.ready"
     settings = {
         "site": "bench",
@@ -154,14 +154,14 @@ def serving(folder: Path, port: int) -> Iterator[tuple[int, tuple[str, int]]]:
 
 @contextlib.contextmanager
 def stream(address: tuple[str, int]) -> Iterator[socket.socket]:
-    """A browser's stream of pictures."""
+    """Open a browser's stream of pictures."""
     with socket.create_connection(address, PATIENCE) as made:
         made.sendall(b"GET /stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         yield made
 
 
 def arrivals(streams: Sequence[socket.socket], number: int) -> list[float]:
-    """When each stream had the picture of that round."""
+    """Return when each stream had the picture of that round."""
     wanted, end = b'"round":%d,"minimum"' % number, time.monotonic() + PATIENCE
     with selectors.DefaultSelector() as selector:
         read = dict.fromkeys(streams, b"")

@@ -1,4 +1,4 @@
-"""What a wheel sends in one short round."""
+"""The lines of a wheel in one short round."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PUSHES = {2: 18, 3: 8, 4: 53, 5: 11}
 
 
 def spin(number: int) -> list[bytes]:
-    """The lines of one short round, one every ``PERIOD``; the last one carries the result."""
+    """Return the lines of one short round, one every ``PERIOD``; the last one has the result."""
     count = f"{(number - 1) % 256 + 1:03d}"
     before, result = f"{(number - 1) * 7 % 37:2d}", f"{number * 7 % 37:2d}"
     turn = number % 2
@@ -22,7 +22,7 @@ def spin(number: int) -> list[bytes]:
 
 
 def whole_round(number: int) -> list[bytes]:
-    """The lines of a round of ordinary length, one every ``PERIOD``."""
+    """Return the lines of a round of ordinary length, one every ``PERIOD``."""
     *begin, settled = spin(number)
     by_state = {line[3:4]: line for line in begin}
     return [
@@ -35,7 +35,7 @@ def whole_round(number: int) -> list[bytes]:
 
 
 def uneventful(index: int) -> bytes:
-    """A status line of a wheel that waits for bets in the second spin: only its speed wavers, by a
-    tenth of a turn per minute, as that of a real wheel does.
+    """Return a status line of a wheel that waits for bets in the second spin: only its speed
+    varies, by a tenth of a turn per minute, as that of a real wheel does.
     """
     return f"*X;2;002; 7;0;{165 + index % 2};0\r\n".encode()

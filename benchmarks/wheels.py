@@ -1,13 +1,12 @@
 """Many wheels in one process, at their true pace: half of them on pseudo-terminals, half on TCP
-ports; and coin slots of linked tables, on TCP ports.
-``python -m benchmarks.wheels TABLES GAMES_PER_HOUR [SLOTS]``.
+ports; and coin slots of linked tables, on TCP ports. ``python -m benchmarks.wheels TABLES
+GAMES_PER_HOUR [SLOTS]``.
 
-The wheels are those of :mod:`simulators.wheel.cammegh_ss2`, each at another moment of its game.
-Prints one JSON list of the daemon's links, the wheels' first, then for each result one line: the
+The wheels are those of :mod:`simulators.wheel.cammegh_ss2`, each at a different moment of its game.
+Prints one JSON list of the daemon's links, the wheels' first, then one line for each result: the
 number of the table, and the time (``time.monotonic``) just before the status line with the number
-was written. A line is written at once, as a device server or a USB adapter delivers it. Where it
-may, it has the processor before everybody else, for no wheel waits for what hears it. Ends with
-SIGTERM.
+was written. A line is written at once, as by a device server or a USB adapter. If allowed, it runs
+with the highest priority, because a wheel does not wait for its receiver. Ends with SIGTERM.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from simulators.tcp import TcpPort
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 
 STARTED = 60.0
-"""Seconds after power-on in which a wheel has begun its first game."""
+"""Seconds after power-on until a wheel has begun its first game."""
 SETTLED = b"*X;5;"
 COIN = 100
-"""What a coin in the slots is worth, in minor units."""
+"""Value of a coin in the slots, in minor units."""
 
 
 def link(port: SimulatorPort) -> str:
-    """The daemon's link to this port."""
+    """Return the daemon's link to this port."""
     address = port.address
     return address if address.startswith("tcp:") else f"serial://{address}?baud=9600"
 
 
 class Wheel:
-    """One wheel on its port. ``ahead``: seconds that it is ahead of the first wheel."""
+    """One wheel on its port. ``ahead``: seconds ahead of the first wheel."""
 
     def __init__(self, number: int, games_per_hour: int, ahead: float) -> None:
         self.number = number
@@ -51,11 +50,11 @@ class Wheel:
 
     @property
     def due(self) -> float:
-        """When the wheel next does something, in seconds of the first wheel."""
+        """When the wheel acts next, in seconds of the first wheel."""
         return self._device.deadline - self._ahead
 
     def turn(self, now: float) -> bool:
-        """Send what is due. Returns whether a result was among it."""
+        """Send pending lines. Return True if a result was among them."""
         if heard := self.port.read():
             self._device.receive(heard, now + self._ahead)
         shows = False
@@ -68,7 +67,7 @@ class Wheel:
 
 
 class CoinSlots:
-    """The coin slots of one table. ``ahead``: as of a wheel."""
+    """The coin slots of one table. ``ahead``: as for a wheel."""
 
     def __init__(self, number: int, games_per_hour: int, ahead: float) -> None:
         self.number = number
@@ -79,11 +78,11 @@ class CoinSlots:
 
     @property
     def due(self) -> float:
-        """When they next do something."""
+        """When they act next."""
         return self._device.deadline - self._ahead
 
     def turn(self, now: float) -> bool:
-        """Send what is due. A coin is no result."""
+        """Send pending data. A coin is not a result."""
         self.port.read()
         for _, line in self._device.advance(now + self._ahead):
             self.port.write(line)
@@ -91,7 +90,7 @@ class CoinSlots:
 
 
 def serve(tables: int, games_per_hour: int, slots: int = 0) -> None:
-    """Serve the wheels and the slots until the process is ended."""
+    """Serve the wheels and the slots until the process ends."""
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     game = 3600 / games_per_hour
