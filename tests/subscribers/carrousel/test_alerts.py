@@ -37,7 +37,7 @@ def restart(floor: Floor) -> None:
     time.sleep(1.0 - time.time() % 1.0)  # what was signed in the second of the start is not
 
 
-def test_an_alert_stands_until_a_person_clears_it_through_restarts(floor: Floor) -> None:
+def test_an_alert_stays_open_through_restarts_until_a_person_clears_it(floor: Floor) -> None:
     floor.dealer.coin("poker-1", amount=0)
     raised = shown(floor, "raised", seen=False).raised
     assert "not allowed" in floor.order("j-croupier", "alert.acknowledge", alert=ALERT)["error"]
@@ -75,7 +75,7 @@ def test_an_alert_stands_until_a_person_clears_it_through_restarts(floor: Floor)
     assert verify(floor.controller.ledger).findings == []
 
 
-def test_a_changed_configuration_is_told_until_it_is_cleared(make: Make) -> None:
+def test_a_changed_configuration_is_reported_until_it_is_cleared(make: Make) -> None:
     floor = make()
     floor.controller.kill()
     floor.controller.given["jackpots"] = [

@@ -222,7 +222,7 @@ def test_each_sheet_of_a_long_book_has_the_whole_head(tmp_path: Path) -> None:
     assert text("book.unproved", "en") in pdf_text(data)
 
 
-def test_what_came_late_belongs_to_its_day_and_is_told(tmp_path: Path) -> None:
+def test_a_late_posting_belongs_to_its_day_and_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "carrousel.sqlite3"
     with opened(path) as floor:
         floor.open("j")

@@ -42,7 +42,7 @@ def hit(share: tuple[int, int] | None = (1, 10), **more: Any) -> Books:
 # Who may
 
 
-def test_every_order_says_who_may() -> None:
+def test_every_order_names_its_roles() -> None:
     assert set(ORDERS) == set(JACKPOT_ORDERS)
     for order, may in ORDERS.items():
         assert may.two == ("It needs two persons" in " ".join((order.__doc__ or "").split()))
@@ -99,7 +99,7 @@ def test_an_award_is_paid_in_parts_each_with_its_receipt_and_never_more() -> Non
         books.order(74, AwardPay(paid=0, award=2, amount=1, **BY))
 
 
-def test_a_payment_that_was_said_twice_is_made_once() -> None:
+def test_a_payment_ordered_twice_is_made_once() -> None:
     books = hit()
     order = AwardPay(award=1, amount=500, paid=0, **BY)
     assert books.order(70, order).receipt == 1

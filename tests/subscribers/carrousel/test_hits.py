@@ -39,7 +39,7 @@ def test_a_second_hit_of_the_same_period_takes_of_what_the_first_has_left() -> N
     assert books.meter == 12_000 - 1_200 - 1_080
 
 
-def test_an_earlier_hit_that_is_heard_later_makes_the_later_one_worth_less() -> None:
+def test_an_earlier_hit_received_later_reduces_the_value_of_the_later_one() -> None:
     books = apart()
     books.win("b", 30, (1, 10))
     books.end("b", 30, 1_000)
@@ -57,7 +57,7 @@ def test_an_earlier_hit_that_is_heard_later_makes_the_later_one_worth_less() -> 
     assert books.meter == 12_000 - 1_200 - 1_080
 
 
-def test_a_coin_that_was_before_a_hit_and_is_heard_later_counts_for_it() -> None:
+def test_a_coin_before_a_hit_that_is_received_later_counts_for_it() -> None:
     books = apart()
     books.win("a", 20, (1, 1), hand="royal_flush")
     books.end("a", 20, 1_000)
@@ -151,7 +151,7 @@ def test_a_hit_whose_time_may_be_wrong_waits_for_that_long(until: float, why: st
     assert [each.why for each in books.awards()] == [why]
 
 
-def test_a_hit_whose_time_nobody_knows_waits_until_persons_fix_it() -> None:
+def test_a_hit_with_an_unknown_time_waits_until_persons_fix_it() -> None:
     books = apart()
     books.win("a", 20, (1, 10), bound=None)
     books.end("a", 20, 1_000)
@@ -190,7 +190,7 @@ def test_two_hits_of_one_table_are_in_its_own_order_even_if_its_clock_was_put_ba
     assert [each[1] for each in books.values()] == [1_100, 1_090]
 
 
-def test_persons_make_a_value_final_and_what_is_heard_later_counts_from_there() -> None:
+def test_persons_make_a_value_final_and_later_arrivals_count_from_there() -> None:
     books = apart()
     books.win("a", 20, (1, 1), hand="royal_flush")
     books.end("a", 20, 1_000)
@@ -208,7 +208,7 @@ def test_persons_make_a_value_final_and_what_is_heard_later_counts_from_there() 
         books.order(70, HitFix(hit=1, **BY))
 
 
-def test_what_one_table_tells_late_stays_in_its_own_order() -> None:
+def test_late_events_of_one_table_stay_in_its_own_order() -> None:
     books = apart()
     books.win("a", 20, (1, 10))
     books.end("a", 20, 1_000)

@@ -138,7 +138,7 @@ def test_any_delivery_gives_the_facts_of_the_orderly_one(
     assert taker.intake.next_recall(LATER) is not None
 
 
-def test_what_was_told_before_the_table_was_linked_does_not_count() -> None:
+def test_events_from_before_the_table_was_linked_do_not_count() -> None:
     once, again = script_events("poker-no-draw/correction"), 9
     journal = renumbered([*once, *(changed(body, session=2) for body in once)], len(once), again)
     taker = Taker(journal)
@@ -151,7 +151,7 @@ def test_what_was_told_before_the_table_was_linked_does_not_count() -> None:
     assert taker.notices == []
 
 
-def test_a_table_whose_run_has_told_nothing_yet_is_heard() -> None:
+def test_a_table_whose_run_has_no_event_yet_is_linked() -> None:
     taker = Taker(played(40))
     taker.intake = TableIntake(TABLE, RULES)
     taker.intake.link("boot-9", 0, LATER, "EUR")
@@ -167,7 +167,7 @@ def test_a_table_whose_run_has_told_nothing_yet_is_heard() -> None:
     assert (at.boot, at.seq) == ("boot-9", 1)
 
 
-def test_one_number_that_says_two_things_is_told() -> None:
+def test_two_different_events_with_one_number_are_reported() -> None:
     taker = Taker(played())
     for body in played():
         taker.told(body)
@@ -191,7 +191,7 @@ def test_of_two_that_wait_and_differ_the_table_says_which_is_true() -> None:
     assert taker.facts == orderly(played())
 
 
-def test_what_the_table_never_told_is_not_taken() -> None:
+def test_an_event_that_the_table_does_not_know_is_not_accepted() -> None:
     journal = played()
     taker = Taker(journal)
     forged = changed(journal[-1], seq=len(journal) + 5, time=LATER)
@@ -244,7 +244,7 @@ def restored(boot: str, **fields: Any) -> bytes:
 
 
 @pytest.mark.parametrize("heard", [40, 58])
-def test_what_another_daemon_told_in_between_is_a_gap_until_persons_settle_it(heard: int) -> None:
+def test_events_of_another_daemon_in_between_are_a_gap_until_persons_settle_it(heard: int) -> None:
     """The table continues on the daemon it was last received from, whose journal also has the
     events it had not published.
     """
@@ -273,7 +273,7 @@ def test_what_another_daemon_told_in_between_is_a_gap_until_persons_settle_it(he
 
 
 @pytest.mark.parametrize("fields", [{"source": "backup"}, {"since": 7}, {"source": None}])
-def test_a_run_that_goes_on_from_a_backup_is_a_gap(fields: dict[str, Any]) -> None:
+def test_a_run_restored_from_a_backup_is_a_gap(fields: dict[str, Any]) -> None:
     """Even if the event has no details."""
     journal = played()
     taker = Taker([*journal, restored("boot-r", **fields)])
@@ -334,7 +334,7 @@ def test_an_award_has_the_bound_of_its_time(bound: float | None) -> None:
 
 
 @for_each(("kind", "fields", "words"), WRONG)
-def test_what_is_not_authorised_is_refused_and_told(
+def test_an_unauthorised_event_is_refused_and_reported(
     kind: str, fields: dict[str, Any], words: str
 ) -> None:
     journal = list(played())

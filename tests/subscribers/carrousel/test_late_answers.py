@@ -53,7 +53,7 @@ def test_the_table_comes_up_to_date(latency: float, busy: bool) -> None:
     assert asked <= 10, "each further asking waits longer"
 
 
-def test_a_table_is_unheard_only_while_what_it_was_asked_has_no_answer() -> None:
+def test_a_table_is_unheard_only_while_a_recall_has_no_reply() -> None:
     table, nodes = TrackedTable("a", "linked", "novamas/v1/s/a", RULES), NodeDirectory(1.0)
     state = {"game": "poker-no-draw", "decree": "EUS96", "boot": BOOT, "seq": 1, "time": TIME}
     table.on_state(msgspec.json.encode(state))

@@ -318,7 +318,7 @@ def test_without_its_mark_it_verifies_all_and_then_takes_part(make: Make) -> Non
     assert marks_at(ledger).position == verify(ledger).entries
 
 
-def test_another_program_or_configuration_is_told(make: Make) -> None:
+def test_another_program_or_configuration_is_reported(make: Make) -> None:
     floor = make()
     stopped(floor)
     floor.controller.given["clock_bound"] = 0.2
@@ -328,7 +328,7 @@ def test_another_program_or_configuration_is_told(make: Make) -> None:
     assert floor.heard.latest("jackpot/linked/alert/program-changed") is None
 
 
-def test_while_the_ledger_is_verified_the_state_is_told_and_orders_are_refused(
+def test_while_the_ledger_is_verified_the_state_is_published_and_orders_are_refused(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     floor = make()
@@ -365,7 +365,7 @@ def test_while_the_ledger_is_verified_the_state_is_told_and_orders_are_refused(
 
 
 @pytest.mark.parametrize("marked", [True, False])
-def test_a_controller_that_is_told_to_end_does_not_verify_to_the_end(
+def test_a_controller_that_must_end_aborts_the_verification(
     make: Make, monkeypatch: pytest.MonkeyPatch, *, marked: bool
 ) -> None:
     floor = make()

@@ -46,7 +46,7 @@ async def test_every_number_has_its_name_and_its_jackpot() -> None:
     assert told[r'alerts_total{jackpot="gran",what="a \"b\"\n"}'] == 1
 
 
-async def test_a_large_meter_is_told_to_the_cent() -> None:
+async def test_a_large_meter_is_published_to_the_cent() -> None:
     given = metric_values(
         JackpotCounts(), {"gran": statement(123_456_789_012)}, {}, entries=0, connected=False
     )
@@ -59,7 +59,7 @@ def port() -> int:
     return free_port()
 
 
-def test_a_running_controller_tells_what_it_counts(make: Make, port: int) -> None:
+def test_a_running_controller_serves_its_metrics(make: Make, port: int) -> None:
     floor = make({"listen": ("127.0.0.1", port)})
 
     def told() -> dict[str, float]:

@@ -122,7 +122,7 @@ def test_a_correction_after_a_payment_is_a_claim(floor: Floor) -> None:
     floor.until("the money is back", lambda state: state["value"] == SEED + RISE)
 
 
-def test_what_got_lost_is_recalled(floor: Floor) -> None:
+def test_lost_events_are_recalled(floor: Floor) -> None:
     dealer = floor.dealer
     dealer.coin("poker-1", box=1, lost=True)
     dealer.happens("poker-1", "card.expected", to=None, lost=True)
@@ -169,7 +169,7 @@ def test_a_table_that_answers_no_recall_is_out_of_play(floor: Floor) -> None:
     floor.in_play("poker-1", "poker-2")
 
 
-def test_a_table_that_is_not_heard_is_out_of_play(floor: Floor) -> None:
+def test_an_unreachable_table_is_out_of_play(floor: Floor) -> None:
     floor.dealer.offline()
     state = floor.until("unheard", lambda state: state["tables"]["poker-1"]["why"] == "unheard")
     assert state["in_play"]
@@ -206,7 +206,7 @@ def test_bad_input_is_refused_with_words_and_changes_nothing(floor: Floor) -> No
     assert floor.state()["value"] == SEED + RISE
 
 
-def test_orders_that_nobody_may_give(floor: Floor) -> None:
+def test_orders_that_no_one_may_give(floor: Floor) -> None:
     floor.heard.say("novamas/v1/casino-mayor/jackpot/linked/command/meter-adjust", {"amount": 5})
     assert not floor.order("m-lasa", "meter.adjust", amount=500)["ok"]
     assert not floor.order("a-riera", "no.such", amount=500)["ok"]
@@ -279,7 +279,7 @@ def test_a_broker_that_answers_late_is_not_left(floor: Floor) -> None:
     assert "no connection to the broker" not in floor.controller.log()
 
 
-def test_a_killed_controller_is_announced_and_goes_on(floor: Floor) -> None:
+def test_a_killed_controller_is_announced_and_resumes(floor: Floor) -> None:
     floor.dealer.coin("poker-1")
     floor.until("the meter", lambda state: state["value"] == SEED + RISE)
     assert floor.controller.process is not None
@@ -350,7 +350,7 @@ def test_a_table_that_no_authorisation_names_is_noticed_and_never_taken(floor: F
         stranger.close()
 
 
-def test_a_forged_statement_is_put_right_and_told_once(floor: Floor) -> None:
+def test_a_forged_statement_is_replaced_and_reported_once(floor: Floor) -> None:
     topic = TOPICS.jackpot("linked", "state")
     floor.dealer.coin("poker-1")
     true = floor.until("the meter", lambda state: state["value"] == SEED + RISE)

@@ -127,7 +127,7 @@ def test_every_error_of_a_line_is_known() -> None:
     assert all(isinstance(error, LINE_ERRORS) for error in ERRORS.values())
 
 
-async def test_a_sign_whose_port_cannot_be_set_is_told_and_tried_again(
+async def test_a_sign_whose_port_cannot_be_set_is_reported_and_retried(
     ports: tuple[Port, Port], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good, bad = ports

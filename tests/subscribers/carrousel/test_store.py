@@ -74,7 +74,7 @@ def test_nothing_counts_for_others_before_the_commit(path: Path, store: LedgerSt
     assert sound(path) == 1
 
 
-def test_what_is_taken_back_never_was(store: LedgerStore) -> None:
+def test_a_rolled_back_entry_leaves_no_trace(store: LedgerStore) -> None:
     put(store, 1)
     store.commit()
     put(store, 2)
@@ -191,14 +191,14 @@ def test_the_meter_at_a_moment_is_the_sum_of_all_before_it(
     store.close()
 
 
-def test_a_meter_that_is_not_its_sum_is_told(store: LedgerStore) -> None:
+def test_a_meter_that_differs_from_its_sum_is_reported(store: LedgerStore) -> None:
     put(store, 1)
     store._balances._sums["j", "meter"] += 1
     with pytest.raises(LedgerError, match="sum to 90; the controller counted 91"):
         store.check_balances()
 
 
-def test_an_index_that_says_something_else_than_the_postings_is_told(
+def test_an_index_that_differs_from_the_postings_is_reported(
     path: Path, store: LedgerStore
 ) -> None:
     for number in range(1, 4):
@@ -276,7 +276,7 @@ def test_after_a_failure_it_says_so_until_it_is_opened_again(
     assert store.commit({"j": b"2"}).position == 2
 
 
-def test_a_commit_that_came_through_after_all_is_told(path: Path, store: LedgerStore) -> None:
+def test_a_commit_that_succeeded_after_all_is_reported(path: Path, store: LedgerStore) -> None:
     put(store, 1)
     store.commit({"j": b"1"})
     put(store, 2)
@@ -322,7 +322,7 @@ def test_a_ledger_that_is_older_than_its_checkpoint_is_not_opened(
         LedgerStore(path)
 
 
-def test_what_is_no_ledger_is_not_touched(tmp_path: Path) -> None:
+def test_other_files_are_not_touched(tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite3"
     with closing(sqlite3.connect(other)) as file:
         file.execute("CREATE TABLE meta (key, value)")

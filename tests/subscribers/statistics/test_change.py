@@ -24,7 +24,7 @@ def watched(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_another_wheel_is_told_soon(seed: int) -> None:
+def test_another_wheel_is_reported_soon(seed: int) -> None:
     watch, _ = watched(seed, [20.0] * 1000 + [23.0] * 300)
     assert watch.alarm is not None
     at, feature = watch.alarm

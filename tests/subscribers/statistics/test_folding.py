@@ -62,7 +62,7 @@ def _mono(each: ArchiveRecord) -> float:
     return float(msgspec.json.decode(each.body)["mono_ns"]) / 1e9
 
 
-def test_an_evening_tells_all_that_the_wheel_told() -> None:
+def test_an_evening_gives_all_measures_of_the_wheel() -> None:
     places = fair(400)
     wheel = of(evenings(places, rest=(20.0,)))
     assert wheel.spins == 400
@@ -90,7 +90,7 @@ def test_a_real_table_is_read() -> None:
     assert wheel.measures["rotor_rpm"].count > 0
 
 
-def test_a_bias_is_found_and_said_with_its_effect_and_interval() -> None:
+def test_a_bias_is_reported_with_its_effect_and_interval() -> None:
     random = Random(6)
     places = [random.randrange(4) if random.random() < 0.25 else at for at in fair(1200)]
     statistics = Statistics()
@@ -106,7 +106,7 @@ def test_a_bias_is_found_and_said_with_its_effect_and_interval() -> None:
     assert wheel.bias.chi_square is not None
 
 
-def test_a_correction_counts_in_place_of_what_was_said() -> None:
+def test_a_correction_replaces_the_first_result() -> None:
     records = evenings([0] * 30)
     last = max(at for at, each in enumerate(records) if each.type == "round.result")
     wheel = of([*records, correction(records, last, 32)])
@@ -115,7 +115,7 @@ def test_a_correction_counts_in_place_of_what_was_said() -> None:
 
 
 @pytest.mark.parametrize("work", ["levelled", "frets_changed", "replaced", "repaired"])
-def test_maintenance_begins_anew(work: str) -> None:
+def test_maintenance_restarts_the_count(work: str) -> None:
     before = evenings(fair(100))
     said = serviced(before, work, serial="W-2")
     after = again(evenings(fair(60, 2)), [*before, said])
@@ -141,7 +141,7 @@ def test_work_on_another_device_changes_nothing() -> None:
     assert of([*before, said]).spins == 40
 
 
-def test_a_wheel_swapped_without_a_word_is_told() -> None:
+def test_a_wheel_swapped_without_notice_is_reported() -> None:
     statistics = Statistics()
     found = read_records(
         statistics, evenings(fair(1200), rest=(20.0, 20.0, 20.0, 20.0, 23.0, 23.0))
@@ -152,7 +152,7 @@ def test_a_wheel_swapped_without_a_word_is_told() -> None:
     assert wheel.change.shown_by == "spin_seconds"
 
 
-def test_what_cannot_be_read_is_counted_and_left_out() -> None:
+def test_unreadable_records_are_counted_and_skipped() -> None:
     records = evenings(fair(10))
     statistics = Statistics()
     broken = msgspec.structs.replace(records[3], body=b'{"type":')
@@ -178,7 +178,7 @@ def shoe(cards: list[str], seq: int) -> list[ArchiveRecord]:
     return [record(msgspec.json.encode(line), seq + at, seq + at) for at, line in enumerate(lines)]
 
 
-def test_a_shoe_that_comes_again_is_told() -> None:
+def test_a_repeated_shoe_is_reported() -> None:
     deck = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
     Random(3).shuffle(deck)
     statistics = Statistics()
@@ -242,7 +242,7 @@ def test_the_command_prints_tables_and_json(
     assert msgspec.json.decode(line, type=WheelReport).spins == 30
 
 
-def test_the_command_says_what_is_wrong(
+def test_the_command_reports_errors(
     archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert program.main(["--archive", str(tmp_path / "none")]) == 1
@@ -335,12 +335,12 @@ def test_another_order_is_another_wheel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", [None, [0, 1, 2], "0 32", [True] * 37, [*range(1, 38)]])
-def test_what_is_no_order_leaves_the_usual_one(tmp_path: Path, order: object) -> None:
+def test_an_invalid_pocket_order_leaves_the_usual_one(tmp_path: Path, order: object) -> None:
     [wheel] = of_archive(tmp_path / "a.sqlite3", [told(order), *evenings(fair(40))])
     assert [each.number for each in wheel.pockets] == list(EUROPEAN)
 
 
-def test_what_a_table_says_of_itself_may_be_unreadable() -> None:
+def test_the_info_of_a_table_may_be_unreadable() -> None:
     statistics = Statistics()
     statistics.on_info(replace(told(None), body=b'{"about":[]}'))
     assert (statistics.unread, statistics.tables) == (1, {})

@@ -33,7 +33,7 @@ def test_the_tail_of_two_degrees_is_exact() -> None:
     assert chi_square_tail(0.0, 37) == pytest.approx(1)
 
 
-def test_chi_square_of_too_few_spins_is_not_told() -> None:
+def test_chi_square_of_too_few_spins_is_not_reported() -> None:
     assert chi_square([4] * 37) is None
     told = chi_square([5] * 37)
     assert told is not None

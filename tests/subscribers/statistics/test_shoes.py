@@ -79,7 +79,7 @@ def test_shuffled_shoes_stay_quiet() -> None:
 
 
 @pytest.mark.parametrize(("riffles", "most"), [(0, 2), (1, 2), (3, 3)])
-def test_a_shuffler_that_hardly_shuffles_is_told(riffles: int, most: int) -> None:
+def test_a_shuffler_that_hardly_shuffles_is_reported(riffles: int, most: int) -> None:
     random, evidence, before = Random(riffles), ShoeEvidence(), None
     cards = shuffled(random)
     for _ in range(most):
@@ -91,7 +91,7 @@ def test_a_shuffler_that_hardly_shuffles_is_told(riffles: int, most: int) -> Non
     assert evidence.kept > 1.5 * evidence.expected
 
 
-def test_one_repeated_order_is_told_after_many_good_ones() -> None:
+def test_one_repeated_order_is_reported_after_many_good_ones() -> None:
     random, evidence, before = Random(8), ShoeEvidence(), None
     orders = [shuffled(random, 1) for _ in range(30)]
     for cards in (*orders, orders[-1]):
@@ -100,7 +100,7 @@ def test_one_repeated_order_is_told_after_many_good_ones() -> None:
     assert evidence.alarms == {"order": 31}
 
 
-def test_tens_that_stay_behind_the_cut_card_are_told() -> None:
+def test_tens_that_stay_behind_the_cut_card_are_reported() -> None:
     random, evidence = Random(9), ShoeEvidence()
     for _ in range(10):
         cards = shuffled(random)

@@ -90,7 +90,7 @@ def test_a_sealed_box_and_what_else_is_no_event_becomes_none() -> None:
         ("ca", "jugada 17: 0"),
     ],
 )
-def test_a_result_is_said_in_the_language_of_its_reader(language: str, said: str) -> None:
+def test_a_result_is_described_in_the_language_of_its_reader(language: str, said: str) -> None:
     told = (
         b'{"type":"round.result","round":17,"session":2,"frames":[],"outcome":{"family":"roulette",'
         b'"number":0,"colour":null,"parity":null,"half":null,"dozen":null,"column":null,"zeros":1,'
@@ -118,7 +118,7 @@ def test_a_void_round_has_its_reason_and_the_article() -> None:
         b'{"type":"round.void","reason":7}',
     ],
 )
-def test_what_a_newer_daemon_says_is_named_and_not_left_out(told: bytes) -> None:
+def test_events_of_a_newer_daemon_are_named_and_not_left_out(told: bytes) -> None:
     mark = bookmark(of(told, round=4), "en")
     assert mark is not None
     assert mark.text == f"round 4: {msgspec.json.decode(told)['type']}"

@@ -28,7 +28,7 @@ DEALT = ("Ah", "2c", "Th", "3c", "9h", "4c", "8h", "5c", "7h", "6c")
 
 
 @pytest.mark.usefixtures("programs")
-def test_no_receiver_is_told_a_card_before_it_is_face_up(
+def test_no_receiver_gets_a_card_before_it_is_face_up(
     mosquitto: Mosquitto,  # noqa: F811
     daemon: Callable[[str], Daemon],  # noqa: F811
     subscribe: Callable[..., Subscriber],  # noqa: F811

@@ -130,7 +130,7 @@ def test_the_latest_session_is_meant_and_another_may_be_named(archive: RecordArc
     assert span(find_round(archive, "palma", "r1", 1, 1)) == (BEGIN + 1.0, BEGIN + 2.0)
 
 
-def test_what_no_recording_shows_is_told(
+def test_times_without_a_recording_are_reported(
     archive: RecordArchive, settings: VideoSettings, folder: Path, tmp_path: Path
 ) -> None:
     played(archive, 1, at=5.0, length=9.0)
@@ -146,7 +146,7 @@ def test_what_no_recording_shows_is_told(
     assert [note for note in made.notes if "re-encoded" in note]  # the last one has another size
 
 
-def test_no_recording_and_no_round_are_told_with_what_to_do(
+def test_a_missing_recording_or_round_is_reported_with_advice(
     archive: RecordArchive, settings: VideoSettings, tmp_path: Path
 ) -> None:
     played(archive, 1, at=1000.0, length=9.0)

@@ -119,7 +119,7 @@ def rounds(lines: list[bytes]) -> list[int]:
     return [int(line.split(b" round ")[1].split()[0]) for line in lines if b" round " in line]
 
 
-def test_milestone_is_told_in_order_and_says_which_event_matched(
+def test_milestone_gets_bookmarks_in_order_and_reports_the_matching_event(
     sender: Sender, receiver: Callable[..., Any]
 ) -> None:
     source = receiver(LineReceiver, Statistics("round.void r1"))
@@ -311,7 +311,7 @@ def test_a_receiver_that_takes_nothing_holds_up_no_other_and_not_the_archive(
     until("it goes on", lambda: behind.progress.sent == 50)
 
 
-def test_only_what_is_asked_for_is_sent(sender: Sender, receiver: Callable[..., Any]) -> None:
+def test_only_requested_events_are_sent(sender: Sender, receiver: Callable[..., Any]) -> None:
     server = receiver(HTTPReceiver)
     sender.happens()  # before it was configured
     delivery = sender.send(
