@@ -1,10 +1,10 @@
-"""Build build/novamas_VERSION+debNN_ARCHITECTURE.deb from a commit:
-build.py [COMMIT] [FOLDER] [RELEASE].
+"""Build build/novamas_VERSION+debNN_ARCHITECTURE.deb from a commit: build.py [COMMIT] [FOLDER]
+[RELEASE].
 
-RELEASE is the release of Debian that the package is for, a key of ``RELEASES``; without it, that of
-this machine. Needs the Python of that release, which compiles the environment, at `/usr/bin` or on
-PATH, and this project's own `.venv`. What is uncommitted is not in the package. Two builds of one
-commit by one Python are the same, byte for byte.
+RELEASE is the Debian release of the package, a key of ``RELEASES``; by default that of this
+machine. Requires the Python of that release, which compiles the environment, in `/usr/bin` or on
+PATH, and this project's own `.venv`. Uncommitted changes are not in the package. Two builds of one
+commit with the same Python are equal byte for byte.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ UNITS = (
     *("novamas-sign.service", "novamas-surveillance.service", "'novamas-surveillance@*.service'"),
     "novamas-web.service",
 )
-"""What is restarted by an upgrade and stopped by a removal. A verification that runs may end."""
+"""Units restarted by an upgrade and stopped by a removal. A running verification may finish."""
 LEFT_OUT = ("pillow", "pygments", "markdown-it-py", "mdurl")
-"""What libraries of ours need for what we never ask of them: pictures in a PDF, and source code or
+"""Dependencies of libraries for features that are not used: pictures in a PDF, and source code or
 Markdown on a terminal.
 """
 UNUSED = ("fontTools/**/*.c", "fontTools/**/*.so")
-"""Of a library that reads fonts for PDFs, which have none of their own: sources in C, and what was
-made of them, each of which there is in Python too.
+"""C sources and extensions of a font library; PDFs here embed no fonts, and the library also has
+them in Python.
 """
 SCRIPTS = ("config", "preinst", "postinst", "prerm", "postrm")
-"""What dpkg runs."""
+"""Maintainer scripts run by dpkg."""
 TRIGGERS = "interest-noawait /usr/lib/os-release\n"
-"""postinst also runs when Debian itself is upgraded, to name the package of the new release."""
+"""Runs postinst also when Debian itself is upgraded, to name the package of the new release."""
 
 
 class Release(NamedTuple):
@@ -61,23 +61,23 @@ class Release(NamedTuple):
 
 
 RELEASES = {"12": Release("bookworm", "3.11"), "13": Release("trixie", "3.13")}
-"""The releases that have a package, by number. A later release must sort as an upgrade."""
+"""Releases with a package, by number. A later release must sort as an upgrade."""
 
 
 class Python(NamedTuple):
-    """What compiles the environment: the program, and its version as in names of folders."""
+    """The Python that compiles the environment: its path, and its version as in folder names."""
 
     path: str
     version: str
 
     @property
     def site(self) -> str:
-        """The folder of the packages, from the root."""
+        """The site-packages folder, relative to the root."""
         return f"{HOME}/lib/python{self.version}/site-packages"
 
 
 def main(named: str = "HEAD", folder: str = "build", number: str = "") -> int:
-    """Returns the exit status."""
+    """Build the package and return the exit status."""
     number = number or freedesktop_os_release().get("VERSION_ID", "")
     if number not in RELEASES:
         known = " or ".join(RELEASES)
@@ -130,21 +130,21 @@ def main(named: str = "HEAD", folder: str = "build", number: str = "") -> int:
 
 
 def debian_version(version: str, time: datetime, commit: str) -> str:
-    """A version of Python's as Debian sorts it. What is not released has the time of its commit."""
+    """Convert a Python version to Debian's order. An unreleased one gets the time of its commit."""
     ordered = re.sub(r"\.?(dev|a|b|rc)", r"~\1", version)
     return f"{ordered}+{time:%Y%m%d.%H%M%S}.{commit[:8]}" if ".dev" in version else ordered
 
 
 def for_release(version: str, number: str) -> str:
-    """The version of the package for a release of Debian: what a newer release has is newer. With
-    ``~`` 0.2.0 would sort before its own candidates, 0.2.0~rc1.
+    """Return the version of the package for a Debian release; it is higher for a newer release.
+    With ``~``, 0.2.0 would sort before its own candidate 0.2.0~rc1.
     """
     return f"{version}+deb{number}"
 
 
 def environment(source: Path, root: Path, work: Path, python: Python) -> dict[str, str]:
-    """Lay every dependency at its pinned hash, and ourselves, for the release's Python. Returns
-    the SHA-256 of what each was installed from, by name.
+    """Install every dependency with its pinned hash, and this project, for the release's Python.
+    Return the SHA-256 of each installed file, by distribution.
     """
     pinned = re.split(r"^(?=\S)", (source / "constraints.txt").read_text(), flags=re.MULTILINE)
     needed = work / "requirements.txt"
@@ -172,7 +172,7 @@ def environment(source: Path, root: Path, work: Path, python: Python) -> dict[st
 
 
 def lay(source: Path, parts: Path, root: Path, python: Python) -> None:
-    """Compile the program, and lay what the source has as it is."""
+    """Compile the program, and copy other files of the source."""
     put = partial(_put, root)
     put("usr/bin/novamas", (parts / "novamas").read_text())
     put(f"{HOME}/pyvenv.cfg", (parts / "pyvenv.cfg").read_text())
@@ -197,7 +197,7 @@ def lay(source: Path, parts: Path, root: Path, python: Python) -> None:
 
 
 def lay_units(source: Path, parts: Path, root: Path) -> None:
-    """Lay the units of systemd with what the package has otherwise, and the rules of udev."""
+    """Write the systemd units adapted to the package, and the udev rules."""
     put = partial(_put, root)
     for file in sorted((source / "systemd").iterdir()):
         text = file.read_text().replace("/opt/novamas/bin/novamas ", "/usr/bin/novamas ")
@@ -225,7 +225,7 @@ def _put(root: Path, path: str, text: str) -> None:
 def generate(
     parts: Path, source: Path, root: Path, version: str, codename: str, time: datetime
 ) -> None:
-    """Write the site, the pages of the manual, the completions and the list of changes."""
+    """Write site-packages, the manual pages, the completions and the changelog."""
     python = (sys.executable, "-P")
     ours = {"PYTHONPATH": f"{source}:{parts}"}
     manual = root / "usr/share/man/man1"
@@ -249,7 +249,7 @@ def generate(
 
 
 def control(parts: Path, root: Path, version: str, architecture: str, number: str) -> None:
-    """Write what dpkg reads."""
+    """Write the control files of dpkg."""
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     words = {
         "VERSION": version,
@@ -275,7 +275,7 @@ def control(parts: Path, root: Path, version: str, architecture: str, number: st
 
 
 def settle(root: Path, seconds: int) -> None:
-    """Give every file its mode and the time of the commit."""
+    """Set every file's mode, and the commit's time."""
     programs = {root / "usr/bin/novamas"}
     programs |= {root / "DEBIAN" / name for name in SCRIPTS}
     for path in [root, *root.rglob("*")]:
@@ -285,7 +285,7 @@ def settle(root: Path, seconds: int) -> None:
 
 
 def run(*words: str | Path, environment: dict[str, str] | None = None) -> str:
-    """What a command prints. Ends the build if it fails."""
+    """Return the output of a command. Ends the build if it fails."""
     given = {**os.environ, **(environment or {})}
     done = subprocess.run(words, cwd=CHECKOUT, env=given, stdout=subprocess.PIPE, text=True)
     if done.returncode:

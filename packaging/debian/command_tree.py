@@ -1,5 +1,5 @@
-"""Every command of ``novamas`` with its parser, also the actions of those commands that give their
-options to a program of their own.
+"""Every command of ``novamas`` with its parser, including the actions of commands that pass their
+options to separate programs.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ ACTIONS = {
         name: (action.help, action.module) for name, action in surveillance.ACTIONS.items()
     },
 }
-"""The actions of a command: what each does, and the module that does it."""
+"""Actions of a command: their help, and the module that implements them."""
 
 
-class Command(NamedTuple):
+class CommandEntry(NamedTuple):
     """``name``: ``demo``, or ``surveillance search``. ``help``: one line."""
 
     name: str
@@ -30,25 +30,23 @@ class Command(NamedTuple):
     parser: argparse.ArgumentParser
 
 
-def commands() -> list[Command]:
-    """All of them, each followed by its actions."""
+def commands() -> list[CommandEntry]:
+    """Return all commands, each followed by its actions."""
     found = []
     for name, parser in subcommands(command_line()).items():
         text = parser.description or ""
         if name == "simulate":  # it gives all of its options to another program
             parser = _program("simulators")
-        found.append(Command(name, text, parser))
+        found.append(CommandEntry(name, text, parser))
         for action, (what, module) in ACTIONS.get(name, {}).items():
             of_program = _program(module)
             own = subcommands(of_program).get(action, of_program)
-            found.append(Command(f"{name} {action}", what, own))
+            found.append(CommandEntry(f"{name} {action}", what, own))
     return found
 
 
 def tree() -> argparse.ArgumentParser:
-    """One parser with all of them. Where a command has actions, these take the place of what it
-    takes itself.
-    """
+    """Return one parser with all commands. The actions of a command replace its own arguments."""
     root = command_line([])
     below = {"": subparsers(root)}
     for name, text, parser in commands():
@@ -63,14 +61,14 @@ def tree() -> argparse.ArgumentParser:
 def subparsers(
     parser: argparse.ArgumentParser,
 ) -> argparse._SubParsersAction[argparse.ArgumentParser]:
-    """What takes the parsers below a parser."""
+    """Return the action that adds parsers below a parser."""
     return next(
         action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
     )
 
 
 def _program(module: str) -> argparse.ArgumentParser:
-    """The parser of ``python -m module``."""
+    """Return the parser of ``python -m module``."""
     found = import_module(module)
     if hasattr(found, "__path__"):
         found = import_module(f"{module}.__main__")

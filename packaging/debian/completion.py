@@ -1,4 +1,4 @@
-"""Write what bash, zsh and fish complete of ``novamas``: completion.py FOLDER."""
+"""Write the completions of ``novamas`` for bash, zsh and fish: completion.py FOLDER."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ FILES = {
     "zsh": "zsh/vendor-completions/_novamas",
     "fish": "fish/vendor_completions.d/novamas.fish",
 }
-"""Where each shell looks, below /usr/share."""
+"""Location of each shell's completions, below /usr/share."""
 
 
 def main(folder: Path) -> None:
-    """Write all of them below a folder."""
+    """Write all completions below a folder."""
     for shell, name in FILES.items():
         parser = tree()
         for each in _all(parser):

@@ -1,5 +1,5 @@
-"""What a package contains, as CycloneDX 1.6: each distribution of its environment with version,
-licence and hash.
+"""Software bill of materials of a package, as CycloneDX 1.6: each distribution of its environment
+with version, licence and hash.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 
 
 def contents(site: Path, hashes: dict[str, str], time: datetime) -> str:
-    """The document as JSON.
+    """Return the document as JSON.
 
-    ``site``: the folder site-packages. ``hashes``: the SHA-256 of the wheel that each was
-    installed from, by name.
+    ``site``: the site-packages folder. ``hashes``: SHA-256 of the wheel of each distribution, by
+    name.
     """
     found = sorted(distributions(path=[str(site)]), key=lambda each: each.name.lower())
     ours = next(each for each in found if each.name == "novamas")
@@ -51,7 +51,7 @@ def _component(distribution: Distribution, sha256: str) -> dict[str, object]:
 
 
 def _licences(distribution: Distribution) -> list[dict[str, object]]:
-    """An SPDX expression where its metadata has one, else the names that it gives."""
+    """Return an SPDX expression if the metadata has one, else its licence names."""
     metadata = distribution.metadata
     if "License-Expression" in metadata:
         return [{"expression": metadata["License-Expression"]}]

@@ -1,6 +1,4 @@
-"""Write the pages of the manual, one for each command, from what ``--help`` says:
-manual.py FOLDER VERSION DATE.
-"""
+"""Write the manual pages, one for each command, from ``--help``: manual.py FOLDER VERSION DATE."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from command_tree import Command, commands
+from command_tree import CommandEntry, commands
 
 from controller.cli import command_line
 
@@ -24,11 +22,11 @@ the configuration; /usr/share/doc/novamas/examples has one with every setting
 the journal and the recordings of the daemon
 """,
 }
-"""Sections of the first page beside what the parser has."""
+"""Sections of the first page that are not from the parser."""
 
 
 def main(folder: Path, version: str, date: str) -> None:
-    """Write all of them into a folder."""
+    """Write all pages into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     whole = commands()
     first = [
@@ -51,7 +49,7 @@ def main(folder: Path, version: str, date: str) -> None:
             _write(folder / f"novamas-{command.name}.1", page)
 
 
-def _page(command: Command, actions: list[Command]) -> Iterator[str]:
+def _page(command: CommandEntry, actions: list[CommandEntry]) -> Iterator[str]:
     yield from _section("NAME")
     yield f"novamas\\-{_text(command.name)} \\- {_text(command.help)}"
     yield from _section("SYNOPSIS")
@@ -68,7 +66,7 @@ def _page(command: Command, actions: list[Command]) -> Iterator[str]:
     yield "\\fBnovamas\\fR(1), /usr/share/doc/novamas/html/index.html"
 
 
-def _described(command: Command) -> Iterator[str]:
+def _described(command: CommandEntry) -> Iterator[str]:
     parser = command.parser
     if parser.description and parser.description != command.help:
         yield ".PP"
@@ -100,7 +98,7 @@ def _section(title: str) -> list[str]:
 
 
 def _as_it_is(text: str) -> list[str]:
-    """Lines that stay lines."""
+    """Keep the line breaks of a text."""
     return [".PP", ".nf", *(_text(line) or "\\&" for line in text.rstrip().split("\n")), ".fi"]
 
 
@@ -109,7 +107,7 @@ def _sentence(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """What roff prints as this text."""
+    """Escape a text for roff."""
     plain = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     return re.sub(r"^\.", r"\\&.", plain, flags=re.MULTILINE)
 

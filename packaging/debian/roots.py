@@ -13,7 +13,7 @@ from build import RELEASES
 HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]
 INCLUDED = "python3,systemd,zlib1g,libstdc++6,mosquitto,mosquitto-clients,prometheus,sudo"
-"""What the package depends on and recommends is there before: it is installed without a network."""
+"""Dependencies and recommendations, installed beforehand, because tests have no network."""
 SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 
 
@@ -25,7 +25,7 @@ def run(*words: str | Path, path: str = os.environ["PATH"]) -> str:
 
 
 def lay(number: str, root: Path) -> None:
-    """Lay a clean root of a release of Debian. It is made once."""
+    """Create a clean root of a Debian release, once."""
     clean = CHECKOUT / "build" / f"debian-{number}-with-{INCLUDED.count(',') + 1}.tar"
     if not clean.exists():
         clean.parent.mkdir(exist_ok=True)
@@ -40,8 +40,8 @@ def lay(number: str, root: Path) -> None:
 
 
 def sources(number: str) -> str:
-    """Where packages of a release come from, in the words of sources.list: the archives that this
-    machine has, else Debian's own.
+    """Return the sources.list of a release: the archives configured on this machine, or else
+    Debian's own.
     """
     codename = RELEASES[number].codename
     if SOURCES.exists():
@@ -53,8 +53,8 @@ def sources(number: str) -> str:
 
 
 def inside(root: Path, script: str, network: bool = False) -> str:
-    """What a script prints in a root, with processes of its own and, without
-    ``network``, no network but a loopback of its own.
+    """Return the output of a script in a root, with separate processes and, without ``network``,
+    only a loopback interface.
     """
     enter = (
         'ip link set lo up && mount -t proc proc "$0/proc" && exec chroot "$0" env -i '
@@ -67,7 +67,7 @@ def inside(root: Path, script: str, network: bool = False) -> str:
 
 
 def package(commit: str, folder: str, number: str) -> Path:
-    """The package of a commit; built unless it is there. The name of what is not released has the
+    """Return the package of a commit, built if necessary. The name of an unreleased package has the
     commit.
     """
     short = run("git", "log", "-1", "--format=%H", commit)[:8]
@@ -83,8 +83,8 @@ def build(commit: str, folder: str, number: str) -> Path:
 
 
 def python(number: str) -> Path:
-    """A folder with the Python of a release: of this machine, or that of a root of the release,
-    run with the libraries there.
+    """Return a folder with the Python of a release: of this machine, or of a root of the release
+    with its libraries.
     """
     program = f"python{RELEASES[number].python}"
     if Path("/usr/bin", program).exists():

@@ -1,5 +1,5 @@
-"""Debian 12 is upgraded to 13 below the package. `make deb-test`, which needs Debian's archives for
-it; the tests follow each other in this order.
+"""Debian 12 is upgraded to 13 with the package installed. `make deb-test`; requires Debian's
+archives. The tests must run in this order.
 """
 
 from __future__ import annotations

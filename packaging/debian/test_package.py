@@ -1,5 +1,5 @@
-"""The package of this commit in a clean Debian, 12 or RELEASE: installed in the release before,
-upgraded, used, removed, purged. `make deb-test`; the tests follow each other in this order.
+"""The package of this commit in a clean Debian, 12 or RELEASE: previous release installed,
+upgraded, used, removed, purged. `make deb-test`; the tests must run in this order.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ await() {
   return 1
 }
 """
-"""The broker, which Debian starts when it installs it, and what one sees between the steps."""
+"""The broker, which Debian starts at installation, and the visible results between the steps."""
 STAND_INS = HERE / "stand-ins"
-"""``systemctl`` and ``systemd-run`` of a root without systemd."""
+"""``systemctl`` and ``systemd-run`` for a root without systemd."""
 PLAY = """
 cd /
 mosquitto -p 1883 >/dev/null 2>&1 &
@@ -95,7 +95,7 @@ wait $daemon
 
 
 def first_floor() -> list[str]:
-    """The commands of the steps of docs/technician/operations.md, as they are printed there."""
+    """Return the commands of the steps in docs/technician/operations.md, as printed there."""
     page = (CHECKOUT / "docs" / "technician" / "operations.md").read_text()
     section = page.partition("## A floor in ten minutes")[2].partition("\n## ")[0]
     return [
@@ -136,7 +136,7 @@ def install(path: Path) -> str:
 
 
 def results() -> list[dict[str, str]]:
-    """The results in the journal, by the program that is installed."""
+    """Return the results in the journal, from the installed program."""
     rows = csv.DictReader(io.StringIO(inside(f"novamas export --format csv {JOURNAL}")))
     return [row for row in rows if row["type"] == "round.result"]
 
@@ -274,7 +274,7 @@ def test_a_purge_deletes_it_when_told_to(present: Path) -> None:
 
 
 def test_a_newcomer_has_a_floor_from_the_page_alone(present: Path) -> None:
-    """Each step as it is printed; then what the page says that one sees."""
+    """Run each step as printed, and check the result stated on the page."""
     for file in STAND_INS.iterdir():
         shutil.copy2(file, ROOT / "usr/local/bin")
     inside("useradd --create-home --home-dir /srv/newcomer --shell /bin/sh newcomer")

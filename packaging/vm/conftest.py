@@ -1,5 +1,5 @@
-"""One guest for all tests, which follow each other: this project's package is installed in it and
-its daemon runs. Its disk for the journal has a write-back cache of ours.
+"""One guest for all tests, which must run in order: this project's package is installed and its
+daemon runs. The disk of its journal has a simulated write-back cache.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def printed(*words: str | Path) -> str:
 
 
 def package(commit: str, folder: str) -> Path:
-    """The package of a commit; built unless it is there."""
+    """Return the package of a commit, built if necessary."""
     short = printed("git", "log", "-1", "--format=%H", commit)[:8]
     if there := sorted((CHECKOUT / folder).glob(f"novamas_*.{short}+deb12_*.deb")):
         return there[0]
@@ -45,21 +45,21 @@ def package(commit: str, folder: str) -> Path:
 
 @pytest.fixture(scope="session")
 def present() -> Path:
-    """The package that is tested: of this commit, or the file that DEB names."""
+    """The tested package: of this commit, or the file in DEB."""
     named = os.environ.get("DEB")
     return Path(named) if named else package("HEAD", "build")
 
 
 @pytest.fixture(scope="session")
 def older() -> Path:
-    """What is upgraded: the package of the commit BASE, else of the last tag or the parent."""
+    """The package to upgrade from: of the commit BASE, else of the last tag or the parent."""
     tags = printed("git", "tag", "--sort=-creatordate", "--merged", "HEAD^").split()
     return package(os.environ.get("BASE") or (tags[0] if tags else "HEAD^"), "build/deb-older")
 
 
 @pytest.fixture(scope="session")
 def machine() -> tuple[Image, str]:
-    """The guest's disk, and what runs it."""
+    """The guest's disk image, and the accelerator."""
     if os.geteuid() != 0:
         pytest.exit("make vm makes a root and mounts the guest's disk: run it as root", 1)
     made = image()
@@ -70,7 +70,7 @@ def machine() -> tuple[Image, str]:
 
 @pytest.fixture(scope="session")
 def handed(present: Path, older: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the guest reads as a disk: the packages and the files of the site."""
+    """The packages and the site's files, attached to the guest as a disk."""
     path = tmp_path_factory.mktemp("handed") / "handed.tar"
     with tarfile.open(path, "w") as packed:
         packed.add(present, "site/novamas.deb")
@@ -97,7 +97,7 @@ def guest(
     handed: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Guest]:
-    """Booted, the package installed as a person does it, the daemon running."""
+    """The booted guest with the package installed by hand and the daemon running."""
     made = Guest(tmp_path_factory.mktemp("guest"), *machine, disk.path, handed)
     try:
         made.start()
@@ -111,7 +111,7 @@ def guest(
 
 @pytest.fixture
 def heard(guest: Guest) -> Iterator[Subscriber]:
-    """A subscriber outside of the guest."""
+    """A subscriber outside the guest."""
     subscriber = Subscriber(guest.broker)
     yield subscriber
     subscriber.close()
@@ -119,8 +119,8 @@ def heard(guest: Guest) -> Iterator[Subscriber]:
 
 @pytest.fixture
 def wheel(guest: Guest, heard: Subscriber) -> Iterator[Simulator]:
-    """A wheel at the adapter that plays, at a table whose session is open; one result was heard
-    already. It sends as fast as its table expects: otherwise what follows a delay is late for ever.
+    """A playing wheel at the adapter, at a table with an open session and at least one result. Its
+    speed is the one that the table expects; otherwise data after a delay would be late for ever.
     """
     with closing(Simulator("--games-per-hour", "120")) as made:
         guest.plug_serial("wheel", "WHEEL1", made.port)

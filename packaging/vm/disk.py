@@ -1,10 +1,10 @@
-"""A disk with a write-back cache, over NBD: what was written and not flushed is in its cache alone,
-and a power cut loses any of it.
+"""A disk with a write-back cache, over NBD: unflushed writes are in its cache only, and a power cut
+loses any of them.
 
-The disk answers a write as soon as the data is in the cache, as a real disk does whose write cache
-is on, and says that it has such a cache. A flush writes the cache to the medium; a write with FUA
-goes to the medium itself. A cut leaves the medium with any subset of the cached sectors, so also
-with a part of one write and with a later write without an earlier one.
+The disk acknowledges a write as soon as the data is in the cache, as a real disk with an enabled
+write cache does, and reports this cache. A flush writes the cache to the medium; a write with FUA
+goes to the medium directly. A cut leaves the medium with any subset of the cached sectors, and
+therefore also with a part of one write, or with a later write but not an earlier one.
 
 Protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md, its fixed newstyle.
 """
@@ -20,7 +20,7 @@ from random import Random
 from typing import NamedTuple
 
 SECTOR = 512
-"""Bytes that a disk writes whole or not at all."""
+"""Bytes that a disk writes completely or not at all."""
 
 MAGIC, OPTION, REPLY = b"NBDMAGIC", b"IHAVEOPT", 0x3E889045565A9
 REQUEST, SIMPLE_REPLY = 0x25609513, 0x67446698
@@ -35,15 +35,15 @@ INVALID = 22
 
 
 class Cached(NamedTuple):
-    """A write that is in the cache alone."""
+    """A write that is only in the cache."""
 
     offset: int
     data: bytes
 
 
-class Cut(NamedTuple):
-    """What a disk holds after a power cut. ``cached``: sectors that were in the cache alone;
-    ``kept``: those of them that reached the medium. ``at``: what the disk was asked for.
+class PowerCut(NamedTuple):
+    """The content of a disk after a power cut. ``cached``: sectors that were only in the cache;
+    ``kept``: those of them that reached the medium. ``at``: the request during which it was cut.
     """
 
     medium: bytes
@@ -53,9 +53,9 @@ class Cut(NamedTuple):
 
 
 class Disk:
-    """One disk, served to one client after the other at a Unix socket.
+    """One disk, served to one client at a time at a Unix socket.
 
-    ``asked`` is called for each request before it is carried out, with what it is, and may call
+    ``asked`` is called before each request is executed, with its description, and may call
     :meth:`cut`.
     """
 
@@ -73,9 +73,9 @@ class Disk:
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
-    def cut(self, random: Random, at: str) -> Cut:
-        """What the disk may hold if the power fails now. Call it in ``asked``: nothing else is
-        written meanwhile.
+    def cut(self, random: Random, at: str) -> PowerCut:
+        """Return a possible content of the disk if the power fails now. Call it in ``asked``, when
+        no write is in progress.
         """
         medium, cached, kept = bytearray(self._medium), 0, 0
         share = random.choice((0.0, 1.0, random.random(), random.random()))
@@ -86,20 +86,20 @@ class Disk:
                     kept += 1
                     data = write.data[begin : begin + SECTOR]
                     medium[write.offset + begin : write.offset + begin + len(data)] = data
-        return Cut(bytes(medium), cached, kept, at)
+        return PowerCut(bytes(medium), cached, kept, at)
 
     @property
     def cached(self) -> bool:
-        """Whether something is in the cache alone."""
+        """True if some data is only in the cache."""
         return bool(self._cache)
 
     def put(self, medium: bytes) -> None:
-        """Hold this from now on, with nothing in the cache. Nobody may use the disk meanwhile."""
+        """Replace the content, with an empty cache. The disk must not be in use."""
         self.asked = lambda _: None
         self._medium, self._cache = bytearray(medium), []
 
     def close(self) -> None:
-        """Let nobody write any more."""
+        """Refuse further writes."""
         self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
         if self._client is not None:
@@ -118,7 +118,7 @@ class Disk:
                     return
 
     def _negotiate(self, client: socket.socket) -> bool:
-        """Whether the client wants the disk."""
+        """Negotiate with a client; return True if it uses the disk."""
         flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA
         client.sendall(MAGIC + OPTION + struct.pack(">H", FIXED_NEWSTYLE | NO_ZEROES))
         (wanted,) = struct.unpack(">I", _exactly(client, 4))
@@ -161,7 +161,7 @@ class Disk:
             client.sendall(struct.pack(">IIQ", SIMPLE_REPLY, error, cookie) + answer)
 
     def _read(self, offset: int, length: int) -> bytes:
-        """What was written last, on the medium or in the cache."""
+        """Read the last written data, from the medium or the cache."""
         found = bytearray(self._medium[offset : offset + length])
         for write in self._cache:
             begin = max(offset, write.offset)
@@ -173,7 +173,7 @@ class Disk:
         return bytes(found)
 
     def _write_back(self, begin: int, end: int) -> None:
-        """Write what is cached of these bytes to the medium, in its order."""
+        """Write cached data of this range to the medium, in order."""
         left = []
         for write in self._cache:
             if write.offset < end and begin < write.offset + len(write.data):
@@ -184,7 +184,7 @@ class Disk:
 
 
 def _exactly(client: socket.socket, length: int) -> bytes:
-    """Raises ``OSError`` if the client goes before."""
+    """Receive exactly ``length`` bytes. Raises ``OSError`` if the client disconnects before."""
     received = bytearray()
     while len(received) < length:
         piece = client.recv(min(length - len(received), 1 << 20))

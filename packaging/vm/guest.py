@@ -1,5 +1,5 @@
-"""QEMU with the guest in it: commands to its shell, keys to its keyboard, devices plugged in and
-taken out, its power.
+"""QEMU with the guest: commands to its shell, keys to its keyboard, plugging and unplugging of
+devices, its power.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from image import Image
 from tests.support.brokers.mosquitto import free_port, until
 
 PATIENCE = 300.0
-"""Seconds after which a test gives up. An emulated processor is slow, and others use this one."""
+"""Seconds after which a test gives up. An emulated processor is slow, and is shared."""
 MEMORY = "1024"
 PROBE = 8.0
-"""Seconds that a kernel has for its first line, to see whether KVM runs it at all."""
+"""Maximum seconds for a kernel's first line, to see whether KVM can run it at all."""
 FIRST_LINE = b"Linux version"
 BOOT = "console=ttyS0 root=/dev/vda rw panic=-1 mitigations=off audit=0"
 BUS = "qemu-xhci"
 
 
 def acceleration(image: Image) -> str:
-    """``kvm`` where a kernel boots with it, else ``tcg``: some machines have the device file, and
-    a guest hangs.
+    """Return ``kvm`` if a kernel boots with it, else ``tcg``: on some machines the device file
+    exists but a guest hangs.
     """
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
@@ -54,7 +54,7 @@ def acceleration(image: Image) -> str:
 
 
 class Lines:
-    """JSON lines both ways over a socket."""
+    """Bidirectional JSON lines over a socket."""
 
     def __init__(self, connection: socket.socket) -> None:
         connection.settimeout(PATIENCE)
@@ -77,8 +77,8 @@ class Lines:
 
 
 class Guest:
-    """One machine. Its root is an overlay of the image, which stays as it is; ``data`` is where
-    the disk below /var/lib/novamas is served, and ``handed`` a file that it can read as a disk.
+    """One machine. Its root is an overlay of the unchanged image; ``data`` is the address of the
+    disk below /var/lib/novamas, and ``handed`` a file attached as a disk.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Guest:
         subprocess.run([*overlay, "-b", image.disk.absolute(), self._root], check=True)
 
     def start(self) -> None:
-        """Switch it on, and wait until it takes commands."""
+        """Power on, and wait until it accepts commands."""
         shell, control = self.folder / "shell", self.folder / "control"
         for path in (shell, control):
             path.unlink(missing_ok=True)
@@ -141,17 +141,17 @@ class Guest:
         yield from ("-qmp", f"unix:{control},server=on,wait=off")
 
     def is_plugged(self, name: str) -> bool:
-        """Whether QEMU has this device."""
+        """True if QEMU has this device."""
         found = self.control("qom-list", path="/machine/peripheral")
         return any(each["name"] == name for each in found)
 
     def said(self) -> str:
-        """What its kernel and QEMU said last, for a person who wonders why a test failed."""
+        """Last output of its kernel and of QEMU, for diagnosing a failed test."""
         texts = [path for path in (self.console, self.folder / "kernel.log") if path.exists()]
         return "\n".join(path.read_text(errors="replace")[-3000:] for path in texts)
 
     def run(self, script: str, status: int | None = 0) -> str:
-        """What a script prints in the guest, as root, and what it says of its mistakes."""
+        """Run a script in the guest as root; return its output, with the errors."""
         self._asked += 1
         self._shell.say({"id": self._asked, "script": script})
         answer = self._shell.hear()
@@ -162,7 +162,7 @@ class Guest:
         return output.strip()
 
     def until(self, what: str, script: str) -> str:
-        """Wait until a script of the guest succeeds, and give what it prints then."""
+        """Wait until a script in the guest succeeds, and return its output."""
         found: str = until(
             what,
             lambda: self.run(f'if out=$({script}); then echo "=$out"; fi', None),
@@ -172,7 +172,7 @@ class Guest:
         return found.removeprefix("=")
 
     def control(self, command: str, **arguments: Any) -> Any:
-        """What QEMU returns to a command of its control protocol."""
+        """Return the result of a QEMU control command."""
         self._control.say({"execute": command, "arguments": arguments})
         while True:
             heard = self._control.hear()
@@ -182,7 +182,7 @@ class Guest:
                 return heard["return"]
 
     def plug_serial(self, name: str, serial: str, port: int) -> None:
-        """An FTDI adapter whose line leads to a TCP port of this machine."""
+        """Plug in an FTDI adapter whose line is a TCP port of this machine."""
         address = {"type": "inet", "data": {"host": "127.0.0.1", "port": str(port)}}
         backend = {"type": "socket", "data": {"addr": address, "server": False, "nodelay": True}}
         self.control("chardev-add", id=f"{name}-line", backend=backend)
@@ -194,13 +194,13 @@ class Guest:
         self.control("device_add", driver="usb-kbd", id=name, serial=serial)
 
     def unplug(self, name: str) -> None:
-        """Take a device out of its socket, and wait until it is gone."""
+        """Unplug a device, and wait until it has disappeared."""
         self.control("device_del", id=name)
         until("the device is out", lambda: not self.is_plugged(name), self.said)
         until("its line is closed", lambda: self._closed(f"{name}-line"), self.said)
 
     def _closed(self, line: str) -> bool:
-        """Whether there is no such line. It is busy for a moment after its device is out."""
+        """True if the line does not exist; it remains busy briefly after unplugging."""
         with suppress(RuntimeError):
             self.control("chardev-remove", id=line)
         return all(each["label"] != line for each in self.control("query-chardev"))
@@ -216,7 +216,7 @@ class Guest:
         self.press("ret")
 
     def power_off(self) -> None:
-        """As when the plug is pulled."""
+        """Cut the power, as by pulling the plug."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -225,6 +225,6 @@ class Guest:
             self._control.close()
 
     def cut_power(self) -> None:
-        """The same from another thread: QEMU ends, and nobody waits for it."""
+        """Cut the power from another thread, without waiting for the end of QEMU."""
         if self._process is not None:
             self._process.kill()

@@ -1,5 +1,5 @@
-"""The guest: a Debian 12 from packages, with its kernel, systemd and a Mosquitto, as the image of a
-disk. Made once, and again when its recipe changes.
+"""The guest: a Debian 12 disk image from packages, with kernel, systemd and Mosquitto. Built once,
+and again when its recipe changes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[1] / "build" / "vm"
 LAID = HERE / "root"
-"""What is laid over the packages, as it lies in the guest."""
+"""Files copied over the packages, with their paths in the guest."""
 SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 PACKAGES = (
     *("linux-image-amd64", "systemd-sysv", "udev", "dbus", "kmod", "e2fsprogs", "iproute2"),
@@ -24,7 +24,7 @@ PACKAGES = (
 ENABLED = ("host-commands", "systemd-networkd")
 MASKED = ("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer")
 MODULES = ("virtio_pci", "virtio_blk", "ext4")
-"""What the first file system of the kernel has: enough to find the disk."""
+"""Modules in the initial file system of the kernel: enough to find the disk."""
 SIZE = "3G"
 
 
@@ -35,7 +35,7 @@ class Image(NamedTuple):
 
 
 def image() -> Image:
-    """The guest's disk without our package, its kernel, and what the kernel starts with."""
+    """Return the guest's disk without our package, its kernel, and its initial file system."""
     recipe = hashlib.sha256(Path(__file__).read_bytes())
     for path in sorted(LAID.rglob("*")):
         if path.is_file():
@@ -63,7 +63,7 @@ def image() -> Image:
 
 
 def _lay(root: Path) -> None:
-    """Unpack the packages, and lay over them what makes a guest of them."""
+    """Unpack the packages, and copy the guest's files over them."""
     modules = "\\n".join(MODULES)
     small = (
         'mkdir -p "$1/etc/initramfs-tools/conf.d" && '

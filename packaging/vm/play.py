@@ -1,4 +1,4 @@
-"""Tables of the guest at work: the devices outside of it, what people say, what is heard."""
+"""Tables of the guest in play: devices outside of it, commands, and received messages."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tests.support.brokers.mosquitto import Subscriber, until
 SITE = "novamas-sim/v1/casino-prueba"
 NODE = "node/node-1"
 WHEEL = f"{SITE}/ruleta-1"
-"""The table at the FTDI adapter."""
+"""The table with the FTDI adapter."""
 SECOND = f"{SITE}/ruleta-2"
 """The table that a reload adds."""
 CARDS = f"{SITE}/punto-1"
-"""The table at the keyboard."""
+"""The table with the keyboard."""
 PERSON = {"by": "M. Lasa", "role": "inspector"}
 
 
 class Simulator:
-    """A wheel of ``simulators/`` at a TCP port of this machine, which QEMU opens as the line of an
-    adapter. It plays once it is told to.
+    """A wheel of ``simulators/`` at a TCP port of this machine, which QEMU connects to the line of
+    an adapter. It plays on request.
     """
 
     def __init__(self, *options: str) -> None:
@@ -47,7 +47,7 @@ class Simulator:
 
 
 def command(heard: Subscriber, table: str, name: str, **fields: Any) -> dict[str, Any]:
-    """Say a command and give the reply."""
+    """Send a command and return the reply."""
     known = len(heard.on(f"{table}/reply/host"))
     said = {**PERSON, "client": "host", "id": f"{name}-{known}", **fields}
     heard.say(f"{table}/command/{level(name)}", said)
@@ -81,7 +81,7 @@ def results(heard: Subscriber, table: str) -> list[dict[str, Any]]:
 def until_more(
     heard: Subscriber, table: str, kind: str, known: int, count: int = 1
 ) -> list[dict[str, Any]]:
-    """Wait for more events of a kind than were known, and give them."""
+    """Wait for more events of a kind than ``known``, and return them."""
 
     def more() -> list[dict[str, Any]]:
         found = events(heard, table, kind)[known:]

@@ -1,5 +1,5 @@
 """Power cuts while a table plays. The journal's disk has a write-back cache (disk.py), and a cut
-leaves it with any part of what was not flushed; whatever was heard outside by then must be in it.
+leaves any part of unflushed data; all events received outside by then must be in the journal.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from disk import Cut, Disk
+from disk import Disk, PowerCut
 from guest import PATIENCE, Guest
 from play import NODE, WHEEL, Simulator, events, until_more
 
 from tests.support.brokers.mosquitto import Heard, Subscriber, once, until
 
 CUTS = int(os.environ.get("CUTS", "90"))
-"""Cuts whose disk is looked at, while the guest plays on."""
+"""Cuts after which only the disk is examined, while the guest keeps playing."""
 REBOOTS = int(os.environ.get("REBOOTS", "10"))
-"""Cuts after which the guest boots from that disk and plays on."""
+"""Cuts after which the guest boots from that disk and plays."""
 SEED = int(os.environ.get("SEED", "1"))
 LONGEST = 40
-"""The most requests to the disk between two cuts."""
+"""Maximum number of disk requests between two cuts."""
 NOVAMAS = Path(sys.executable).with_name("novamas")
 
 
 class Moment:
-    """Waits for a moment at which the disk is asked for something, and cuts there: mostly at a
-    flush, when most is in the cache alone, else at a write.
+    """Waits for a disk request and cuts the power there: mostly at a flush, when most data is only
+    in the cache, else at a write.
     """
 
     def __init__(self, disk: Disk, heard: Subscriber, random: Random) -> None:
         self._disk, self._heard, self._random = disk, heard, random
 
-    def wait(self, guest: Guest | None = None) -> tuple[Cut, list[Heard]]:
-        """What the disk holds, and what was heard before. ``guest`` loses its power at that."""
+    def wait(self, guest: Guest | None = None) -> tuple[PowerCut, list[Heard]]:
+        """Return the disk's content and the events received before. ``guest`` loses its power."""
         left = self._random.randint(1, LONGEST)
         wanted = self._random.choice(("flush", "flush", "write"))
-        found: list[tuple[Cut, list[Heard]]] = []
+        found: list[tuple[PowerCut, list[Heard]]] = []
         done = threading.Event()
 
         def asked(kind: str) -> None:
@@ -81,9 +81,9 @@ def exported(text: str) -> list[dict[str, Any]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def judge(cut: Cut, heard: list[Heard], folder: Path) -> int:
-    """Whether the journal on this disk holds together and has every event that was heard, as this
-    machine's kernel recovers the file system. Gives how many events were heard.
+def judge(cut: PowerCut, heard: list[Heard], folder: Path) -> int:
+    """Check that the journal on this disk is valid and has every received event, after this
+    machine's kernel has recovered the file system. Return the number of received events.
     """
     published = once(each.body for each in heard if each.topic.endswith("/event"))
     medium, mounted, witness = folder / "medium", folder / "mounted", folder / "heard.jsonl"
@@ -107,7 +107,7 @@ def judge(cut: Cut, heard: list[Heard], folder: Path) -> int:
     return len(published)
 
 
-def tell(number: int, cut: Cut, published: int) -> None:
+def tell(number: int, cut: PowerCut, published: int) -> None:
     print(
         f"cut {number} at a {cut.at}: {cut.kept} of {cut.cached} cached sectors kept, "
         f"{published} published events all there",
@@ -124,7 +124,7 @@ def until_another_boot(heard: Subscriber, boot: str) -> None:
 
 
 def test_the_guest_knows_that_its_disk_has_a_cache(guest: Guest, disk: Disk) -> None:
-    """So it flushes, and the daemon's commits reach the medium by that alone."""
+    """Otherwise the guest would not flush, and commits would not reach the medium."""
     name = guest.run("basename $(readlink -f /dev/disk/by-id/virtio-data)")
     assert guest.run(f"cat /sys/block/{name}/queue/write_cache") == "write back"
     flushes = disk.flushes

@@ -1,5 +1,5 @@
-"""USB devices of QEMU at the guest's own kernel: an FTDI adapter as the line of a wheel, a keyboard
-as a barcode scanner.
+"""USB devices of QEMU with the guest's real kernel: an FTDI adapter as the line of a wheel, a
+keyboard as a barcode scanner.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ BURN = ("2h", "Kc", "Kd")
 COUP = ("9h", "2c", "Kd", "3s")
 
 
-class Line:
-    """The other end of the adapter's line: a wheel that repeats what it shows until it is told to
-    show something else, as tests/support/daemon/process.py has one on a pseudo-terminal.
+class WheelLine:
+    """The other end of the adapter's line: a wheel that repeats its status until it is changed, as
+    tests/support/daemon/process.py has it on a pseudo-terminal.
     """
 
     PERIOD = 0.5
@@ -52,7 +52,7 @@ class Line:
         self._thread = threading.Thread(target=self._repeat)
 
     def connect(self, guest: Guest) -> None:
-        """Plug the adapter in, whose line comes here."""
+        """Plug in the adapter whose line ends here."""
         guest.plug_serial("wheel", "WHEEL1", self.port)
         with self._speaking:
             self._connection, _ = self._listening.accept()
@@ -63,7 +63,7 @@ class Line:
         self.line = f"*X;{state};{spin:03d};{number:>2};0;200;0\r\n".encode()
 
     def half(self, line: str) -> str:
-        """Send the first half of a line, and nothing more on this connection. Gives that half."""
+        """Send and return the first half of a line, and nothing more on this connection."""
         half = line[: len(line) // 2]
         with self._speaking:
             assert self._connection is not None
@@ -90,8 +90,8 @@ class Line:
 
 
 @pytest.fixture
-def line(guest: Guest, heard: Subscriber) -> Iterator[Line]:
-    made = Line()
+def line(guest: Guest, heard: Subscriber) -> Iterator[WheelLine]:
+    made = WheelLine()
     yield made
     if guest.is_plugged("wheel"):
         guest.unplug("wheel")
@@ -101,15 +101,15 @@ def line(guest: Guest, heard: Subscriber) -> Iterator[Line]:
 
 @pytest.fixture
 def scanner(guest: Guest) -> Iterator[Guest]:
-    """The keyboard is plugged in."""
+    """The guest with the keyboard plugged in."""
     guest.plug_keyboard("scanner", "SCANNER1")
     yield guest
     if guest.is_plugged("scanner"):
         guest.unplug("scanner")
 
 
-def spin(line: Line, heard: Subscriber, number: str, count: int) -> None:
-    """A whole spin but for its end."""
+def spin(line: WheelLine, heard: Subscriber, number: str, count: int) -> None:
+    """Send a whole spin except its end."""
     for state, kind in ((2, "round.opened"), (3, None), (4, "bets.closed")):
         known = len(events(heard, WHEEL, kind)) if kind else 0
         line.show(state, count, number)
@@ -133,7 +133,7 @@ def test_the_rules_name_the_adapter_and_let_the_daemon_in(guest: Guest) -> None:
 
 
 def test_a_wheel_of_the_simulators_plays_over_the_adapter(guest: Guest, heard: Subscriber) -> None:
-    """The numbers that it was told to throw are the results, also in the journal."""
+    """The results are the numbers set in the simulator, in the journal too."""
     numbers = (17, 0, 36, 5)
     wheel = Simulator("--numbers", ",".join(map(str, numbers)), "--games-per-hour", "120", "--wait")
     try:
@@ -159,7 +159,7 @@ def test_a_wheel_of_the_simulators_plays_over_the_adapter(guest: Guest, heard: S
 
 
 def test_unplugged_in_the_middle_of_a_line_it_invents_no_result(
-    guest: Guest, heard: Subscriber, line: Line
+    guest: Guest, heard: Subscriber, line: WheelLine
 ) -> None:
     line.connect(guest)
     until_link(heard, WHEEL, "wheel", "up")
@@ -182,9 +182,11 @@ def test_unplugged_in_the_middle_of_a_line_it_invents_no_result(
 
 @pytest.mark.parametrize("way", ["authorized", "reset"])
 def test_after_a_reset_of_the_bus_the_wheel_is_heard_again(
-    guest: Guest, heard: Subscriber, line: Line, way: str
+    guest: Guest, heard: Subscriber, line: WheelLine, way: str
 ) -> None:
-    """Between two rounds: the device goes and comes, or only its state is lost, and nobody acts."""
+    """Between two rounds, the device disappears and returns, or only loses its state, without human
+    action.
+    """
     line.connect(guest)
     line.show(6, 50)
     until_link(heard, WHEEL, "wheel", "up")
@@ -216,8 +218,8 @@ def dealt(heard: Subscriber) -> list[str]:
 def test_a_keyboard_is_a_scanner_that_only_the_daemon_hears(
     scanner: Guest, heard: Subscriber
 ) -> None:
-    """The kernel's own driver has let go of it: no key comes to the console. Half a code before the
-    unplugging is never completed, and gives no result.
+    """The kernel's own driver has released it: no key reaches the console. Half a code before
+    unplugging is never completed, and yields no result.
     """
     until_link(heard, CARDS, "shoe", "open")
     main = scanner.run("systemctl show --value -p MainPID novamas")

@@ -1,4 +1,4 @@
-"""A full disk and a clock that is set, under a real kernel."""
+"""A full disk and a clock change, with a real kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ JOURNAL = "/var/lib/novamas/journal.sqlite3"
 
 
 def whole(heard: Subscriber, known: int) -> None:
-    """Nothing is missing among the events that were heard since then, of one life of the daemon."""
+    """Check that no event is missing since then, within one run of the daemon."""
     told = [each for each in heard.events() if each["table"] == "ruleta-1"][known:]
     assert len({each["boot"] for each in told}) == 1
     numbers = [each["seq"] for each in told]
@@ -21,7 +21,7 @@ def whole(heard: Subscriber, known: int) -> None:
 def test_a_full_disk_stops_what_is_published_and_loses_nothing(
     guest: Guest, heard: Subscriber, wheel: Simulator
 ) -> None:
-    """Whoever fills it, here somebody else's file; the kernel says ENOSPC."""
+    """Another program's file fills the disk; the kernel reports ENOSPC."""
     main = guest.run("systemctl show --value -p MainPID novamas")
     filled = "dd if=/dev/zero bs=$size oflag=append conv=notrunc of=/var/lib/novamas/other"
     guest.run(f"for size in 1M 4k; do {filled} || true; done")

@@ -1,4 +1,4 @@
-"""The services under a real systemd."""
+"""The services with a real systemd."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNITS = (
 )
 AS_IT_WAS = "install -m 640 -g novamas /srv/site/novamas.toml /etc/novamas/novamas.toml"
 EXPOSURE = 1.5
-"""What ``systemd-analyze security`` finds exposed is below this, from 0 (nothing) to 10."""
+"""Upper bound of the exposure reported by ``systemd-analyze security``, from 0 (none) to 10."""
 
 
 def shown(guest: Guest, what: str, unit: str = "novamas") -> str:
@@ -38,7 +38,7 @@ def test_the_daemon_is_started_when_it_says_that_it_is_ready(guest: Guest) -> No
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_sandbox_is_tight_as_it_is_installed(guest: Guest, unit: str) -> None:
-    """With what the package adds, and what the site added for a scanner on USB."""
+    """With the package's additions, and those of the site for a USB scanner."""
     name = f"{unit}.service"
     told = guest.run(f"systemd-analyze security --no-pager {name} | tail -n 1")
     print(told)
@@ -47,7 +47,7 @@ def test_the_sandbox_is_tight_as_it_is_installed(guest: Guest, unit: str) -> Non
 
 
 def test_the_sandbox_holds(guest: Guest) -> None:
-    """What the daemon's own process may do, seen from inside its name spaces and cgroup."""
+    """Permissions of the daemon's process, as seen from inside its namespaces and cgroup."""
     main = shown(guest, "MainPID")
     inside = (
         f"nsenter --target {main} --mount setpriv --reuid novamas --regid novamas --init-groups"
@@ -123,7 +123,7 @@ def test_a_daemon_that_is_stuck_is_killed_and_started_again(
 
 
 def test_it_is_started_again_however_often_it_is_killed(guest: Guest) -> None:
-    """More often than systemd's own limit, which is five times in ten seconds."""
+    """More often than systemd's default limit of five times in ten seconds."""
     assert shown(guest, "StartLimitIntervalUSec") == "0"
     restarts = int(shown(guest, "NRestarts"))
     for _ in range(6):
@@ -187,7 +187,7 @@ def test_a_mistaken_file_is_refused_by_the_reload(guest: Guest) -> None:
 def test_an_instance_of_the_recorder_runs_beside_the_daemon(
     guest: Guest, heard: Subscriber, wheel: Simulator
 ) -> None:
-    """As a user of its own, with a state directory of its own, by its own file."""
+    """It has a separate user, state directory and configuration file."""
     guest.run(
         "install -m 640 -g novamas /srv/site/surveillance-palma.toml /etc/novamas/ && "
         "systemctl start novamas-surveillance@palma"

@@ -1,5 +1,5 @@
-"""The package under a running systemd: upgraded while the daemon plays, removed, purged. The last
-of all, since nothing is left afterwards.
+"""The package under a running systemd: upgraded while the daemon plays, removed, purged. Must run
+last, because it removes everything.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def test_an_upgrade_restarts_what_runs_and_starts_nothing_else(
 
 
 def test_a_purge_deletes_it_when_told_to(guest: Guest) -> None:
-    """But for the directory itself, which is a file system of its own here."""
+    """Except for the directory itself, which is a separate file system here."""
     guest.run("echo novamas novamas/delete-data boolean true | debconf-set-selections")
     guest.run("DEBIAN_FRONTEND=noninteractive dpkg --purge novamas")
     assert guest.run("ls -A /var/lib/novamas") == ""

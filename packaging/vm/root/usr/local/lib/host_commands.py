@@ -1,5 +1,5 @@
-"""Runs in the guest: shell scripts come as JSON lines on a serial port of QEMU, what they printed
-and their exit status go back.
+"""Runs in the guest: executes shell scripts received as JSON lines on a serial port of QEMU, and
+returns their output and exit status.
 """
 
 import json
