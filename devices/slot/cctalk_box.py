@@ -59,7 +59,7 @@ REQUIRED_REQUESTS = frozenset({frames.SIMPLE_POLL, frames.READ_CREDITS, frames.M
 
 Request = tuple[int, bytes]
 """Header and data of a request."""
-Report = Callable[[str, str], None]
+Reporter = Callable[[str, str], None]
 
 
 class BoxAcceptor:
@@ -254,7 +254,7 @@ class BoxAcceptor:
             self._steps.popleft()
             self._tries = 0
 
-    def _on_unsupported(self, header: int, report: Report) -> None:
+    def _on_unsupported(self, header: int, report: Reporter) -> None:
         """Handle an optional request that the acceptor does not support."""
         self._suspected = None
         report("not_supported", REQUEST_NAMES[header])
@@ -271,7 +271,7 @@ class BoxAcceptor:
             self._silent = False
             self._set_health("ok", self._reporter(now, frame, out))
 
-    def _on_identity(self, header: int, text: str, report: Report) -> None:
+    def _on_identity(self, header: int, text: str, report: Reporter) -> None:
         if self._identities.get(header) != text:
             self._identities[header] = text
             report(REQUEST_NAMES[header], text)
@@ -286,13 +286,13 @@ class BoxAcceptor:
         self._coins = agreed_amounts(self._named, self._configured_coins, self._currency)
         return sum(1 << position - 1 for position in self._coins.amounts).to_bytes(2, "little")
 
-    def _report_coins(self, report: Report) -> None:
+    def _report_coins(self, report: Reporter) -> None:
         for wrong in self._coins.wrong:
             report("coin_mismatch", wrong)
         listed = ", ".join(f"{at}: {amount}" for at, amount in self._coins.amounts.items())
         report("coins", listed or "none is accepted")
 
-    def _check_inhibits(self, data: bytes, now: float, report: Report) -> None:
+    def _check_inhibits(self, data: bytes, now: float, report: Reporter) -> None:
         self._check_at = now + INHIBIT_CHECK_SECONDS
         if data != self._inhibit_mask():
             report("inhibits", "not as set; they are set again")
@@ -321,21 +321,21 @@ class BoxAcceptor:
                 now,
             )
             return
-        news = compare(self._buffer, buffer)
-        if self._maybe_other and not (news.proved and buffer.shows_before(news)):
+        change = compare(self._buffer, buffer)
+        if self._maybe_other and not (change.proved and buffer.shows_before(change)):
             # possibly another acceptor, whose events do not continue the known ones
-            news = BufferChange((), None, reset=news.reset, proved=False)
+            change = BufferChange((), None, reset=change.reset, proved=False)
         self._maybe_other = False
         self._buffer, self._unconfirmed, self.last_buffer_at = buffer, None, now
-        if news.reset:
+        if change.reset:
             report("reset", "the acceptor counts from 0 again")
-        if news.missed is None:
+        if change.missed is None:
             report("coins_missed", "unknown")
-        elif news.missed:
-            report("coins_missed", f"up to {news.missed}")
-        for event in news.events:
+        elif change.missed:
+            report("coins_missed", f"up to {change.missed}")
+        for event in change.events:
             self._on_event(event, now, late, frame, out)
-        if news.reset:
+        if change.reset:
             self.restart()
 
     def _on_event(
@@ -363,12 +363,12 @@ class BoxAcceptor:
             )
         )
 
-    def _set_health(self, health: str, report: Report) -> None:
+    def _set_health(self, health: str, report: Reporter) -> None:
         if self._health != health:
             self._health = health
             report("health", health)
 
-    def _reporter(self, now: float, frame: str | None, out: list[AnyReading]) -> Report:
+    def _reporter(self, now: float, frame: str | None, out: list[AnyReading]) -> Reporter:
         """Return a function that appends a report of this box."""
 
         def report(name: str, value: str) -> None:

@@ -25,9 +25,9 @@ class EventBuffer(msgspec.Struct, frozen=True):
     counter: int
     events: tuple[Event, ...]
 
-    def shows_before(self, news: BufferChange) -> bool:
+    def shows_before(self, change: BufferChange) -> bool:
         """Return whether an event from before the change is still visible."""
-        return any(event != NO_EVENT for event in self.events[len(news.events) :])
+        return any(event != NO_EVENT for event in self.events[len(change.events) :])
 
 
 class BufferChange(msgspec.Struct, frozen=True):
