@@ -32,7 +32,7 @@ from subscribers.console.work import (
     role_names,
     second_person_items,
 )
-from subscribers.display.picture import Trouble, Word
+from subscribers.display.picture import TableTrouble, Word
 from subscribers.meter import Meter, MeterSilence, out_of_play_text, silence_text, title
 from subscribers.money import money
 from subscribers.words import who
@@ -101,7 +101,7 @@ def jackpot_view(context: JackpotContext) -> ConsoleView:
         currency=None if state is None else state.currency,
         trouble=None
         if context.silent is None
-        else Trouble(
+        else TableTrouble(
             why=context.silent.why,
             text=silence_text(context.silent, language),
             since=context.silent.since,

@@ -13,7 +13,7 @@ from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 from subscribers.console.forms import CommandForm, forms
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of
-from subscribers.display.start import no_modules, start
+from subscribers.display.start import no_modules_element, start_element
 
 _PAGE = Template("""\
 <!doctype html>
@@ -124,12 +124,12 @@ def script_page(
     # "<" could end the element
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")
     page = _PAGE.substitute(
-        start=start(language),
+        start=start_element(language),
         title=html.escape(title),
         language=language,
         style=style,
         script=script,
-        no_modules=no_modules(base),
+        no_modules=no_modules_element(base),
         base=base,
         page=encoded,
     )

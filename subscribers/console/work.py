@@ -23,7 +23,7 @@ from subscribers.console.forms import COMMAND_TYPES, PIN_COMMANDS, FormChoice, F
 from subscribers.console.sending import SecondPersonWait, Touch
 from subscribers.console.words import console_text
 from subscribers.display.hands import bet_name
-from subscribers.display.picture import Trouble, Word, called, trouble_of
+from subscribers.display.picture import TableTrouble, Word, decree_text, trouble_of
 from subscribers.money import money
 from subscribers.table_snapshot import Outdated, TableSnapshot
 
@@ -144,7 +144,7 @@ class ConsoleView(msgspec.Struct, frozen=True, kw_only=True):
     round: int | None
     minimum: int | None
     currency: str | None
-    trouble: Trouble | None
+    trouble: TableTrouble | None
     boot: str
     seq: int
     view: str
@@ -191,7 +191,7 @@ def console_view(context: TableContext) -> ConsoleView:
     """Return the table as this person may see and act on it."""
     snapshot, language = context.known, context.language
     state = snapshot.state
-    title = called({} if snapshot.info is None else snapshot.info.about.title, language)
+    title = decree_text({} if snapshot.info is None else snapshot.info.about.title, language)
     shown = None if state is None else state.shown
     trouble = trouble_of(snapshot, (), context.outdated, language)
     if trouble is not None and trouble.why in DECISION_TROUBLES:

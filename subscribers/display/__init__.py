@@ -1,1 +1,1 @@
-"""What people see of a table: its picture as data, and the pages that draw it."""
+"""Displays for the public: the picture of a table as data, and the pages that draw it."""

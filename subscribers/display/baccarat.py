@@ -1,5 +1,5 @@
-"""What a table of punto y banca, chemin de fer or two-cloth baccarat shows: the hands, who won, the
-roads of the shoe and its counts.
+"""The display of punto y banca, chemin de fer and two-cloth baccarat: hands, winner, and the shoe's
+roads and counts.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from controller.contract.shown import CheminShown, PuntoBancaShown, ShoeCounts
 from subscribers import words
 from subscribers.cards import points, short
 from subscribers.display import roads
+from subscribers.display.context import PictureContext
 from subscribers.display.hands import (
-    Finish,
-    Hand,
-    finish,
+    FinishedRounds,
+    HandPicture,
+    finished_rounds,
     in_progress,
+    last_action,
     result_of,
     rounds_of,
-    said_by,
     settled_hand,
     shown_hand,
 )
 from subscribers.display.roads import Coup, Side, Winner
-from subscribers.display.rounds import Round
-from subscribers.display.seen import Seen
+from subscribers.display.rounds import PlayedRound
 
 SIDES: tuple[Side, ...] = ("player", "banker")
 WINNERS: tuple[Winner, ...] = (*SIDES, "tie")
@@ -37,136 +37,140 @@ CLOTHS = ("cloth:1", "cloth:2", "bank")
 
 
 class Road(msgspec.Struct, frozen=True):
-    """One road: its title, and its cells."""
+    """One road with its title and cells."""
 
     id: str
     title: str
     cells: Any
 
 
-class Count(msgspec.Struct, frozen=True):
-    """How often something came in this shoe."""
+class ShoeCount(msgspec.Struct, frozen=True):
+    """How often something occurred in this shoe."""
 
     id: str
     text: str
     letter: str | None
     number: int
     percent: int | None
-    """Of the coups of the sample; None where there is no sense in it, or no sample."""
+    """Percentage of the coups in the sample; None if not meaningful, or if there is no sample."""
 
 
 class BaccaratBody(msgspec.Struct, frozen=True, kw_only=True):
     """The body of the picture."""
 
-    hands: tuple[Hand, ...]
-    """The bank's last."""
-    finish: Finish
+    hands: tuple[HandPicture, ...]
+    """The bank's is last."""
+    finish: FinishedRounds
     letters: dict[str, str]
-    """The letters of the winners on the bead plate."""
+    """The winners' letters on the bead plate."""
     roads: tuple[Road, ...]
-    """Empty at two cloths, where no hand wins the coup."""
+    """Empty for two cloths, where no single hand wins the coup."""
     sample: str
-    """Of how many coups ``counts`` are."""
-    counts: tuple[Count, ...]
+    """The number of coups counted in ``counts``, as text."""
+    counts: tuple[ShoeCount, ...]
     shoe: tuple[str, ...]
-    """What is known of the shoe, in words."""
+    """The state of the shoe, as lines of text."""
     notes: tuple[str, ...]
 
 
-def punto_banca(seen: Seen, shown: PuntoBancaShown) -> BaccaratBody:
-    """What a table of punto y banca shows now."""
-    burned = _burned(seen) if shown.phase in ("burning", "waiting") and not shown.round else ()
-    last = (text("display.last_of_shoe", seen.language),) if shown.last_round else ()
-    return _body(seen, shown, None, (*burned, *last))
+def punto_banca(context: PictureContext, shown: PuntoBancaShown) -> BaccaratBody:
+    """Return the body for punto y banca."""
+    burned = _burned(context) if shown.phase in ("burning", "waiting") and not shown.round else ()
+    last_coup = (text("display.last_of_shoe", context.language),) if shown.last_round else ()
+    return _body(context, shown, None, (*burned, *last_coup))
 
 
-def chemin(seen: Seen, shown: CheminShown) -> BaccaratBody:
-    """What a table of chemin de fer or of two cloths shows now."""
-    followed = (word("command", "table.follow", seen.language),) if shown.table_followed else ()
-    return _body(seen, shown, shown.to_act, followed)
+def chemin(context: PictureContext, shown: CheminShown) -> BaccaratBody:
+    """Return the body for chemin de fer or two-cloth baccarat."""
+    followed = (word("command", "table.follow", context.language),) if shown.table_followed else ()
+    return _body(context, shown, shown.to_act, followed)
 
 
 def _body(
-    seen: Seen,
+    context: PictureContext,
     shown: PuntoBancaShown | CheminShown,
-    acts: str | None,
+    acting_hand: str | None,
     notes: tuple[str, ...],
 ) -> BaccaratBody:
-    language = seen.language
+    language = context.language
     playing = in_progress(shown, shown.hands.values())
-    over = finish(seen, shown, playing, shown.unresolved)
-    result = result_of(over, seen, shown)
-    two = any(who.startswith("cloth") for who in (*shown.hands, *(hand.who for hand in result)))
-    own = shown.hands if playing else {}
-    said = shown.words if isinstance(shown, CheminShown) else {}
-    names = [who for who in (CLOTHS if two else SIDES) if who in own or not two]
+    finished = finished_rounds(context, shown, playing, shown.unresolved)
+    result = result_of(finished, context, shown)
+    two_cloths = any(
+        hand_id.startswith("cloth") for hand_id in (*shown.hands, *(hand.who for hand in result))
+    )
+    current_hands = shown.hands if playing else {}
+    decisions = shown.words if isinstance(shown, CheminShown) else {}
+    names = [
+        hand_id
+        for hand_id in (CLOTHS if two_cloths else SIDES)
+        if hand_id in current_hands or not two_cloths
+    ]
     hands = (
         tuple(settled_hand(hand, language) for hand in result)
         if result
         else tuple(
             shown_hand(
-                who,
-                own.get(who, ()),
+                hand_id,
+                current_hands.get(hand_id, ()),
                 language,
-                points=count(own.get(who, ())),
-                said=words.decision(said[who], None, language)
-                if who in said
-                else said_by(seen, shown, who)
+                points=hand_points(current_hands.get(hand_id, ())),
+                decision=words.decision(decisions[hand_id], None, language)
+                if hand_id in decisions
+                else last_action(context, shown, hand_id)
                 if playing
                 else None,
-                acts=acts == who,
+                is_acting=acting_hand == hand_id,
                 expected=shown.expected if playing else None,
             )
-            for who in names
+            for hand_id in names
         )
     )
-    coups = coups_of(seen, shown)
+    coups = coups_of(context, shown)
     return BaccaratBody(
         hands=hands,
-        finish=over,
-        letters={who: text(f"display.letter_{who}", language) for who in WINNERS},
-        roads=() if two else roads_of(coups, language),
+        finish=finished,
+        letters={hand_id: text(f"display.letter_{hand_id}", language) for hand_id in WINNERS},
+        roads=() if two_cloths else roads_of(coups, language),
         sample=text("display.coups", language, count=len(coups)),
-        counts=() if two else counts(coups, language),
+        counts=() if two_cloths else shoe_counts(coups, language),
         shoe=shoe_lines(shown.shoe, language),
         notes=notes,
     )
 
 
-def count(hand: Sequence[str | None]) -> str | None:
-    """What the cards of a hand make, if there are any and all are face up."""
+def hand_points(hand: Sequence[str | None]) -> str | None:
+    """Return the points of a hand; None if it has no cards or a card is face down."""
     return str(points(hand)) if hand and None not in hand else None
 
 
-def coups_of(seen: Seen, shown: PuntoBancaShown | CheminShown) -> tuple[Coup, ...]:
-    """The coups of the shoe in use, or of the last one; none where it is not known when it
-    began.
-    """
-    talla = seen.known.talla
+def coups_of(context: PictureContext, shown: PuntoBancaShown | CheminShown) -> tuple[Coup, ...]:
+    """Return the coups of the current shoe, or of the last one; empty if its start is unknown."""
+    talla = context.known.talla
     if talla is None or talla[0] != shown.session:
         return ()
-    return coups(each for each in rounds_of(seen, shown) if each.round >= talla[1])
+    return coups(round_ for round_ in rounds_of(context, shown) if round_.round >= talla[1])
 
 
-def coups(rounds: Iterable[Round]) -> tuple[Coup, ...]:
-    """Of these rounds those that have a winner. One that is void or has no result is no coup."""
+def coups(rounds: Iterable[PlayedRound]) -> tuple[Coup, ...]:
+    """Return the coups of these rounds. A round that is void or has no result is no coup."""
     return tuple(
         Coup(
-            each.outcome.winner,
-            pairs=tuple(side for side in SIDES if f"pair_{side}" in each.outcome.marks),
-            natural="natural" in each.outcome.marks,
-            corrected=each.corrected,
+            round_.outcome.winner,
+            pairs=tuple(side for side in SIDES if f"pair_{side}" in round_.outcome.marks),
+            natural="natural" in round_.outcome.marks,
+            corrected=round_.corrected,
         )
-        for each in rounds
-        if each.kind == "result"
-        and isinstance(each.outcome, BaccaratOutcome)
-        and each.outcome.winner is not None
+        for round_ in rounds
+        if round_.kind == "result"
+        and isinstance(round_.outcome, BaccaratOutcome)
+        and round_.outcome.winner is not None
     )
 
 
 def roads_of(coups: Sequence[Coup], language: str) -> tuple[Road, ...]:
-    """All five, the bead plate first."""
-    drawn = {
+    """Return all five roads, the bead plate first."""
+    builders = {
         "bead_plate": roads.bead_plate,
         "big_road": roads.big_road,
         "big_eye_boy": roads.big_eye_boy,
@@ -174,20 +178,21 @@ def roads_of(coups: Sequence[Coup], language: str) -> tuple[Road, ...]:
         "cockroach_road": roads.cockroach_road,
     }
     return tuple(
-        Road(name, text(f"display.{name}", language), draw(coups)) for name, draw in drawn.items()
+        Road(name, text(f"display.{name}", language), build(coups))
+        for name, build in builders.items()
     )
 
 
-def counts(coups: Sequence[Coup], language: str) -> tuple[Count, ...]:
-    """How often each side won, and naturals and pairs."""
-    won = Counter(coup.winner for coup in coups)
+def shoe_counts(coups: Sequence[Coup], language: str) -> tuple[ShoeCount, ...]:
+    """Return how often each side won, and the number of naturals and pairs."""
+    win_counts = Counter(coup.winner for coup in coups)
     wins = [
-        Count(
+        ShoeCount(
             winner,
             words.who(winner, language),
             text(f"display.letter_{winner}", language),
-            won[winner],
-            round(100 * won[winner] / len(coups)) if coups else None,
+            win_counts[winner],
+            round(100 * win_counts[winner] / len(coups)) if coups else None,
         )
         for winner in WINNERS
     ]
@@ -198,37 +203,37 @@ def counts(coups: Sequence[Coup], language: str) -> tuple[Count, ...]:
     return (
         *wins,
         *(
-            Count(mark, words.mark(mark, language), None, number, None)
+            ShoeCount(mark, words.mark(mark, language), None, number, None)
             for mark, number in marks.items()
         ),
     )
 
 
 def shoe_lines(shoe: ShoeCounts | None, language: str) -> tuple[str, ...]:
-    """The shoe in words: counts, never cards."""
+    """Return the state of the shoe as text: counts, never cards."""
     if shoe is None:
         return (text("display.no_shoe", language),)
-    left = (
+    left_text = (
         text("display.not_counted", language)
         if shoe.left is None
         else text("display.left", language, count=shoe.left)
     )
-    unread = [text("display.unread", language, count=shoe.unread)] if shoe.unread else []
-    cut = "cut_card_came" if shoe.cut else "before_cut_card"
+    unread_lines = [text("display.unread", language, count=shoe.unread)] if shoe.unread else []
+    cut_key = "cut_card_came" if shoe.cut else "before_cut_card"
     return (
         text("display.shoe", language, number=shoe.number, decks=shoe.decks),
         text("display.drawn", language, count=shoe.drawn),
-        *unread,
-        *(() if shoe.continuous else (left, text(f"display.{cut}", language))),
+        *unread_lines,
+        *(() if shoe.continuous else (left_text, text(f"display.{cut_key}", language))),
     )
 
 
-def _burned(seen: Seen) -> tuple[str, ...]:
-    progress, language = seen.known.progress, seen.language
-    shown = (
+def _burned(context: PictureContext) -> tuple[str, ...]:
+    progress, language = context.known.progress, context.language
+    burn_card = (
         [text("display.burn_card", language, card=short(progress.burn_card))]
         if progress.burn_card
         else []
     )
-    count = [text("display.burned", language, count=progress.burned)] if progress.burned else []
-    return (*shown, *count)
+    burned = [text("display.burned", language, count=progress.burned)] if progress.burned else []
+    return (*burn_card, *burned)

@@ -1,29 +1,36 @@
-"""What a table of boule shows: the last number, those before it, how often each chance came."""
+"""The display of boule: the last number, those before it, and how often each chance won."""
 
 from __future__ import annotations
 
 import msgspec
 
 from controller.contract.shown import BouleShown
-from subscribers.display.seen import Seen
-from subscribers.display.spins import PLAIN, WheelBody, even_chances, last, latest, results
+from subscribers.display.context import PictureContext
+from subscribers.display.spins import (
+    NO_COLOUR,
+    WheelBody,
+    even_chances,
+    last_spin,
+    latest_spins,
+    spins_with_number,
+)
 from subscribers.display.statistics import (
-    WINDOWS,
+    WINDOW_SIZES,
     Share,
+    missing_rounds,
     percent,
     shares,
-    unheard,
 )
 
-MIDDLE = 5
+MIDDLE_NUMBER = 5
 """The number without colour, parity or half."""
-RED = frozenset({2, 4, 7, 9})
-"""The red numbers, by every decree."""
+RED_NUMBERS = frozenset({2, 4, 7, 9})
+"""The red numbers, in every decree."""
 NUMBERS = tuple(str(number) for number in range(1, 10))
 
 
-class Place(msgspec.Struct, frozen=True):
-    """A number, and how often it came in the session."""
+class NumberShare(msgspec.Struct, frozen=True):
+    """A number and its frequency in the session."""
 
     share: Share
     colour: str
@@ -33,54 +40,54 @@ class BouleBody(WheelBody, frozen=True, kw_only=True):
     """The body of the picture."""
 
     chances: tuple[str, ...]
-    """What it wins besides, in words."""
-    places: tuple[Place, ...]
-    """The numbers, as often as they came in the session."""
+    """The other chances that the last number wins, as text."""
+    places: tuple[NumberShare, ...]
+    """The numbers with their frequency in the session."""
     counted: int
-    """Results of the session."""
+    """Number of results in the session."""
 
 
-def body(seen: Seen, shown: BouleShown) -> BouleBody:
-    """What the table shows now."""
-    numbers = tuple(spin.number or "" for spin in results(seen.rounds))
-    groups = even_chances(seen.language, PLAIN)
-    texts = {name: said for group in groups.values() for name, said in group.items()}
+def body(context: PictureContext, shown: BouleShown) -> BouleBody:
+    """Return the body for the current state."""
+    numbers = tuple(spin.number or "" for spin in spins_with_number(context.rounds))
+    groups = even_chances(context.language, NO_COLOUR)
+    texts = {name: text for group in groups.values() for name, text in group.items()}
     counted = sum(shown.counts.values())
     return BouleBody(
-        last=last(seen, shown, shown.last_colour or PLAIN),
+        last=last_spin(context, shown, shown.last_colour or NO_COLOUR),
         chances=tuple(
             texts[chance]
             for chance in ("" if shown.last_number is None else chances(str(shown.last_number)))
         ),
         places=tuple(
-            Place(_share(number, shown.counts.get(number, 0), counted), colour(int(number)))
+            NumberShare(_share(number, shown.counts.get(number, 0), counted), colour(int(number)))
             for number in NUMBERS
         ),
         counted=counted,
-        spins=latest(seen.rounds),
-        windows=shares(numbers, WINDOWS, groups, chances),
-        unheard=unheard(seen.rounds, WINDOWS[-1]),
+        spins=latest_spins(context.rounds),
+        windows=shares(numbers, WINDOW_SIZES, groups, chances),
+        unheard=missing_rounds(context.rounds, WINDOW_SIZES[-1]),
     )
 
 
 def colour(number: int) -> str:
-    """The colour of a number."""
-    return PLAIN if number == MIDDLE else "red" if number in RED else "black"
+    """Return the colour of a number."""
+    return NO_COLOUR if number == MIDDLE_NUMBER else "red" if number in RED_NUMBERS else "black"
 
 
 def chances(number: str) -> tuple[str, ...]:
-    """The chances that a number wins beside itself; the middle one wins none, and has its colour.
-    What is no number of the game wins nothing.
+    """Return the chances that a number wins besides itself: for the middle number only its colour,
+    for an invalid number none.
     """
     if number not in NUMBERS:
         return ()
     value = int(number)
-    if value == MIDDLE:
-        return (PLAIN,)
+    if value == MIDDLE_NUMBER:
+        return (NO_COLOUR,)
     return (
         colour(value),
         "odd" if value % 2 else "even",
-        "falta" if value < MIDDLE else "pasa",
+        "falta" if value < MIDDLE_NUMBER else "pasa",
     )
 
 

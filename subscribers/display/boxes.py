@@ -1,5 +1,5 @@
-"""What tables show whose boxes play against the house or whoever has the bank: black jack, poker
-against the house, trijoker, texas against the house, pai gow.
+"""The displays of games in which boxes play against the house or the bank: blackjack, poker against
+the house, trijoker, texas against the house, pai gow.
 """
 
 from __future__ import annotations
@@ -23,64 +23,67 @@ from controller.contract.shown import (
 )
 from subscribers import words
 from subscribers.display.baccarat import shoe_lines
+from subscribers.display.context import PictureContext
 from subscribers.display.hands import (
-    Finish,
-    Hand,
-    finish,
+    FinishedRounds,
+    HandPicture,
+    bets_of,
+    finished_rounds,
+    hand_order,
     in_progress,
-    place,
+    last_action,
     result_of,
-    said_by,
     settled_hand,
     shown_hand,
-    stakes,
 )
-from subscribers.display.seen import Seen
 
-COMMON = ("board", "common")
+COMMON_HANDS = ("board", "common")
 
 
 class BoxesBody(msgspec.Struct, frozen=True, kw_only=True):
     """The body of the picture."""
 
-    common: tuple[Hand, ...]
+    common: tuple[HandPicture, ...]
     """Common cards."""
-    boxes: tuple[Hand, ...]
-    """The hands of the boxes in their order, without that of the bank."""
-    bank: Hand | None
+    boxes: tuple[HandPicture, ...]
+    """The hands of the boxes in order, without the bank's."""
+    bank: HandPicture | None
     """The hand that the others play against."""
-    finish: Finish
+    finish: FinishedRounds
     notes: tuple[str, ...]
     shoe: tuple[str, ...]
 
 
-def blackjack(seen: Seen, shown: BlackjackShown) -> BoxesBody:
-    """What a table of black jack shows now."""
-    language = seen.language
+def blackjack(context: PictureContext, shown: BlackjackShown) -> BoxesBody:
+    """Return the body for blackjack."""
+    language = context.language
     dealer = shown.dealer
-    dealt = [*(hand.cards for hand in shown.hands.values()), *([dealer.cards] if dealer else [])]
-    playing = in_progress(shown, dealt)
+    all_cards = [
+        *(hand.cards for hand in shown.hands.values()),
+        *([dealer.cards] if dealer else []),
+    ]
+    playing = in_progress(shown, all_cards)
     hands = [
         shown_hand(
-            who,
+            hand_id,
             hand.cards,
             language,
-            points=count(hand),
-            said=said_by(seen, shown, who),
-            bets=stakes(shown.bets, who, language),
-            makes=(word("hand", "even_money", language),) if who in shown.even_money else (),
-            acts=shown.turn == who,
+            points=blackjack_points(hand),
+            decision=last_action(context, shown, hand_id),
+            bets=bets_of(shown.bets, hand_id, language),
+            makes=(word("hand", "even_money", language),) if hand_id in shown.even_money else (),
+            is_acting=shown.turn == hand_id,
             expected=shown.expected,
         )
-        for who, hand in shown.hands.items()
+        for hand_id, hand in shown.hands.items()
     ]
     bank = shown_hand(
         "dealer",
         dealer.cards if dealer else (),
         language,
-        points=count(dealer) if dealer else None,
+        points=blackjack_points(dealer) if dealer else None,
         expected=shown.expected,
-        acts=shown.phase == "dealer",
+        is_acting=shown.phase == "dealer",
     )
     notes = (
         *((text("display.insurance", language),) if shown.insurance else ()),
@@ -88,12 +91,18 @@ def blackjack(seen: Seen, shown: BlackjackShown) -> BoxesBody:
         *((text("display.last_of_shoe", language),) if shown.last_round else ()),
     )
     return _body(
-        seen, shown, playing, [*hands, bank], notes, "dealer", shoe=shoe_lines(shown.shoe, language)
+        context,
+        shown,
+        playing,
+        [*hands, bank],
+        notes,
+        "dealer",
+        shoe=shoe_lines(shown.shoe, language),
     )
 
 
-def count(hand: BlackjackHand) -> str | None:
-    """What a hand counts; where an ace may still count 1 or 11, both."""
+def blackjack_points(hand: BlackjackHand) -> str | None:
+    """Return the points of a hand as text; both values if an ace may count 1 or 11."""
     if not hand.cards:
         return None
     hard = sum(
@@ -103,104 +112,111 @@ def count(hand: BlackjackHand) -> str | None:
     return f"{hard}/{hand.points}" if soft else str(hand.points)
 
 
-def house_poker(seen: Seen, shown: HousePokerShown) -> BoxesBody:
-    """What a table of poker against the house shows now."""
-    language = seen.language
+def house_poker(context: PictureContext, shown: HousePokerShown) -> BoxesBody:
+    """Return the body for poker against the house."""
+    language = context.language
     playing = in_progress(shown, [*(box.cards for box in shown.hands.values()), shown.dealer])
     hands = [
         shown_hand(
-            who,
+            hand_id,
             box.cards,
             language,
-            said=_said(box.decision, box.bought, box.discards, language),
+            decision=_decision_text(box.decision, box.bought, box.discards, language),
             bets=tuple(word("bet", bet, language) for bet in box.bets),
-            acts=who in shown.undecided,
+            is_acting=hand_id in shown.undecided,
             expected=shown.expected,
         )
-        for who, box in sorted(shown.hands.items(), key=lambda each: place(each[0]))
+        for hand_id, box in sorted(shown.hands.items(), key=lambda entry: hand_order(entry[0]))
     ]
     bank = shown_hand("dealer", shown.dealer, language, expected=shown.expected)
-    return _body(seen, shown, playing, [*hands, bank], (), "dealer", shown.unresolved)
+    return _body(context, shown, playing, [*hands, bank], (), "dealer", shown.unresolved)
 
 
-def _said(decision: str | None, bought: bool, discards: int | None, language: str) -> str | None:
-    told = [
+def _decision_text(
+    decision: str | None, bought: bool, discards: int | None, language: str
+) -> str | None:
+    decisions = [
         *([words.decision(decision, None, language)] if decision else []),
         *([words.decision("buy", None, language)] if bought else []),
         *([words.decision("discard", discards, language)] if discards is not None else []),
     ]
-    return " · ".join(told) or None
+    return " · ".join(decisions) or None
 
 
-def trijoker(seen: Seen, shown: TrijokerShown) -> BoxesBody:
-    """What a table of trijoker shows now."""
-    language = seen.language
+def trijoker(context: PictureContext, shown: TrijokerShown) -> BoxesBody:
+    """Return the body for trijoker."""
+    language = context.language
     withdrawn = {
-        who: tuple(
+        hand_id: tuple(
             f"{word('bet', bet, language)}: {word('decision', 'withdraw', language)}"
             for bet in bets
         )
-        for who, bets in shown.withdrawn.items()
+        for hand_id, bets in shown.withdrawn.items()
     }
-    return _banked(seen, shown, "", bets=withdrawn)
+    return _banked(context, shown, "", bets=withdrawn)
 
 
-def texas_house(seen: Seen, shown: TexasHouseShown) -> BoxesBody:
-    """What a table of texas against the house shows now."""
-    language = seen.language
-    said = {who: words.decision(told, None, language) for who, told in shown.spoke.items()}
-    bonus = {who: (word("bet", "bonus", language),) for who in shown.bonus}
-    return _banked(seen, shown, "dealer", said=said, bets=bonus, asks="players")
+def texas_house(context: PictureContext, shown: TexasHouseShown) -> BoxesBody:
+    """Return the body for texas against the house."""
+    language = context.language
+    decisions = {
+        hand_id: words.decision(decision_, None, language)
+        for hand_id, decision_ in shown.spoke.items()
+    }
+    bonus = {hand_id: (word("bet", "bonus", language),) for hand_id in shown.bonus}
+    return _banked(
+        context, shown, "dealer", decisions=decisions, bets=bonus, asking_phase="players"
+    )
 
 
-def pai_gow(seen: Seen, shown: PaiGowShown) -> BoxesBody:
-    """What a table of pai gow shows now."""
-    language = seen.language
-    said = {who: words.decision("set", None, language) for who in shown.set}
+def pai_gow(context: PictureContext, shown: PaiGowShown) -> BoxesBody:
+    """Return the body for pai gow."""
+    language = context.language
+    decisions = {hand_id: words.decision("set", None, language) for hand_id in shown.set}
     dice = " ".join(map(str, shown.dice))
     notes = (
         text("display.has_bank", language, who=words.who(shown.bank, language)),
         *((text("display.dice", language, dice=dice),) if dice else ()),
     )
-    return _banked(seen, shown, shown.bank, said=said, low=shown.low, notes=notes)
+    return _banked(context, shown, shown.bank, decisions=decisions, low=shown.low, notes=notes)
 
 
 def _banked(
-    seen: Seen,
+    context: PictureContext,
     shown: BankedShown,
     bank: str,
     *,
-    said: Mapping[str, str] = {},
+    decisions: Mapping[str, str] = {},
     bets: Mapping[str, tuple[str, ...]] = {},
     low: Mapping[str, tuple[str, ...]] = {},
     notes: tuple[str, ...] = (),
-    asks: str = "",
+    asking_phase: str = "",
 ) -> BoxesBody:
-    """``bank``: the hand that the others play against; empty where there is none. ``asks``: the
-    phase in which a box must speak that has not.
+    """Return the body of a game with a bank. ``bank``: the hand that the others play against, or
+    empty. ``asking_phase``: the phase in which each box must decide.
     """
     playing = in_progress(shown, shown.hands.values())
     hands: dict[str, Cards] = {f"box:{box}": () for box in shown.boxes} | shown.hands
     return _body(
-        seen,
+        context,
         shown,
         playing,
         [
             shown_hand(
-                who,
+                hand_id,
                 cards,
-                seen.language,
-                said=said.get(who),
-                bets=bets.get(who, ()),
-                low=low.get(who, ()),
-                acts=bool(asks)
-                and shown.phase == asks
-                and who.startswith("box")
-                and who not in said
-                and who in shown.hands,
+                context.language,
+                decision=decisions.get(hand_id),
+                bets=bets.get(hand_id, ()),
+                low=low.get(hand_id, ()),
+                is_acting=bool(asking_phase)
+                and shown.phase == asking_phase
+                and hand_id.startswith("box")
+                and hand_id not in decisions
+                and hand_id in shown.hands,
                 expected=shown.expected,
             )
-            for who, cards in hands.items()
+            for hand_id, cards in hands.items()
         ],
         notes,
         bank,
@@ -209,35 +225,37 @@ def _banked(
 
 
 def _body(
-    seen: Seen,
+    context: PictureContext,
     shown: Shown,
     playing: bool,
-    hands: Iterable[Hand],
+    hands: Iterable[HandPicture],
     notes: tuple[str, ...],
     bank: str,
     unresolved: tuple[int, ...] = (),
     shoe: tuple[str, ...] = (),
 ) -> BoxesBody:
-    """The hands of the round in progress, or else of the last result."""
-    over = finish(seen, shown, playing, unresolved)
-    laid = tuple(hands) if playing else _settled(result_of(over, seen, shown), seen.language)
-    names = {hand.id for hand in laid}
+    """Build the body from the hands of the round in progress, or else of the last result."""
+    finished = finished_rounds(context, shown, playing, unresolved)
+    all_hands = (
+        tuple(hands) if playing else _settled(result_of(finished, context, shown), context.language)
+    )
+    names = {hand.id for hand in all_hands}
     bank = bank if bank in names else "dealer"
-    common = [hand for hand in laid if hand.id.partition(":")[0] in COMMON]
+    common = [hand for hand in all_hands if hand.id.partition(":")[0] in COMMON_HANDS]
     return BoxesBody(
         common=tuple(common),
         boxes=tuple(
             sorted(
-                (hand for hand in laid if hand not in common and hand.id != bank),
-                key=lambda hand: place(hand.id),
+                (hand for hand in all_hands if hand not in common and hand.id != bank),
+                key=lambda hand: hand_order(hand.id),
             )
         ),
-        bank=next((hand for hand in laid if hand.id == bank), None),
-        finish=over,
+        bank=next((hand for hand in all_hands if hand.id == bank), None),
+        finish=finished,
         notes=notes,
         shoe=shoe,
     )
 
 
-def _settled(hands: tuple[card_events.Hand, ...], language: str) -> tuple[Hand, ...]:
+def _settled(hands: tuple[card_events.Hand, ...], language: str) -> tuple[HandPicture, ...]:
     return tuple(settled_hand(hand, language) for hand in hands)

@@ -1,4 +1,4 @@
-"""Cards as they are drawn, and as they are said."""
+"""Cards for drawing and for screen readers."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from controller.contract.messages.messages import text, word
 from subscribers.cards import JOKER
 
 
-class Card(msgspec.Struct, frozen=True):
-    """One card. Face down it has no rank and no suit: nothing tells which it is."""
+class CardPicture(msgspec.Struct, frozen=True):
+    """A card. Face down it has no rank and no suit."""
 
     rank: str | None
     suit: str | None
-    """``c``, ``d``, ``h`` or ``s``; the joker has none."""
+    """``c``, ``d``, ``h`` or ``s``; None for the joker."""
     label: str
-    """The same in words."""
+    """The card in words."""
 
 
-def card(name: str | None, language: str) -> Card:
-    """A card as it is named on the wire: ``Th``, ``X`` for the joker, None face down."""
+def card(name: str | None, language: str) -> CardPicture:
+    """Return a card from its wire name: ``Th``, ``X`` for the joker, None if face down."""
     if name is None:
-        return Card(None, None, text("card.face_down", language))
+        return CardPicture(None, None, text("card.face_down", language))
     if name == JOKER:
-        return Card("★", None, text("card.joker", language))
+        return CardPicture("★", None, text("card.joker", language))
     rank, suit = name[:-1].replace("T", "10"), name[-1:]
     spoken = rank if rank.isdecimal() else word("card", rank.lower(), language)
     label = text("card.of", language, rank=spoken, suit=word("card", suit, language))
-    return Card(rank, suit, label)
+    return CardPicture(rank, suit, label)

@@ -1,4 +1,4 @@
-"""What a table of circle poker shows: the seats, the common cards, and who takes what pot."""
+"""The display of circle poker: seats, common cards, and who wins each pot."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from controller.contract import card_events
 from controller.contract.messages.messages import text
 from controller.contract.shown import CircleDrawShown, CirclePokerShown
 from subscribers import words
+from subscribers.display.context import PictureContext
 from subscribers.display.hands import (
-    Finish,
-    Hand,
+    FinishedRounds,
+    HandPicture,
     bet_name,
-    finish,
+    finished_rounds,
+    hand_order,
     in_progress,
-    place,
+    last_action,
     result_of,
-    said_by,
     settled_hand,
     shown_hand,
 )
-from subscribers.display.seen import Seen
 
-STATUSES = {
+STATUS_TEXTS = {
     "all_in": "decision.all_in",
     "side": "mark.side_pot",
     "folded": "decision.fold",
@@ -30,22 +30,22 @@ STATUSES = {
     "annulled": "display.void",
     "away": "decision.out",
 }
-"""What a seat does, and the text for it; ``in`` goes without saying."""
+"""Text keys of a seat's statuses; ``in`` has none."""
 
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True):
-    """One seat that is taken."""
+    """A taken seat."""
 
     number: int
-    hand: Hand
+    hand: HandPicture
     status: str | None
     out: bool
-    """It plays no more in this round."""
+    """It no longer plays in this round."""
     button: bool
 
 
 class Pot(msgspec.Struct, frozen=True):
-    """One pot, and who takes it."""
+    """A pot and its winners."""
 
     name: str
     winners: tuple[str, ...]
@@ -55,117 +55,127 @@ class CircleBody(msgspec.Struct, frozen=True, kw_only=True):
     """The body of the picture."""
 
     seats: tuple[Seat, ...]
-    boards: tuple[Hand, ...]
+    boards: tuple[HandPicture, ...]
     button: str
-    """The word on the button."""
+    """The text on the button."""
     pots: tuple[Pot, ...]
-    """Of the last result. Nobody tells what lies in a pot before it."""
-    finish: Finish
+    """Those of the last result; before that their content is unknown."""
+    finish: FinishedRounds
     notes: tuple[str, ...]
 
 
-def body(seen: Seen, shown: CirclePokerShown) -> CircleBody:
-    """What the table shows now."""
-    language = seen.language
+def body(context: PictureContext, shown: CirclePokerShown) -> CircleBody:
+    """Return the body for the current state."""
+    language = context.language
     cards = [*shown.counts.values(), *shown.boards.values()]
     playing = in_progress(shown, cards)
-    over = finish(seen, shown, playing, shown.unresolved)
-    result = {hand.who: hand for hand in result_of(over, seen, shown)}
+    finished = finished_rounds(context, shown, playing, shown.unresolved)
+    result = {hand.who: hand for hand in result_of(finished, context, shown)}
     boards = (
         [
-            shown_hand(who, row, language, expected=shown.expected)
-            for who, row in shown.boards.items()
+            shown_hand(hand_id, row, language, expected=shown.expected)
+            for hand_id, row in shown.boards.items()
         ]
         if playing
-        else [settled_hand(hand, language) for who, hand in result.items() if _is_board(who)]
+        else [
+            settled_hand(hand, language) for hand_id, hand in result.items() if _is_board(hand_id)
+        ]
     )
-    taken = {*shown.statuses, *(f"seat:{number}" for number in shown.seated), *result}
-    seats = sorted((who for who in taken if not _is_board(who)), key=place)
+    hand_ids = {*shown.statuses, *(f"seat:{number}" for number in shown.seated), *result}
+    seats = sorted((hand_id for hand_id in hand_ids if not _is_board(hand_id)), key=hand_order)
     return CircleBody(
-        seats=tuple(_seat(seen, shown, who, result.get(who), playing) for who in seats),
+        seats=tuple(
+            _seat(context, shown, hand_id, result.get(hand_id), playing) for hand_id in seats
+        ),
         boards=tuple(boards),
         button=text("display.button", language),
         pots=pots(tuple(result.values()), language),
-        finish=over,
+        finish=finished,
         notes=tuple(_notes(shown, playing, language)),
     )
 
 
 def pots(hands: tuple[card_events.Hand, ...], language: str) -> tuple[Pot, ...]:
-    """Who takes each pot, by what became of the bets of the hands that were shown."""
-    won = {
+    """Return the winners of each pot, by the settled bets of the hands shown."""
+    winners = {
         pot: tuple(
             words.who(hand.who, language)
             for hand in hands
-            for each in hand.settled
-            if each.bet == pot and each.outcome in ("win", "tie")
+            for settled in hand.settled
+            if settled.bet == pot and settled.outcome in ("win", "tie")
         )
-        for pot in dict.fromkeys(each.bet for hand in hands for each in hand.settled)
+        for pot in dict.fromkeys(settled.bet for hand in hands for settled in hand.settled)
     }
-    return tuple(Pot(bet_name(pot, language), who) for pot, who in won.items() if who)
+    return tuple(
+        Pot(bet_name(pot, language), hand_ids) for pot, hand_ids in winners.items() if hand_ids
+    )
 
 
 def _seat(
-    seen: Seen,
+    context: PictureContext,
     shown: CirclePokerShown,
-    who: str,
+    hand_id: str,
     settled: card_events.Hand | None,
     playing: bool,
 ) -> Seat:
-    language, number = seen.language, place(who)[1]
-    status = shown.statuses.get(who, "in") if playing else "in"
-    rests = not playing and who in shown.resting
-    key = "decision.out" if rests else STATUSES.get(status)
+    language, number = context.language, hand_order(hand_id)[1]
+    status = shown.statuses.get(hand_id, "in") if playing else "in"
+    is_resting = not playing and hand_id in shown.resting
+    text_key = "decision.out" if is_resting else STATUS_TEXTS.get(status)
     if settled is not None:
         hand = settled_hand(settled, language)
     else:
-        up = shown.hands.get(who, ()) if playing else ()
-        down = max(0, shown.counts.get(who, 0) - len(up)) if playing else 0
-        first = seen.known.progress.first if not seen.known.progress.spoken else None
+        open_cards = shown.hands.get(hand_id, ()) if playing else ()
+        closed_cards = max(0, shown.counts.get(hand_id, 0) - len(open_cards)) if playing else 0
+        first_to_act = context.known.progress.first if not context.known.progress.spoken else None
         hand = shown_hand(
-            who,
-            (*((None,) * down), *up),
+            hand_id,
+            (*((None,) * closed_cards), *open_cards),
             language,
-            said=said_by(seen, shown, who) if playing and key is None else None,
-            acts=playing
+            decision=last_action(context, shown, hand_id) if playing and text_key is None else None,
+            is_acting=playing
             and (
-                (shown.phase == "betting" and first == who)
-                or (shown.phase == "showdown" and who == _shows(shown))
+                (shown.phase == "betting" and first_to_act == hand_id)
+                or (shown.phase == "showdown" and hand_id == _next_to_show(shown))
             ),
             expected=shown.expected if playing else None,
         )
     return Seat(
         number=number,
         hand=hand,
-        status=None if key is None else text(key, language),
-        out=rests or status in ("folded", "mucked", "annulled", "away"),
+        status=None if text_key is None else text(text_key, language),
+        out=is_resting or status in ("folded", "mucked", "annulled", "away"),
         button=shown.button == number,
     )
 
 
 def _notes(shown: CirclePokerShown, playing: bool, language: str) -> list[str]:
-    found: list[str] = []
+    notes: list[str] = []
     if playing and shown.interval:
-        found.append(text("display.interval", language, number=shown.interval))
+        notes.append(text("display.interval", language, number=shown.interval))
     if isinstance(shown, CircleDrawShown):
         if shown.opener is not None:
             opener = words.who(f"seat:{shown.opener}", language)
-            found.append(f"{opener}: {words.decision('open', None, language)}")
-        found += [
-            f"{words.who(who, language)}: {words.decision('discard', count, language)}"
-            for who, count in shown.discards.items()
+            notes.append(f"{opener}: {words.decision('open', None, language)}")
+        notes += [
+            f"{words.who(hand_id, language)}: {words.decision('discard', count, language)}"
+            for hand_id, count in shown.discards.items()
             if count and playing
         ]
-    return found
+    return notes
 
 
-def _shows(shown: CirclePokerShown) -> str | None:
-    """Who shows next: the first whose cards do not all lie open."""
+def _next_to_show(shown: CirclePokerShown) -> str | None:
+    """Return the first hand in showdown order whose cards are not all face up."""
     return next(
-        (who for who in shown.shows if len(shown.hands.get(who, ())) < shown.counts.get(who, 0)),
+        (
+            hand_id
+            for hand_id in shown.shows
+            if len(shown.hands.get(hand_id, ())) < shown.counts.get(hand_id, 0)
+        ),
         None,
     )
 
 
-def _is_board(who: str) -> bool:
-    return who.startswith("board")
+def _is_board(hand_id: str) -> bool:
+    return hand_id.startswith("board")

@@ -1,4 +1,4 @@
-"""What a table of craps shows: the puck, the point, the dice of the latest throws, the shooter."""
+"""The display of craps: puck, point, the latest throws, and the shooter."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import msgspec
 from controller.contract.messages.messages import text
 from controller.contract.outcomes import CrapsOutcome
 from controller.contract.shown import CrapsShown
-from subscribers.display.rounds import Round, last_result
-from subscribers.display.seen import Seen
-from subscribers.display.spins import LATEST
-from subscribers.display.statistics import Share, percent, unheard
+from subscribers.display.context import PictureContext
+from subscribers.display.rounds import PlayedRound, last_result
+from subscribers.display.spins import MAX_LATEST_SPINS
+from subscribers.display.statistics import Share, missing_rounds, percent
 
-NAMED = (2, 3, 11, 12)
+NAMED_TOTALS = (2, 3, 11, 12)
 """Totals that have a name at the table."""
-HARD = (4, 6, 8, 10)
-"""Totals that two equal dice may make the hard way."""
-WINDOW = 100
-"""Throws whose totals are counted."""
+HARD_TOTALS = (4, 6, 8, 10)
+"""Totals that two equal dice make the hard way."""
+WINDOW_THROWS = 100
+"""Number of throws whose totals are counted."""
 
 
-class Throw(msgspec.Struct, frozen=True, kw_only=True):
-    """What one throw came to. A void or unresolved one has no dice."""
+class ThrowPicture(msgspec.Struct, frozen=True, kw_only=True):
+    """One throw. A void or unresolved one has no dice."""
 
     round: int | None
-    """None where the state alone told of it."""
+    """None if it is known only from the state."""
     kind: Literal["result", "void", "unresolved"]
     dice: tuple[int, ...] = ()
     total: int | None = None
     said: str = ""
-    """What the throw is called: craps, eleven, the hard way; empty for others."""
+    """The name of the throw: craps, eleven, the hard way; empty for others."""
     point: int | None = None
-    """The point that it was played against; None at a come-out."""
+    """The point it was played against; None at a come-out."""
     ends: bool = False
     """It ends its series."""
     corrected: bool = False
@@ -47,88 +47,94 @@ class CrapsBody(msgspec.Struct, frozen=True, kw_only=True):
     """A point is on."""
     point: int | None
     shooter: str | None
-    """Who throws, in words."""
-    last: Throw | None
+    """Who throws, as text."""
+    last: ThrowPicture | None
     """The last valid throw."""
-    throws: tuple[Throw, ...]
+    throws: tuple[ThrowPicture, ...]
     """The latest throws, newest first."""
     totals: tuple[Share, ...]
-    """How often each total came in the latest throws."""
+    """Frequency of each total in the latest throws."""
     counted: int
     size: int
     unheard: int
 
 
-def body(seen: Seen, shown: CrapsShown) -> CrapsBody:
-    """What the table shows now."""
+def body(context: PictureContext, shown: CrapsShown) -> CrapsBody:
+    """Return the body for the current state."""
     totals = [
-        each.outcome.total
-        for each in reversed(seen.rounds)
-        if isinstance(each.outcome, CrapsOutcome)
-    ][:WINDOW]
+        round_.outcome.total
+        for round_ in reversed(context.rounds)
+        if isinstance(round_.outcome, CrapsOutcome)
+    ][:WINDOW_THROWS]
     shooter = None
     if shown.shooter is not None:
-        shooter = text("who.seat_numbered", seen.language, number=shown.shooter)
+        shooter = text("who.seat_numbered", context.language, number=shown.shooter)
     return CrapsBody(
         on=shown.point is not None,
         point=shown.point,
         shooter=shooter,
-        last=_last(seen, shown),
-        throws=throws(seen.rounds, seen.language),
+        last=_last(context, shown),
+        throws=throws(context.rounds, context.language),
         totals=tuple(
             Share(str(total), str(total), count, percent(count, len(totals)))
             for total in range(2, 13)
             for count in (totals.count(total),)
         ),
         counted=len(totals),
-        size=WINDOW,
-        unheard=unheard(seen.rounds, WINDOW),
+        size=WINDOW_THROWS,
+        unheard=missing_rounds(context.rounds, WINDOW_THROWS),
     )
 
 
-def throws(rounds: Sequence[Round], language: str) -> tuple[Throw, ...]:
-    """The latest throws, newest first."""
-    return tuple(_throw(each, language) for each in reversed(rounds[-LATEST:]))
+def throws(rounds: Sequence[PlayedRound], language: str) -> tuple[ThrowPicture, ...]:
+    """Return the latest throws, newest first."""
+    return tuple(_throw(round_, language) for round_ in reversed(rounds[-MAX_LATEST_SPINS:]))
 
 
-def ends(total: int, point: int | None) -> bool:
-    """Whether a throw ends its series: a seven or the point after a point; seven, eleven or craps
-    at a come-out.
+def ends_series(total: int, point: int | None) -> bool:
+    """Return True if a throw ends its series: a seven or the point after a point; seven, eleven or
+    craps at a come-out.
     """
     return total in ((7, point) if point else (2, 3, 7, 11, 12))
 
 
-def named(dice: Sequence[int], language: str) -> str:
-    """What a throw is called."""
+def throw_name(dice: Sequence[int], language: str) -> str:
+    """Return the name of a throw."""
     total = sum(dice)
-    if total in NAMED:
+    if total in NAMED_TOTALS:
         return text(f"display.thrown_{total}", language)
-    return text("display.hard", language) if total in HARD and len({*dice}) == 1 else ""
+    return text("display.hard", language) if total in HARD_TOTALS and len({*dice}) == 1 else ""
 
 
-def _throw(each: Round, language: str) -> Throw:
-    if each.kind != "result" or not isinstance(each.outcome, CrapsOutcome):
-        return Throw(round=each.round, kind="void" if each.kind == "void" else "unresolved")
-    outcome = each.outcome
-    return Throw(
-        round=each.round,
+def _throw(round_: PlayedRound, language: str) -> ThrowPicture:
+    if round_.kind != "result" or not isinstance(round_.outcome, CrapsOutcome):
+        return ThrowPicture(
+            round=round_.round, kind="void" if round_.kind == "void" else "unresolved"
+        )
+    outcome = round_.outcome
+    return ThrowPicture(
+        round=round_.round,
         kind="result",
         dice=outcome.dice,
         total=outcome.total,
-        said=named(outcome.dice, language),
+        said=throw_name(outcome.dice, language),
         point=outcome.point,
-        ends=ends(outcome.total, outcome.point),
-        corrected=each.corrected,
+        ends=ends_series(outcome.total, outcome.point),
+        corrected=round_.corrected,
     )
 
 
-def _last(seen: Seen, shown: CrapsShown) -> Throw | None:
-    """The last valid throw, as the state has it."""
+def _last(context: PictureContext, shown: CrapsShown) -> ThrowPicture | None:
+    """Return the last valid throw, according to the state."""
     dice = shown.last_dice
     if dice is None:
         return None
-    of = last_result(seen.rounds, shown.session)
-    if of is not None and isinstance(of.outcome, CrapsOutcome) and of.outcome.dice == dice:
-        return _throw(of, seen.language)
-    said = named(dice, seen.language)
-    return Throw(round=None, kind="result", dice=dice, total=shown.last_total, said=said)
+    round_ = last_result(context.rounds, shown.session)
+    if (
+        round_ is not None
+        and isinstance(round_.outcome, CrapsOutcome)
+        and round_.outcome.dice == dice
+    ):
+        return _throw(round_, context.language)
+    name = throw_name(dice, context.language)
+    return ThrowPicture(round=None, kind="result", dice=dice, total=shown.last_total, said=name)

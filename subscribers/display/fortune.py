@@ -1,19 +1,17 @@
-"""What a wheel of fortune shows: the last symbol on the wheel, those before it, how often each
-came.
-"""
+"""The display of a wheel of fortune: the last symbol, those before it, and their frequency."""
 
 from __future__ import annotations
 
 from controller.contract.messages.messages import word
 from controller.contract.shown import FortuneShown
-from subscribers.display.seen import Seen
-from subscribers.display.spins import WheelBody, last, latest, results
+from subscribers.display.context import PictureContext
+from subscribers.display.spins import WheelBody, last_spin, latest_spins, spins_with_number
 from subscribers.display.statistics import (
-    WINDOWS,
+    WINDOW_SIZES,
     Share,
+    missing_rounds,
     percent,
     shares,
-    unheard,
 )
 
 
@@ -21,42 +19,44 @@ class FortuneBody(WheelBody, frozen=True, kw_only=True):
     """The body of the picture. ``symbols``: the text of each symbol."""
 
     cell: int | None
-    """Its cell, from 1; None where nobody told it."""
+    """Its cell, from 1; None if unknown."""
     ring: tuple[str, ...]
-    """The symbols around the wheel, cell by cell; empty where the state does not say them."""
+    """The symbols around the wheel, cell by cell; empty if the state does not list them."""
     symbols: dict[str, str]
     session: tuple[Share, ...]
-    """How often each symbol came in the session."""
+    """Frequency of each symbol in the session."""
     counted: int
-    """Results of the session."""
+    """Number of results in the session."""
 
 
-def body(seen: Seen, shown: FortuneShown) -> FortuneBody:
-    """What the wheel shows now."""
-    spins = results(seen.rounds)
+def body(context: PictureContext, shown: FortuneShown) -> FortuneBody:
+    """Return the body for the current state."""
+    spins = spins_with_number(context.rounds)
     numbers = tuple(spin.number or "" for spin in spins)
-    found = {*map(str, shown.cells), *shown.counts, *numbers}
+    names = {*map(str, shown.cells), *shown.counts, *numbers}
     if shown.last_number is not None:
-        found.add(str(shown.last_number))
-    symbols = {each: word("symbol", each, seen.language) for each in sorted(found, key=_place)}
+        names.add(str(shown.last_number))
+    symbols = {
+        name: word("symbol", name, context.language) for name in sorted(names, key=_symbol_order)
+    }
     counted = sum(shown.counts.values())
     return FortuneBody(
-        last=last(seen, shown, None),
+        last=last_spin(context, shown, None),
         cell=shown.last_cell,
         ring=tuple(map(str, shown.cells)),
         symbols=symbols,
         session=tuple(
-            Share(each, said, count, percent(count, counted))
-            for each, said in symbols.items()
-            for count in (shown.counts.get(each, 0),)
+            Share(name, text, count, percent(count, counted))
+            for name, text in symbols.items()
+            for count in (shown.counts.get(name, 0),)
         ),
         counted=counted,
-        spins=latest(seen.rounds),
-        windows=shares(numbers, WINDOWS, {"symbol": symbols}, lambda number: (number,)),
-        unheard=unheard(seen.rounds, WINDOWS[-1]),
+        spins=latest_spins(context.rounds),
+        windows=shares(numbers, WINDOW_SIZES, {"symbol": symbols}, lambda number: (number,)),
+        unheard=missing_rounds(context.rounds, WINDOW_SIZES[-1]),
     )
 
 
-def _place(symbol: str) -> tuple[bool, int, str]:
-    """Numbers by their value, then the others by their name."""
+def _symbol_order(symbol: str) -> tuple[bool, int, str]:
+    """Sort key: numbers by value, then the others by name."""
     return (not symbol.isdecimal(), int(symbol) if symbol.isdecimal() else 0, symbol)

@@ -1,4 +1,4 @@
-"""Hands as they are drawn, and how a round ended: what all card games have in common."""
+"""Hands as drawn, and how a round ended: common to all card games."""
 
 from __future__ import annotations
 
@@ -11,105 +11,107 @@ from controller.contract import card_events, outcomes
 from controller.contract.messages.messages import catalogue, text, word
 from controller.contract.shown import Shown, Stake
 from subscribers import words
-from subscribers.display.cards import Card, card
-from subscribers.display.rounds import Round
-from subscribers.display.seen import Seen
+from subscribers.display.cards import CardPicture, card
+from subscribers.display.context import PictureContext
+from subscribers.display.rounds import PlayedRound
 
-IDLE = ("closed", "no_shoe", "shoe_over", "burning", "waiting")
-"""Phases in which no round is in progress."""
-LATEST = 12
-"""Rounds in the list of the latest ones."""
+IDLE_PHASES = ("closed", "no_shoe", "shoe_over", "burning", "waiting")
+"""Phases without a round in progress."""
+MAX_LATEST_ROUNDS = 12
+"""Length of the list of latest rounds."""
 
-Ending = Literal["result", "void", "unresolved"]
+EndingKind = Literal["result", "void", "unresolved"]
 
 
-class Told(msgspec.Struct, frozen=True):
-    """A word on the wire, and its text."""
+class Label(msgspec.Struct, frozen=True):
+    """A wire word and its text."""
 
     id: str
     text: str
 
 
-class Hand(msgspec.Struct, frozen=True, kw_only=True):
+class HandPicture(msgspec.Struct, frozen=True, kw_only=True):
     """One hand, row or board."""
 
     id: str
-    """Its name on the wire: ``box:3.2``."""
+    """Its wire name, such as ``box:3.2``."""
     name: str
-    cards: tuple[Card, ...]
+    cards: tuple[CardPicture, ...]
     points: str | None = None
-    """What they make, where all of them are face up; in poker there are none."""
+    """The points of the cards if all are face up; None in poker."""
     makes: tuple[str, ...] = ()
-    """What the hand is: in poker its rank, and that of its low hand."""
+    """What the hand makes: in poker its rank, and that of its low hand."""
     said: str | None = None
-    """What it did last."""
-    outcome: Told | None = None
+    """Its last decision."""
+    outcome: Label | None = None
     bets: tuple[str, ...] = ()
-    """The bets on it that were told, and what became of them."""
-    low: tuple[Card, ...] = ()
+    """The reported bets on it, and their outcomes."""
+    low: tuple[CardPicture, ...] = ()
     """The cards of its low hand."""
-    badge: Told | None = None
-    """``to_act``: the table waits for its word; ``next``: the next card is its own."""
+    badge: Label | None = None
+    """``to_act``: the table waits for its decision; ``next``: it gets the next card."""
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
+class RoundEnding(msgspec.Struct, frozen=True, kw_only=True):
     """How a round ended."""
 
     round: int
     label: str
-    """Which round, for a person."""
-    kind: Ending
+    """Which round, as text."""
+    kind: EndingKind
     winner: str | None = None
-    """The word on the wire, where one hand won."""
+    """The wire word, if one hand won."""
     text: str = ""
     """Who won, or that it is void or unresolved, and why."""
     marks: tuple[str, ...] = ()
     corrected: str | None = None
-    """The word for it, if a person corrected the result."""
+    """Text that a person corrected the result, if so."""
 
 
-class Latest(msgspec.Struct, frozen=True, kw_only=True):
+class RoundSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One of the latest rounds, in short."""
 
     round: int
-    kind: Ending
+    kind: EndingKind
     winner: str | None
     text: str
 
 
-class Finish(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of rounds that ended, besides the hands."""
+class FinishedRounds(msgspec.Struct, frozen=True, kw_only=True):
+    """The finished rounds, without their hands."""
 
-    ended: Ended | None
+    ended: RoundEnding | None
     """The last round, while no other is in progress."""
-    before: Ended | None
-    """The last result before what else is shown."""
+    before: RoundEnding | None
+    """The last earlier result."""
     before_label: str
-    """That it is the last one."""
+    """Label of ``before``."""
     open: tuple[str, ...]
-    """Rounds whose result a person may still give."""
-    latest: tuple[Latest, ...]
+    """Unresolved rounds whose result a person may still enter."""
+    latest: tuple[RoundSummary, ...]
     """Newest first."""
 
 
 def in_progress(shown: Shown, cards: Iterable[object]) -> bool:
-    """Whether a round is being played. A table that waits for a decision may be in one or between
-    two: there are cards then or not.
+    """Return True if a round is in progress. In phase ``decision`` that is so if
+    there are cards.
     """
-    return any(cards) if shown.phase == "decision" else shown.phase not in IDLE
+    return any(cards) if shown.phase == "decision" else shown.phase not in IDLE_PHASES
 
 
-def finish(seen: Seen, shown: Shown, playing: bool, unresolved: tuple[int, ...]) -> Finish:
-    """What is known of the rounds of this session that ended."""
-    language = seen.language
-    rounds = rounds_of(seen, shown)
+def finished_rounds(
+    context: PictureContext, shown: Shown, playing: bool, unresolved: tuple[int, ...]
+) -> FinishedRounds:
+    """Return the finished rounds of this session."""
+    language = context.language
+    rounds = rounds_of(context, shown)
     last = rounds[-1] if rounds else None
-    result = next((each for each in reversed(rounds) if each.kind == "result"), None)
-    idle = last is not None and not playing
+    result = next((round_ for round_ in reversed(rounds) if round_.kind == "result"), None)
+    is_idle = last is not None and not playing
     before = result if playing or result is not last else None
-    return Finish(
-        ended=ended(last, language) if last is not None and idle else None,
-        before=None if before is None else ended(before, language),
+    return FinishedRounds(
+        ended=round_ending(last, language) if last is not None and is_idle else None,
+        before=None if before is None else round_ending(before, language),
         before_label=text("display.last_result", language),
         open=tuple(
             text(
@@ -121,60 +123,68 @@ def finish(seen: Seen, shown: Shown, playing: bool, unresolved: tuple[int, ...])
             for number in unresolved
             if last is None or number != last.round or playing
         ),
-        latest=tuple(_latest(each, language) for each in reversed(rounds[-LATEST:])),
+        latest=tuple(
+            _summary(round_, language) for round_ in reversed(rounds[-MAX_LATEST_ROUNDS:])
+        ),
     )
 
 
-def rounds_of(seen: Seen, shown: Shown) -> list[Round]:
-    """The rounds of this session that ended. One with a number that the table has not reached is of
-    another journal.
+def rounds_of(context: PictureContext, shown: Shown) -> list[PlayedRound]:
+    """Return the finished rounds of this session. One with a number beyond the table's current
+    round belongs to another journal.
     """
     return [
-        each for each in seen.rounds if each.session == shown.session and each.round <= shown.round
+        round_
+        for round_ in context.rounds
+        if round_.session == shown.session and round_.round <= shown.round
     ]
 
 
-def result_of(finish: Finish, seen: Seen, shown: Shown) -> tuple[card_events.Hand, ...]:
-    """The hands of the last round, if it has a result; of one that is void or unresolved none."""
-    if finish.ended is None or finish.ended.kind != "result":
+def result_of(
+    finished: FinishedRounds, context: PictureContext, shown: Shown
+) -> tuple[card_events.Hand, ...]:
+    """Return the hands of the last round if it has a result; otherwise none."""
+    if finished.ended is None or finished.ended.kind != "result":
         return ()
-    outcome = rounds_of(seen, shown)[-1].outcome
+    outcome = rounds_of(context, shown)[-1].outcome
     return () if outcome is None else outcomes.hands(outcome)
 
 
-def ended(round_: Round, language: str) -> Ended:
-    """How a round ended, in words."""
+def round_ending(round_: PlayedRound, language: str) -> RoundEnding:
+    """Return how a round ended, as text."""
     if round_.kind != "result":
         group = "void_reason" if round_.kind == "void" else "unresolved"
         reason = word(group, round_.reason, language) if round_.reason else ""
-        said = text(f"display.{round_.kind}", language)
-        return Ended(
+        kind_text = text(f"display.{round_.kind}", language)
+        return RoundEnding(
             round=round_.round,
             label=text("display.round", language, round=round_.round),
             kind=round_.kind,
-            text=f"{said} · {reason}" if reason else said,
+            text=f"{kind_text} · {reason}" if reason else kind_text,
         )
     winner = _winner(round_)
     marks = tuple(getattr(round_.outcome, "marks", ()))
-    told = round_.outcome
-    cloths = told.hands if isinstance(told, outcomes.BaccaratOutcome) and winner is None else ()
-    each = " · ".join(
+    outcome = round_.outcome
+    cloths = (
+        outcome.hands if isinstance(outcome, outcomes.BaccaratOutcome) and winner is None else ()
+    )
+    cloth_results = " · ".join(
         f"{words.who(hand.who, language)} {word('outcome', hand.outcome, language)}"
         for hand in cloths
         if hand.who.startswith("cloth") and hand.outcome
     )
-    return Ended(
+    return RoundEnding(
         round=round_.round,
         label=text("display.round", language, round=round_.round),
         kind="result",
         winner=winner,
-        text=each or _won(winner, language),
+        text=cloth_results or _winner_text(winner, language),
         marks=tuple(words.mark(mark, language) for mark in marks if mark != winner),
         corrected=text("display.corrected", language) if round_.corrected else None,
     )
 
 
-def _won(winner: str | None, language: str) -> str:
+def _winner_text(winner: str | None, language: str) -> str:
     if winner is None:
         return text("display.settled", language)
     if winner == "tie":
@@ -184,110 +194,112 @@ def _won(winner: str | None, language: str) -> str:
     return text("display.wins", language, who=words.who(winner, language))
 
 
-def _winner(round_: Round) -> str | None:
+def _winner(round_: PlayedRound) -> str | None:
     return getattr(round_.outcome, "winner", None)
 
 
-def _latest(round_: Round, language: str) -> Latest:
-    told = ended(round_, language)
-    settled = told.text == text("display.settled", language) and told.marks
-    said = " · ".join([*([] if settled else [told.text]), *told.marks])
-    return Latest(
+def _summary(round_: PlayedRound, language: str) -> RoundSummary:
+    ending = round_ending(round_, language)
+    only_marks = ending.text == text("display.settled", language) and ending.marks
+    summary = " · ".join([*([] if only_marks else [ending.text]), *ending.marks])
+    return RoundSummary(
         round=round_.round,
         kind=round_.kind,
-        winner=told.winner,
-        text=f"{said} · {told.corrected}" if told.corrected else said,
+        winner=ending.winner,
+        text=f"{summary} · {ending.corrected}" if ending.corrected else summary,
     )
 
 
 def shown_hand(
-    who: str,
+    hand_id: str,
     cards: Iterable[str | None],
     language: str,
     *,
     points: str | None = None,
     makes: tuple[str, ...] = (),
-    said: str | None = None,
+    decision: str | None = None,
     bets: tuple[str, ...] = (),
     low: Iterable[str] = (),
-    acts: bool = False,
+    is_acting: bool = False,
     expected: str | None = None,
-) -> Hand:
-    """A hand of the round in progress. ``expected``: the hand of the next card."""
-    return Hand(
-        id=who,
-        name=words.who(who, language),
-        cards=tuple(card(each, language) for each in cards),
+) -> HandPicture:
+    """Return a hand of the round in progress. ``expected``: the hand that gets the next card."""
+    return HandPicture(
+        id=hand_id,
+        name=words.who(hand_id, language),
+        cards=tuple(card(name, language) for name in cards),
         points=points,
         makes=makes,
-        said=said,
+        said=decision,
         bets=bets,
-        low=tuple(card(each, language) for each in low),
+        low=tuple(card(name, language) for name in low),
         badge=_badge("to_act", language)
-        if acts
+        if is_acting
         else _badge("next", language)
-        if expected == who
+        if expected == hand_id
         else None,
     )
 
 
-def _badge(name: str, language: str) -> Told:
-    return Told(name, text(f"display.{name}", language))
+def _badge(name: str, language: str) -> Label:
+    return Label(name, text(f"display.{name}", language))
 
 
-def settled_hand(hand: card_events.Hand, language: str) -> Hand:
-    """A hand of a result."""
-    made = [word("hand", kind, language) for kind in (hand.kind, hand.low_kind) if kind]
-    return Hand(
+def settled_hand(hand: card_events.Hand, language: str) -> HandPicture:
+    """Return a hand of a result."""
+    ranks = [word("hand", kind, language) for kind in (hand.kind, hand.low_kind) if kind]
+    return HandPicture(
         id=hand.who,
         name=words.who(hand.who, language),
-        cards=tuple(card(each, language) for each in hand.cards),
+        cards=tuple(card(item, language) for item in hand.cards),
         points=None if hand.points is None else str(hand.points),
-        makes=tuple(made),
+        makes=tuple(ranks),
         outcome=None
         if hand.outcome is None
-        else Told(hand.outcome, word("outcome", hand.outcome, language)),
+        else Label(hand.outcome, word("outcome", hand.outcome, language)),
         bets=tuple(
-            f"{bet_name(each.bet, language)}: {word('outcome', each.outcome, language)}"
-            for each in hand.settled
+            f"{bet_name(item.bet, language)}: {word('outcome', item.outcome, language)}"
+            for item in hand.settled
         ),
-        low=tuple(card(each, language) for each in hand.low),
+        low=tuple(card(item, language) for item in hand.low),
     )
 
 
 BET_GROUPS = ("bet", "chance", "colour", "symbol", "who", "mark")
-"""Where a bet has its name: many are called after what they win on."""
+"""Text groups that name bets; many bets are named after what they win on."""
 
 
 def bet_name(name: str, language: str) -> str:
-    """A bet as it is called at the table; where there are two boards, a pot is called after its
-    own.
-    """
+    """Return the name of a bet at the table. With two boards, a pot is named after its board."""
     kind, _, number = name.partition(":")
     if kind in ("board", "cloth"):
         return words.who(name, language)
     texts = catalogue(language)
-    found = (texts.get(f"{group}.{kind}") for group in BET_GROUPS)
-    said = next((each for each in found if each is not None), kind.replace("_", " "))
-    return f"{said} {number}".rstrip()
+    candidates = (texts.get(f"{group}.{kind}") for group in BET_GROUPS)
+    label = next(
+        (candidate for candidate in candidates if candidate is not None), kind.replace("_", " ")
+    )
+    return f"{label} {number}".rstrip()
 
 
-def stakes(bets: Iterable[Stake], who: str, language: str) -> tuple[str, ...]:
-    """The bets of a hand that were told."""
-    return tuple(bet_name(each.bet, language) for each in bets if each.who == who)
+def bets_of(bets: Iterable[Stake], hand_id: str, language: str) -> tuple[str, ...]:
+    """Return the reported bets on a hand."""
+    return tuple(bet_name(bet.bet, language) for bet in bets if bet.who == hand_id)
 
 
-def said_by(seen: Seen, shown: Shown, who: str) -> str | None:
-    """What a hand did last in the round in progress, as far as it was heard."""
-    progress = seen.known.progress
+def last_action(context: PictureContext, shown: Shown, hand_id: str) -> str | None:
+    """Return the last decision of a hand in the round in progress, if known."""
+    progress = context.known.progress
     if (progress.session, progress.round) != (shown.session, shown.round):
         return None
-    said = progress.actions.get(who)
-    return None if said is None else words.decision(said.decision, said.count, seen.language)
+    action = progress.actions.get(hand_id)
+    return (
+        None if action is None else words.decision(action.decision, action.count, context.language)
+    )
 
 
-def place(who: str) -> tuple[str, int, str]:
-    """The order of hands: by kind, then by number."""
-    kind, _, number = who.partition(":")
+def hand_order(hand_id: str) -> tuple[str, int, str]:
+    """Sort key of hands: kind, then number."""
+    kind, _, number = hand_id.partition(":")
     digits = number.partition(".")[0]
     return kind, int(digits) if digits.isdecimal() else 0, number

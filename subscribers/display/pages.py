@@ -1,8 +1,8 @@
-"""The pages: a frame of HTML around what the script draws. Nothing of a request is written into a
-page but the table's id and what `kiosk` and `rotate` may be.
+"""HTML frames of the display pages, which scripts draw. Nothing of a request is written into a page
+but the table's id and allowed values of `kiosk` and `rotate`.
 
-Where no language is asked for, each table is drawn in that of its decree; so a page has the texts
-of all languages. Its script comes last: of a page of which only a part came, none runs.
+If no language is requested, each table is drawn in that of its decree, so a page contains the texts
+of all languages. Its script comes last: an incompletely loaded page runs none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 from starlette.responses import HTMLResponse, Response
 
 from controller.contract.messages.messages import LANGUAGES, catalogue, text
-from subscribers.display.start import no_modules, start
+from subscribers.display.start import no_modules_element, start_element
 
 _PAGE = Template("""\
 <!doctype html>
@@ -42,7 +42,7 @@ $no_modules
 </body>
 </html>
 """)
-WORDS = (
+SCRIPT_WORD_GROUPS = (
     "display",
     "trouble",
     "jackpot",
@@ -56,18 +56,18 @@ WORDS = (
 )
 """The groups of texts that the scripts need."""
 _GAMES = files("subscribers.display").joinpath("static/games").iterdir()
-STYLES = (
+STYLE_SHEETS = (
     "/static/theme.css",
     "/static/display.css",
     "/static/jackpot.css",
     *(f"/static/games/{name}" for name in sorted(each.name for each in _GAMES) if ".css" in name),
     "/theme.css",
 )
-"""The style sheets of every page; that of the site comes last, so it has the last word."""
+"""The style sheets of every page; the site's comes last, so it takes precedence."""
 
 
-Kind = Literal["table", "floor", "wall", "jackpot"]
-SCRIPTS: Mapping[Kind, str] = {
+PageKind = Literal["table", "floor", "wall", "jackpot"]
+SCRIPTS: Mapping[PageKind, str] = {
     "table": "table.js",
     "floor": "floor.js",
     "wall": "floor.js",
@@ -75,82 +75,85 @@ SCRIPTS: Mapping[Kind, str] = {
 }
 
 
-class Page(msgspec.Struct, frozen=True):
-    """What the script is told about its page."""
+class DisplayPage(msgspec.Struct, frozen=True):
+    """Data for the page's script."""
 
-    kind: Kind
+    kind: PageKind
     tables: tuple[str, ...]
     jackpots: tuple[str, ...]
     language: str | None
-    """The language that was asked for. None: each table's own."""
+    """The requested language; None: each table's own."""
     own: str
-    """The language of what belongs to no table."""
+    """The language of text that belongs to no table."""
     words: Mapping[str, Mapping[str, str]]
-    """By language."""
+    """Texts by language."""
 
 
-def table(
-    table: str, jackpots: tuple[str, ...], language: str | None, own: str, base: str
+def table_page(
+    table: str, jackpots: tuple[str, ...], language: str | None, default_language: str, base: str
 ) -> Response:
-    """The page of one table, with the meter of each of these jackpots that it is linked to.
-    ``own``: the language of what belongs to no table. ``base``: the prefix of all addresses.
+    """Return the page of one table, with the meters of those of these jackpots that it is linked
+    to. ``default_language``: for text that belongs to no table. ``base``: the prefix of all
+    addresses.
     """
-    return _page("table", table, (table,), jackpots, language, own, base)
+    return _page("table", table, (table,), jackpots, language, default_language, base)
 
 
-def floor(
+def floor_page(
     kind: Literal["floor", "wall"],
     tables: tuple[str, ...],
     jackpots: tuple[str, ...],
     language: str | None,
-    own: str,
+    default_language: str,
     base: str,
 ) -> Response:
-    """The page of all tables and jackpots: to look at, or for a screen on a wall."""
-    return _page(kind, "Novamás", tables, jackpots, language, own, base)
+    """Return the page of all tables and jackpots, for a desk or a wall screen."""
+    return _page(kind, "Novamás", tables, jackpots, language, default_language, base)
 
 
-def jackpot(jackpots: tuple[str, ...], language: str | None, own: str, base: str) -> Response:
-    """The page of the first of these jackpots; the others take turns with it where that is
-    wanted.
-    """
-    return _page("jackpot", jackpots[0], (), jackpots, language, own, base)
+def jackpot_page(
+    jackpots: tuple[str, ...], language: str | None, default_language: str, base: str
+) -> Response:
+    """Return the page of the first of these jackpots; the others may rotate with it."""
+    return _page("jackpot", jackpots[0], (), jackpots, language, default_language, base)
 
 
-def missing(language: str, why: str = "trouble.no_table") -> Response:
-    """There is no such table, or what this text says."""
+def not_found_page(language: str, why: str = "trouble.no_table") -> Response:
+    """Return a page that there is no such table, or with another reason."""
     words = html.escape(text(why, language))
     page = f'<!doctype html><html lang="{language}"><title>404</title><p>{words}</p>'
     return HTMLResponse(page, 404, {"cache-control": "no-store"})
 
 
 def _page(
-    kind: Kind,
+    kind: PageKind,
     title: str,
     tables: tuple[str, ...],
     jackpots: tuple[str, ...],
     language: str | None,
-    own: str,
+    default_language: str,
     base: str,
 ) -> Response:
-    page = Page(
+    page = DisplayPage(
         kind=kind,
         tables=tables,
         jackpots=jackpots,
         language=language,
-        own=language or own,
-        words={each: _texts(each) for each in ([language] if language else LANGUAGES)},
+        own=language or default_language,
+        words={name: _texts(name) for name in ([language] if language else LANGUAGES)},
     )
     # "<" could end the element
     encoded = msgspec.json.encode(page).decode().replace("<", "\\u003c")
     return HTMLResponse(
         _PAGE.substitute(
             language=page.own,
-            start=start(page.own, display=True),
+            start=start_element(page.own, display=True),
             title=html.escape(title),
-            styles="\n".join(f'<link rel="stylesheet" href="{base}{style}">' for style in STYLES),
+            styles="\n".join(
+                f'<link rel="stylesheet" href="{base}{style}">' for style in STYLE_SHEETS
+            ),
             script=SCRIPTS[kind],
-            no_modules=no_modules(base),
+            no_modules=no_modules_element(base),
             base=base,
             page=encoded,
             kind=kind,
@@ -161,4 +164,8 @@ def _page(
 
 
 def _texts(language: str) -> dict[str, str]:
-    return {key: said for key, said in catalogue(language).items() if key.split(".", 1)[0] in WORDS}
+    return {
+        key: message
+        for key, message in catalogue(language).items()
+        if key.split(".", 1)[0] in SCRIPT_WORD_GROUPS
+    }

@@ -1,7 +1,7 @@
-"""A permanency: what came at one table in one day of play, round by round.
+"""A permanency: the results of one table in one day of play, round by round.
 
-It says what is missing: the rounds of a session are numbered without gaps, so a number that is not
-there was not heard.
+It lists missing rounds too: the rounds of a session are numbered without gaps, so a missing number
+was not received.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from controller.contract.outcomes import (
     RouletteOutcome,
     TrenteOutcome,
 )
-from subscribers.display.rounds import Round
+from subscribers.display.rounds import PlayedRound
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line. ``lane``: where it stands among the numbers of a wheel: its colour."""
+class PermanencyEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A line. ``lane``: its column among a wheel's numbers, which is the colour."""
 
     session: int
     round: int
     last: int
-    """The same as ``round``; of a gap, the last round that was not heard."""
+    """Equal to ``round``; for a gap, the last missing round."""
     kind: str
     """``result``, ``void``, ``unresolved`` or ``missing``."""
     time: str | None
@@ -54,43 +54,47 @@ class Permanency(msgspec.Struct, frozen=True, kw_only=True):
     day: date
     begin: datetime
     end: datetime
-    """The day of play: from ``begin`` on, before ``end``."""
+    """The day of play is from ``begin`` until before ``end``."""
     language: str
     simulated: bool
-    entries: tuple[Entry, ...]
+    entries: tuple[PermanencyEntry, ...]
     checkpoint: Checkpoint | None
-    """The latest of the daemon's chain; None where none was heard."""
+    """The latest checkpoint of the daemon's chain; None if there is none."""
     covered: int
-    """How many of the rounds were decided before the checkpoint."""
+    """Number of rounds decided before the checkpoint."""
 
     @property
     def missing(self) -> int:
-        """Rounds that were not heard."""
-        return sum(each.last - each.round + 1 for each in self.entries if each.kind == "missing")
+        """Number of missing rounds."""
+        return sum(
+            entry.last - entry.round + 1 for entry in self.entries if entry.kind == "missing"
+        )
 
 
-def entries(rounds: Sequence[Round], language: str) -> tuple[Entry, ...]:
-    """The lines of these rounds, in order, and one for each gap between two of a session."""
-    found: list[Entry] = []
-    for session, group in groupby(rounds, key=lambda each: each.session):
+def entries(rounds: Sequence[PlayedRound], language: str) -> tuple[PermanencyEntry, ...]:
+    """Return the lines of these rounds in order, with one for each gap within a session."""
+    lines: list[PermanencyEntry] = []
+    for session, group in groupby(rounds, key=lambda round_: round_.session):
         last: int | None = None
-        for each in group:
-            if last is not None and each.round > last + 1:
-                found.append(_missing(session, last + 1, each.round - 1, language))
-            found.append(_entry(each, language))
-            last = each.round
-    return tuple(found)
+        for round_ in group:
+            if last is not None and round_.round > last + 1:
+                lines.append(_missing(session, last + 1, round_.round - 1, language))
+            lines.append(_entry(round_, language))
+            last = round_.round
+    return tuple(lines)
 
 
-def covered(rounds: Sequence[Round], checkpoint: Checkpoint | None) -> int:
-    """How many rounds were decided before the checkpoint. Their times are of one clock."""
+def count_covered(rounds: Sequence[PlayedRound], checkpoint: Checkpoint | None) -> int:
+    """Return the number of rounds decided before the checkpoint; both times are of
+    the same clock.
+    """
     if checkpoint is None:
         return 0
-    return sum(each.time is not None and each.time <= checkpoint.time for each in rounds)
+    return sum(round_.time is not None and round_.time <= checkpoint.time for round_ in rounds)
 
 
-def _missing(session: int, first: int, last: int, language: str) -> Entry:
-    return Entry(
+def _missing(session: int, first: int, last: int, language: str) -> PermanencyEntry:
+    return PermanencyEntry(
         session=session,
         round=first,
         last=last,
@@ -102,27 +106,27 @@ def _missing(session: int, first: int, last: int, language: str) -> Entry:
     )
 
 
-def _entry(each: Round, language: str) -> Entry:
-    note = text("display.corrected", language) if each.corrected else ""
-    if each.kind == "void":
-        note = text("note.void", language, reason=word("void_reason", each.reason, language))
-    elif each.kind == "unresolved":
-        note = text("note.unresolved", language, why=word("unresolved", each.reason, language))
-    result, lane = ("", "") if each.outcome is None else said(each.outcome, language)
-    return Entry(
-        session=each.session,
-        round=each.round,
-        last=each.round,
-        kind=each.kind,
-        time=each.time,
+def _entry(round_: PlayedRound, language: str) -> PermanencyEntry:
+    note = text("display.corrected", language) if round_.corrected else ""
+    if round_.kind == "void":
+        note = text("note.void", language, reason=word("void_reason", round_.reason, language))
+    elif round_.kind == "unresolved":
+        note = text("note.unresolved", language, why=word("unresolved", round_.reason, language))
+    result, lane = ("", "") if round_.outcome is None else outcome_text(round_.outcome, language)
+    return PermanencyEntry(
+        session=round_.session,
+        round=round_.round,
+        last=round_.round,
+        kind=round_.kind,
+        time=round_.time,
         result=result,
         lane=lane,
         note=note,
     )
 
 
-def said(outcome: AnyOutcome, language: str) -> tuple[str, str]:
-    """An outcome in a few words, and its lane."""
+def outcome_text(outcome: AnyOutcome, language: str) -> tuple[str, str]:
+    """Return an outcome in a few words, and its lane."""
     match outcome:
         case RouletteOutcome() | BouleOutcome():
             return str(outcome.number), outcome.colour or "none"
@@ -131,18 +135,18 @@ def said(outcome: AnyOutcome, language: str) -> tuple[str, str]:
         case CrapsOutcome():
             return f"{outcome.dice[0]} + {outcome.dice[1]} = {outcome.total}", "none"
         case BaccaratOutcome():
-            return _who(outcome.winner, language), "none"
+            return _hand_text(outcome.winner, language), "none"
         case TrenteOutcome():
             name = outcome.winner
-            return word("mark", name, language) if name == "refait" else _who(
+            return word("mark", name, language) if name == "refait" else _hand_text(
                 name, language
             ), "none"
         case CirclePokerOutcome():
-            return _who(outcome.winner, language), "none"
+            return _hand_text(outcome.winner, language), "none"
         case BlackjackOutcome() | HousePokerOutcome():
             return (
                 ", ".join(
-                    f"{_who(hand.who, language)} {word('outcome', hand.outcome, language)}"
+                    f"{_hand_text(hand.who, language)} {word('outcome', hand.outcome, language)}"
                     for hand in outcome.hands
                     if hand.outcome
                 ),
@@ -150,11 +154,11 @@ def said(outcome: AnyOutcome, language: str) -> tuple[str, str]:
             )
 
 
-def _who(name: str | None, language: str) -> str:
-    """A hand, box, seat or side."""
-    if name is None:
+def _hand_text(hand_id: str | None, language: str) -> str:
+    """Return the name of a hand, box, seat or side."""
+    if hand_id is None:
         return ""
-    kind, _, number = name.partition(":")
+    kind, _, number = hand_id.partition(":")
     if not number:
         return word("who", kind, language)
     return text(f"who.{kind}_numbered", language, number=number)
@@ -164,19 +168,21 @@ COLUMNS = ("session", "round", "last", "kind", "time", "result", "lane", "note")
 
 
 def as_csv(permanency: Permanency) -> str:
-    """The day as CSV (RFC 4180), the checkpoint and what is missing in lines that begin with #."""
+    """Return the day as CSV (RFC 4180); the checkpoint and missing rounds are in lines that start
+    with #.
+    """
     page = io.StringIO()
-    for line in head(permanency):
+    for line in header_lines(permanency):
         page.write(f"# {line}\r\n")
     writer = csv.writer(page)
     writer.writerow(COLUMNS)
-    for each in permanency.entries:
-        writer.writerow([getattr(each, name) for name in COLUMNS])
+    for entry in permanency.entries:
+        writer.writerow([getattr(entry, name) for name in COLUMNS])
     return page.getvalue()
 
 
-def head(permanency: Permanency) -> Iterator[str]:
-    """What stands above the day, and what proves it."""
+def header_lines(permanency: Permanency) -> Iterator[str]:
+    """Yield the header of a day, and its proof."""
     language = permanency.language
     yield f"{permanency.title} · {permanency.table} · {permanency.day.isoformat()}"
     if permanency.simulated:
@@ -185,20 +191,20 @@ def head(permanency: Permanency) -> Iterator[str]:
         moment.isoformat(timespec="minutes") for moment in (permanency.begin, permanency.end)
     )
     yield text("permanency.day", language, begin=begin, end=end)
-    results = sum(each.kind == "result" for each in permanency.entries)
+    results = sum(entry.kind == "result" for entry in permanency.entries)
     yield text("permanency.counts", language, results=results, missing=permanency.missing)
-    kept = permanency.checkpoint
-    if kept is None:
+    checkpoint = permanency.checkpoint
+    if checkpoint is None:
         yield text("permanency.unproved", language)
         return
     yield text(
         "permanency.checkpoint",
         language,
         covered=permanency.covered,
-        time=kept.time,
-        journal=kept.journal,
-        position=kept.position,
+        time=checkpoint.time,
+        journal=checkpoint.journal,
+        position=checkpoint.position,
     )
-    yield f"{text('permanency.hash', language)} {kept.hash}"
-    yield f"{text('permanency.key', language)} {kept.key or '-'}"
-    yield f"{text('permanency.signature', language)} {kept.signature or '-'}"
+    yield f"{text('permanency.hash', language)} {checkpoint.hash}"
+    yield f"{text('permanency.key', language)} {checkpoint.key or '-'}"
+    yield f"{text('permanency.signature', language)} {checkpoint.signature or '-'}"

@@ -1,5 +1,5 @@
-"""The pages of permanencies: the days of a table, and one day to read or print. They need no
-script of their own.
+"""HTML pages of permanencies: the days of a table, and one day to read or print. They need no
+script.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from itertools import groupby
 from string import Template
 
 from controller.contract.messages.messages import text
-from subscribers.display.permanency import Entry, Permanency, head
-from subscribers.display.start import start
+from subscribers.display.permanency import Permanency, PermanencyEntry, header_lines
+from subscribers.display.start import start_element
 
 _PAGE = Template("""\
 <!doctype html>
@@ -35,48 +35,49 @@ $body
 
 
 def days_page(table: str, title: str, days: Sequence[date], language: str, base: str = "") -> str:
-    """The days of which there is a permanency, newest first. ``base``: the prefix of all
+    """Return the list of days with a permanency, newest first. ``base``: the prefix of all
     addresses.
     """
     lines = [
         f'<li><a href="day/{day.isoformat()}?lang={language}">{day.isoformat()}</a></li>'
         for day in sorted(days, reverse=True)
     ]
-    listed = f"<ul>{''.join(lines)}</ul>" if lines else f"<p>{_t('no_days', language)}</p>"
+    day_list = f"<ul>{''.join(lines)}</ul>" if lines else f"<p>{_label('no_days', language)}</p>"
     name = f"{title} · {table} · {text('permanency.title', language)}"
-    return _page(name, f"<h1>{_e(name)}</h1>{listed}", language, base)
+    return _page(name, f"<h1>{_esc(name)}</h1>{day_list}", language, base)
 
 
 def day_page(permanency: Permanency, trouble: str | None, base: str = "") -> str:
-    """One day. ``trouble``: why rounds cannot be kept, or None. ``base``: the prefix of all
-    addresses.
+    """Return one day. ``trouble``: why rounds cannot be stored, or None. ``base``: the prefix of
+    all addresses.
     """
     language = permanency.language
-    name, *lines = head(permanency)
-    said = [
-        f"<h1>{_e(name)}</h1>",
-        *(f"<p>{_e(line)}</p>" for line in lines),
-        f"<p>{_t('copy', language)}</p>",
+    name, *lines = header_lines(permanency)
+    parts = [
+        f"<h1>{_esc(name)}</h1>",
+        *(f"<p>{_esc(line)}</p>" for line in lines),
+        f"<p>{_label('copy', language)}</p>",
     ]
     if trouble is not None:
-        said.append(
-            f'<p class="missing">{_e(text("permanency.unkept", language, trouble=trouble))}</p>'
+        parts.append(
+            f'<p class="missing">{_esc(text("permanency.unkept", language, trouble=trouble))}</p>'
         )
     links = [
         f'<a href="{permanency.day.isoformat()}.{form}?lang={language}">{form.upper()}</a>'
         for form in ("csv", "pdf")
     ]
-    said.append(
-        f'<nav><a href="../days?lang={language}">{_t("days", language)}</a> {" ".join(links)}</nav>'
+    parts.append(
+        f'<nav><a href="../days?lang={language}">{_label("days", language)}</a> '
+        f"{' '.join(links)}</nav>"
     )
-    for session, group in groupby(permanency.entries, key=lambda each: each.session):
-        said.append(_session(session, list(group), language))
-    return _page(name, "".join(said), language, base)
+    for session, group in groupby(permanency.entries, key=lambda entry: entry.session):
+        parts.append(_session(session, list(group), language))
+    return _page(name, "".join(parts), language, base)
 
 
-def _session(session: int, entries: list[Entry], language: str) -> str:
+def _session(session: int, entries: list[PermanencyEntry], language: str) -> str:
     columns = "".join(
-        f'<th scope="col">{_e(name)}</th>'
+        f'<th scope="col">{_esc(name)}</th>'
         for name in (
             "",
             text("permanency.time", language),
@@ -85,36 +86,39 @@ def _session(session: int, entries: list[Entry], language: str) -> str:
         )
     )
     return (
-        f"<section><h2>{_e(text('display.session', language, session=session))}</h2>"
+        f"<section><h2>{_esc(text('display.session', language, session=session))}</h2>"
         f"<table><thead><tr>{columns}</tr></thead>"
         f"<tbody>{''.join(_rows(entries))}</tbody></table></section>"
     )
 
 
-def _rows(entries: Iterable[Entry]) -> Iterable[str]:
-    for each in entries:
-        number = str(each.round) if each.last == each.round else f"{each.round}–{each.last}"
+def _rows(entries: Iterable[PermanencyEntry]) -> Iterable[str]:
+    for entry in entries:
+        number = str(entry.round) if entry.last == entry.round else f"{entry.round}–{entry.last}"
         yield (
-            f'<tr class="{each.kind}"><th scope="row">{number}</th><td>{_e(clock(each.time))}</td>'
-            f'<td class="lane-{each.lane or "none"}">{_e(each.result)}</td>'
-            f"<td>{_e(each.note)}</td></tr>"
+            f'<tr class="{entry.kind}"><th scope="row">{number}</th>'
+            f"<td>{_esc(local_clock(entry.time))}</td>"
+            f'<td class="lane-{entry.lane or "none"}">{_esc(entry.result)}</td>'
+            f"<td>{_esc(entry.note)}</td></tr>"
         )
 
 
-def clock(time: str | None) -> str:
-    """The local time of day."""
+def local_clock(time: str | None) -> str:
+    """Return the local time of day."""
     if time is None:
         return ""
     return datetime.fromisoformat(time).astimezone().strftime("%H:%M:%S")
 
 
 def _page(title: str, body: str, language: str, base: str) -> str:
-    return _PAGE.substitute(start=start(), language=language, title=_e(title), body=body, base=base)
+    return _PAGE.substitute(
+        start=start_element(), language=language, title=_esc(title), body=body, base=base
+    )
 
 
-def _t(name: str, language: str) -> str:
-    return _e(text(f"permanency.{name}", language))
+def _label(name: str, language: str) -> str:
+    return _esc(text(f"permanency.{name}", language))
 
 
-def _e(said: str) -> str:
-    return html.escape(said)
+def _esc(value: str) -> str:
+    return html.escape(value)

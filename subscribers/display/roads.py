@@ -1,11 +1,11 @@
-"""The roads of baccarat: how players write down the coups of a shoe. Each is a pure function of the
-coups, so that a correction is drawn as if it had always been so.
+"""The roads of baccarat, in which players record the coups of a shoe. Each is a pure function of
+the coups, so a correction is drawn as if it had always been there.
 
 The rules are those of the boards in casinos, as published by M. Shackleford, "Baccarat Score
 Boards" (wizardofodds.com/games/baccarat/history), and T. Sülla, "Baccarat scoreboards" (medium.com,
-2019); where they leave something open, the docstring says what we do.
+2019); where these leave something open, the docstring states the choice made here.
 
-A cell is a place of the grid that a coup has: column and row, both from 0, row 0 on top.
+A cell is a coup's place in the grid: column and row, both from 0, row 0 on top.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Literal
 
 import msgspec
 
-ROWS = 6
+GRID_ROWS = 6
 """Rows of every road."""
 
 Winner = Literal["player", "banker", "tie"]
@@ -25,7 +25,7 @@ Mark = Literal["red", "blue"]
 
 
 class Coup(msgspec.Struct, frozen=True):
-    """One coup that counts. A void one, or one without result, is none."""
+    """A valid coup with a winner."""
 
     winner: Winner
     pairs: tuple[Side, ...] = ()
@@ -33,7 +33,7 @@ class Coup(msgspec.Struct, frozen=True):
     corrected: bool = False
 
 
-class Bead(msgspec.Struct, frozen=True):
+class BeadPlateCell(msgspec.Struct, frozen=True):
     """A cell of the bead plate."""
 
     column: int
@@ -41,9 +41,9 @@ class Bead(msgspec.Struct, frozen=True):
     coup: Coup
 
 
-class Run(msgspec.Struct, frozen=True):
-    """A cell of the big road. ``ties``: those after it and before the next; ``winner`` None: ties
-    before anybody has won.
+class BigRoadCell(msgspec.Struct, frozen=True):
+    """A cell of the big road. ``ties``: ties after it and before the next cell; ``winner`` None:
+    ties before the first win.
     """
 
     column: int
@@ -54,7 +54,7 @@ class Run(msgspec.Struct, frozen=True):
     natural: bool = False
 
 
-class Derived(msgspec.Struct, frozen=True):
+class DerivedRoadCell(msgspec.Struct, frozen=True):
     """A cell of a derived road."""
 
     column: int
@@ -62,86 +62,89 @@ class Derived(msgspec.Struct, frozen=True):
     mark: Mark
 
 
-def bead_plate(coups: Iterable[Coup]) -> tuple[Bead, ...]:
-    """Coup after coup, ties too, down each column and then in the next one (Shackleford, "Bead
+def bead_plate(coups: Iterable[Coup]) -> tuple[BeadPlateCell, ...]:
+    """Return the coups in order, including ties, filling column by column (Shackleford, "Bead
     plate").
     """
-    return tuple(Bead(index // ROWS, index % ROWS, coup) for index, coup in enumerate(coups))
+    return tuple(
+        BeadPlateCell(index // GRID_ROWS, index % GRID_ROWS, coup)
+        for index, coup in enumerate(coups)
+    )
 
 
-def big_road(coups: Iterable[Coup]) -> tuple[Run, ...]:
-    """A column for each run of wins of one side; a tie is noted at the win before it (Shackleford,
-    "Big road").
+def big_road(coups: Iterable[Coup]) -> tuple[BigRoadCell, ...]:
+    """Return a column for each run of wins of one side; a tie is noted at the win before it
+    (Shackleford, "Big road").
 
-    A run that finds the bottom, or a cell of the run before it, turns to the right and goes on in
-    its row: a dragon tail. The next run begins in the column beside the beginning of this one,
-    further right where that place is taken. Ties before the first win stand in the first cell,
-    which the first win takes with them.
+    A run that reaches the bottom, or a cell of the previous run, turns right and continues in its
+    row: a dragon tail. The next run starts in the column to the right of this one's start, or
+    further right if that cell is taken. Ties before the first win are drawn in the first cell,
+    together with the first win.
     """
-    wins: list[Run] = []
-    early: list[Coup] = []
+    wins: list[BigRoadCell] = []
+    early_ties: list[Coup] = []
     for coup in coups:
         if coup.winner == "tie":
             if not wins:
-                early.append(coup)
+                early_ties.append(coup)
                 continue
             last = wins[-1]
             pairs = _pairs((*last.pairs, *coup.pairs))
             wins[-1] = msgspec.structs.replace(last, ties=last.ties + 1, pairs=pairs)
         else:
-            before = () if wins else tuple(pair for tie in early for pair in tie.pairs)
+            early_pairs = () if wins else tuple(pair for tie in early_ties for pair in tie.pairs)
             wins.append(
-                Run(
+                BigRoadCell(
                     0,
                     0,
                     coup.winner,
-                    ties=0 if wins else len(early),
-                    pairs=_pairs((*before, *coup.pairs)),
+                    ties=0 if wins else len(early_ties),
+                    pairs=_pairs((*early_pairs, *coup.pairs)),
                     natural=coup.natural,
                 )
             )
     if not wins:
-        pairs = _pairs(pair for tie in early for pair in tie.pairs)
-        return (Run(0, 0, None, len(early), pairs),) if early else ()
+        pairs = _pairs(pair for tie in early_ties for pair in tie.pairs)
+        return (BigRoadCell(0, 0, None, len(early_ties), pairs),) if early_ties else ()
     runs = [list(run) for _, run in groupby(wins, key=lambda win: win.winner)]
     return tuple(
         msgspec.structs.replace(win, column=column, row=row)
-        for win, (column, row) in zip(wins, _laid([len(run) for run in runs]), strict=True)
+        for win, (column, row) in zip(wins, _layout([len(run) for run in runs]), strict=True)
     )
 
 
-def big_eye_boy(coups: Iterable[Coup]) -> tuple[Derived, ...]:
-    """Each win compared with the run one to the left (Shackleford, "Big eye boy"). It begins with
-    the second win of the second run, or else the first of the third.
+def big_eye_boy(coups: Iterable[Coup]) -> tuple[DerivedRoadCell, ...]:
+    """Compare each win with the run one to the left (Shackleford, "Big eye boy"). Starts with the
+    second win of the second run, or else the first of the third.
     """
     return _derived(coups, 1)
 
 
-def small_road(coups: Iterable[Coup]) -> tuple[Derived, ...]:
-    """The same with the run two to the left (Shackleford, "Small road"). It begins with the second
-    win of the third run, or else the first of the fourth.
+def small_road(coups: Iterable[Coup]) -> tuple[DerivedRoadCell, ...]:
+    """Compare each win with the run two to the left (Shackleford, "Small road"). Starts with the
+    second win of the third run, or else the first of the fourth.
     """
     return _derived(coups, 2)
 
 
-def cockroach_road(coups: Iterable[Coup]) -> tuple[Derived, ...]:
-    """The same with the run three to the left (Shackleford, "Cockroach pig"). It begins with the
-    second win of the fourth run, or else the first of the fifth.
+def cockroach_road(coups: Iterable[Coup]) -> tuple[DerivedRoadCell, ...]:
+    """Compare each win with the run three to the left (Shackleford, "Cockroach pig"). Starts with
+    the second win of the fourth run, or else the first of the fifth.
     """
     return _derived(coups, 3)
 
 
 def marks(coups: Iterable[Coup], left: int) -> tuple[Mark, ...]:
-    """The marks of a derived road in their order. Red: the big road repeats itself.
+    """Return the marks of a derived road in order. Red: the big road repeats itself.
 
-    A win that begins a run is red if the run before it is as long as that ``left`` further left. A
-    win further down is blue if the run ``left`` to the left of its own ends in the row above it,
-    and red if that run is longer, or ended before. Lengths are those of runs, whatever tail they
-    have in the grid; ties count nowhere.
+    A win that starts a run is red if the previous run is as long as the one ``left`` runs before
+    that. A later win is blue if the run ``left`` runs before ends in the row above it, and red if
+    that run is longer, or ended earlier. Lengths are those of runs, regardless of tails in the
+    grid; ties are not counted.
     """
     wins = (coup.winner for coup in coups if coup.winner != "tie")
     lengths = [len(list(run)) for _, run in groupby(wins)]
-    found: list[Mark] = []
+    marks_: list[Mark] = []
     for run, length in enumerate(lengths):
         for row in range(length):
             if run - left < (1 if row == 0 else 0):
@@ -150,23 +153,23 @@ def marks(coups: Iterable[Coup], left: int) -> tuple[Mark, ...]:
                 repeats = lengths[run - 1] == lengths[run - 1 - left]
             else:
                 repeats = lengths[run - left] != row
-            found.append("red" if repeats else "blue")
-    return tuple(found)
+            marks_.append("red" if repeats else "blue")
+    return tuple(marks_)
 
 
-def _derived(coups: Iterable[Coup], left: int) -> tuple[Derived, ...]:
-    """The marks, laid out as the big road lays out wins: a column for each run of one colour."""
-    found = marks(coups, left)
-    lengths = [len(list(run)) for _, run in groupby(found)]
+def _derived(coups: Iterable[Coup], left: int) -> tuple[DerivedRoadCell, ...]:
+    """Lay out the marks like the wins of the big road: a column for each run of one colour."""
+    all_marks = marks(coups, left)
+    lengths = [len(list(run)) for _, run in groupby(all_marks)]
     return tuple(
-        Derived(column, row, mark)
-        for mark, (column, row) in zip(found, _laid(lengths), strict=True)
+        DerivedRoadCell(column, row, mark)
+        for mark, (column, row) in zip(all_marks, _layout(lengths), strict=True)
     )
 
 
-def _laid(lengths: Sequence[int]) -> list[tuple[int, int]]:
-    """The cells of runs of these lengths: down, and to the right where a cell below is taken or the
-    bottom is reached.
+def _layout(lengths: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the cells of runs of these lengths: down, and to the right once the cell below is
+    taken or the bottom is reached.
     """
     taken: set[tuple[int, int]] = set()
     cells: list[tuple[int, int]] = []
@@ -179,12 +182,12 @@ def _laid(lengths: Sequence[int]) -> list[tuple[int, int]]:
         for index in range(length):
             if index:
                 below = (column, row + 1)
-                turned = turned or row + 1 == ROWS or below in taken
+                turned = turned or row + 1 == GRID_ROWS or below in taken
                 column, row = (column + 1, row) if turned else below
             taken.add((column, row))
             cells.append((column, row))
     return cells
 
 
-def _pairs(found: Iterable[Side]) -> tuple[Side, ...]:
-    return tuple(side for side in ("player", "banker") if side in set(found))
+def _pairs(sides: Iterable[Side]) -> tuple[Side, ...]:
+    return tuple(side for side in ("player", "banker") if side in set(sides))

@@ -1,6 +1,6 @@
-"""The rounds of all tables on the disk of the web server, so that a day can be shown as a whole.
+"""The rounds of all tables on the web server's disk, so that a whole day can be shown.
 
-It is a copy for people to look at. The journal of the daemon is what proves a result.
+This is a copy for display only. The daemon's journal proves a result.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from subscribers.display.rounds import Round, put
+from subscribers.display.rounds import PlayedRound, merge_rounds
 
 MAX_UNWRITTEN = 50_000
-"""Rounds in memory that could not be written; beyond them the oldest are dropped."""
-VERSION = 1
-"""Of the table below. A file of another version is put aside, not read."""
+"""Maximum number of unwritten rounds in memory; after that the oldest are dropped."""
+SCHEMA_VERSION = 1
+"""Version of the table below. A file of another version is set aside, not read."""
 
 _CREATE = """
 CREATE TABLE IF NOT EXISTS rounds (
@@ -30,59 +30,59 @@ _TIMES = "CREATE INDEX IF NOT EXISTS times ON rounds (tbl, time)"
 
 
 class RoundStore:
-    """One file. ``trouble``: why it could not be read or written last, or None; what could not be
-    written is in memory for as long as the server runs, and is written once that is possible.
-    ``tell`` is called once with what has gone wrong and why.
+    """The store in one file. ``trouble``: why reading or writing failed last, or None. Rounds that
+    could not be written are kept in memory and written later. ``report`` is called once per
+    problem, with what went wrong and why.
     """
 
-    def __init__(self, folder: Path, tell: Callable[[str, str], None] | None = None) -> None:
+    def __init__(self, folder: Path, report: Callable[[str, str], None] | None = None) -> None:
         self.trouble: str | None = None
-        self._tell = tell or (lambda *_: None)
+        self._report = report or (lambda *_: None)
         self._path = folder / "rounds.sqlite3"
-        self._error: str | None = None
-        """What was wrong since the last round came."""
+        self._current_error: str | None = None
+        """The error since the last round was stored."""
         self._skipped = False
-        """Whether the log says that a round of the file cannot be read."""
-        self._unwritten: dict[tuple[str, int, int], Round] = {}
-        self._unfit: set[tuple[str, int, int]] = set()
-        """Those of them that no file would take."""
+        """True if an unreadable round of the file was already logged."""
+        self._unwritten: dict[tuple[str, int, int], PlayedRound] = {}
+        self._unwritable: set[tuple[str, int, int]] = set()
+        """Those of them that can never be written."""
         self._file: sqlite3.Connection | None = None
-        with self._noting():
+        with self._logged_errors():
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = _opened(self._path)
+            self._file = _open_file(self._path)
 
-    def put(self, table: str, found: Round) -> None:
-        """Keep a round, in place of what was known of it."""
-        self._error = None
-        place = table, found.session, found.round
-        if place in self._unwritten:
-            before: Sequence[Round] = [self._unwritten[place]]
+    def store(self, table: str, round_: PlayedRound) -> None:
+        """Store a round, merging it with what was known of it."""
+        self._current_error = None
+        key = table, round_.session, round_.round
+        if key in self._unwritten:
+            existing: Sequence[PlayedRound] = [self._unwritten[key]]
         else:
-            before = self._read(
-                "SELECT body FROM rounds WHERE tbl = ? AND session = ? AND round = ?", place
+            existing = self._read(
+                "SELECT body FROM rounds WHERE tbl = ? AND session = ? AND round = ?", key
             )
-        (self._unwritten[place],) = put((*before,), (found,))
+        (self._unwritten[key],) = merge_rounds((*existing,), (round_,))
         if self._file is not None:
             self._write(self._file)
-            if self._error is None:
+            if self._current_error is None:
                 self.trouble = None
         while len(self._unwritten) > MAX_UNWRITTEN:
             dropped = next(iter(self._unwritten))
             del self._unwritten[dropped]
-            self._unfit.discard(dropped)
+            self._unwritable.discard(dropped)
 
-    def latest(self, table: str, count: int) -> tuple[Round, ...]:
-        """The latest rounds of a table, oldest first."""
+    def latest(self, table: str, count: int) -> tuple[PlayedRound, ...]:
+        """Return the latest rounds of a table, oldest first."""
         rounds = self._read(
             "SELECT body FROM rounds WHERE tbl = ? ORDER BY session DESC, round DESC LIMIT ?",
             (table, count),
         )
         return self._with_unwritten(table, rounds, lambda _: True)[-count:]
 
-    def between(self, table: str, begin: str, end: str) -> tuple[Round, ...]:
-        """The rounds that were decided from ``begin`` on and before ``end``, both UTC, ISO 8601 as
-        on the wire, oldest first; and those before a round of these in the same session whose time
-        nobody heard.
+    def between(self, table: str, begin: str, end: str) -> tuple[PlayedRound, ...]:
+        """Return the rounds decided from ``begin`` until before ``end``, both UTC, ISO 8601 as on
+        the wire, oldest first; and those without a known time before one of these in the same
+        session.
         """
         rounds = self._read(
             "SELECT body FROM rounds AS r WHERE tbl = :tbl AND (time >= :begin AND time < :end"
@@ -92,27 +92,31 @@ class RoundStore:
             {"tbl": table, "begin": begin, "end": end},
         )
         rounds = self._with_unwritten(
-            table, rounds, lambda each: each.time is not None and begin <= each.time < end
+            table, rounds, lambda round_: round_.time is not None and begin <= round_.time < end
         )
-        last = {each.session: each.round for each in rounds}
+        last = {round_.session: round_.round for round_ in rounds}
         return self._with_unwritten(
             table,
             rounds,
-            lambda each: each.time is None and each.round < last.get(each.session, each.round),
+            lambda round_: (
+                round_.time is None and round_.round < last.get(round_.session, round_.round)
+            ),
         )
 
     def times(self, table: str) -> list[str]:
-        """When its rounds were decided, oldest first; one time for each hour in which there was
-        one.
+        """Return when the rounds of a table were decided, oldest first, at most one
+        time per hour.
         """
         rows = self._rows(
             "SELECT min(time) FROM rounds WHERE tbl = ? AND time IS NOT NULL"
             " GROUP BY substr(time, 1, 13) ORDER BY 1",
             (table,),
         )
-        unwritten = self._with_unwritten(table, (), lambda each: each.time is not None)
+        unwritten = self._with_unwritten(table, (), lambda round_: round_.time is not None)
         hours: dict[str, str] = {}
-        for time in sorted([*(time for (time,) in rows), *(str(each.time) for each in unwritten)]):
+        for time in sorted(
+            [*(time for (time,) in rows), *(str(round_.time) for round_ in unwritten)]
+        ):
             hours.setdefault(time[:13], time)
         return [*hours.values()]
 
@@ -122,93 +126,95 @@ class RoundStore:
             self._file.close()
 
     def _write(self, file: sqlite3.Connection) -> None:
-        """Write what waits, until the file takes nothing."""
-        for place in self._unwritten.keys() - self._unfit:
-            kept = self._unwritten[place]
-            with self._noting():
+        """Write pending rounds until a write fails."""
+        for key in self._unwritten.keys() - self._unwritable:
+            round_ = self._unwritten[key]
+            with self._logged_errors():
                 try:
                     file.execute(
                         "INSERT OR REPLACE INTO rounds VALUES (?, ?, ?, ?, ?)",
-                        (*place, kept.time, msgspec.json.encode(kept)),
+                        (*key, round_.time, msgspec.json.encode(round_)),
                     )
-                except (OverflowError, ValueError):  # beyond 64 bits, or no text
-                    self._unfit.add(place)
+                except (OverflowError, ValueError):  # beyond 64 bits, or invalid text
+                    self._unwritable.add(key)
                     raise
-                del self._unwritten[place]
-            if place in self._unwritten and place not in self._unfit:
+                del self._unwritten[key]
+            if key in self._unwritten and key not in self._unwritable:
                 return
 
     def _with_unwritten(
-        self, table: str, rounds: Sequence[Round], wanted: Callable[[Round], bool]
-    ) -> tuple[Round, ...]:
-        """These rounds with those in memory in their places, in order."""
-        by_number = {(each.session, each.round): each for each in rounds}
-        for (of, *_), each in self._unwritten.items():
-            if of == table and wanted(each):
-                by_number[each.session, each.round] = each
+        self, table: str, rounds: Sequence[PlayedRound], wanted: Callable[[PlayedRound], bool]
+    ) -> tuple[PlayedRound, ...]:
+        """Merge these rounds with those in memory, in order."""
+        by_number = {(round_.session, round_.round): round_ for round_ in rounds}
+        for (owner, *_), round_ in self._unwritten.items():
+            if owner == table and wanted(round_):
+                by_number[round_.session, round_.round] = round_
         return tuple(by_number[number] for number in sorted(by_number))
 
-    def _read(self, question: str, of: Sequence[Any] | Mapping[str, Any]) -> Sequence[Round]:
-        """The rounds of the file, as far as it can be read."""
-        rounds: list[Round] = []
-        for (body,) in self._rows(question, of):
+    def _read(
+        self, query: str, parameters: Sequence[Any] | Mapping[str, Any]
+    ) -> Sequence[PlayedRound]:
+        """Return the readable rounds of the file."""
+        rounds: list[PlayedRound] = []
+        for (body,) in self._rows(query, parameters):
             try:
-                rounds.append(msgspec.json.decode(body, type=Round))
+                rounds.append(msgspec.json.decode(body, type=PlayedRound))
             except (ValueError, TypeError, RecursionError) as error:
                 if not self._skipped:
-                    self._tell(f"{self._path}: a round is left out", str(error))
+                    self._report(f"{self._path}: a round is left out", str(error))
                 self._skipped = True
         return rounds
 
-    def _rows(self, question: str, of: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
+    def _rows(self, query: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
         if self._file is not None:
-            with self._noting():
-                return self._file.execute(question, of).fetchall()
+            with self._logged_errors():
+                return self._file.execute(query, parameters).fetchall()
         return []
 
     @contextlib.contextmanager
-    def _noting(self) -> Iterator[None]:
-        """Log what is wrong with the file, its folder or a round, once, and go on."""
+    def _logged_errors(self) -> Iterator[None]:
+        """Report a problem with the file, its folder or a round once, and continue."""
         try:
             yield
         except Exception as error:
-            self._error = f"{type(error).__name__}: {error}"
-            if self._error != self.trouble:
-                self.trouble = self._error
-                self._tell(
+            self._current_error = f"{type(error).__name__}: {error}"
+            if self._current_error != self.trouble:
+                self.trouble = self._current_error
+                self._report(
                     f"{self._path}: rounds are in memory only; make room on the disk, or restart "
-                    "the web server: it puts a damaged file aside",
-                    self._error,
+                    "the web server: it sets a damaged file aside",
+                    self._current_error,
                 )
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    """The file, made where it is missing. One that cannot be read is put aside under another name:
-    it removes no evidence, and the daemon has all of it.
+def _open_file(path: Path) -> sqlite3.Connection:
+    """Open the file, creating it if missing. An unreadable one is renamed and kept; no evidence is
+    lost, as the daemon's journal has everything.
     """
     for attempt in (1, 2):
         file = sqlite3.connect(path, isolation_level=None)
         try:
             (version,) = file.execute("PRAGMA user_version").fetchone()
-            if version in (0, VERSION):
-                for line in (
+            if version in (0, SCHEMA_VERSION):
+                for statement in (
                     "PRAGMA journal_mode = WAL",
                     "PRAGMA synchronous = NORMAL",
                     _CREATE,
                     _TIMES,
-                    f"PRAGMA user_version = {VERSION}",
+                    f"PRAGMA user_version = {SCHEMA_VERSION}",
                     "SELECT count(*) FROM rounds",
                 ):
-                    file.execute(line).fetchall()
+                    file.execute(statement).fetchall()
                 return file
         except sqlite3.DatabaseError:
             if attempt == 2:
                 raise
         file.close()
-        path.rename(_free(path))
-    raise AssertionError("a file that was just made has our version")
+        path.rename(_unused_name(path))
+    raise AssertionError("a newly created file has the current version")
 
 
-def _free(path: Path) -> Path:
+def _unused_name(path: Path) -> Path:
     names = (path.with_suffix(f".unreadable-{number}") for number in range(1, 10_000))
     return next(name for name in names if not name.exists())

@@ -1,8 +1,7 @@
-"""The rounds of a table, as far as they were heard: from its events, and from ``history`` for those
-before.
+"""The rounds of a table, from its events, and from ``history`` for earlier ones.
 
-A round is identified by its session and number, whatever the run of the daemon; a correction
-replaces its outcome, and a void or unresolved round may still become a result.
+A round is identified by session and number, across runs of the daemon. A correction replaces its
+outcome, and a void or unresolved round may still get a result.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from controller.contract.events import ResultCorrected, RoundResult, RoundUnreso
 from controller.contract.history import AnyLine, ResultLine, UnresolvedLine, VoidLine
 from controller.contract.outcomes import AnyOutcome
 
-KEPT = 600
-"""Rounds that are kept in memory; the longest statistic counts 500."""
+MAX_ROUNDS = 600
+"""Rounds kept in memory; the longest statistic counts 500."""
 
-Ending = RoundResult | RoundVoid | RoundUnresolved | ResultCorrected
-"""The events that say what became of a round."""
+EndingEvent = RoundResult | RoundVoid | RoundUnresolved | ResultCorrected
+"""The events that end or correct a round."""
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one round."""
+class PlayedRound(msgspec.Struct, frozen=True, kw_only=True):
+    """A round and its outcome."""
 
     session: int
     round: int
@@ -32,15 +31,15 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     outcome: AnyOutcome | None = None
     corrected: bool = False
     time: str | None = None
-    """When it was decided: UTC, ISO 8601; None where only ``history`` told of it."""
+    """When it was decided: UTC, ISO 8601; None if known only from ``history``."""
     reason: str = ""
-    """Why it is void or unresolved: the word on the wire."""
+    """Why it is void or unresolved: the wire word."""
     was: str = ""
-    """The number or winner before a correction, where it was another and an event told it."""
+    """The number or winner before a correction, if it differed and an event reported it."""
 
 
-def round_of(event: Ending) -> Round | None:
-    """The round that an event ended or corrected; None for one without session and number."""
+def round_from_event(event: EndingEvent) -> PlayedRound | None:
+    """Return the round that an event ended or corrected; None if it has no session or number."""
     if event.session is None or event.round is None:
         return None
     kind: Literal["result", "void", "unresolved"] = "result"
@@ -54,7 +53,7 @@ def round_of(event: Ending) -> Round | None:
             kind, reason = "void", event.reason
         case RoundUnresolved():
             kind, reason = "unresolved", event.why
-    return Round(
+    return PlayedRound(
         session=event.session,
         round=event.round,
         kind=kind,
@@ -66,11 +65,11 @@ def round_of(event: Ending) -> Round | None:
     )
 
 
-def round_in(session: int, line: AnyLine) -> Round:
-    """The round of a line of ``history``."""
+def round_from_line(session: int, line: AnyLine) -> PlayedRound:
+    """Return the round of a line of ``history``."""
     match line:
         case ResultLine():
-            return Round(
+            return PlayedRound(
                 session=session,
                 round=line.round,
                 kind="result",
@@ -78,36 +77,42 @@ def round_in(session: int, line: AnyLine) -> Round:
                 corrected=line.corrected,
             )
         case VoidLine():
-            return Round(session=session, round=line.round, kind="void", reason=line.reason)
+            return PlayedRound(session=session, round=line.round, kind="void", reason=line.reason)
         case UnresolvedLine():
-            return Round(session=session, round=line.round, kind="unresolved")
+            return PlayedRound(session=session, round=line.round, kind="unresolved")
 
 
-def put(rounds: tuple[Round, ...], found: Iterable[Round]) -> tuple[Round, ...]:
-    """The rounds with these put in their places, in order; the latest are kept. What was known of a
-    round and is not told again stays: when it was first decided, why, and what it was before.
+def merge_rounds(
+    rounds: tuple[PlayedRound, ...], new: Iterable[PlayedRound]
+) -> tuple[PlayedRound, ...]:
+    """Merge new rounds into the rounds, in order, keeping the latest. Details that the new one
+    lacks are kept from the old: when it was first decided, why, and the value before a correction.
     """
-    by_number = {(each.session, each.round): each for each in rounds}
-    for each in found:
-        place = each.session, each.round
-        before = by_number.get(place)
-        by_number[place] = each if before is None else _again(before, each)
-    return tuple(by_number[place] for place in sorted(by_number))[-KEPT:]
+    by_number = {(round_.session, round_.round): round_ for round_ in rounds}
+    for round_ in new:
+        key = round_.session, round_.round
+        existing = by_number.get(key)
+        by_number[key] = round_ if existing is None else _merge(existing, round_)
+    return tuple(by_number[key] for key in sorted(by_number))[-MAX_ROUNDS:]
 
 
-def _again(before: Round, each: Round) -> Round:
-    same = before.kind == each.kind
+def _merge(old: PlayedRound, new: PlayedRound) -> PlayedRound:
+    same_kind = old.kind == new.kind
     return msgspec.structs.replace(
-        each,
-        time=before.time or each.time,
-        reason=each.reason or (before.reason if same else ""),
-        was=each.was or (before.was if each.corrected else ""),
+        new,
+        time=old.time or new.time,
+        reason=new.reason or (old.reason if same_kind else ""),
+        was=new.was or (old.was if new.corrected else ""),
     )
 
 
-def last_result(rounds: tuple[Round, ...], session: int) -> Round | None:
-    """The latest round of the session that has its result."""
+def last_result(rounds: tuple[PlayedRound, ...], session: int) -> PlayedRound | None:
+    """Return the latest round of the session that has a result."""
     return next(
-        (each for each in reversed(rounds) if each.session == session and each.kind == "result"),
+        (
+            round_
+            for round_ in reversed(rounds)
+            if round_.session == session and round_.kind == "result"
+        ),
         None,
     )

@@ -1,4 +1,4 @@
-"""The latest balls of a wheel, as every game with a wheel shows them."""
+"""The latest spins of a wheel, common to all wheel games."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import msgspec
 from controller.contract.messages.messages import word
 from controller.contract.outcomes import BouleOutcome, FortuneOutcome, RouletteOutcome
 from controller.contract.shown import WheelShown
-from subscribers.display.rounds import Round, last_result
-from subscribers.display.seen import Seen
+from subscribers.display.context import PictureContext
+from subscribers.display.rounds import PlayedRound, last_result
 from subscribers.display.statistics import Window
 
-LATEST = 20
-"""Rounds that are shown, newest first."""
-ZERO = "green"
+MAX_LATEST_SPINS = 20
+"""Number of rounds shown."""
+ZERO_COLOUR = "green"
 """The colour of zero, which is neither red nor black."""
-PLAIN = "plain"
-"""That of the middle number of boule, which has none."""
-OnWheel = RouletteOutcome | BouleOutcome | FortuneOutcome
+NO_COLOUR = "plain"
+"""The colour of the middle number of boule, which has none."""
+WheelOutcome = RouletteOutcome | BouleOutcome | FortuneOutcome
 
 
-class Spin(msgspec.Struct, frozen=True, kw_only=True):
-    """What one round came to. A void or unresolved one has no number."""
+class SpinPicture(msgspec.Struct, frozen=True, kw_only=True):
+    """One round. A void or unresolved one has no number."""
 
     round: int | None
-    """None where the state alone told of it."""
+    """None if it is known only from the state."""
     kind: Literal["result", "void", "unresolved"]
     number: str | None = None
     colour: str | None = None
@@ -35,72 +35,80 @@ class Spin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WheelBody(msgspec.Struct, frozen=True, kw_only=True):
-    """What the pictures of all wheels have."""
+    """What the pictures of all wheels have in common."""
 
-    last: Spin | None
+    last: SpinPicture | None
     """The last valid number, or symbol, of the session."""
-    spins: tuple[Spin, ...]
+    spins: tuple[SpinPicture, ...]
     """The latest rounds, newest first."""
     windows: tuple[Window, ...]
-    """How often each chance, or symbol, came; zero and the middle number of boule are neither of
-    any pair.
-    """
+    """Frequency of each chance or symbol; zero and the middle number of boule belong to no pair."""
     unheard: int
-    """Rounds that are missing in the longest window."""
+    """Number of missing rounds in the longest window."""
 
 
-def latest(rounds: Sequence[Round], count: int = LATEST) -> tuple[Spin, ...]:
-    """The latest rounds, newest first, also those without a number."""
-    return tuple(_spin(each) for each in reversed(rounds[-count:]))
+def latest_spins(
+    rounds: Sequence[PlayedRound], count: int = MAX_LATEST_SPINS
+) -> tuple[SpinPicture, ...]:
+    """Return the latest rounds, newest first, including those without a number."""
+    return tuple(_spin(round_) for round_ in reversed(rounds[-count:]))
 
 
-def results(rounds: Sequence[Round]) -> tuple[Spin, ...]:
-    """Those that have a number, newest first."""
-    spins = (_spin(each) for each in reversed(rounds))
+def spins_with_number(rounds: Sequence[PlayedRound]) -> tuple[SpinPicture, ...]:
+    """Return the spins that have a number, newest first."""
+    spins = (_spin(round_) for round_ in reversed(rounds))
     return tuple(spin for spin in spins if spin.number is not None)
 
 
-def _spin(each: Round) -> Spin:
-    if each.kind != "result" or not isinstance(each.outcome, OnWheel):
-        return Spin(round=each.round, kind="void" if each.kind == "void" else "unresolved")
-    return Spin(
-        round=each.round,
+def _spin(round_: PlayedRound) -> SpinPicture:
+    if round_.kind != "result" or not isinstance(round_.outcome, WheelOutcome):
+        return SpinPicture(
+            round=round_.round, kind="void" if round_.kind == "void" else "unresolved"
+        )
+    return SpinPicture(
+        round=round_.round,
         kind="result",
-        number=str(each.outcome.number),
-        colour=_colour(each.outcome),
-        corrected=each.corrected,
+        number=str(round_.outcome.number),
+        colour=_colour(round_.outcome),
+        corrected=round_.corrected,
     )
 
 
-def _colour(outcome: OnWheel) -> str | None:
+def _colour(outcome: WheelOutcome) -> str | None:
     match outcome:
         case RouletteOutcome():
-            return outcome.colour or ZERO
+            return outcome.colour or ZERO_COLOUR
         case BouleOutcome():
-            return outcome.colour or PLAIN
+            return outcome.colour or NO_COLOUR
         case FortuneOutcome():
             return None
 
 
-def last(seen: Seen, shown: WheelShown, colour: str | None) -> Spin | None:
-    """The last valid number of the session, as the state has it; None before there is one."""
+def last_spin(context: PictureContext, shown: WheelShown, colour: str | None) -> SpinPicture | None:
+    """Return the last valid number of the session, according to the state; None if
+    there is none.
+    """
     number = shown.last_number
     if number is None:
         return None
-    of = last_result(seen.rounds, shown.session)
-    told = of is not None and isinstance(of.outcome, OnWheel) and of.outcome.number == number
-    return Spin(
-        round=of.round if told and of else None,
+    round_ = last_result(context.rounds, shown.session)
+    is_known = (
+        round_ is not None
+        and isinstance(round_.outcome, WheelOutcome)
+        and round_.outcome.number == number
+    )
+    return SpinPicture(
+        round=round_.round if is_known and round_ else None,
         kind="result",
         number=str(number),
         colour=colour,
-        corrected=bool(told and of and of.corrected),
+        corrected=bool(is_known and round_ and round_.corrected),
     )
 
 
 def even_chances(language: str, neither: str) -> dict[str, dict[str, str]]:
-    """The groups of the chances that pay even money, and their texts. ``neither``: the colour of a
-    number that is neither red nor black.
+    """Return the groups of even-money chances with their texts. ``neither``: the colour of a number
+    that is neither red nor black.
     """
     return {
         group: {name: word(group, name, language) for name in names}

@@ -1,4 +1,4 @@
-"""The script that stands in every page itself, and how the policy of the server allows it."""
+"""The script that is inlined in every page, and its entry in the content security policy."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from importlib.resources import files
 from controller.contract.messages.messages import text
 
 _SCRIPT = files("subscribers.display").joinpath("static/start.js").read_text(encoding="utf-8")
-ALLOWED = f"'sha256-{base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'"
-"""As a source of ``script-src``: this script, and no other one that stands in a page."""
-DRAWING = "(container-type: size) and selector(:has(p))"
-"""What the style sheets of the displays cannot do without, as a condition of ``@supports``."""
+SCRIPT_SOURCE = f"'sha256-{base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'"
+"""A source of ``script-src`` that allows this inline script and no other."""
+REQUIRED_CSS = "(container-type: size) and selector(:has(p))"
+"""CSS features that the display style sheets require, as a condition of ``@supports``."""
 
 
-def no_modules(base: str) -> str:
-    """The element for browsers that cannot run the page's own script; it comes last. ``base``: the
-    prefix of all addresses, as ``/novamas``; empty: none.
+def no_modules_element(base: str) -> str:
+    """Return the element for browsers that cannot run modules; it comes last. ``base``: the prefix
+    of all addresses, such as ``/novamas``, or empty.
     """
     return f'<script nomodule src="{base}/static/no-modules.js"></script>'
 
 
-def start(language: str | None = None, display: bool = False) -> str:
-    """The element, which comes first in the head. ``language``: of what the page says while its own
-    script does not run, or cannot; None where it has none. ``display``: it is one of the displays.
+def start_element(language: str | None = None, display: bool = False) -> str:
+    """Return the element that comes first in the head. ``language``: of messages shown while the
+    page's own script does not run; None for no messages. ``display``: the page is a display.
     """
     if language is None:
         return f'<script id="start">{_SCRIPT}</script>'
-    cannot = "page.browser_display" if display else "page.browser"
-    attributes = {"said": text("trouble.no_server", language), "cannot": text(cannot, language)}
+    message_key = "page.browser_display" if display else "page.browser"
+    attributes = {
+        "said": text("trouble.no_server", language),
+        "cannot": text(message_key, language),
+    }
     if display:
-        attributes["needs"] = DRAWING
-    told = "".join(f' data-{name}="{html.escape(each)}"' for name, each in attributes.items())
-    return f'<script id="start"{told}>{_SCRIPT}</script>'
+        attributes["needs"] = REQUIRED_CSS
+    data = "".join(f' data-{name}="{html.escape(value)}"' for name, value in attributes.items())
+    return f'<script id="start"{data}>{_SCRIPT}</script>'

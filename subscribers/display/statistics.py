@@ -1,7 +1,8 @@
-"""How often what came: pure functions over the results of a table, newest first.
+"""Frequencies: pure functions over the results of a table, newest first.
 
 Only results count. A void round has none, an unresolved one has none yet, and a corrected one
-counts as corrected. Shares are of the results that were counted, which every picture says.
+counts as corrected. Shares are relative to the number of counted results, which every picture
+states.
 """
 
 from __future__ import annotations
@@ -13,52 +14,52 @@ from typing import TypeVar
 
 import msgspec
 
-from subscribers.display.rounds import Round
+from subscribers.display.rounds import PlayedRound
 
-WINDOWS = (37, 100, 500)
-"""Over how many results shares are told: once around a wheel, and longer."""
-EXTREMES = (100, 500)
-"""Over how many results the most and the least frequent are told."""
-ENOUGH = 37
-"""Results before the most and the least frequent say anything."""
-SHOWN = 4
-"""How many of the most and of the least frequent are told."""
+WINDOW_SIZES = (37, 100, 500)
+"""Numbers of results over which shares are shown: one turn of a wheel, and longer."""
+EXTREMES_SIZES = (100, 500)
+"""Numbers of results over which the most and least frequent are shown."""
+MIN_RESULTS = 37
+"""Minimum number of results for showing the most and least frequent."""
+MAX_EXTREMES = 4
+"""Number of most and of least frequent shown."""
 
 T = TypeVar("T")
 
 
 class Share(msgspec.Struct, frozen=True):
-    """How often one chance came."""
+    """Frequency of one chance."""
 
     id: str
     text: str
     count: int
     percent: float
-    """Of the results counted; one decimal."""
+    """Percentage of the counted results, with one decimal."""
 
 
 class Window(msgspec.Struct, frozen=True):
-    """The latest results. ``counted``: how many there are, at most ``size``."""
+    """The latest results. ``counted``: their number, at most ``size``."""
 
     size: int
     counted: int
     groups: Mapping[str, tuple[Share, ...]]
 
 
-class Often(msgspec.Struct, frozen=True):
-    """How often something came."""
+class Frequency(msgspec.Struct, frozen=True):
+    """How often something occurred."""
 
     what: str
     count: int
 
 
 class Extremes(msgspec.Struct, frozen=True):
-    """The most and the least frequent of the latest results."""
+    """The most and least frequent of the latest results."""
 
     size: int
     counted: int
-    hot: tuple[Often, ...]
-    cold: tuple[Often, ...]
+    hot: tuple[Frequency, ...]
+    cold: tuple[Frequency, ...]
 
 
 def shares(
@@ -67,9 +68,9 @@ def shares(
     groups: Mapping[str, Mapping[str, str]],
     chances: Callable[[T], Iterable[str]],
 ) -> tuple[Window, ...]:
-    """How often each chance came. ``results``: newest first. ``groups``: of each group, its chances
-    and their texts. ``chances``: those that a result wins. A size that would count no more results
-    than the one before is left out.
+    """Return the frequency of each chance. ``results``: newest first. ``groups``: the chances of
+    each group and their texts. ``chances``: those that a result wins. A size that would count no
+    more results than the previous one is left out.
     """
     return tuple(
         _window(results[:size], size, groups, chances) for size in _different(sizes, len(results))
@@ -77,12 +78,12 @@ def shares(
 
 
 def _different(sizes: Iterable[int], counted: int) -> Iterator[int]:
-    """The sizes that do not count the same results as the one before."""
-    before = 0
+    """Yield the sizes that count other results than the previous one."""
+    previous = 0
     for size in sizes:
-        if before == 0 or counted > before:
+        if previous == 0 or counted > previous:
             yield size
-        before = size
+        previous = size
 
 
 def _window(
@@ -98,8 +99,8 @@ def _window(
         counted,
         {
             group: tuple(
-                Share(name, said, counts[name], percent(counts[name], counted))
-                for name, said in members.items()
+                Share(name, text, counts[name], percent(counts[name], counted))
+                for name, text in members.items()
             )
             for group, members in groups.items()
         },
@@ -107,52 +108,55 @@ def _window(
 
 
 def percent(count: int, counted: int) -> float:
-    """The part of the whole; nothing of nothing is 0."""
+    """Return the percentage, and 0 if nothing was counted."""
     return round(100 * count / counted, 1) if counted else 0.0
 
 
 def extremes(
-    results: Sequence[str], sizes: Iterable[int], possible: Sequence[str], shown: int = SHOWN
+    results: Sequence[str], sizes: Iterable[int], possible: Sequence[str], shown: int = MAX_EXTREMES
 ) -> tuple[Extremes, ...]:
-    """The most and the least frequent. ``results``: newest first; ``possible``: all that can come.
+    """Return the most and least frequent. ``results``: newest first; ``possible``: all possible
+    results.
 
-    Of what came equally often, the one that came last is hotter, and colder is the one that came
-    longest ago, or never. A hot one has come; none is both. With fewer than :data:`ENOUGH` results
-    nothing is told.
+    Among equally frequent ones the most recent is hotter, and the one longest ago, or never, is
+    colder. A hot one has occurred; none is both. With fewer than :data:`MIN_RESULTS` results
+    nothing is shown.
     """
     return tuple(
         _extremes(results[:size], size, possible, shown)
         for size in _different(sizes, len(results))
-        if len(results) >= ENOUGH
+        if len(results) >= MIN_RESULTS
     )
 
 
 def _extremes(results: Sequence[str], size: int, possible: Sequence[str], shown: int) -> Extremes:
     counts = Counter(results)
-    ago: dict[str, int] = {}
+    last_seen: dict[str, int] = {}
     for index, result in enumerate(results):
-        ago.setdefault(result, index)
-    ordered = sorted(possible, key=lambda each: (-counts[each], ago.get(each, len(results))))
-    hot = [each for each in ordered[:shown] if counts[each]]
-    cold = [each for each in reversed(ordered) if each not in hot][:shown]
+        last_seen.setdefault(result, index)
+    ordered = sorted(
+        possible, key=lambda value: (-counts[value], last_seen.get(value, len(results)))
+    )
+    hot = [value for value in ordered[:shown] if counts[value]]
+    cold = [value for value in reversed(ordered) if value not in hot][:shown]
     return Extremes(
         size,
         len(results),
-        tuple(Often(each, counts[each]) for each in hot),
-        tuple(Often(each, counts[each]) for each in cold),
+        tuple(Frequency(value, counts[value]) for value in hot),
+        tuple(Frequency(value, counts[value]) for value in cold),
     )
 
 
-def unheard(rounds: Sequence[Round], size: int) -> int:
-    """How many rounds are missing among those that the latest ``size`` results stand between: they
-    were played while nobody here listened. ``rounds``: oldest first.
+def missing_rounds(rounds: Sequence[PlayedRound], size: int) -> int:
+    """Return the number of rounds missing among the latest ``size`` results, because the server was
+    not connected. ``rounds``: oldest first.
     """
-    results = [each for each in rounds if each.kind == "result"][-size:]
+    results = [round_ for round_ in rounds if round_.kind == "result"][-size:]
     if not results:
         return 0
-    first = results[0].session, results[0].round
-    counted = [each for each in rounds if (each.session, each.round) >= first]
+    start = results[0].session, results[0].round
+    counted = [round_ for round_ in rounds if (round_.session, round_.round) >= start]
     return sum(
-        each.round - (before.round if each.session == before.session else 0) - 1
-        for before, each in pairwise(counted)
+        round_.round - (previous.round if round_.session == previous.session else 0) - 1
+        for previous, round_ in pairwise(counted)
     )

@@ -1,4 +1,4 @@
-"""What a table of trente et quarante shows: both rows with their points, and what won."""
+"""The display of trente et quarante: both rows with their points, and the winner."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import msgspec
 from controller.contract.messages.messages import text, word
 from controller.contract.shown import TrenteShown
 from subscribers.display.baccarat import shoe_lines
+from subscribers.display.context import PictureContext
 from subscribers.display.hands import (
-    Finish,
-    Hand,
-    finish,
+    FinishedRounds,
+    HandPicture,
+    finished_rounds,
     in_progress,
     result_of,
     settled_hand,
     shown_hand,
 )
-from subscribers.display.seen import Seen
 
 ROWS = ("black", "red")
 
@@ -24,20 +24,20 @@ ROWS = ("black", "red")
 class TrenteBody(msgspec.Struct, frozen=True, kw_only=True):
     """The body of the picture."""
 
-    rows: tuple[Hand, ...]
+    rows: tuple[HandPicture, ...]
     """The black one first."""
-    finish: Finish
+    finish: FinishedRounds
     notes: tuple[str, ...]
-    """Refaits in a row, and what may be done with a bet at one."""
+    """Consecutive refaits, and the choices for a bet at one."""
     shoe: tuple[str, ...]
 
 
-def body(seen: Seen, shown: TrenteShown) -> TrenteBody:
-    """What the table shows now."""
-    language = seen.language
+def body(context: PictureContext, shown: TrenteShown) -> TrenteBody:
+    """Return the body for the current state."""
+    language = context.language
     playing = in_progress(shown, shown.rows.values())
-    over = finish(seen, shown, playing, shown.unresolved)
-    result = result_of(over, seen, shown)
+    finished = finished_rounds(context, shown, playing, shown.unresolved)
+    result = result_of(finished, context, shown)
     rows = shown.rows if playing else {}
     expected = shown.expected if playing else None
     choices = [word("refait_choice", choice, language) for choice in shown.refait_choices]
@@ -55,7 +55,7 @@ def body(seen: Seen, shown: TrenteShown) -> TrenteBody:
             )
             for row in ROWS
         ),
-        finish=over,
+        finish=finished,
         notes=(
             *((text("display.refaits", language, count=refaits),) if refaits else ()),
             *(

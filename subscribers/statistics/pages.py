@@ -8,7 +8,7 @@ from string import Template
 from urllib.parse import quote
 
 from controller.contract.messages.messages import word
-from subscribers.display.start import start
+from subscribers.display.start import start_element
 from subscribers.statistics.drawing import pockets
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import BiasReport, GroupReport, WheelReport
@@ -269,7 +269,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]], language: str) ->
 
 
 def _page(title: str, body: str, language: str, base: str) -> str:
-    return _PAGE.substitute(start=start(), language=language, title=_e(title), body=body, base=base)
+    return _PAGE.substitute(
+        start=start_element(), language=language, title=_e(title), body=body, base=base
+    )
 
 
 def _t(key: str, language: str, **fields: object) -> str:

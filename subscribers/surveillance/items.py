@@ -13,7 +13,7 @@ from controller.contract.event_fields import Frame
 from controller.contract.messages.messages import ENGLISH, catalogue, text, word
 from controller.contract.outcomes import AnyOutcome
 from controller.contract.refusals import Refusal
-from subscribers.display.permanency import said
+from subscribers.display.permanency import outcome_text
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Kind
 from subscribers.surveillance.words import room_text
 from subscribers.words import decision, who
@@ -208,7 +208,7 @@ def _reply(fields: Fields, language: str) -> str:
 
 def _result(fields: Fields, language: str) -> str:
     outcome: AnyOutcome | None = _converted(fields.get("outcome"), AnyOutcome)
-    return "" if outcome is None else said(outcome, language)[0]
+    return "" if outcome is None else outcome_text(outcome, language)[0]
 
 
 def _by(fields: Fields, language: str) -> str:

@@ -11,7 +11,7 @@ from controller.contract.messages.messages import catalogue
 from subscribers.console.pages import LANGUAGE_NAMES, SCRIPT_WORD_GROUPS, script_page
 from subscribers.console.sessions import Session
 from subscribers.console.words import all_of as console_words
-from subscribers.display.start import start
+from subscribers.display.start import start_element
 from subscribers.surveillance.items import EVENT_MARKS, WORD_GROUPS
 from subscribers.surveillance.sealed import may_see
 from subscribers.surveillance.search_request import EVENT_TYPES
@@ -117,7 +117,7 @@ _PLAIN_PAGE = """\
 def plain_page(key: str, language: str, status: int, base: str, **fields: object) -> Response:
     """Return a page with a single message."""
     page = _PLAIN_PAGE.format(
-        start=start(),
+        start=start_element(),
         base=base,
         language=language,
         title=html.escape(room_text("page.title", language)),

@@ -17,7 +17,7 @@ from controller.contract.event_fields import Event
 from controller.contract.messages.messages import text, word
 from controller.contract.outcomes import AnyOutcome, hands
 from subscribers.cards import short
-from subscribers.display.permanency import said
+from subscribers.display.permanency import outcome_text
 from subscribers.surveillance.archive import ArchiveRecord
 from subscribers.words import who
 
@@ -142,7 +142,7 @@ def _with_article(description: str, article: str) -> str:
 
 def describe_result(outcome: AnyOutcome, language: str) -> str:
     """Describe the result of a round, with the face-up cards."""
-    description, lane = said(outcome, language)
+    description, lane = outcome_text(outcome, language)
     if lane != "none":
         description = f"{description} {word('colour', lane, language)}"
     cards = ", ".join(

@@ -28,12 +28,12 @@ from subscribers.display import pages
 from subscribers.display.permanency import (
     Permanency,
     as_csv,
-    covered,
+    count_covered,
     entries,
 )
 from subscribers.display.permanency_page import day_page, days_page
-from subscribers.display.picture import called
-from subscribers.display.start import ALLOWED
+from subscribers.display.picture import decree_text
+from subscribers.display.start import SCRIPT_SOURCE
 from subscribers.web.beat import beat
 from subscribers.web.files import AGAIN, Files
 from subscribers.web.floor import JACKPOT, Floor, change_of
@@ -52,7 +52,7 @@ from subscribers.web.wheels import Wheels
 POLICY = "; ".join(
     (
         "default-src 'none'",
-        f"script-src 'self' {ALLOWED}",
+        f"script-src 'self' {SCRIPT_SOURCE}",
         "style-src 'self'",
         "img-src 'self' data:",
         "connect-src 'self'",
@@ -144,7 +144,7 @@ class Web:
         """``/table/<id>/days``: of which days there is a permanency."""
         table = request.path_params["table"]
         if table not in self.floor.known:
-            return pages.missing(language_of(request) or self.own())
+            return pages.not_found_page(language_of(request) or self.own())
         begins = time.fromisoformat(self.settings.day_begins)
         days = {
             day_of(datetime.fromisoformat(told), begins)
@@ -164,9 +164,9 @@ class Web:
             day = date.fromisoformat(name)
             begin, end = bounds(day, time.fromisoformat(self.settings.day_begins))
         except ValueError:
-            return pages.missing(language_of(request) or self.own())
+            return pages.not_found_page(language_of(request) or self.own())
         if table not in self.floor.known or form not in ("", "csv", "pdf"):
-            return pages.missing(language_of(request) or self.own())
+            return pages.not_found_page(language_of(request) or self.own())
         made = self._permanency(table, day, begin, end, self._language(table, request))
         headers = {"content-disposition": f'attachment; filename="{table}-{name}.{form}"'}
         if form == "csv":
@@ -191,7 +191,7 @@ class Web:
             simulated=self.floor.known[table].simulated,
             entries=entries(rounds, language),
             checkpoint=checkpoint,
-            covered=covered(rounds, checkpoint),
+            covered=count_covered(rounds, checkpoint),
         )
 
     def _language(self, table: str, request: Request) -> str:
@@ -201,7 +201,7 @@ class Web:
 
     def _title(self, table: str, language: str) -> str:
         info = self.floor.known[table].info
-        found = called({} if info is None else info.about.title, language)
+        found = decree_text({} if info is None else info.about.title, language)
         return table if found is None else found.text
 
     async def theme(self, _: Request) -> Response:
@@ -223,25 +223,25 @@ class Web:
         """``/floor`` and ``/wall``: all tables and jackpots."""
         kind: Literal["floor", "wall"] = "wall" if request.url.path.endswith("/wall") else "floor"
         shown = tuple(self.floor.known), self.jackpots()
-        return pages.floor(kind, *shown, language_of(request), self.own(), self.settings.base)
+        return pages.floor_page(kind, *shown, language_of(request), self.own(), self.settings.base)
 
     async def table_page(self, request: Request) -> Response:
         """``/table/<id>``."""
         table = request.path_params["table"]
         if table not in self.floor.known:
-            return pages.missing(language_of(request) or self.own())
+            return pages.not_found_page(language_of(request) or self.own())
         simulated = self.floor.known[table].simulated
         shown = table, self.jackpots(simulated)
-        return pages.table(*shown, language_of(request), self.own(), self.settings.base)
+        return pages.table_page(*shown, language_of(request), self.own(), self.settings.base)
 
     async def jackpot_page(self, request: Request) -> Response:
         """``/jackpot/<id>``."""
         jackpot = request.path_params["jackpot"]
         if JACKPOT + jackpot not in self.floor.meters:
-            return pages.missing(language_of(request) or self.own(), "trouble.no_jackpot")
+            return pages.not_found_page(language_of(request) or self.own(), "trouble.no_jackpot")
         others = [each for each in self.jackpots() if each != jackpot]
         shown = (jackpot, *others)
-        return pages.jackpot(shown, language_of(request), self.own(), self.settings.base)
+        return pages.jackpot_page(shown, language_of(request), self.own(), self.settings.base)
 
     def jackpots(self, simulated: bool | None = None) -> tuple[str, ...]:
         """The ids of the jackpots; only those of real or of simulated tables, if that is given."""

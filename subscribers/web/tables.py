@@ -10,9 +10,16 @@ import msgspec
 
 from controller.contract.retained import History
 from subscribers.display import jackpot
-from subscribers.display.picture import Picture, picture
+from subscribers.display.picture import Picture, table_picture
 from subscribers.display.round_store import RoundStore
-from subscribers.display.rounds import KEPT, Ending, Round, put, round_in, round_of
+from subscribers.display.rounds import (
+    MAX_ROUNDS,
+    EndingEvent,
+    PlayedRound,
+    merge_rounds,
+    round_from_event,
+    round_from_line,
+)
 from subscribers.web.floor import Floor
 
 
@@ -22,11 +29,11 @@ class Pictures:
     def __init__(self, floor: Floor, store: RoundStore) -> None:
         self._floor = floor
         self.store = store
-        self._rounds = {table: store.latest(table, KEPT) for table in floor.known}
+        self._rounds = {table: store.latest(table, MAX_ROUNDS) for table in floor.known}
         self._made: dict[tuple[str, str | None], tuple[int, bytes]] = {}
         floor.listeners.append(self._hear)
 
-    def rounds(self, table: str) -> tuple[Round, ...]:
+    def rounds(self, table: str) -> tuple[PlayedRound, ...]:
         """The latest rounds of a table, oldest first."""
         return self._rounds[table]
 
@@ -42,8 +49,12 @@ class Pictures:
     def _draw(self, table: str, language: str | None) -> Picture | jackpot.JackpotPicture:
         floor, meter = self._floor, self._floor.meters.get(table)
         if meter is None:
-            return picture(floor.known[table], self.rounds(table), floor.outdated[table], language)
-        return jackpot.picture(meter, floor.no_broker(meter.simulated), floor.now(), language)
+            return table_picture(
+                floor.known[table], self.rounds(table), floor.outdated[table], language
+            )
+        return jackpot.jackpot_picture(
+            meter, floor.no_broker(meter.simulated), floor.now(), language
+        )
 
     def of_language(self, language: str | None) -> Callable[[str], bytes]:
         """The same for one browser's language."""
@@ -53,7 +64,7 @@ class Pictures:
         """Keep what became of a round, also of one long ago."""
         try:
             if leaf == "event":
-                found = [round_of(msgspec.json.decode(body, type=Ending))]
+                found = [round_from_event(msgspec.json.decode(body, type=EndingEvent))]
             elif leaf == "history" and body:
                 found = self._missed(table, msgspec.json.decode(body, type=History))
             else:
@@ -62,21 +73,21 @@ class Pictures:
             return
         self._keep(table, [each for each in found if each is not None])
 
-    def _missed(self, table: str, history: History) -> list[Round | None]:
+    def _missed(self, table: str, history: History) -> list[PlayedRound | None]:
         """The rounds of a table's history that were not heard of as they are there."""
         known = {(each.session, each.round): each for each in self._rounds[table]}
-        told = [round_in(history.session, line) for line in history.results]
+        told = [round_from_line(history.session, line) for line in history.results]
         return [each for each in told if _differs(known.get((each.session, each.round)), each)]
 
-    def _keep(self, table: str, found: list[Round]) -> None:
+    def _keep(self, table: str, found: list[PlayedRound]) -> None:
         if not found:
             return
-        self._rounds[table] = put(self._rounds[table], found)
+        self._rounds[table] = merge_rounds(self._rounds[table], found)
         for each in found:
-            self.store.put(table, each)
+            self.store.store(table, each)
         self._floor.touch(table)
 
 
-def _differs(known: Round | None, told: Round) -> bool:
+def _differs(known: PlayedRound | None, told: PlayedRound) -> bool:
     """Whether ``history`` knows more of a round than its events that were heard."""
     return known is None or (known.kind, known.outcome) != (told.kind, told.outcome)

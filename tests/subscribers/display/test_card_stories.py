@@ -14,7 +14,7 @@ from controller.contract.notation import read_event
 from controller.contract.outcomes import hands
 from controller.contract.shown import BlackjackHand
 from devices.readings import LinkLost
-from subscribers.display.boxes import count
+from subscribers.display.boxes import blackjack_points
 from tests.controller.confidential.test_confidential import told_by
 from tests.subscribers.display.test_bodies import OF_CARDS, face_up
 from tests.support.for_each import for_each
@@ -195,7 +195,7 @@ def test_insurance_is_told_while_it_is_offered() -> None:
     ],
 )
 def test_soft_hands_count_both(cards: tuple[str, ...], points: int, shown: str | None) -> None:
-    assert count(BlackjackHand(cards, points)) == shown
+    assert blackjack_points(BlackjackHand(cards, points)) == shown
 
 
 def test_who_takes_each_pot() -> None:

@@ -14,7 +14,7 @@ from controller.contract.jackpot import Awarded, JackpotAlert, JackpotState, Out
 from controller.contract.messages.messages import LANGUAGES, catalogue
 from controller.contract.retained import Alert
 from controller.contract.times import utc
-from subscribers.display.jackpot import JackpotPicture, picture
+from subscribers.display.jackpot import JackpotPicture, jackpot_picture
 from subscribers.meter import Meter, on_alert, on_state, remaining_seconds
 from subscribers.money import day, money
 from tests.support.jackpot import BEGAN, TITLE, award, statement, table
@@ -33,7 +33,7 @@ def drawn(
 ) -> JackpotPicture:
     """Its picture so many seconds after it was said and heard."""
     no_broker = None if broker else utc(SAID - 1)
-    return picture(told(state), no_broker, utc(SAID + after), language)
+    return jackpot_picture(told(state), no_broker, utc(SAID + after), language)
 
 
 def test_each_language_writes_an_amount_in_its_way() -> None:
@@ -94,7 +94,7 @@ def test_it_is_greyed_if_and_only_if_its_statement_has_ended_or_nobody_is_heard(
     state = statement(value, seconds, SAID, in_play=in_play, why=why)
     meter = told(state, SAID + heard)
     now = utc(SAID + after)
-    shown = picture(meter, None if broker else now, now, language)
+    shown = jackpot_picture(meter, None if broker else now, now, language)
     ended = SAID + after >= SAID + seconds or after - heard >= seconds
     near = min(abs(after - seconds), abs(after - heard - seconds)) < 1e-3
     if not near:
@@ -116,7 +116,7 @@ def test_a_clock_ahead_of_ours_keeps_no_old_value() -> None:
 
 
 def test_what_was_never_heard_or_cannot_be_read_has_no_value() -> None:
-    nothing = picture(Meter(jackpot="gran"), None, utc(SAID), "es")
+    nothing = jackpot_picture(Meter(jackpot="gran"), None, utc(SAID), "es")
     assert (nothing.amount, nothing.title, nothing.current) == (None, "gran", False)
     assert nothing.trouble is not None
     assert nothing.trouble.why == "unsaid"
@@ -126,13 +126,13 @@ def test_what_was_never_heard_or_cannot_be_read_has_no_value() -> None:
         msgspec.json.encode({**msgspec.to_builtins(statement()), "until": "x"}),
     ):
         meter = on_state(told(statement(now=SAID)), bad, utc(SAID + 1))
-        shown = picture(meter, None, utc(SAID + 2), "es")
+        shown = jackpot_picture(meter, None, utc(SAID + 2), "es")
         assert shown.trouble is not None
         assert shown.trouble.why == "unreadable"
         assert shown.trouble.since == utc(SAID + 1)
     again = on_state(meter, msgspec.json.encode(statement(now=SAID)), utc(SAID + 2))
-    assert picture(again, None, utc(SAID + 2), "es").current
-    cleared = picture(on_state(again, b"", utc(SAID + 3)), None, utc(SAID + 3), "es")
+    assert jackpot_picture(again, None, utc(SAID + 2), "es").current
+    cleared = jackpot_picture(on_state(again, b"", utc(SAID + 3)), None, utc(SAID + 3), "es")
     assert (cleared.amount, cleared.current) == (None, False)
 
 
@@ -204,14 +204,14 @@ def test_every_alert_is_said_in_each_language_with_its_table(language: str) -> N
         for name in (kind := what.replace("_", "-"), f"poker-1-{kind}"):
             alert = Alert(alert=name, what=f"jackpot.{what}", severity="warning", raised=BEGAN)
             one = on_alert(meter, name, msgspec.json.encode(alert))
-            [shown] = picture(one, None, utc(SAID), language).alerts
+            [shown] = jackpot_picture(one, None, utc(SAID), language).alerts
             said = own[f"alert.jackpot.{what}"]
             table = own["jackpot.table"].format(table="poker-1")
             assert shown.text == (said if name == kind else f"{table}: {said}")
-            assert picture(one, utc(SAID), utc(SAID), language).alerts == ()
-            assert picture(on_alert(one, name, b""), None, utc(SAID), language).alerts == ()
+            assert jackpot_picture(one, utc(SAID), utc(SAID), language).alerts == ()
+            assert jackpot_picture(on_alert(one, name, b""), None, utc(SAID), language).alerts == ()
 
 
 def test_an_alert_that_cannot_be_read_is_not_shown() -> None:
     meter = on_alert(told(statement(now=SAID)), "x", b"no alert")
-    assert picture(meter, None, utc(SAID), "es").alerts == ()
+    assert jackpot_picture(meter, None, utc(SAID), "es").alerts == ()

@@ -17,13 +17,13 @@ from subscribers.days import bounds, day_of, on_wire
 from subscribers.display.permanency import (
     Permanency,
     as_csv,
-    covered,
+    count_covered,
     entries,
 )
 from subscribers.display.permanency_page import day_page
 from subscribers.display.permanency_pdf import as_pdf
 from subscribers.display.round_store import RoundStore
-from subscribers.display.rounds import Round, put
+from subscribers.display.rounds import PlayedRound, merge_rounds
 
 DAY = date(2026, 3, 20)
 SIX = time(6, 0)
@@ -42,15 +42,15 @@ def number(drawn: int, colour: str | None = None) -> RouletteOutcome:
     )
 
 
-def result(round_: int, drawn: int, *, session: int = 1, at: str | None = None) -> Round:
+def result(round_: int, drawn: int, *, session: int = 1, at: str | None = None) -> PlayedRound:
     begin, _ = bounds(DAY, SIX)
     when = at or on_wire(begin + timedelta(minutes=round_))
-    return Round(
+    return PlayedRound(
         session=session, round=round_, kind="result", outcome=number(drawn, "red"), time=when
     )
 
 
-def permanency(rounds: list[Round], checkpoint: Checkpoint | None = None) -> Permanency:
+def permanency(rounds: list[PlayedRound], checkpoint: Checkpoint | None = None) -> Permanency:
     begin, end = bounds(DAY, SIX)
     return Permanency(
         table="ruleta-1",
@@ -62,7 +62,7 @@ def permanency(rounds: list[Round], checkpoint: Checkpoint | None = None) -> Per
         simulated=False,
         entries=entries(rounds, "es"),
         checkpoint=checkpoint,
-        covered=covered(rounds, checkpoint),
+        covered=count_covered(rounds, checkpoint),
     )
 
 
@@ -85,9 +85,9 @@ def test_two_sessions_have_no_gap_between_them() -> None:
 
 def test_void_unresolved_and_corrected_rounds_say_so() -> None:
     rounds = [
-        Round(session=1, round=1, kind="void", reason="ball_out"),
-        Round(session=1, round=2, kind="unresolved", reason="silence"),
-        Round(session=1, round=3, kind="result", outcome=number(0), corrected=True),
+        PlayedRound(session=1, round=1, kind="void", reason="ball_out"),
+        PlayedRound(session=1, round=2, kind="unresolved", reason="silence"),
+        PlayedRound(session=1, round=3, kind="result", outcome=number(0), corrected=True),
     ]
     void, unresolved, corrected = entries(rounds, "es")
     assert (void.result, void.note) == ("", "nula: la bola salió del cilindro")
@@ -169,11 +169,11 @@ def test_what_the_store_gives_back_is_what_memory_holds(
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
     store = RoundStore(folder)
-    rounds: tuple[Round, ...] = ()
+    rounds: tuple[PlayedRound, ...] = ()
     for session, round_, drawn in told:
         found = result(round_, drawn, session=session)
-        rounds = put(rounds, (found,))
-        store.put("ruleta-1", found)
+        rounds = merge_rounds(rounds, (found,))
+        store.store("ruleta-1", found)
     store.close()
     again = RoundStore(folder)
     assert again.latest("ruleta-1", 600) == rounds
@@ -188,10 +188,10 @@ def test_a_round_whose_time_nobody_heard_stands_in_the_day_of_those_after_it(
 ) -> None:
     store = RoundStore(tmp_path)
     begin, end = bounds(DAY, SIX)
-    unheard = Round(session=1, round=1, kind="result", outcome=number(5))
-    store.put("ruleta-1", unheard)
+    unheard = PlayedRound(session=1, round=1, kind="result", outcome=number(5))
+    store.store("ruleta-1", unheard)
     assert store.between("ruleta-1", on_wire(begin), on_wire(end)) == ()
-    store.put("ruleta-1", result(2, 6))
+    store.store("ruleta-1", result(2, 6))
     assert store.between("ruleta-1", on_wire(begin), on_wire(end)) == (unheard, result(2, 6))
 
 
@@ -199,6 +199,6 @@ def test_a_file_that_cannot_be_read_is_put_aside_and_kept(tmp_path: Path) -> Non
     path = tmp_path / "rounds.sqlite3"
     path.write_bytes(b"this is no database" * 100)
     store = RoundStore(tmp_path)
-    store.put("ruleta-1", result(1, 7))
+    store.store("ruleta-1", result(1, 7))
     assert store.latest("ruleta-1", 5) == (result(1, 7),)
     assert (tmp_path / "rounds.unreadable-1").read_bytes().startswith(b"this is no database")

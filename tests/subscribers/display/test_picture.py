@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from controller.contract.messages.messages import LANGUAGES, text
 from subscribers.display.picture import Picture
 from subscribers.display.round_store import RoundStore
-from subscribers.display.rounds import Round, put
+from subscribers.display.rounds import PlayedRound, merge_rounds
 from subscribers.feed import ConnectionChange, FeedMessage
 from subscribers.table_snapshot import Outdated
 from subscribers.web.floor import Floor
@@ -145,11 +145,11 @@ def test_a_correction_that_nobody_heard_is_in_the_history(store: RoundStore) -> 
 
 
 def test_what_a_round_was_stays_known() -> None:
-    void = Round(session=1, round=1, kind="void", reason="ball_out", time="a")
-    told = Round(session=1, round=1, kind="void", time=None)
-    assert put((void,), [told]) == (void,)
-    result = Round(session=1, round=1, kind="result")
-    assert put((void,), [result]) == (msgspec.structs.replace(result, time="a"),)
+    void = PlayedRound(session=1, round=1, kind="void", reason="ball_out", time="a")
+    told = PlayedRound(session=1, round=1, kind="void", time=None)
+    assert merge_rounds((void,), [told]) == (void,)
+    result = PlayedRound(session=1, round=1, kind="result")
+    assert merge_rounds((void,), [result]) == (msgspec.structs.replace(result, time="a"),)
 
 
 # Whatever comes, in whatever order

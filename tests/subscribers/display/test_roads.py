@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subscribers.display.roads import (
-    ROWS,
+    GRID_ROWS,
     Coup,
-    Derived,
+    DerivedRoadCell,
     bead_plate,
     big_eye_boy,
     big_road,
@@ -23,7 +23,7 @@ from subscribers.display.roads import (
 from tests.support.for_each import for_each
 
 NAMES = {"P": "player", "B": "banker", "T": "tie"}
-DERIVED: tuple[Callable[[Sequence[Coup]], tuple[Derived, ...]], ...] = (
+DERIVED: tuple[Callable[[Sequence[Coup]], tuple[DerivedRoadCell, ...]], ...] = (
     big_eye_boy,
     small_road,
     cockroach_road,
@@ -126,7 +126,7 @@ def test_pairs_and_naturals_stand_with_their_win_and_pairs_of_a_tie_with_the_win
 def test_no_two_wins_have_one_cell_and_all_are_there(letters: str) -> None:
     found = big_road(coups(letters))
     assert len({(run.column, run.row) for run in found}) == len(found)
-    assert all(0 <= run.row < ROWS and run.column >= 0 for run in found)
+    assert all(0 <= run.row < GRID_ROWS and run.column >= 0 for run in found)
     won = letters.replace("T", "")
     assert [run.winner for run in found if run.winner] == [NAMES[each] for each in won]
     assert sum(run.ties for run in found) == letters.count("T")

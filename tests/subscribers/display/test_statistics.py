@@ -15,9 +15,16 @@ from controller.games.roulette import chances as roulette_game
 from controller.games.roulette.wheel import EUROPEAN
 from controller.rulebooks.rulebook import rulebook
 from subscribers.display import boule, craps, roulette
-from subscribers.display.rounds import Round
-from subscribers.display.spins import results
-from subscribers.display.statistics import ENOUGH, WINDOWS, extremes, percent, shares, unheard
+from subscribers.display.rounds import PlayedRound
+from subscribers.display.spins import spins_with_number
+from subscribers.display.statistics import (
+    MIN_RESULTS,
+    WINDOW_SIZES,
+    extremes,
+    missing_rounds,
+    percent,
+    shares,
+)
 from tests.support.for_each import for_each
 from tests.support.subscribers.real import after, scripted, spun
 
@@ -25,15 +32,15 @@ NUMBERS = st.lists(st.integers(0, 36), max_size=600)
 DECREES = ("ARA02", "BAL05", "EUS96", "GAL07")
 
 
-def counted(session: int, *numbers: int) -> list[Round]:
+def counted(session: int, *numbers: int) -> list[PlayedRound]:
     """Results of these rounds of a session."""
-    return [Round(session=session, round=number, kind="result") for number in numbers]
+    return [PlayedRound(session=session, round=number, kind="result") for number in numbers]
 
 
 @given(NUMBERS)
 def test_shares_are_those_of_the_latest_results(numbers: list[int]) -> None:
     groups = {"all": {str(number): str(number) for number in range(37)}}
-    found = shares([str(each) for each in numbers], WINDOWS, groups, lambda number: (number,))
+    found = shares([str(each) for each in numbers], WINDOW_SIZES, groups, lambda number: (number,))
     for window in found:
         latest = numbers[: window.size]
         assert window.counted == len(latest)
@@ -50,12 +57,12 @@ def test_shares_are_those_of_the_latest_results(numbers: list[int]) -> None:
     ("results", "sizes"), [(0, [37]), (37, [37]), (38, [37, 100]), (101, [37, 100, 500])]
 )
 def test_a_window_that_would_count_the_same_is_left_out(results: int, sizes: list[int]) -> None:
-    found = shares(["1"] * results, WINDOWS, {"all": {"1": "1"}}, lambda number: (number,))
+    found = shares(["1"] * results, WINDOW_SIZES, {"all": {"1": "1"}}, lambda number: (number,))
     assert [window.size for window in found] == sizes
     assert percent(0, 0) == 0.0
 
 
-@given(st.lists(st.integers(0, 36), min_size=ENOUGH, max_size=120))
+@given(st.lists(st.integers(0, 36), min_size=MIN_RESULTS, max_size=120))
 def test_the_hottest_and_the_coldest(numbers: list[int]) -> None:
     possible = [str(number) for number in range(37)]
     for found in extremes([str(each) for each in numbers], (100, 500), possible):
@@ -78,22 +85,22 @@ def test_of_equals_the_later_is_hotter_and_the_one_longest_away_colder() -> None
 
 
 def test_few_results_say_nothing_of_hot_and_cold() -> None:
-    assert extremes(["1"] * (ENOUGH - 1), (100, 500), ["1", "2"]) == ()
+    assert extremes(["1"] * (MIN_RESULTS - 1), (100, 500), ["1", "2"]) == ()
 
 
 def test_rounds_that_nobody_heard_are_counted() -> None:
-    assert unheard([], 100) == 0
-    assert unheard(counted(1, 1, 2, 3), 100) == 0
-    assert unheard(counted(1, 1, 2, 5), 100) == 2
-    assert unheard([*counted(1, 8), *counted(2, 3)], 100) == 2
-    assert unheard(counted(1, 1, 7, 8), 2) == 0
+    assert missing_rounds([], 100) == 0
+    assert missing_rounds(counted(1, 1, 2, 3), 100) == 0
+    assert missing_rounds(counted(1, 1, 2, 5), 100) == 2
+    assert missing_rounds([*counted(1, 8), *counted(2, 3)], 100) == 2
+    assert missing_rounds(counted(1, 1, 7, 8), 2) == 0
 
 
 @pytest.mark.parametrize("decree", DECREES)
 def test_a_number_of_roulette_wins_what_the_decree_says(decree: str) -> None:
     book = rulebook(decree).roulette_french
     assert book is not None
-    assert roulette.USUAL == EUROPEAN
+    assert roulette.DEFAULT_WHEEL_ORDER == EUROPEAN
     for number in range(1, 37):
         own = roulette_game.chances(number, book)
         assert roulette.chances(str(number)) == (
@@ -130,10 +137,10 @@ def test_a_picture_counts_the_numbers_that_came(numbers: list[int]) -> None:
     assert body.last.number == str(numbers[-1])
     assert [each.number for each in body.spins] == [str(each) for each in reversed(numbers)]
     [window] = body.windows
-    red = sum(number in roulette.RED for number in numbers)
+    red = sum(number in roulette.RED_NUMBERS for number in numbers)
     assert {share.id: share.count for share in window.groups["colour"]} == {
         "red": red,
-        "black": sum(number not in roulette.RED and number > 0 for number in numbers),
+        "black": sum(number not in roulette.RED_NUMBERS and number > 0 for number in numbers),
         "green": numbers.count(0),
     }
     assert window.counted == len(numbers)
@@ -154,7 +161,7 @@ def test_a_corrected_round_counts_as_corrected() -> None:
     table = after("roulette/correction")
     *_, first = table.shown().body.spins
     assert (first.number, first.corrected) == ("26", True)
-    assert results(table.rounds)[-1] == first
+    assert spins_with_number(table.rounds)[-1] == first
 
 
 @for_each("language", LANGUAGES)
@@ -189,16 +196,16 @@ def test_the_dice_are_counted_and_named() -> None:
         ((6, 6), 12, 6, False),
     ]
     assert sum(share.count for share in body.totals) == body.counted == 6
-    assert (craps.named((4, 4), "es"), craps.named((5, 3), "es")) == ("por dobles", "")
+    assert (craps.throw_name((4, 4), "es"), craps.throw_name((5, 3), "es")) == ("por dobles", "")
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.sampled_from([None, 4, 5, 6, 8, 9, 10]))
 def test_a_series_ends_as_at_the_table(one: int, other: int, point: int | None) -> None:
     total = one + other
     if point is None:
-        assert craps.ends(total, point) == (total in (2, 3, 7, 11, 12))
+        assert craps.ends_series(total, point) == (total in (2, 3, 7, 11, 12))
     else:
-        assert craps.ends(total, point) == (total in (7, point))
+        assert craps.ends_series(total, point) == (total in (7, point))
     outcome = CrapsOutcome(dice=(one, other), total=total, point=point)
-    [found] = craps.throws([Round(session=1, round=1, kind="result", outcome=outcome)], "en")
-    assert found.ends == craps.ends(total, point)
+    [found] = craps.throws([PlayedRound(session=1, round=1, kind="result", outcome=outcome)], "en")
+    assert found.ends == craps.ends_series(total, point)

@@ -17,8 +17,8 @@ from controller.games.games import make_game
 from controller.rulebooks.rulebook import rulebook
 from controller.tables.table import Table
 from devices.readings import WheelNumber
-from subscribers.display.picture import Picture, picture
-from subscribers.display.rounds import Ending, Round, put, round_of
+from subscribers.display.picture import Picture, table_picture
+from subscribers.display.rounds import EndingEvent, PlayedRound, merge_rounds, round_from_event
 from subscribers.table_snapshot import Outdated, TableSnapshot, fold
 from tests.support.games import scripts
 
@@ -50,7 +50,7 @@ class RealTable:
             about=About(title=page.title, languages=rulebook(decree).languages),
         )
         self.known = TableSnapshot(table=name)
-        self.rounds: tuple[Round, ...] = ()
+        self.rounds: tuple[PlayedRound, ...] = ()
         self._said: dict[str, bytes | None] = {}
 
     def hear(self, given: Input) -> list[Message]:
@@ -72,12 +72,12 @@ class RealTable:
         self.known = fold(self.known, leaf, body, "2026-03-20T02:10:16.215319Z")
         if leaf == "event":
             with contextlib.suppress(msgspec.ValidationError):
-                ending = round_of(msgspec.json.decode(body, type=Ending))
-                self.rounds = put(self.rounds, [] if ending is None else [ending])
+                ending = round_from_event(msgspec.json.decode(body, type=EndingEvent))
+                self.rounds = merge_rounds(self.rounds, [] if ending is None else [ending])
 
     def shown(self, language: str | None = None, outdated: Outdated | None = None) -> Picture:
         """Its picture now."""
-        return picture(self.known, self.rounds, outdated, language)
+        return table_picture(self.known, self.rounds, outdated, language)
 
 
 def scripted(name: str) -> Iterator[RealTable]:

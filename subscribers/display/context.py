@@ -1,19 +1,19 @@
-"""What the body of a picture is made of."""
+"""Input for building the body of a picture."""
 
 from __future__ import annotations
 
 import msgspec
 
 from controller.contract.retained import State
-from subscribers.display.rounds import Round
+from subscribers.display.rounds import PlayedRound
 from subscribers.table_snapshot import TableSnapshot
 
 
-class Seen(msgspec.Struct, frozen=True):
-    """One table whose state is known, for one language."""
+class PictureContext(msgspec.Struct, frozen=True):
+    """A table with a known state, for one language."""
 
     known: TableSnapshot
     state: State
-    rounds: tuple[Round, ...]
+    rounds: tuple[PlayedRound, ...]
     """The latest rounds, oldest first."""
     language: str
