@@ -47,7 +47,7 @@ MAX_DETAIL_LENGTH = 400
 Fields = Mapping[str, Any]
 
 
-class CommandSigner(msgspec.Struct, frozen=True):
+class EventSigner(msgspec.Struct, frozen=True):
     """A person who signed the command that led to the event."""
 
     id: str
@@ -83,7 +83,7 @@ class ArchiveItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Where the rule is printed."""
     by: str = ""
     """The person it names as its author, with the role's name."""
-    signed: tuple[CommandSigner, ...] = ()
+    signed: tuple[EventSigner, ...] = ()
     """Who signed the command. Empty if a device caused it, or no signature was required."""
     frames: tuple[Frame, ...] = ()
     """Evidence of a wheel or of dice, as received."""
@@ -217,10 +217,10 @@ def _by(fields: Fields, language: str) -> str:
     return f"{name} ({word('role', role, language)})" if name and role else name
 
 
-def _signed(fields: Fields, language: str) -> tuple[CommandSigner, ...]:
+def _signed(fields: Fields, language: str) -> tuple[EventSigner, ...]:
     signers = fields.get("signed_by")
     return tuple(
-        CommandSigner(
+        EventSigner(
             _text(signer, "id"),
             _text(signer, "name"),
             word("role", _text(signer, "role"), language),

@@ -40,7 +40,7 @@ from subscribers.web.surveillance import Surveillance
 from subscribers.web.tables import Pictures
 
 ENDING = 5
-"""Seconds for which requests may go on once the server ends; the unit gives it ten."""
+"""Maximum time in seconds for open requests when the server shuts down; the unit allows ten."""
 GONE = 30
 """Seconds after which a browser that takes nothing is gone."""
 WAITING = 1 << 16
@@ -111,8 +111,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """The socket on which browsers come. What it is told, every connection inherits: one whose
-    other end is gone, or takes nothing, is closed by the kernel with all that waits in it.
+    """Return the listening socket. Connections inherit its options: the kernel closes one whose
+    peer is gone or reads nothing, and drops what is queued in it.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.create_server((host, port), family=family, backlog=512)
@@ -124,8 +124,8 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _many_files() -> None:
-    """Allow as many open files as this user may have: each browser takes one. Under systemd the
-    unit says how many, and nobody may change it.
+    """Raise the limit of open files to this user's maximum: each browser uses one. Under systemd
+    the unit sets the limit.
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
@@ -133,7 +133,7 @@ def _many_files() -> None:
 
 
 def _pit(web: Web) -> Pit | str:
-    """The console, or why there is none."""
+    """Return the console, or the reason why it is unavailable."""
     settings = web.settings
     if settings.pit is None:
         return "this server has no console: set pin_keys and pepper_file in [web]"
@@ -150,8 +150,8 @@ def _pit(web: Web) -> Pit | str:
 
 
 class _Server(uvicorn.Server):
-    """Listens to the broker while it serves, and ends if it cannot listen any more: what it would
-    show from then on would look current. It ends the streams when it ends, so that it need not wait
+    """A server that receives from the broker while it serves, and shuts down if that fails: its
+    pages would otherwise look current. It ends the streams at shutdown, so that it need not wait
     for browsers.
     """
 
@@ -202,7 +202,7 @@ async def _serving(web: Web, listening: socket.socket) -> AsyncIterator[None]:
 
 
 def _ears(web: Web) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:
-    """What the server listens with, by name. None of it ends before the server does."""
+    """Return the receiving tasks by name. They run until the server shuts down."""
     for simulated in web.floor.worlds:
         yield f"{'simulated' if simulated else 'real'} tables", _listen(web, simulated)
     yield "jackpots", _look(web.floor)
@@ -218,7 +218,7 @@ def _ready(path: str | None, address: str) -> None:
 
 
 async def _listen(web: Web, simulated: bool) -> None:
-    """Hear the tables, simulated ones or real ones, for as long as the server runs."""
+    """Receive messages of the real or the simulated tables until the server shuts down."""
     log, told = structlog.get_logger(), ""
     topics = Topics(web.settings.site, simulated)
     tables = [table.id for table in web.settings.tables if table.simulated == simulated]
@@ -234,7 +234,7 @@ async def _listen(web: Web, simulated: bool) -> None:
 
 
 async def _look(floor: Floor) -> None:
-    """Show what changed of the jackpots, also that one is not heard any more."""
+    """Publish changes of the jackpots, including lost connections."""
     while True:
         floor.look()
         await asyncio.sleep(LOOK)

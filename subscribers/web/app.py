@@ -63,8 +63,8 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""Nothing from elsewhere, nothing written into the page but the script that begins it, and no page
-around ours.
+"""Content security policy: only this server's resources, no inline script but the start script, no
+framing.
 """
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
@@ -76,13 +76,13 @@ HEADERS = (
 )
 
 FRESH = {"cache-control": "no-store"}
-"""What is true only now."""
+"""Cache headers of responses that are only valid now."""
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 
 class Web:
-    """What the routes share: ``alive`` is False once the server ends. ``pit``: the console, or why
-    there is none.
+    """State shared by the routes. ``alive`` is False once the server shuts down. ``pit``: the
+    console, or why it is unavailable.
     """
 
     def __init__(self, settings: WebSettings, floor: Floor, pictures: Pictures) -> None:
@@ -122,14 +122,16 @@ class Web:
         )
 
     def _going_on(self, request: Request) -> Callable[[], bool]:
-        """Whether a stream goes on: as long as the server, and the session where one is needed."""
+        """Return True while a stream may continue: until the server shuts down or its
+        session ends.
+        """
         if not isinstance(self.pit, Pit) or not self.settings.signed_in:
             return lambda: self.alive
         door, session = self.pit.door, self.pit.door.session(request)
         return lambda: self.alive and session is not None and door.goes_on(session)
 
     async def health(self, _: Request) -> Response:
-        """``/health``: whether every table and jackpot is heard."""
+        """``/health``: whether every table and jackpot is connected."""
         deaf = [table for table, why in self.floor.outdated.items() if why is not None]
         deaf += [name for name in self.floor.meters if self.floor.silent(name)]
         said = f"deaf {' '.join(deaf)}\n" if deaf else "ok\n"
@@ -205,14 +207,14 @@ class Web:
         return table if found is None else found.text
 
     async def theme(self, _: Request) -> Response:
-        """``/theme.css``: the look of the site, if it has one of its own."""
+        """``/theme.css``: the site's style sheet, if there is one."""
         path = self.settings.theme
         if path is None:
             return Response(media_type="text/css", headers=AGAIN)
         return FileResponse(path, media_type="text/css", headers=AGAIN)
 
     async def no_pit(self, _: Request) -> Response:
-        """``/pit`` and ``/surveillance`` where nobody can sign in: why."""
+        """``/pit`` and ``/surveillance`` while signing in is unavailable: the reason."""
         return PlainTextResponse(f"{self.pit}\n", 503)
 
     async def home(self, _: Request) -> Response:
@@ -258,7 +260,7 @@ class Web:
 
 
 class SignedInOnly:
-    """Lets nobody look at the displays who has not signed in."""
+    """Restricts the displays to signed-in people."""
 
     def __init__(self, app: ASGIApp, door: SignIn, base: str) -> None:
         self._app, self._door, self._base = app, door, base

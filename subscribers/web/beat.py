@@ -1,10 +1,10 @@
-"""How old a touch is when its request arrives, whatever held the request: a browser whose
-connections are all in use, a tablet that slept, a network that delivers late.
+"""Computes how old a touch is when its request arrives, whatever delayed the request: a browser
+with all connections in use, a suspended tablet, a slow network.
 
-Every beat of a stream carries this server's own clock. A page sends the beat that it had before the
-touch, and for how long it had had it, by a clock that only goes forward. What has passed here since
-that beat, less that time, is at least as long as the touch is ago: no clock of the page's machine
-is believed, and nothing that waited on the way counts as new.
+Every beat of a stream carries this server's clock. A page sends the last beat before the touch, and
+for how long it had had it, by a monotonic clock. The time since that beat on this server, less that
+duration, is an upper bound of the touch's delay: no wall clock of the page's machine is trusted,
+and nothing that was queued on the way counts as new.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The connections of browsers: each has a few seconds for the whole of a request, and of those that
-ask nothing one address has a limited number. So nobody occupies the server by asking half.
+"""Connections of browsers: each has a few seconds to send a whole request, and each address may
+have a limited number of idle ones, so that incomplete requests cannot exhaust the server.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ YOUNG_SECONDS = 1.0
 
 
 class BrowserLoop(asyncio.SelectorEventLoop):
-    """The event loop of the server: where it listens with TLS, a handshake has a deadline of its
-    own; by default it would have a minute.
+    """Event loop of the server with a deadline for TLS handshakes; the default would
+    be a minute.
     """
 
     async def create_server(self, *of: Any, **more: Any) -> asyncio.Server:
@@ -38,11 +38,8 @@ class BrowserLoop(asyncio.SelectorEventLoop):
 
 
 class BrowserConnection(H11Protocol):
-    """One connection. The server's limit of what goes on at once counts requests, no connections
-    that ask nothing.
-
-    A proxy's connection counts for no address until the head of a request says for whom it asks:
-    then it counts for that browser's.
+    """One connection. The server's concurrency limit counts requests, but not idle connections. A
+    proxy's connection counts for no address until a request's head names the browser's address.
     """
 
     incomplete: ClassVar[defaultdict[str, dict[BrowserConnection, float]]] = defaultdict(dict)

@@ -1,7 +1,7 @@
-"""All tables and jackpots as they are known now, and who waits for their next change.
+"""The current state of all tables and jackpots, and who waits for their next change.
 
-A change is counted, not queued: a browser that is slow gets the latest picture of each table that
-changed, never a backlog. So nobody holds back others, and memory does not grow with slowness.
+Changes are counted, not queued: a slow browser gets the latest picture of each changed table, never
+a backlog. So it delays no other browser, and memory does not grow.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from subscribers.meter import Meter, on_alert, on_state, silence
 from subscribers.table_snapshot import Outdated, TableSnapshot, daemon_of, fold
 
 Listener = Callable[[str, str, bytes], None]
-"""Is told of each message: table, leaf, body."""
+"""Called with each message: table, leaf, body."""
 
 
 JACKPOT = "jackpot/"
-"""Before a jackpot's id where it stands among tables; no table's id has a slash."""
+"""Prefix of a jackpot's id among table ids, which contain no slash."""
 
 
 class Floor:
@@ -43,7 +43,7 @@ class Floor:
         }
         """``jackpot/<id>`` -> what is known of it."""
         self._seen = {name: (meter, True) for name, meter in self.meters.items()}
-        """What was counted of each last, and whether it was silent."""
+        """The last counters of each table, and whether it was silent."""
         self.run = secrets.token_hex(4)
         self.known = {
             table: TableSnapshot(table=table, simulated=simulated)
@@ -113,7 +113,7 @@ class Floor:
             self.meters[name] = on_alert(meter, alert, body)
 
     def no_broker(self, simulated: bool) -> str | None:
-        """Since when the broker is not heard; None: it is."""
+        """Since when the broker is disconnected, or None."""
         link = self._links[simulated]
         return link.since if link.why == "no_broker" else None
 
@@ -143,7 +143,7 @@ class Floor:
         return self._links[simulated].why != "no_broker"
 
     def checkpoint(self, table: str) -> Checkpoint | None:
-        """The latest of the daemon that has the table; None where none was heard."""
+        """Return the latest checkpoint of the table's daemon, or None."""
         known = self.known[table]
         node = daemon_of(known, self._nodes)
         try:
@@ -161,8 +161,8 @@ class Floor:
         self._next = asyncio.Event()
 
     async def wait(self, after: int, seconds: float) -> None:
-        """Return when there is a change with a number above ``after``, or somebody wakes all who
-        wait; at most ``seconds`` later.
+        """Return once there is a change with a number above ``after``, or all waiters are woken, or
+        after ``seconds``.
         """
         if self.change > after:
             return
@@ -182,7 +182,9 @@ class Floor:
                 self._count(table)
 
     def _judge_table(self, table: str) -> bool:
-        """Find out whether the table is heard of; True if that changed. The first moment stays."""
+        """Check whether the table is connected; return True if that changed. The time of the first
+        loss is kept.
+        """
         known, before = self.known[table], self.outdated[table]
         why = self._why(known)
         if (before.why if before else None) == (why.why if why else None):
@@ -214,8 +216,8 @@ def event_id(floor: Floor, change: int) -> str:
 
 
 def change_of(floor: Floor, last: str | None) -> int:
-    """The change that a browser has reached, by the id of the last event that it got; -1, which is
-    before any, if it has none or one of another run of the server.
+    """Return the change that a browser has reached, by its last event id; -1, before any change, if
+    it has no id or one of another run of the server.
     """
     run, _, number = (last or "").partition("-")
     return int(number) if run == floor.run and number.isdecimal() and len(number) < 16 else -1

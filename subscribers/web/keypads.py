@@ -1,5 +1,5 @@
-"""The keypads of the tables: a page of each, and the USB keypads that are plugged into this
-machine. A table has one keypad, and one person who has unlocked it; whoever unlocks it next has it.
+"""The keypads of the tables: a page for each, and the USB keypads of this machine. A table has one
+keypad, used by the person who unlocked it last.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ class Keypads:
                 self._pressed(table, key.key, max(0.0, time.time() - key.at))
 
     def _pressed(self, table: str, key: Press, late: float, ago: float = 0.0) -> None:
-        """One key, of the page or of the USB keypad. ``ago``: seconds since it was pressed: what it
-        meant then must have stood for long enough then.
+        """Handle a key of the page or of the USB keypad. ``ago``: seconds since it was pressed; its
+        meaning must have been stable at that time.
         """
         keypad = self._keypads[table]
         self._look(table)
@@ -164,7 +164,7 @@ class Keypads:
             task.add_done_callback(self._giving.discard)
 
     async def _give(self, table: str, session: Session, order: Order) -> None:
-        """Send an order, once, and tell the person what became of it."""
+        """Send an order once, and show the person its outcome."""
         keypad, seen = self._keypads[table], self._pit.seen(session, table)
         role, state = role_for(seen, order.command), seen.known.state
         if role is None or state is None or not session.alive:
@@ -185,7 +185,7 @@ class Keypads:
         self._put(table, on_timeout(keypad.pad, order.number))
 
     def _settle(self, table: str) -> None:
-        """Tell the keypad what is known of the order that it waits for."""
+        """Pass the outcome of the pending order to the keypad."""
         keypad = self._keypads[table]
         order = keypad.pad.pending or keypad.pad.unknown
         touch = (
@@ -210,7 +210,9 @@ class Keypads:
         keypad.orders.pop(order.number, None)
 
     def _look(self, table: str) -> None:
-        """What the keys mean now, to whoever has the keypad; and whether that is still somebody."""
+        """Update the meanings of the keys for the person who has the keypad, and check that the
+        person's session is still valid.
+        """
         keypad = self._keypads[table]
         self._pit.door.sessions.sweep()
         if keypad.session is None or not keypad.session.alive:

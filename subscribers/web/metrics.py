@@ -1,4 +1,4 @@
-"""``/metrics``: what the server counts and tells Prometheus."""
+"""``/metrics``: the server's metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAMILIES = (
 
 
 class Counts(msgspec.Struct):
-    """What is counted as it happens."""
+    """Event counters."""
 
     streams: int = 0
     """Browsers that are served pictures now."""

@@ -9,9 +9,9 @@ from typing import Annotated
 from msgspec import Meta
 
 DIGITS = 18
-"""Of a whole number, at most: so many fit into an integer of every database."""
+"""Maximum number of digits of a whole number: it fits an integer of every database."""
 Whole = Annotated[int, Meta(ge=0, lt=10**DIGITS)]
-"""The same in a JSON body."""
+"""A whole number in a JSON body."""
 
 
 def whole(text: str) -> int:

@@ -58,7 +58,7 @@ class Giving(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Asking(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of a question: what became of a touch whose page, or server, was gone."""
+    """Body of a query for the outcome of a touch whose page or server was interrupted."""
 
     table: str
     boot: str
@@ -160,7 +160,7 @@ class Pit:
         picture: Callable[[str], bytes],
         goes_on: Callable[[], bool],
     ) -> Response:
-        """A stream of what tables show, for as long as it goes on."""
+        """Stream what the tables show."""
         return Streaming(
             PictureStream(
                 self._floor,
@@ -174,9 +174,9 @@ class Pit:
         )
 
     async def _command(self, request: Request) -> Response:
-        """Give a command, once, however often the page asks for it: one that is known is answered
-        whenever it is asked for, and one that is not is given only in time. So a page that is told
-        that it came too late knows that nothing was sent, and that nothing will be.
+        """Send a command once, however often the page requests it: a known one is answered at any
+        time, an unknown one is sent only in time. So a page that is too late knows that nothing was
+        sent, and that nothing will be.
         """
         session, given = await self.door.asking(request, Giving)
         self.at(session, given.table)
@@ -250,7 +250,7 @@ class Pit:
         return touch_outcome(self.seen(session, touch.table), touch)
 
     def _known_to(self, name: str) -> tuple[str, int]:
-        """Boot and number of the last event that is known; a jackpot has none to ask for."""
+        """Return boot and number of the last known event; a jackpot has no events to recall."""
         known = self._floor.known.get(name)
         return (
             ("", 0) if known is None or known.state is None else (known.state.boot, known.state.seq)
@@ -270,13 +270,13 @@ class Pit:
         return JSONResponse({"ok": True})
 
     async def _here(self, request: Request) -> Response:
-        """The person touched the page: the session goes on."""
+        """Record a touch of the page, which keeps the session alive."""
         session, _ = await self.door.acting(request, dict[str, Any])
         return JSONResponse({"left": self.door.sessions.left(session)})
 
     def _still(self, session: Session) -> bool:
-        """Whether the session goes on. It is asked at every beat of its stream, so what waits for
-        an answer is looked after here too.
+        """Return True while the session lasts. Called at every beat of its stream, so it also
+        queries unknown outcomes.
         """
         if not self.door.goes_on(session):
             return False
@@ -292,8 +292,8 @@ class Pit:
         return (*here, *(name for name in self._floor.meters if self._here_at(session, name)))
 
     def _here_at(self, session: Session, name: str) -> bool:
-        """Whether the person is enrolled for a table of this jackpot, as its controller wants it;
-        while nobody knows its tables, nothing of it can be seen.
+        """Return True if the person is enrolled for a table of this jackpot, as its controller
+        requires; False while its tables are unknown.
         """
         state = self._floor.meters[name].state
         if state is None:

@@ -1,7 +1,6 @@
-"""What the server believes of a reverse proxy before it: for whom the proxy asks, whether that
-browser came over TLS, and the prefix below which the proxy serves this server.
-
-Only the addresses of ``proxies`` are believed; the same headers of anybody else mean nothing.
+"""Information accepted from a reverse proxy: the browser's address, whether the browser uses TLS,
+and the prefix under which the proxy serves this server. Only the addresses of ``proxies`` are
+trusted; the same headers from other addresses are ignored.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ class Proxies:
         return any(found in network for network in self._networks)
 
     def browser(self, peer: str, forwarded: Sequence[str]) -> str:
-        """The address of a browser. ``peer``: the other end of the connection; ``forwarded``: the
-        values of ``X-Forwarded-For``. Each proxy appends the address of its own peer, so the last
-        address that is no proxy is the browser; everything before it is the browser's own claim.
+        """Return the address of a browser. ``peer``: the connection's peer; ``forwarded``: the
+        values of ``X-Forwarded-For``. Each proxy appends its peer's address, so the last one that
+        is not a proxy's is the browser's; earlier ones are only claimed by the browser.
         """
         addresses = [each.strip() for each in ",".join(forwarded).split(",")]
         while addresses and peer in self and _is_address(addresses[-1]):

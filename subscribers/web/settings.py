@@ -1,6 +1,4 @@
-"""What the web server is told when it starts. ``novamas web`` makes it of the configuration
-file.
-"""
+"""Settings of the web server. ``novamas web`` builds them from the configuration file."""
 
 from __future__ import annotations
 
@@ -57,11 +55,9 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     patience: float = 20.0
     """Seconds for which a browser may not take what it is sent; then its connection ends."""
     pit: PitSettings | None = None
-    """The console; None: there is none."""
+    """The console, or None."""
     archive: str | None = None
-    """The archive of surveillance: the path of a file or the address of a database. None: there is
-    none.
-    """
+    """The archive of surveillance: the path of a file, or the address of a database; or None."""
     cards_key: str | None = None
     """The file of surveillance's private key; None: sealed cards are not opened here."""
     video: dict[str, Any] | None = None
@@ -69,7 +65,7 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     keypads: dict[str, str] = {}
     """Table -> the USB keypad that belongs to it: a path below /dev/input."""
     theme: str | None = None
-    """A style sheet of the site: it sets the variables of ``theme.css`` anew."""
+    """A style sheet of the site, which overrides variables of ``theme.css``."""
     state: str = "."
     """The folder of what the server keeps."""
     day_begins: str = "06:00"

@@ -1,11 +1,10 @@
-"""The door of everything that needs a person: signing in and out, and what every request of a
-signed-in browser is held to.
+"""Signing in and out, and the checks of every request of a signed-in browser.
 
 A request changes something only with the session's cookie, the session's token in a header, and an
-``Origin`` that is this server; and only if the touch that it comes from is no more than some
-seconds ago. Signing out is done whenever it comes: it only takes away. The cookie is no use to
-scripts (HttpOnly), to other sites (SameSite=Strict) and, with TLS, to anybody who listens (Secure,
-``__Host-``; below a prefix ``__Secure-``, and what else that host serves is not sent it).
+``Origin`` that is this server; and only if its touch is recent. Signing out is always accepted. The
+cookie is hidden from scripts (HttpOnly) and other sites (SameSite=Strict) and, with TLS, from
+eavesdroppers (Secure, ``__Host-``; below a prefix ``__Secure-``, and it is not sent to other
+services of that host).
 """
 
 from __future__ import annotations
@@ -85,8 +84,8 @@ class SignIn:
         return session.alive
 
     async def acting(self, request: Request, kind: type[T]) -> tuple[Session, T]:
-        """Whose request it is that changes something, and its body. Raises ``HTTPException`` for
-        one that is not from a page of ours, or whose touch is too long ago.
+        """Return the session and the body of a request that changes something. Raise
+        ``HTTPException`` if it does not come from this server's page, or if its touch is too old.
         """
         session, body = await self.asking(request, kind)
         self.in_time(request)
@@ -94,7 +93,7 @@ class SignIn:
         return session, body
 
     async def asking(self, request: Request, kind: type[T]) -> tuple[Session, T]:
-        """The same for a request that may come at any time."""
+        """Like :meth:`acting`, for a request that may arrive at any time."""
         session = self.session(request)
         if session is None:
             raise HTTPException(401)
@@ -136,7 +135,7 @@ class SignIn:
         raise HTTPException(403)
 
     def came_in_clear(self, request: Request) -> bool:
-        """Whether a browser that should come over TLS did not: nobody types a PIN there."""
+        """Return True if a browser that should use TLS did not: no PIN may be typed there."""
         if not self._tls or request.url.scheme == "https":
             return False
         self._log.warning(

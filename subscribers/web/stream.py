@@ -1,9 +1,9 @@
-"""Server-Sent Events: the pictures of some tables and jackpots, each time that one changes.
+"""Server-Sent Events: the pictures of some tables and jackpots, whenever one changes.
 
-What changed goes together, and its last event has an id. A browser that reconnects names the last
-one that it got (``Last-Event-ID``) and gets only what changed since. A beat every two seconds tells
-it that the server is there, and by what clock (``beat.py``); without one for six it draws nothing
-as current any more.
+Simultaneous changes are sent together, and the last of them has an id. A browser that reconnects
+sends the last id it received (``Last-Event-ID``) and gets only later changes. A beat every two
+seconds shows that the server is alive, and carries its clock (``beat.py``); after six seconds
+without one the browser draws nothing as current.
 """
 
 from __future__ import annotations

@@ -119,8 +119,8 @@ class Surveillance:
         )
 
     async def _records(self, request: Request) -> Response:
-        """A page of records, the last one first, and the newest one that there is: the stream goes
-        on after that.
+        """Return a page of records, newest first, and the newest record number: the stream
+        continues from there.
         """
         session = self._session(request)
         everything = self._whole(session)

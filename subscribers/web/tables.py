@@ -1,5 +1,5 @@
-"""The pictures of all tables and jackpots, each made once for every change and language, whoever
-looks.
+"""The pictures of all tables and jackpots, each built once per change and language for all
+browsers.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class Pictures:
         )
 
     def of_language(self, language: str | None) -> Callable[[str], bytes]:
-        """The same for one browser's language."""
+        """Return the pictures for one browser's language."""
         return lambda table: self.json(table, language)
 
     def _hear(self, table: str, leaf: str, body: bytes) -> None:
-        """Keep what became of a round, also of one long ago."""
+        """Store the outcome of a round, however old."""
         try:
             if leaf == "event":
                 found = [round_from_event(msgspec.json.decode(body, type=EndingEvent))]
@@ -74,7 +74,7 @@ class Pictures:
         self._keep(table, [each for each in found if each is not None])
 
     def _missed(self, table: str, history: History) -> list[PlayedRound | None]:
-        """The rounds of a table's history that were not heard of as they are there."""
+        """Return rounds of a table's history that differ from the stored ones."""
         known = {(each.session, each.round): each for each in self._rounds[table]}
         told = [round_from_line(history.session, line) for line in history.results]
         return [each for each in told if _differs(known.get((each.session, each.round)), each)]
@@ -89,5 +89,5 @@ class Pictures:
 
 
 def _differs(known: PlayedRound | None, told: PlayedRound) -> bool:
-    """Whether ``history`` knows more of a round than its events that were heard."""
+    """Return True if ``history`` has details of a round that its received events lack."""
     return known is None or (known.kind, known.outcome) != (told.kind, told.outcome)

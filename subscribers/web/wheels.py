@@ -30,8 +30,8 @@ FRESH = {"cache-control": "no-store"}
 
 
 class Wheels:
-    """The pages. ``pit``: the console, where people sign in, or why there is none. The archive is
-    read when somebody looks, from where the last look stopped.
+    """The pages of wheel statistics. ``pit``: the console, where people sign in, or why it is
+    unavailable. The archive is read on demand, from the last position.
     """
 
     def __init__(self, settings: WebSettings, pit: Pit | str) -> None:
@@ -73,8 +73,8 @@ class Wheels:
     async def _told(
         self, request: Request
     ) -> tuple[dict[int, WheelReport], list[ShoesReport]] | Response:
-        """What the archive tells whoever asks, wheels by their numbers, or why he is told
-        nothing.
+        """Return the archive's statistics for the requesting person, wheels by number, or the
+        reason for a refusal.
         """
         language = self._language(request)
         if isinstance(self._pit, str):
@@ -104,7 +104,7 @@ class Wheels:
         return pages.plain(key, language, self._settings.base, **fields)
 
     def _may(self, request: Request, table: str) -> bool:
-        """Whether whoever asks may see this table."""
+        """Return True if the requesting person may see this table."""
         if isinstance(self._pit, str):
             return True
         session = self._pit.door.session(request)
