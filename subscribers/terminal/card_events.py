@@ -1,7 +1,7 @@
-"""What a subscriber knows of the cards at a table: a fold over the events of card games, without
-clock or I/O.
+"""Cards at a table as a subscriber knows them: a fold over the events of card games, without clock
+or I/O.
 
-A face-down card is ``None``: nobody reveals it before it is turned.
+A face-down card is ``None`` until it is turned.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KEPT = 120
 """Rounds kept per shoe: more than six decks give."""
 
 
-class Bead(msgspec.Struct, frozen=True, kw_only=True):
+class BeadView(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one round. ``winner`` of a result: a hand, or ``tie``; empty where each box is
     settled separately. ``marks``: other outcomes on which bets win or lose.
     """
@@ -35,7 +35,7 @@ class Bead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True):
-    """What a hand made at the end of its round, as in the event."""
+    """The combination of a hand at the end of its round, as in the event."""
 
     points: int | None = None
     kind: str | None = None
@@ -47,21 +47,21 @@ class Cards:
     """The cards of one table. ``hands``: of the current round, or of the last; ``outcome``: its
     bead, once known.
 
-    ``made``: what each hand made; ``said``: what each hand decided in this round, and with how many
-    cards. ``round``: its number. ``expected``: who gets the next card. ``shown``: the card that
-    determines how many are ``burned``. ``beads``: the rounds of this shoe.
+    ``made``: what each hand made; ``said``: the decision of each hand in this round, and the number
+    of its cards. ``round``: its number. ``expected``: who gets the next card. ``shown``: the card
+    that determines how many are ``burned``. ``beads``: the rounds of this shoe.
     """
 
     def __init__(self) -> None:
         self.hands: dict[str, list[str | None]] = {}
         self.made: dict[str, Made] = {}
         self.said: dict[str, tuple[str, int | None]] = {}
-        self.outcome: Bead | None = None
+        self.outcome: BeadView | None = None
         self.expected: str | None = None
         self.burned = 0
         self.shown: str | None = None
         self.shoe: Fields = {}
-        self.beads: deque[Bead] = deque(maxlen=KEPT)
+        self.beads: deque[BeadView] = deque(maxlen=KEPT)
         self.round = 0
         self._since = 0
 
@@ -106,7 +106,7 @@ class Cards:
         if to is not None and self.hands.get(to):
             self.hands[to].pop()
 
-    def put(self, bead: Bead) -> None:
+    def put(self, bead: BeadView) -> None:
         """Add the outcome of a round, or replace that of the same round."""
         others = [each for each in self.beads if each.round != bead.round]
         self.beads = deque(sorted((*others, bead), key=lambda each: each.round), maxlen=KEPT)
@@ -121,10 +121,10 @@ class Cards:
         self._since = self.round
 
 
-def _bead(fields: Fields, kind: Kind | None = None) -> Bead:
+def _bead(fields: Fields, kind: Kind | None = None) -> BeadView:
     kind = kind or fields.get("kind", "result")
     outcome = outcome_of(fields)
-    return Bead(
+    return BeadView(
         round=fields.get("round", 0),
         kind=kind or "result",
         winner=str(outcome.get("winner") or "") if kind == "result" else "",
@@ -143,13 +143,13 @@ def _made(hand: Fields) -> Made:
 
 
 def _lying(hand: Any) -> list[str | None]:
-    """The cards of a hand in the state, which some games tell with what they make."""
+    """The cards of a hand in the state, which some games publish with their combination."""
     cards = hand.get("cards") if isinstance(hand, dict) else hand
     return list(cards) if isinstance(cards, list) else []
 
 
 def _split(cards: Cards, who: str) -> None:
-    """The second card of a pair goes to a hand of its own, named by its number in the box."""
+    """The second card of a pair goes to a separate hand, named by its number in the box."""
     box = who.partition(".")[0]
     own = cards.hands.get(who, [])
     if len(own) == PAIR:

@@ -15,7 +15,7 @@ from rich.text import Text
 from controller.contract.messages.messages import text
 from subscribers.cards import points, short
 from subscribers.terminal import words
-from subscribers.terminal.card_events import Bead, Cards
+from subscribers.terminal.card_events import BeadView, Cards
 from subscribers.terminal.space import Room
 from subscribers.terminal.table_view import TableView
 
@@ -141,7 +141,7 @@ def side(view: TableView, room: Room) -> RenderableType:
     )
 
 
-def _plate(beads: list[Bead], columns: int, language: str) -> list[Text]:
+def _plate(beads: list[BeadView], columns: int, language: str) -> list[Text]:
     first = max(0, -(-len(beads) // ROWS) - columns) * ROWS
     lines = []
     for row in range(ROWS):
@@ -156,7 +156,7 @@ def _plate(beads: list[Bead], columns: int, language: str) -> list[Text]:
     return lines
 
 
-def _cell(bead: Bead, language: str) -> Text:
+def _cell(bead: BeadView, language: str) -> Text:
     """White letter on the winner's colour; a natural is underlined; pairs are dots, the bank's on
     the left, the player's on the right.
     """
@@ -175,7 +175,7 @@ def _letter(winner: str, language: str) -> str:
     return text(f"display.letter_{winner}", language) if winner in COLOURS else winner[:1].upper()
 
 
-def _counts(beads: list[Bead], language: str) -> list[Text]:
+def _counts(beads: list[BeadView], language: str) -> list[Text]:
     won = Counter(bead.winner for bead in beads if bead.kind == "result")
     marks = Counter(mark for bead in beads for mark in bead.marks)
     line = Text()

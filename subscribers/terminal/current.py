@@ -18,11 +18,11 @@ GREY = Style(color="bright_black")
 UNRESOLVED = "round-unresolved"
 """The alert of rounds that have no result."""
 SILENT = ("stale", "lost", "unintelligible", "open")
-"""States of a link in which its device is not heard."""
+"""States of a link whose device is silent."""
 
 
 class Greyed:
-    """What is drawn, without any of its colours."""
+    """The same picture without colours."""
 
     def __init__(self, drawn: RenderableType) -> None:
         self._drawn = drawn
@@ -40,7 +40,7 @@ def outdated(view: TableView) -> list[str]:
 
 
 def _stands_still(view: TableView) -> Iterator[str]:
-    """The table gives no results: it is at fault, or a device is not heard."""
+    """The table gives no results: it is at fault, or a device is silent."""
     status, language = view.state.get("status"), view.language
     if status == "fault":
         yield since(word("status", "fault", language), str(view.state.get("time") or ""), language)
@@ -65,7 +65,7 @@ def _unresolved(view: TableView) -> Iterator[str]:
 
 
 def since(what: str, time: str, language: str) -> str:
-    """Something that is so since a time: UTC, ISO 8601; told by the clock of this machine."""
+    """Something that is so since a time: UTC, ISO 8601, by the clock of this machine."""
     return f"{what}, {text('display.since', language, time=clock(time))}" if time else what
 
 

@@ -1,4 +1,4 @@
-"""What a subscriber knows of the dice at a table: a fold over the events of craps, without clock or
+"""Dice at a table as a subscriber knows them: a fold over the events of craps, without clock or
 I/O.
 """
 
@@ -17,7 +17,7 @@ KEPT = 30
 """Throws that are kept."""
 
 
-class Throw(msgspec.Struct, frozen=True, kw_only=True):
+class ThrowView(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one throw. ``point``: the point at the throw; None at a come-out. ``kind`` as
     for any round.
     """
@@ -45,12 +45,12 @@ class Dice:
     """The dice of one table. ``point``: the current point; ``shooter``: the seat that throws."""
 
     def __init__(self) -> None:
-        self.throws: deque[Throw] = deque(maxlen=KEPT)
+        self.throws: deque[ThrowView] = deque(maxlen=KEPT)
         self.point: int | None = None
         self.shooter: int | None = None
 
     @property
-    def last(self) -> Throw | None:
+    def last(self) -> ThrowView | None:
         """The last throw that counts."""
         return next((throw for throw in reversed(self.throws) if throw.kind == "result"), None)
 
@@ -70,15 +70,15 @@ class Dice:
             if "dice" in outcome_of(fields) or fields.get("kind") != "result":
                 self.put(_throw(fields, str(fields.get("kind"))))
 
-    def put(self, throw: Throw) -> None:
+    def put(self, throw: ThrowView) -> None:
         """Add the outcome of a throw, or replace that of the same round."""
         others = [each for each in self.throws if each.round != throw.round]
         self.throws = deque(sorted((*others, throw), key=lambda each: each.round), maxlen=KEPT)
 
 
-def _throw(fields: Fields, kind: str = "result") -> Throw:
+def _throw(fields: Fields, kind: str = "result") -> ThrowView:
     outcome = outcome_of(fields) if kind == "result" else fields
-    return Throw(
+    return ThrowView(
         round=fields.get("round", 0),
         kind=kind,
         dice=tuple(outcome.get("dice") or ()),

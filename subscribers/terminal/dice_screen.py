@@ -11,7 +11,7 @@ from rich.text import Text
 
 from controller.contract.messages.messages import text
 from subscribers.terminal import words
-from subscribers.terminal.dice_events import Throw
+from subscribers.terminal.dice_events import ThrowView
 from subscribers.terminal.space import Room
 from subscribers.terminal.table_view import SPINS, TableView
 
@@ -55,7 +55,7 @@ def body(view: TableView, _room: Room) -> list[RenderableType]:
     return rows
 
 
-def _faces(last: Throw | None) -> Text:
+def _faces(last: ThrowView | None) -> Text:
     faces = [PIPS.get(value, BLANK) for value in last.dice] if last else [BLANK, BLANK]
     lines = Text(no_wrap=True)
     for row in range(3):
@@ -65,7 +65,7 @@ def _faces(last: Throw | None) -> Text:
     return lines
 
 
-def _total(last: Throw | None, language: str) -> Text:
+def _total(last: ThrowView | None, language: str) -> Text:
     if last is None:
         return Text(text("display.no_result", language), style="dim")
     hard = len(last.dice) == len(set(last.dice)) + 1 and last.total in (4, 6, 8, 10)
@@ -92,7 +92,7 @@ def side(view: TableView, room: Room) -> RenderableType:
     )
 
 
-def _line(throw: Throw, language: str) -> Text:
+def _line(throw: ThrowView, language: str) -> Text:
     if throw.kind != "result":
         shown = text("display.void", language) if throw.kind == "void" else "?"
         return Text(" " * LEFT).append(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 HEIGHT = 5
 LARGEST = 4
-"""How many times as large they are, at most."""
+"""Maximum magnification."""
 GAP = 2
 """Characters between two digits."""
 

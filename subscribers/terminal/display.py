@@ -34,7 +34,7 @@ from subscribers.feed import BrokerLogin, ConnectionChange, FeedMessage, check_b
 from subscribers.meter import Meter, on_state, silence
 from subscribers.terminal.floor import ROOM, TURN, TableOnFloor, floor
 from subscribers.terminal.meter_line import line
-from subscribers.terminal.screen import Trouble
+from subscribers.terminal.screen import ScreenTrouble
 from subscribers.terminal.space import TALL
 from subscribers.terminal.table_view import TableView
 
@@ -105,29 +105,29 @@ class Display:
             self.view.retained(message.path, fields)
         return None
 
-    def trouble(self) -> Trouble:
+    def trouble(self) -> ScreenTrouble:
         """Why the picture may be old, and since when that is known."""
         found = self._found()
         if found.what != self._trouble:
             self._trouble, self._since = found.what, datetime.now(UTC).isoformat()
         return replace(found, since=self._since if found.what else "")
 
-    def _found(self) -> Trouble:
+    def _found(self) -> ScreenTrouble:
         if not self._linked.up:
-            return Trouble("no_broker", detail=self._linked.reason)
+            return ScreenTrouble("no_broker", detail=self._linked.reason)
         if not self._nodes:
-            return Trouble("no_daemon")
+            return ScreenTrouble("no_daemon")
         if not self._nodes.get(self._node or "", any(self._nodes.values())):
-            return Trouble("daemon_offline")
+            return ScreenTrouble("daemon_offline")
         if self._told and self._node is None and not self.view.state:
-            return Trouble("no_table")
+            return ScreenTrouble("no_table")
         quiet = time.monotonic() - self.heard
-        return Trouble("quiet", round(quiet)) if quiet > QUIET else Trouble()
+        return ScreenTrouble("quiet", round(quiet)) if quiet > QUIET else ScreenTrouble()
 
 
 @functools.lru_cache(maxsize=1)
 def _fields(body: bytes) -> dict[str, Any] | None:
-    """What a message has. One of a node goes to every table, and is decoded once."""
+    """The fields of a message. One of a node goes to every table, and is decoded once."""
     return msgspec.json.decode(body, type=dict[str, Any] | None) if body else None
 
 
@@ -153,7 +153,7 @@ class Meters:
         return True
 
     def seen(self) -> tuple[tuple[Meter, bool], ...]:
-        """What is known of them, and whether each is silent: so that a change can be found."""
+        """The tables and their silences, for the detection of changes."""
         now = _now()
         return tuple(
             (meter, silence(meter, self._no_broker, now) is not None)
@@ -169,7 +169,7 @@ class Meters:
 async def watch(
     displays: list[Display], meters: Meters, arguments: argparse.Namespace, stop: asyncio.Event
 ) -> None:
-    """Show or print until all rounds have been seen, or until told to stop."""
+    """Show or print until all rounds have been seen, or until stopped."""
     drawing = sys.stdout.isatty() and not arguments.json
     if drawing and Console().is_dumb_terminal:
         drawing = False
@@ -314,7 +314,7 @@ def _login(arguments: argparse.Namespace) -> BrokerLogin:
 
 
 def _mistake(arguments: argparse.Namespace) -> str | None:
-    """What is wrong with how the broker is to be reached, or None."""
+    """The mistake in the broker's connection settings, or None."""
     if wrong := check_broker(arguments.broker):
         return f"--broker {wrong}"
     if (arguments.cert_file is None) != (arguments.key_file is None):
@@ -360,7 +360,7 @@ def _parser() -> argparse.ArgumentParser:
         "--jackpot",
         action="append",
         default=[],
-        help="a jackpot whose meter stands in a line above the tables; may be repeated",
+        help="a jackpot whose meter is shown in a line above the tables; may be repeated",
     )
     parser.add_argument(
         "--language",

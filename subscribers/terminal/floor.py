@@ -11,14 +11,14 @@ from rich.console import RenderableType
 from rich.layout import Layout
 from rich.text import Text
 
-from subscribers.terminal.screen import Trouble, picture
+from subscribers.terminal.screen import ScreenTrouble, picture
 from subscribers.terminal.space import TALL, rows
 from subscribers.terminal.table_view import TableView
 
 ROOM = 60
 """Columns of each of many tables in a screenshot."""
 CALLS = ("waiting", "stale", "fault")
-"""What is shown of a table that is not visible now."""
+"""The summary of a table that is not visible now."""
 TURN = 8.0
 """Seconds for which one table is shown if there is no room for all."""
 
@@ -27,7 +27,7 @@ class TableOnFloor(msgspec.Struct, frozen=True):
     """One table as far as it is known, and why it may be old."""
 
     view: TableView
-    trouble: Trouble = Trouble()
+    trouble: ScreenTrouble = ScreenTrouble()
 
 
 def floor(

@@ -15,7 +15,7 @@ from rich.text import Text
 from controller.contract.messages.messages import text
 from subscribers.terminal.roulette_screen import face
 from subscribers.terminal.space import Room
-from subscribers.terminal.table_view import Spin, TableView
+from subscribers.terminal.table_view import SpinView, TableView
 
 FACE = "bold black on #e0c060"
 LINES = 4
@@ -70,7 +70,7 @@ def side(view: TableView, room: Room) -> RenderableType:
     )
 
 
-def _odd(spin: Spin, language: str) -> str:
+def _odd(spin: SpinView, language: str) -> str:
     return text(
         "display.round_state",
         language,

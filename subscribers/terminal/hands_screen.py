@@ -14,7 +14,7 @@ from rich.text import Text
 from controller.contract.messages.messages import text, word
 from subscribers.cards import short
 from subscribers.terminal import words
-from subscribers.terminal.card_events import Bead, Made
+from subscribers.terminal.card_events import BeadView, Made
 from subscribers.terminal.card_screen import BACK, BLACK, RED
 from subscribers.terminal.space import Room
 from subscribers.terminal.table_view import SPINS, TableView
@@ -128,7 +128,7 @@ def side(view: TableView, room: Room) -> RenderableType | None:
     )
 
 
-def _ended(bead: Bead, language: str) -> Text:
+def _ended(bead: BeadView, language: str) -> Text:
     if bead.kind != "result":
         return Text(
             text("display.void", language) if bead.kind == "void" else "?",

@@ -11,8 +11,8 @@ from subscribers.terminal.current import since
 
 
 def line(meter: Meter, no_broker: str | None, now: str, language: str | None) -> Text:
-    """What is to be said of a jackpot at this moment. ``no_broker``: since when the broker is not
-    heard; None: it is. ``language``: None for the first in which the site named it.
+    """The text about a jackpot at this moment. ``no_broker``: since when the broker is silent;
+    None: it is. ``language``: None for the first in which the site named it.
     """
     state = meter.state
     chosen = language or first_of(() if state is None else state.title)

@@ -8,6 +8,6 @@ Fields = dict[str, Any]
 
 
 def outcome_of(fields: Fields) -> Fields:
-    """The outcome; empty where there is none."""
+    """The outcome; empty without one."""
     outcome = fields.get("outcome")
     return outcome if isinstance(outcome, dict) else {}

@@ -17,7 +17,7 @@ from rich.text import Text
 from controller.contract.messages.messages import text, word
 from subscribers.terminal.digits import HEIGHT, large, times
 from subscribers.terminal.space import Room
-from subscribers.terminal.table_view import SPINS, Colour, Spin, TableView
+from subscribers.terminal.table_view import SPINS, Colour, SpinView, TableView
 
 FACE: dict[Colour, str] = {
     "red": "bold white on #b3001b",
@@ -69,7 +69,7 @@ def body(view: TableView, room: Room) -> list[RenderableType]:
     return rows
 
 
-def _chances(spin: Spin, language: str) -> list[str]:
+def _chances(spin: SpinView, language: str) -> list[str]:
     """The even chances; below them dozen and column."""
     lines: dict[bool, list[str]] = {False: [], True: []}
     for chance, name in spin.chances:
@@ -77,13 +77,13 @@ def _chances(spin: Spin, language: str) -> list[str]:
     return [" · ".join(line) for line in lines.values() if line]
 
 
-def _face(spin: Spin | None, room: Room) -> RenderableType:
+def _face(spin: SpinView | None, room: Room) -> RenderableType:
     shown = "--" if spin is None or spin.number is None else spin.number
     return face(shown, "dim" if spin is None else FACE[spin.colour or "black"], room)
 
 
 def face(shown: str, style: str, room: Room) -> Text:
-    """A number on its ground, as large as there is room beside what is told of it."""
+    """A number on its ground, as large as the space beside its text allows."""
     lines = large(
         shown,
         times(room.width - 2 * MARGIN, room.height - 2 * EDGE - TOLD, max(2, len(shown))),
@@ -119,7 +119,7 @@ def side(view: TableView, room: Room) -> RenderableType:
     )
 
 
-def _down(spins: Sequence[Spin], room: Room, language: str) -> Table:
+def _down(spins: Sequence[SpinView], room: Room, language: str) -> Table:
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(width=ROUND, justify="right", style="bright_black", no_wrap=True)
     grid.add_column(ratio=1, no_wrap=True)
@@ -129,7 +129,7 @@ def _down(spins: Sequence[Spin], room: Room, language: str) -> Table:
     return grid
 
 
-def _line(spin: Spin, lane: int, newest: bool, language: str) -> Text:
+def _line(spin: SpinView, lane: int, newest: bool, language: str) -> Text:
     """The outcome in the middle of its lane; a word, for a round without number, across all
     three.
     """
@@ -148,8 +148,8 @@ def _line(spin: Spin, lane: int, newest: bool, language: str) -> Text:
     return Text(" " * before).append_text(shown)
 
 
-def _across(spins: Sequence[Spin]) -> Text:
-    """Three lines, newest left; what has no number stands in the middle one."""
+def _across(spins: Sequence[SpinView]) -> Text:
+    """Three lines, newest left; rounds without a number are in the middle one."""
     lines = [Text(no_wrap=True) for _ in LANES]
     for index, spin in enumerate(spins):
         colour = spin.colour or "black" if spin.kind == "result" else "green"
@@ -189,7 +189,7 @@ def _often(view: TableView) -> list[Text]:
     return lines
 
 
-def came_last(spins: Sequence[Spin]) -> list[str]:
+def came_last(spins: Sequence[SpinView]) -> list[str]:
     """The numbers in the order in which each came for the last time."""
     order: dict[str, None] = {}
     for spin in spins:

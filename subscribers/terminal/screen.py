@@ -25,7 +25,7 @@ from subscribers.terminal import (
 )
 from subscribers.terminal.current import Greyed, outdated, since
 from subscribers.terminal.space import FRAME, Fitted, Room, shares
-from subscribers.terminal.table_view import Note, TableView
+from subscribers.terminal.table_view import TableNote, TableView
 
 STATUS = {
     "open": "bold green",
@@ -61,7 +61,7 @@ SLIM = 70
 """Below this width the head line leaves out what is not needed."""
 
 
-class Trouble(msgspec.Struct, frozen=True):
+class ScreenTrouble(msgspec.Struct, frozen=True):
     """Why the picture may be old. ``what``: the name of the text to show; empty if all is well.
 
     ``seconds``: how long nothing has been received. ``detail``: more about it, for a person;
@@ -75,8 +75,8 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class Family(NamedTuple):
-    """What the games of one kind show: in the middle, and beside it or below, each in this room;
-    and phases with another name: phase -> name of its text.
+    """The parts of a screen for one kind of game: in the middle, and beside it or below, each in
+    its space; and phases with another name: phase -> name of its text.
     """
 
     body: Callable[[TableView, Room], list[RenderableType]]
@@ -86,13 +86,13 @@ class Family(NamedTuple):
 
 def picture(
     view: TableView,
-    trouble: Trouble = Trouble(),  # noqa: B008 - it is frozen
+    trouble: ScreenTrouble = ScreenTrouble(),  # noqa: B008 - it is frozen
     width: int = 80,
     tables: Sequence[str] = (),
     elsewhere: Sequence[TableView] = (),
 ) -> RenderableType:
     """The whole picture, filling the given height. ``tables``: those that are shown in turn,
-    including this one; ``elsewhere``: those that wait for somebody and are not visible now.
+    including this one; ``elsewhere``: tables that wait for a person and are not visible now.
     """
     game = str(view.state.get("game") or view.info.get("game") or "")
     family = FAMILIES.get(game, PLAIN)
@@ -127,13 +127,13 @@ def picture(
 
 
 def _lines(console: Console, texts: Sequence[Text], width: int) -> int:
-    """The lines that these take in so many columns."""
+    """The number of lines that these take at this width."""
     return sum(len(each.wrap(console, width)) for each in texts)
 
 
 def _game(view: TableView) -> str:
-    """What the game is called, in the language of the picture: as the decree does, if it is the
-    decree's language.
+    """The name of the game in the language of the picture: the decree's own, if it is the decree's
+    language.
     """
     title = (view.info.get("about") or {}).get("title") or {}
     game = str(view.state.get("game") or view.info.get("game") or "")
@@ -171,7 +171,7 @@ def _head(view: TableView, width: int, tables: Sequence[str]) -> RenderableType:
 
 
 def _now(
-    console: Console, view: TableView, trouble: Trouble, family: Family, room: Room
+    console: Console, view: TableView, trouble: ScreenTrouble, family: Family, room: Room
 ) -> RenderableType:
     """The phase with its call, what the table waits for, and the cards or the wheel: grey as soon
     as they are not current, with the reason.
@@ -179,7 +179,7 @@ def _now(
     phase = word("phase", family.phases.get(view.phase, view.phase), view.language)
     name = Text(phase.upper(), style=STYLES.get(view.phase, "bold"))
     if trouble.what:
-        name.style = "bright_black"  # nobody knows what the table does now
+        name.style = "bright_black"  # the present state of the table is unknown
         why = text(f"trouble.{trouble.what}", view.language, seconds=trouble.seconds)
         said = Text(f" {why.upper()} ", style="bold white on red", no_wrap=True)
         began = since("", trouble.since, view.language).strip(", ")
@@ -200,8 +200,8 @@ def _now(
 
 
 def _asks(view: TableView) -> Text:
-    """What a person has to do, each with its command; above the cards, so that many hands do not
-    push it out.
+    """Tasks for a person, each with its command; above the cards, so that many hands do not push
+    them out.
     """
     if not view.asks:
         return Text()
@@ -227,8 +227,8 @@ PLAIN = Family(hands_screen.body, hands_screen.side)
 
 
 def _notes(view: TableView) -> list[Text]:
-    """What the table asks, then open alerts, then other irregularities, newest first, each with its
-    article.
+    """The table's questions, then open alerts, then other irregularities, newest first, each with
+    its article.
     """
     notes, language = list(reversed(view.notes)), view.language
     asked = 1 if view.asks and notes and notes[0].round == view.round else 0
@@ -260,7 +260,7 @@ def _alert(alert: dict[str, Any], language: str) -> Text:
     )
 
 
-def _note(note: Note, language: str) -> Text:
+def _note(note: TableNote, language: str) -> Text:
     width = len(text("display.round", language, round=WIDEST)) + 1
     label = text("display.round", language, round=note.round) if note.round else ""
     return Text.assemble(
@@ -272,7 +272,9 @@ def _note(note: Note, language: str) -> Text:
     )
 
 
-def _foot(view: TableView, trouble: Trouble, elsewhere: Sequence[TableView]) -> RenderableType:
+def _foot(
+    view: TableView, trouble: ScreenTrouble, elsewhere: Sequence[TableView]
+) -> RenderableType:
     grid = Table.grid(expand=True, padding=0)
     grid.add_column(no_wrap=True, overflow="ellipsis")
     grid.add_column(justify="right", no_wrap=True)

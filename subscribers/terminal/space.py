@@ -22,7 +22,7 @@ it, with their frames.
 ROUND = 17
 """Lines that the round keeps, however much there is to note."""
 NOTED = 3
-"""One part in so many is for notes, at most, where there is room for all."""
+"""Maximum share of the height for notes: one part of this number, if all fit."""
 EDGES = 2
 """Lines of a frame; also the head line and the foot line of a table."""
 FRAME = 4
@@ -49,7 +49,7 @@ class Shares(NamedTuple):
 
 
 def shares(width: int, height: int, noted: int) -> Shares:
-    """How a table of this size is shared, with so many lines of notes."""
+    """The division of a table of this size, with this number of lines of notes."""
     whole = height - EDGES
     most = min(max(whole // NOTED, whole - ROUND), max(whole - ROUND, EDGES + 1))
     notes = min(noted + EDGES, most) if noted else 0
@@ -76,7 +76,7 @@ def rows(tables: int, width: int, height: int) -> tuple[int, int]:
 
 
 class Fitted:
-    """What is drawn when its height is known."""
+    """A drawing that is made when its height is known."""
 
     def __init__(self, draw: Callable[[Console, int], RenderableType]) -> None:
         self._draw = draw

@@ -1,4 +1,4 @@
-"""What a subscriber knows of one table: a fold over its MQTT messages, without clock or I/O.
+"""One table as a subscriber knows it: a fold over its MQTT messages, without clock or I/O.
 
 Retained topics give the state of the table; events say what happens. Both are read as JSON objects;
 unknown fields and events are skipped, so that a display works with a newer daemon.
@@ -32,11 +32,11 @@ NOTES = 12
 """Irregularities and void rounds that are kept for display."""
 
 
-class Spin(msgspec.Struct, kw_only=True):
+class SpinView(msgspec.Struct, kw_only=True):
     """The outcome of one round. ``number`` of an unresolved round is a candidate.
 
-    ``chances``: what else wins, in pairs such as ``("colour", "red")``; ``time``: when it was said,
-    if that was heard.
+    ``chances``: what else wins, in pairs such as ``("colour", "red")``; ``time``: when it was
+    published, if known.
     """
 
     round: int
@@ -48,7 +48,7 @@ class Spin(msgspec.Struct, kw_only=True):
     time: str = ""
 
 
-class Note(msgspec.Struct, frozen=True, kw_only=True):
+class TableNote(msgspec.Struct, frozen=True, kw_only=True):
     """Something an inspector would want to see: what, in which round, and the article of the
     decree.
 
@@ -89,10 +89,10 @@ class TableView:
         self.calls: tuple[str, ...] = ()
         self.session = 0
         self.round = 0
-        self.spins: deque[Spin] = deque(maxlen=SPINS)
-        self.sample: dict[int, Spin] = {}
+        self.spins: deque[SpinView] = deque(maxlen=SPINS)
+        self.sample: dict[int, SpinView] = {}
         """The numbers that are counted, by their rounds."""
-        self.notes: deque[Note] = deque(maxlen=NOTES)
+        self.notes: deque[TableNote] = deque(maxlen=NOTES)
         self.alerts: dict[str, Fields] = {}
         self.cards = Cards()
         self.dice = Dice()
@@ -110,7 +110,7 @@ class TableView:
         )
 
     @property
-    def last(self) -> Spin | None:
+    def last(self) -> SpinView | None:
         """The last spin with a number that counts."""
         return next((spin for spin in reversed(self.spins) if spin.kind == "result"), None)
 
@@ -128,8 +128,8 @@ class TableView:
 
     @property
     def unresolved(self) -> tuple[int, ...]:
-        """The rounds that have no result and may still get one; of a game at which nobody can give
-        it later, the last one.
+        """The rounds without a result that may still get one; of a game whose results cannot be
+        given later, the last one.
         """
         told = (self.state.get("shown") or {}).get("unresolved")
         ended = {spin.round for spin in self.spins if spin.kind == "unresolved"}
@@ -159,8 +159,8 @@ class TableView:
         return True
 
     def _overtaken(self, boot: str, seq: int, fields: Fields) -> bool:
-        """Put an event in its place that others have overtaken: what became of its round, unless
-        that is known, and what is noted. What is at the table now stays.
+        """Put an overtaken event in its place: the outcome of its round, unless it is known, and
+        notes. The present state of the table does not change.
         """
         if (boot, seq) not in self._missing:
             return False
@@ -202,7 +202,7 @@ class TableView:
             else:
                 self.alerts.pop(alert, None)
 
-    def put(self, spin: Spin) -> None:
+    def put(self, spin: SpinView) -> None:
         """Add the outcome of a round, or replace that of the same round."""
         self.count(spin)
         for index, earlier in enumerate(self.spins):
@@ -211,7 +211,7 @@ class TableView:
                 return
         self.spins.append(spin)
 
-    def count(self, spin: Spin) -> None:
+    def count(self, spin: SpinView) -> None:
         """Count its number, or no longer."""
         if spin.kind == "result":
             self.sample[spin.round] = spin
@@ -223,7 +223,7 @@ class TableView:
     def note(self, fields: Fields, kind: NoteKind, what: str) -> None:
         """Keep an irregularity."""
         self.notes.append(
-            Note(
+            TableNote(
                 round=fields.get("round", 0),
                 kind=kind,
                 what=what,
@@ -276,11 +276,11 @@ class TableView:
                 self.note(fields, "void", str(fields.get("reason")))
 
 
-def _from_history(fields: Fields) -> Spin:
+def _from_history(fields: Fields) -> SpinView:
     kind: Literal["result", "void", "unresolved"] = fields.get("kind", "result")
     outcome = outcome_of(fields)
     number = outcome.get("number") if kind == "result" else fields.get("candidate")
-    return Spin(
+    return SpinView(
         round=fields.get("round", 0),
         kind=kind,
         number=None if number is None else str(number),
@@ -310,7 +310,7 @@ def _result(view: TableView, fields: Fields, corrected: bool = False) -> None:
         view.spins = deque(others, maxlen=SPINS)
         return
     view.put(
-        Spin(
+        SpinView(
             round=fields.get("round", 0),
             kind="result",
             number=str(outcome["number"]),
@@ -335,7 +335,7 @@ def _corrected(view: TableView, fields: Fields) -> None:
 
 def _void(view: TableView, fields: Fields) -> None:
     view.enter("void", fields)
-    view.put(Spin(round=fields.get("round", 0), kind="void"))
+    view.put(SpinView(round=fields.get("round", 0), kind="void"))
     view.note(fields, "void", str(fields.get("reason")))
 
 
@@ -344,7 +344,7 @@ def _unresolved(view: TableView, fields: Fields) -> None:
     candidate = fields.get("candidate")
     number = None if candidate is None else str(candidate)
     view.put(
-        Spin(
+        SpinView(
             round=fields.get("round", 0),
             kind="unresolved",
             number=number,

@@ -7,19 +7,19 @@ from __future__ import annotations
 from typing import Any
 
 from controller.contract.messages.messages import catalogue, text, word
-from subscribers.terminal.table_view import Note
+from subscribers.terminal.table_view import TableNote
 from subscribers.words import decision as decision
 from subscribers.words import mark as mark
 from subscribers.words import who as who
 
 
 def command(name: str, language: str) -> str:
-    """What a person should do, and the command that reports it done."""
+    """The task of a person, and the command that reports it done."""
     found = catalogue(language).get(f"command.{name}")
     return f"{found} ({name})" if found else name
 
 
-def note(about: Note, language: str) -> str:
+def note(about: TableNote, language: str) -> str:
     """What was irregular."""
     match about.kind:
         case "void":
@@ -55,7 +55,7 @@ def alert(body: dict[str, Any], language: str) -> str:
 
 
 def settled(by: dict[str, list[str]], language: str) -> list[str]:
-    """What settles it, and who may: commands that the same roles may give stand together."""
+    """The commands that settle it, and who may give them: those for the same roles are grouped."""
     together: dict[tuple[str, ...], list[str]] = {}
     for name, roles in by.items():
         together.setdefault(tuple(roles), []).append(command(name, language))

@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 
 from subscribers.cards import points, short
 from subscribers.terminal.floor import ROOM, TableOnFloor, floor
-from subscribers.terminal.screen import Trouble
+from subscribers.terminal.screen import ScreenTrouble
 from subscribers.terminal.table_view import TableView
 from tests.support.subscribers.table import Narrator, card_state, coup, dealt, hands, played, state
 
@@ -24,7 +24,12 @@ def text_of(picture: RenderableType, width: int, height: int) -> str:
     return text
 
 
-def drawn(view: TableView, trouble: Trouble = Trouble(), width: int = 80, height: int = 24) -> str:  # noqa: B008
+HEALTHY = ScreenTrouble()
+
+
+def drawn(
+    view: TableView, trouble: ScreenTrouble = HEALTHY, width: int = 80, height: int = 24
+) -> str:
     return text_of(floor([TableOnFloor(view, trouble)], width), width, height)
 
 
@@ -102,7 +107,7 @@ def test_a_plate_that_is_full_drops_its_first_column() -> None:
 def test_a_decision_on_a_slim_picture() -> None:
     view, _ = dealt()
     view.retained("state", card_state("decision", round=5, asks=["card.decide", "round.void"]))
-    text = drawn(view, Trouble("daemon_offline"), width=60)
+    text = drawn(view, ScreenTrouble("daemon_offline"), width=60)
     assert "WAITING FOR A DECISION" in text
     assert "card.decide" in text
     assert "round.void" in text

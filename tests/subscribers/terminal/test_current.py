@@ -14,7 +14,7 @@ from subscribers.feed import ConnectionChange
 from subscribers.terminal.current import clock
 from subscribers.terminal.display import Display
 from subscribers.terminal.floor import TableOnFloor, floor
-from subscribers.terminal.screen import Trouble, picture
+from subscribers.terminal.screen import ScreenTrouble, picture
 from subscribers.terminal.space import EDGES, rows, shares
 from subscribers.terminal.table_view import SPINS, TableView
 from tests.support.for_each import for_each
@@ -28,7 +28,7 @@ GREY = (128, 128, 128), None
 
 def seen(
     view: TableView,
-    trouble: Trouble = Trouble(),  # noqa: B008
+    trouble: ScreenTrouble = ScreenTrouble(),  # noqa: B008
     size: tuple[int, int] = (80, 24),
 ) -> list[Segment]:
     console = Console(width=size[0], height=size[1], file=StringIO(), force_terminal=True)
@@ -79,14 +79,14 @@ def test_a_current_number_has_its_colour() -> None:
 @pytest.mark.parametrize(
     ("view", "trouble", "said"),
     [
-        (lost(), Trouble(), f"wheel lost, since {clock(SINCE)}"),
-        (unresolved()[0], Trouble(), f"round 6 has no result, since {clock(SINCE)}"),
-        (played()[0], Trouble("no_broker", since=SINCE), f"since {clock(SINCE)}"),
-        (played()[0], Trouble("daemon_offline"), "THE DAEMON IS OFFLINE"),
+        (lost(), ScreenTrouble(), f"wheel lost, since {clock(SINCE)}"),
+        (unresolved()[0], ScreenTrouble(), f"round 6 has no result, since {clock(SINCE)}"),
+        (played()[0], ScreenTrouble("no_broker", since=SINCE), f"since {clock(SINCE)}"),
+        (played()[0], ScreenTrouble("daemon_offline"), "THE DAEMON IS OFFLINE"),
     ],
 )
 def test_a_number_that_is_not_current_is_grey_and_says_since_when(
-    view: TableView, trouble: Trouble, said: str
+    view: TableView, trouble: ScreenTrouble, said: str
 ) -> None:
     drawn = seen(view, trouble)
     assert pixels(drawn) == {GREY}

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from controller.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, text, word
-from subscribers.terminal.screen import FAMILIES, PLAIN, SLIM, Trouble, picture
+from subscribers.terminal.screen import FAMILIES, PLAIN, SLIM, ScreenTrouble, picture
 from subscribers.terminal.table_view import TableView
 from subscribers.terminal.words import alert, command, mark, who
 from tests.controller.contract.test_messages import phases
@@ -32,7 +32,7 @@ def drawn(
     view: TableView,
     language: str,
     size: tuple[int, int] = (80, 24),
-    trouble: Trouble = Trouble(),  # noqa: B008
+    trouble: ScreenTrouble = ScreenTrouble(),  # noqa: B008
 ) -> str:
     view._language = language
     console = Console(
@@ -268,7 +268,7 @@ def test_every_trouble_is_told_whole_on_a_slim_picture(language: str) -> None:
     for key in catalogue(language):
         group, _, what = key.partition(".")
         if group == "trouble":
-            found = drawn(TableView("t"), language, (60, 24), Trouble(what, seconds=75))
+            found = drawn(TableView("t"), language, (60, 24), ScreenTrouble(what, seconds=75))
             assert text(key, language, seconds=75).upper() in words(found)
 
 

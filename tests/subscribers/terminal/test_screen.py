@@ -11,7 +11,7 @@ from rich.console import Console
 
 from subscribers.terminal.digits import HEIGHT, large
 from subscribers.terminal.display import Display, screenshot
-from subscribers.terminal.screen import Trouble, picture
+from subscribers.terminal.screen import ScreenTrouble, picture
 from subscribers.terminal.table_view import TableView
 from tests.support.subscribers.table import BLACK, played, state
 
@@ -21,7 +21,9 @@ def halves(text: str) -> str:
     return "\n".join(line.partition("││")[0] for line in text.splitlines())
 
 
-def drawn(view: TableView, trouble: Trouble = Trouble(), width: int = 80, height: int = 24) -> str:  # noqa: B008
+def drawn(
+    view: TableView, trouble: ScreenTrouble = ScreenTrouble(), width: int = 80, height: int = 24
+) -> str:  # noqa: B008
     console = Console(width=width, height=height, file=StringIO(), force_terminal=True, record=True)
     console.print(picture(view, trouble, width), height=height)
     text = console.export_text()
@@ -68,7 +70,7 @@ def test_null_spins_and_irregularities_show_their_article() -> None:
 
 
 def test_an_empty_table() -> None:
-    text = drawn(TableView("t"), Trouble("no_daemon"))
+    text = drawn(TableView("t"), ScreenTrouble("no_daemon"))
     assert "no result yet" in text
     assert "NO DAEMON AT THIS SITE YET" in text
     assert "OLD" in text
