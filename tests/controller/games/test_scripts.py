@@ -18,7 +18,6 @@ RULES: dict[str, tuple[str, ...]] = {
         "EUS96-131",
         "GAL07-043",
         "BAL05-010",
-        "EUS96-052",
     ),
     "baccarat-two-cloths/eight-of-two-cards": ("ARA02-115", "EUS96-153", "GAL07-110"),
     "baccarat-two-cloths/first-cards-in-basket-later": ("ARA02-117",),
