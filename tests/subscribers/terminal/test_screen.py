@@ -21,9 +21,12 @@ def halves(text: str) -> str:
     return "\n".join(line.partition("││")[0] for line in text.splitlines())
 
 
+HEALTHY = ScreenTrouble()
+
+
 def drawn(
-    view: TableView, trouble: ScreenTrouble = ScreenTrouble(), width: int = 80, height: int = 24
-) -> str:  # noqa: B008
+    view: TableView, trouble: ScreenTrouble = HEALTHY, width: int = 80, height: int = 24
+) -> str:
     console = Console(width=width, height=height, file=StringIO(), force_terminal=True, record=True)
     console.print(picture(view, trouble, width), height=height)
     text = console.export_text()
